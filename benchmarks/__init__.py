@@ -1,0 +1,1 @@
+"""Benchmarks: protolearn and its peers on the same data in one run; start them with ``python -m benchmarks``."""

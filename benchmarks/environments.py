@@ -1,0 +1,99 @@
+"""Where each competitor runs: our own environment, and one virtual environment for each group of peers.
+
+The peers stay out of our environment, so that their dependencies cannot clash with ours. An environment and the
+packages in it are made when a competitor first needs them.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+__all__ = ["ROOT", "error_line", "install", "installed_version", "interpreter", "machine", "thread_settings"]
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# What pip is asked for where the bare name does not do: Somoclu builds against numpy without declaring it.
+REQUIREMENTS = {"prosemble": ["prosemble[jax]"], "somoclu": ["--no-build-isolation", "--no-cache-dir", "somoclu"]}
+BUILD_TOOLS = ["numpy", "setuptools", "wheel"]
+
+
+def interpreter(environment: str) -> Path:
+    """Return the Python of an environment; ``"own"`` is the one that runs this."""
+    return Path(sys.executable) if environment == "own" else ROOT / f".venv-{environment}" / "bin" / "python"
+
+
+@cache
+def install(package: str, environment: str) -> str | None:
+    """Make sure that a package is there; return what went wrong in one line, or None."""
+    if environment == "own" or installed_version(package, environment):
+        return None
+    try:
+        if not interpreter(environment).exists():
+            _run(sys.executable, "-m", "venv", str(ROOT / f".venv-{environment}"))
+            _pip_install(environment, *BUILD_TOOLS)
+        _pip_install(environment, *REQUIREMENTS.get(package, [package]))
+    except subprocess.CalledProcessError as error:
+        return f"installation failed: {error_line(error.stderr)}"
+    return None
+
+
+def installed_version(package: str, environment: str) -> str | None:
+    """Return the version of a package in an environment, None if it is not there."""
+    code = f"from importlib.metadata import version; print(version({package!r}))"
+    try:
+        return _run(str(interpreter(environment)), "-c", code).strip()
+    except (subprocess.CalledProcessError, FileNotFoundError):
+        return None
+
+
+def thread_settings(threads: int) -> dict[str, str]:
+    """Return the environment variables that hold every numerical library to a number of threads."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+    eigen = str(threads > 1).lower()
+    xla = f"--xla_cpu_multi_thread_eigen={eigen} intra_op_parallelism_threads={threads}"
+    return {**dict.fromkeys(names, str(threads)), "XLA_FLAGS": xla}
+
+
+def machine() -> dict[str, object]:
+    """Return the facts of the machine that a timing depends on."""
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    packages = ("numpy", "scipy", "scikit-learn", "numba", "protolearn")
+    return {
+        "cpu": _cpu_model(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 2),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+        "blas": f"{blas['name']} {blas['version']}",
+        "libraries": {package: installed_version(package, "own") for package in packages},
+    }
+
+
+def error_line(text: str) -> str:
+    """Pick the line of an error output that says what happened."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    exceptions = [line for line in lines if line.split(":")[0].endswith(("Error", "Exception"))]
+    return (exceptions or lines or ["no message"])[-1][:160]
+
+
+def _cpu_model() -> str:
+    info = Path("/proc/cpuinfo")
+    models = [line for line in info.read_text().splitlines() if "model name" in line] if info.exists() else []
+    return models[0].split(":")[1].strip() if models else platform.processor()
+
+
+def _pip_install(environment: str, *arguments: str) -> None:
+    # An empty CUDAHOME keeps Somoclu's build on the CPU even where a CUDA compiler is around.
+    environ = {**os.environ, "CUDAHOME": ""}
+    _run(str(interpreter(environment)), "-m", "pip", "install", "--quiet", *arguments, environ=environ)
+
+
+def _run(*command: str, environ: dict[str, str] | None = None) -> str:
+    return subprocess.run(command, check=True, capture_output=True, text=True, env=environ).stdout

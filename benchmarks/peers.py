@@ -1,0 +1,210 @@
+"""Who is compared: a registry of small functions ``fit(X, task) -> (prototypes, epochs done)``.
+
+Every library runs with its defaults, apart from the size of the map, the number of epochs and the seed. Libraries are
+imported inside the functions, because each function runs in the environment of its own library.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from benchmarks.maps import Task, chunks
+
+__all__ = ["COMPETITORS", "FLOOR", "OURS", "Competitor"]
+
+OURS = "protolearn"
+FLOOR = "matrix products alone"
+
+Fit = Callable[[np.ndarray, Task], tuple[np.ndarray | None, int]]
+
+
+@dataclass(frozen=True)
+class Competitor:
+    """One method of one library on one task."""
+
+    name: str
+    task: str
+    package: str
+    environment: str
+    threads: tuple[int, ...]
+    fit: Fit
+
+
+COMPETITORS: list[Competitor] = []
+
+
+def competitor(
+    name: str, *tasks: str, package: str, environment: str = "peers", threads: tuple[int, ...] = (1,)
+) -> Callable[[Fit], Fit]:
+    """Register a fit function for the given tasks."""
+
+    def register(fit: Fit) -> Fit:
+        COMPETITORS.extend(Competitor(name, task, package, environment, threads, fit) for task in tasks)
+        return fit
+
+    return register
+
+
+@competitor(OURS, "som", "memmap", package="protolearn", environment="own", threads=(1, 2))
+def our_som(X, task):
+    from protolearn import SOM
+
+    model = SOM(lattice=task.lattice, max_iter=task.epochs).fit(X)
+    return model.prototypes_, model.n_iter_
+
+
+@competitor(OURS, "ng", package="protolearn", environment="own", threads=(1, 2))
+def our_neural_gas(X, task):
+    from protolearn import NeuralGas
+
+    model = NeuralGas(task.n_prototypes, max_iter=task.epochs).fit(X)
+    return model.prototypes_, model.n_iter_
+
+
+@competitor(OURS, "kmeans", package="protolearn", environment="own", threads=(1, 2))
+def our_kmeans(X, task):
+    from protolearn import KMeans
+
+    model = KMeans(task.n_prototypes, init=task.init, max_iter=task.epochs, tol=0).fit(X)
+    return model.prototypes_, model.n_iter_
+
+
+@competitor(FLOOR, "som", "kmeans", "memmap", package="numpy", environment="own", threads=(1, 2))
+def winner_products(X, task):
+    for _ in range(task.epochs):
+        for rows in chunks(len(X)):
+            X[rows] @ task.init.T
+    return None, task.epochs
+
+
+@competitor(FLOOR, "ng", package="numpy", environment="own", threads=(1, 2))
+def neural_gas_products(X, task):
+    for _ in range(task.epochs):
+        for rows in chunks(len(X)):
+            H = X[rows] @ task.init.T
+            H.T @ X[rows]
+    return None, task.epochs
+
+
+@competitor("xpysom", "som", package="xpysom")
+def xpysom(X, task):
+    from xpysom import XPySom
+
+    som = XPySom(*task.lattice, X.shape[1], random_seed=0)
+    som.train(X, task.epochs)
+    return som.get_weights(), task.epochs
+
+
+@competitor("python-som", "som", package="python-som")
+def python_som(X, task):
+    # Its plain installation has no numba and computes in float64. Where it finds numba (here for another peer's sake)
+    # or gets float32 samples, it is several times slower on one thread.
+    sys.modules["numba"] = None
+    from python_som import SOM
+
+    som = SOM(*task.lattice, X.shape[1], random_seed=0)
+    som.train(X.astype(np.float64), task.epochs, mode="batch")
+    return som.get_weights(), task.epochs
+
+
+@competitor("numbasom (online)", "som", package="numbasom")
+def numbasom(X, task):
+    from numbasom import SOM
+
+    return SOM(task.lattice).train(X, task.epochs * len(X)), task.epochs
+
+
+@competitor("MiniSom (batch)", "som", package="minisom")
+def minisom_batch(X, task):
+    som = _minisom(X, task)
+    som.train_batch_offline(X, task.epochs)
+    return som.get_weights(), task.epochs
+
+
+@competitor("MiniSom (online)", "som", package="minisom")
+def minisom_online(X, task):
+    som = _minisom(X, task)
+    som.train(X, task.epochs, use_epochs=True)
+    return som.get_weights(), task.epochs
+
+
+def _minisom(X: np.ndarray, task: Task) -> Any:
+    from minisom import MiniSom
+
+    return MiniSom(*task.lattice, X.shape[1], random_seed=0)
+
+
+@competitor("Somoclu", "som", package="somoclu")
+def somoclu(X, task):
+    from somoclu import Somoclu
+
+    rows, columns = task.lattice
+    som = Somoclu(columns, rows)
+    som.train(X, epochs=task.epochs)
+    return som.codebook, task.epochs
+
+
+@competitor("SuSi (batch)", "som", package="susi")
+def susi_batch(X, task):
+    return _susi(X, task, n_iter_unsupervised=task.epochs, train_mode_unsupervised="batch")
+
+
+@competitor("SuSi (online)", "som", package="susi")
+def susi_online(X, task):
+    return _susi(X, task, n_iter_unsupervised=task.epochs * len(X))
+
+
+def _susi(X: np.ndarray, task: Task, **options: Any) -> tuple[np.ndarray, int]:
+    from susi import SOMClustering
+
+    return SOMClustering(*task.lattice, random_state=0, **options).fit(X).unsuper_som_, task.epochs
+
+
+@competitor("prosemble (HeskesSOM)", "som", package="prosemble", environment="prosemble")
+def prosemble_heskes(X, task):
+    return _prosemble(X, "HeskesSOM", *task.lattice, max_iter=task.epochs)
+
+
+@competitor("prosemble (KohonenSOM)", "som", package="prosemble", environment="prosemble")
+def prosemble_kohonen(X, task):
+    return _prosemble(X, "KohonenSOM", *task.lattice, max_iter=task.epochs)
+
+
+@competitor("prosemble", "ng", package="prosemble", environment="prosemble")
+def prosemble_neural_gas(X, task):
+    return _prosemble(X, "NeuralGas", task.n_prototypes, max_iter=task.epochs)
+
+
+def _prosemble(X: np.ndarray, name: str, *size: int, max_iter: int) -> tuple[np.ndarray, int]:
+    model = _prosemble_model(name, *size, max_iter=max_iter).fit(X)
+    return np.asarray(model.prototypes_), model.n_iter_
+
+
+@cache  # its compiled code belongs to the object: a new one would compile again at every fit
+def _prosemble_model(name: str, *size: int, max_iter: int) -> Any:
+    from prosemble import models
+
+    return getattr(models, name)(*size, max_iter=max_iter)
+
+
+@competitor("scikit-learn (KMeans)", "kmeans", "ng", package="scikit-learn", environment="own", threads=(1, 2))
+def sklearn_kmeans(X, task):
+    from sklearn.cluster import KMeans
+
+    model = KMeans(task.n_prototypes, init=task.init, algorithm="lloyd", n_init=1, tol=0, max_iter=task.epochs).fit(X)
+    return model.cluster_centers_, model.n_iter_
+
+
+@competitor("scikit-learn (MiniBatchKMeans)", "kmeans", "ng", package="scikit-learn", environment="own")
+def sklearn_minibatch_kmeans(X, task):
+    from sklearn.cluster import MiniBatchKMeans
+
+    model = MiniBatchKMeans(task.n_prototypes, init=task.init, n_init=1, max_iter=task.epochs, random_state=0).fit(X)
+    return model.cluster_centers_, math.ceil(model.n_steps_ * model.batch_size / len(X))

@@ -1,0 +1,237 @@
+"""Who learns from a sample: only the winner, all by rank, or the winner's neighbours on a lattice.
+
+Each cooperation turns prototypes, samples and a range into the sums from which the prototypes are updated
+(``gather``), and knows the same rule for learning one sample at a time (``follow``).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+from scipy.special import logsumexp
+
+from protolearn.core.lattices import Lattice
+from protolearn.core.prototypes import Mean
+from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.statistics import Statistics
+
+__all__ = ["Cooperation", "OnLattice", "Ranks", "WinnerTakesAll"]
+
+
+class Cooperation(Protocol):
+    """What a map needs of a cooperation."""
+
+    def gather(self, prototypes: Mean, source: ArraySource, range_: float) -> Statistics:
+        """Sum the samples of every prototype with the weights of this cooperation at a range."""
+
+    def follow(
+        self,
+        points: NDArray[Any],
+        positions: NDArray[np.float64],
+        metric: NDArray[np.float64],
+        rates: NDArray[np.float64],
+        ranges: NDArray[np.float64],
+    ) -> None:
+        """Move positions (k, D), in place, towards one point after the other."""
+
+
+class WinnerTakesAll:
+    """The nearest prototype learns alone: k-means.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = ArraySource(np.array([[0.0], [1.0], [9.0]]), origin=np.zeros(1))
+    >>> prototypes = Mean(np.array([[0.0], [5.0]]), np.ones(1))
+    >>> prototypes.update(WinnerTakesAll().gather(prototypes, source, 0.0)).positions
+    array([[0.5],
+           [9. ]])
+    """
+
+    def gather(self, prototypes: Mean, source: ArraySource, range_: float) -> Statistics:
+        """Sum the samples of each receptive field."""
+        return sum_by_winner(prototypes, source)
+
+    def follow(
+        self,
+        points: NDArray[Any],
+        positions: NDArray[np.float64],
+        metric: NDArray[np.float64],
+        rates: NDArray[np.float64],
+        ranges: NDArray[np.float64],
+    ) -> None:
+        """Move the winner of each point."""
+        from protolearn.core._kernels import online_gas
+
+        online_gas(points, positions, metric, rates, np.full_like(rates, 1e-3))
+
+
+class Ranks:
+    """Every prototype learns with a weight that falls with its rank: neural gas.
+
+    The prototype of rank r (0 is the nearest) has the weight ``exp(-r / range)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
+    >>> prototypes = Mean(np.array([[1.0], [2.5]]), np.ones(1))
+    >>> prototypes.update(Ranks().gather(prototypes, source, 1.0)).positions.round(3)
+    array([[1.076],
+           [2.924]])
+    """
+
+    def gather(self, prototypes: Mean, source: ArraySource, range_: float) -> Statistics:
+        """Sum all samples for every prototype, weighted by rank."""
+        k = len(prototypes)
+        # beyond this many ranks a weight is lost in rounding beside that of the prototype's best rank
+        reach = range_ * -np.log(np.finfo(source.dtype).eps)
+        depth = min(k, int(reach) + 2)
+        statistics = self._gather_nearest(prototypes, source, range_, depth)
+        worst_best_rank = np.max(-range_ * statistics.log_scale)
+        if depth < k and worst_best_rank + reach > depth - 1:
+            # an idle prototype, never near the front: its weights follow from ranks further back
+            return self._gather_nearest(prototypes, source, range_, k)
+        return statistics
+
+    def _gather_nearest(self, prototypes: Mean, source: ArraySource, range_: float, depth: int) -> Statistics:
+        from protolearn.core._kernels import rank_weights
+
+        k = len(prototypes)
+        mask = index_mask(k)
+        table = np.exp(-np.arange(k) / range_).astype(source.dtype)
+        measure = prototypes.measure(source.dtype)
+
+        def learn(chunk: Chunk) -> Statistics:
+            keys = sorted_keys(measure(chunk), depth, mask)
+            weights = np.zeros((len(keys), k), source.dtype)
+            best_rank = np.empty(k, np.int64)
+            rank_weights(keys, mask, table, chunk.weights, weights, best_rank)
+            log_scale = np.where(best_rank < k, -best_rank / range_, -np.inf)
+            return Statistics.of(weights.T, chunk.lifted, log_scale)  # Hasenfuss 2009, eq. 3.5
+
+        return source.sum(learn, k)
+
+    def follow(
+        self,
+        points: NDArray[Any],
+        positions: NDArray[np.float64],
+        metric: NDArray[np.float64],
+        rates: NDArray[np.float64],
+        ranges: NDArray[np.float64],
+    ) -> None:
+        """Move all prototypes towards each point, by rank."""
+        from protolearn.core._kernels import online_gas
+
+        online_gas(points, positions, metric, rates, ranges)
+
+
+@dataclass(frozen=True)
+class OnLattice:
+    """The winner and its neighbours on a lattice learn: the self-organising map.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        Gives the distances ``g`` between nodes.
+    winner : {"heskes", "nearest"}, default="heskes"
+        ``"heskes"`` takes the node whose neighbourhood is nearest on average, so that training descends a cost;
+        ``"nearest"`` takes the nearest prototype, as Kohonen does.
+    kernel : {"gaussian", "exponential"}, default="gaussian"
+        ``exp(-g^2 / (2 range^2))`` or ``exp(-g / range)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.lattices import chain
+    >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
+    >>> prototypes = Mean(np.array([[1.0], [3.0]]), np.ones(1))
+    >>> prototypes.update(OnLattice(chain(2), kernel="exponential").gather(prototypes, source, 1.0)).positions.round(3)
+    array([[1.076],
+           [2.924]])
+    """
+
+    lattice: Lattice
+    winner: str = "heskes"
+    kernel: str = "gaussian"
+
+    def log_kernel(self, range_: float) -> NDArray[np.float64]:
+        """Return the logarithm of the neighbourhood function between all nodes, of shape (k, k)."""
+        g = self.lattice.distances
+        return -g / range_ if self.kernel == "exponential" else -0.5 * (g / range_) ** 2
+
+    def log_shares(self, range_: float) -> NDArray[np.float64]:
+        """Return the logarithm of the weight with which a sample of one node (row) counts for another (column).
+
+        With Heskes' winner the weights of a node add up to one; without that, nodes at the border, which have fewer
+        neighbours, would win most samples.
+        """
+        logs = self.log_kernel(range_)
+        return logs if self.winner == "nearest" else logs - logsumexp(logs, axis=1, keepdims=True)
+
+    def mixture(self, range_: float) -> NDArray[np.float64] | None:
+        """Return the weights (k, k) with which distances are averaged before the winner is taken."""
+        return None if self.winner == "nearest" else np.exp(self.log_shares(range_))
+
+    def gather(self, prototypes: Mean, source: ArraySource, range_: float) -> Statistics:
+        """Sum the samples by winner, then share the sums among neighbours."""
+        fields = sum_by_winner(prototypes, source, self.mixture(range_))  # Heskes 1999; Hasenfuss 2009, eq. 2.5
+        occupied = fields.mass > 0
+        logs = self.log_shares(range_)[occupied].T
+        log_scale = logs.max(axis=1)
+        return Statistics.of(np.exp(logs - log_scale[:, None]), fields.moments[occupied], log_scale)
+
+    def follow(
+        self,
+        points: NDArray[Any],
+        positions: NDArray[np.float64],
+        metric: NDArray[np.float64],
+        rates: NDArray[np.float64],
+        ranges: NDArray[np.float64],
+    ) -> None:
+        """Move the neighbourhood of each point's winner; the range is held for a few points at a time."""
+        from protolearn.core._kernels import online_lattice
+
+        held = max(1, len(points) // 50)
+        for a in range(0, len(points), held):
+            part = slice(a, a + held)
+            neighbourhood = np.exp(self.log_kernel(ranges[a]))
+            mixture = np.empty((0, 0)) if self.winner == "nearest" else self.mixture(ranges[a])
+            online_lattice(points[part], positions, metric, rates[part], neighbourhood, mixture)
+
+
+def sum_by_winner(prototypes: Mean, source: ArraySource, mixture: NDArray[np.float64] | None = None) -> Statistics:
+    """Sum the samples of each winner, the smallest of the (mixed) distances."""
+    k = len(prototypes)
+    measure = prototypes.measure(source.dtype, mixture)
+
+    def learn(chunk: Chunk) -> Statistics:
+        winners = measure(chunk).argmin(axis=1)
+        members = csc_array((chunk.weights, winners, np.arange(len(winners) + 1)), shape=(k, len(winners)))
+        return Statistics.of(members, chunk.lifted)
+
+    return source.sum(learn, k)
+
+
+def index_mask(n_prototypes: int) -> int:
+    """Return the lowest bits that hold any prototype's index."""
+    return (1 << max(1, (n_prototypes - 1).bit_length())) - 1
+
+
+def sorted_keys(distances: NDArray[Any], depth: int, mask: int) -> NDArray[np.float64]:
+    """Return the keys of the ``depth`` nearest prototypes of each sample, nearest first, of shape (c, depth)."""
+    from protolearn.core._kernels import nearest_keys, pack_keys
+
+    n, k = distances.shape
+    if depth <= 16:  # inserting into a short list beats sorting
+        keys = np.empty((n, depth))
+        nearest_keys(distances, keys, mask)
+        return keys
+    keys = np.empty((n, k))
+    pack_keys(distances, keys, mask)
+    keys.sort(axis=1)
+    return keys[:, :depth]

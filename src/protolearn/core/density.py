@@ -1,0 +1,424 @@
+"""How densely samples lie, and in how many dimensions: Parzen window density and correlation dimension.
+
+Magnification control weights every sample by a power of the data density at its place, and the best power follows from
+the intrinsic dimension of the data. Both are estimated here from the pairwise distances of the samples. Distances are
+computed tile by tile, so that the memory needed does not grow with the square of the number of samples.
+
+A sample weight counts how often a sample occurs: weight 2 is the same as the sample given twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Literal, TypeVar, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from protolearn.core.threads import chunk_threads
+from protolearn.core.validation import check_number, check_weights
+
+__all__ = [
+    "correlation_dimension",
+    "correlation_integral",
+    "mean_pairwise_distance",
+    "parzen_log_density",
+    "squared_distances",
+]
+
+TILE_SIDE = 384  # rows and columns of a tile of distances: 1 MB, so that the passes over it stay in the cache
+SLAB_ENTRIES = 1 << 18  # most numbers (samples times features) copied for one side of a tile
+CANCELLATION = 1e-6  # a squared distance this small beside the squared norms has lost too many digits
+BINS_PER_OCTAVE = 64  # resolution of the correlation curve: radii grow by about 1 % from bin to bin
+SMALLEST_OCTAVE, LARGEST_OCTAVE = -1074, 1024  # of any positive double
+LOWEST_QUANTILE, LOWEST_NEIGHBOURS = 0.001, 0.5  # the fit of the dimension starts at the larger of both
+WINDOW_RATIO = 10.0  # and ends where so many times more pairs are closer
+MIN_VALUES = 5  # different values of the correlation curve in the fit, if it has as many
+
+Floats = NDArray[np.float64]
+Tiles = Iterator[tuple[slice, Floats]]
+T = TypeVar("T")
+
+
+def parzen_log_density(
+    X: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    bandwidth: float | None = None,
+    points: ArrayLike | None = None,
+) -> Floats:
+    """Logarithm of the data density, estimated by a Gaussian Parzen window.
+
+    The density at a point ``v`` is the average over the samples of a Gaussian with standard deviation ``h``::
+
+        p(v) = 1 / sum_j u_j * sum_j u_j (2 pi h^2)^(-d/2) exp(-|v - x_j|^2 / (2 h^2))
+
+    The logarithm never underflows, and powers of the density are best taken as ``exp(c * log p)``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    sample_weight : array-like of shape (n,), optional
+        How often each sample occurs, 1 by default.
+    bandwidth : float, optional
+        Width ``h`` of the window. By default a third of the average distance between two samples.
+    points : array-like of shape (m, d), optional
+        Where to estimate the density; by default at the samples.
+
+    Returns
+    -------
+    array of shape (m,)
+        Natural logarithm of the density at the points.
+
+    References
+    ----------
+    Parzen, E. (1962). On estimation of a probability density function and mode. Annals of Mathematical Statistics 33.
+    Hasenfuss, A. (2009). Topographic mapping of dissimilarity datasets, sec. 3.2 and 3.5 (bandwidth).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> parzen_log_density([[0.0], [2.0]], bandwidth=1.0, points=[[0.0], [1.0], [9.0]]).round(2)
+    array([ -1.49,  -1.42, -26.11])
+    """
+    samples, weights = _check_samples(X, sample_weight)
+    targets = check_array(X if points is None else points, dtype=[np.float64, np.float32], input_name="points")
+    if targets.shape[1] != samples.shape[1]:
+        raise ValueError(
+            f"The points have {targets.shape[1]} features and the samples have {samples.shape[1]}; give both the same."
+        )
+    if bandwidth is None:
+        bandwidth = _default_bandwidth(samples, weights)
+    check_number("bandwidth", bandwidth, low=0.0, open_low=True)
+    log_weights = np.log(weights)
+
+    def log_sums(rows: slice, tiles: Tiles) -> Floats:
+        total = np.full(rows.stop - rows.start, -np.inf)
+        for columns, squared in tiles:
+            exponents = squared * (-0.5 / bandwidth**2) + log_weights[columns]
+            peaks = exponents.max(axis=1)
+            exponents -= peaks[:, None]
+            total = np.logaddexp(total, peaks + np.log(np.exp(exponents).sum(axis=1)))
+        return total
+
+    log_volume = samples.shape[1] * np.log(np.sqrt(2.0 * np.pi) * bandwidth)
+    return np.concatenate(list(_map_bands(log_sums, targets, samples))) - np.log(weights.sum()) - log_volume
+
+
+def mean_pairwise_distance(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+    """Average Euclidean distance between two different samples.
+
+    ``sum_{i,j} u_i u_j |x_i - x_j| / (m (m - 1))`` with ``m = sum_i u_i``: the average over all ordered pairs when
+    every sample is written down as often as its weight says.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    sample_weight : array-like of shape (n,), optional
+        How often each sample occurs, 1 by default.
+
+    Returns
+    -------
+    float
+        The average distance.
+
+    Examples
+    --------
+    >>> mean_pairwise_distance([[0.0], [3.0], [6.0]])
+    4.0
+    >>> mean_pairwise_distance([[0.0], [3.0]], sample_weight=[2, 1])
+    2.0
+    """
+    samples, weights = _check_samples(X, sample_weight)
+    return _mean_distance(samples, weights)
+
+
+def correlation_integral(
+    X: ArrayLike, radii: ArrayLike, *, sample_weight: ArrayLike | None = None, max_samples: int = 5000
+) -> Floats:
+    """Share of the pairs of samples that are closer than a radius.
+
+    ``C(r) = 2 / (m (m - 1)) * #{i < j : |x_i - x_j| < r}``
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    radii : array-like of any shape
+        The radii ``r``.
+    sample_weight : array-like of shape (n,), optional
+        How often each sample occurs, 1 by default.
+    max_samples : int, default=5000
+        With more samples than that, a random subset of this size is used, the same one in every call.
+
+    Returns
+    -------
+    array of the shape of ``radii``
+        ``C(r)`` for each radius.
+
+    References
+    ----------
+    Grassberger, P., Procaccia, I. (1983). Measuring the strangeness of strange attractors. Physica D 9, 189-208.
+
+    Examples
+    --------
+    >>> correlation_integral([[0.0], [1.0], [3.0]], [1.0, 1.5, 2.5, 3.5]).round(3)
+    array([0.   , 0.333, 0.667, 1.   ])
+    """
+    samples, weights = _thin(*_check_samples(X, sample_weight), max_samples)
+    pairs = _count_ordered_pairs(weights)
+    limits = np.asarray(radii, dtype=np.float64)
+    if np.isnan(limits).any():
+        raise ValueError("The radii have to be numbers, but some are NaN.")
+
+    def count_closer(rows: slice, tiles: Tiles) -> Floats:
+        counts = np.zeros(limits.size)
+        for columns, squared in tiles:
+            distances, times = np.sqrt(squared), _times(rows, columns)
+            counts += [times * (weights[rows] @ (distances < limit) @ weights[columns]) for limit in limits.flat]
+        return counts
+
+    counts = sum(_map_bands(count_closer, samples, samples, upper=True), start=np.zeros(limits.size))
+    counts -= weights.sum() * (limits.ravel() > 0.0)  # the pairs of a sample with itself
+    return np.maximum(counts / pairs, 0.0).reshape(limits.shape)
+
+
+@overload
+def correlation_dimension(
+    X: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = ...,
+    quantiles: tuple[float, float] | None = ...,
+    max_samples: int = ...,
+    return_curve: Literal[False] = ...,
+) -> float: ...
+
+
+@overload
+def correlation_dimension(
+    X: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = ...,
+    quantiles: tuple[float, float] | None = ...,
+    max_samples: int = ...,
+    return_curve: Literal[True],
+) -> tuple[float, Floats, Floats]: ...
+
+
+def correlation_dimension(
+    X: ArrayLike,
+    *,
+    sample_weight: ArrayLike | None = None,
+    quantiles: tuple[float, float] | None = None,
+    max_samples: int = 5000,
+    return_curve: bool = False,
+) -> float | tuple[float, Floats, Floats]:
+    """Intrinsic dimension of the samples, after Grassberger and Procaccia.
+
+    On a manifold of dimension ``D`` the share ``C(r)`` of pairs closer than ``r`` grows like ``r^D`` for small ``r``.
+    The dimension is the slope of ``log C`` against ``log r``, fitted by least squares where ``C`` is small. Samples
+    that occur several times say nothing about the dimension: only pairs at a positive distance are counted.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    sample_weight : array-like of shape (n,), optional
+        How often each sample occurs, 1 by default. Only relative weights matter.
+    quantiles : tuple of two floats, optional
+        The fit uses the radii between these two quantiles of the pairwise distances. Lower quantiles look closer: less
+        bias from the borders and the curvature of the data, but more influence of noise and fewer pairs to rely on. By
+        default ``(0.001, 0.01)``; with fewer than 500 different samples ``(0.5 / n, 5 / n)``, that is from half a
+        neighbour to five neighbours of a sample.
+    max_samples : int, default=5000
+        With more samples than that, a random subset of this size is used, the same one in every call.
+    return_curve : bool, default=False
+        Also return the curve, to see where it is straight in a doubly logarithmic plot.
+
+    Returns
+    -------
+    dimension : float
+        The slope.
+    radii, shares : arrays
+        The curve ``C(r)`` over pairs at a positive distance, if ``return_curve``.
+
+    Notes
+    -----
+    The borders of the data make the estimate too small, the more so the higher the dimension. For 5000 uniform samples
+    in a cube of 1, 2, 3, 5 dimensions it is 1.00, 1.97, 2.89, 4.57.
+
+    References
+    ----------
+    Grassberger, P., Procaccia, I. (1983). Measuring the strangeness of strange attractors. Physica D 9, 189-208.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> plane = np.random.default_rng(0).random((2000, 2))
+    >>> in_four_dimensions = plane @ [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, -1.0]]
+    >>> round(correlation_dimension(in_four_dimensions), 1)
+    2.0
+    """
+    samples, weights = _thin(*_check_samples(X, sample_weight), max_samples)
+    radii, shares = _correlation_curve(samples, weights)
+    low, high = _default_quantiles(samples) if quantiles is None else quantiles
+    if not 0.0 <= low < high <= 1.0:
+        raise ValueError(f"The quantiles have to be two growing numbers between 0 and 1, but they are {quantiles}.")
+    window = _fitting_window(shares, low, high)
+    slope, _ = np.polyfit(np.log(radii[window]), np.log(shares[window]), 1)
+    return (float(slope), radii, shares) if return_curve else float(slope)
+
+
+def squared_distances(A: NDArray[Any], B: NDArray[Any]) -> Floats:
+    """Squared Euclidean distances (a, b) by a matrix product, in double precision.
+
+    Both arrays should be measured from a common origin near them. Where the product cancels, because two points lie
+    much closer to each other than to the origin, the distance is computed again from the difference: the same point
+    has distance zero, and nothing is ever negative.
+
+    Parameters
+    ----------
+    A, B : arrays of shape (a, d) and (b, d)
+        Points.
+
+    Returns
+    -------
+    array of shape (a, b)
+        Squared distances.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squared_distances(np.array([[0.0, 0.0], [1e9, 1.0]]), np.array([[3.0, 4.0], [1e9, 3.0]])).diagonal()
+    array([25.,  4.])
+    """
+    A, B = A.astype(np.float64, copy=False), B.astype(np.float64, copy=False)
+    norms = np.einsum("ij,ij->i", A, A)[:, None] + np.einsum("ij,ij->i", B, B)
+    squared = A @ B.T
+    squared *= -2.0
+    squared += norms
+    norms *= CANCELLATION
+    rows, columns = np.nonzero(squared <= norms)
+    for part in _cut(0, len(rows), max(1, SLAB_ENTRIES // A.shape[1])):
+        gaps = A[rows[part]] - B[columns[part]]
+        squared[rows[part], columns[part]] = np.einsum("ij,ij->i", gaps, gaps)
+    return squared
+
+
+def _check_samples(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[NDArray[Any], Floats]:
+    """Return the samples that have a weight, and their weights."""
+    samples = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    weights = check_weights(sample_weight, len(samples), np.float64)
+    present = weights > 0.0
+    return (samples, weights) if present.all() else (samples[present], weights[present])
+
+
+def _thin(samples: NDArray[Any], weights: Floats, max_samples: int) -> tuple[NDArray[Any], Floats]:
+    check_number("max_samples", max_samples, integer=True, low=2)
+    if len(samples) <= max_samples:
+        return samples, weights
+    chosen = np.random.default_rng(0).choice(len(samples), max_samples, replace=False)
+    return samples[chosen], weights[chosen]
+
+
+def _count_ordered_pairs(weights: Floats) -> float:
+    total = float(weights.sum())
+    if total <= 1.0:
+        raise ValueError(
+            "There is no pair of samples: sample_weight counts how often each sample occurs, and the total is "
+            f"{total:g}. Give at least two samples, or weights that sum to more than 1."
+        )
+    return total * (total - 1.0)
+
+
+def _default_bandwidth(samples: NDArray[Any], weights: Floats) -> float:
+    distance = _mean_distance(samples, weights)
+    if distance == 0.0:
+        raise ValueError("All samples are the same point, so there is no natural bandwidth; give a positive bandwidth.")
+    return distance / 3.0  # Hasenfuss 2009, sec. 3.5
+
+
+def _mean_distance(samples: NDArray[Any], weights: Floats) -> float:
+    def weighted_sum(rows: slice, tiles: Tiles) -> float:
+        return sum(
+            _times(rows, columns) * float(weights[rows] @ np.sqrt(squared) @ weights[columns])
+            for columns, squared in tiles
+        )
+
+    pairs = _count_ordered_pairs(weights)
+    return sum(_map_bands(weighted_sum, samples, samples, upper=True)) / pairs
+
+
+def _correlation_curve(samples: NDArray[Any], weights: Floats) -> tuple[Floats, Floats]:
+    """Return radii and the share of pairs at a positive distance below each, from a histogram of log distances."""
+    bins_per_square = BINS_PER_OCTAVE // 2
+    n_bins = (LARGEST_OCTAVE - SMALLEST_OCTAVE) * bins_per_square
+
+    def count_in_bins(rows: slice, tiles: Tiles) -> Floats:
+        counts = np.zeros(n_bins)
+        for columns, squared in tiles:
+            apart = squared > 0.0
+            bins = ((np.log2(squared[apart]) - SMALLEST_OCTAVE) * bins_per_square).astype(np.intp)
+            pair_weights = (weights[rows, None] * weights[columns])[apart]
+            counts += _times(rows, columns) * np.bincount(bins, pair_weights, n_bins)
+        return counts
+
+    histogram = sum(_map_bands(count_in_bins, samples, samples, upper=True), start=np.zeros(n_bins))
+    used = np.flatnonzero(histogram)
+    if len(used) == 0:
+        raise ValueError("All samples are the same point, so they have no dimension; give at least two different ones.")
+    bins = np.arange(used[0], used[-1] + 1)
+    radii = np.exp2(0.5 * ((bins + 1) / bins_per_square + SMALLEST_OCTAVE))
+    shares = np.cumsum(histogram[bins])
+    return radii, shares / shares[-1]
+
+
+def _default_quantiles(samples: NDArray[Any]) -> tuple[float, float]:
+    n_different = len(np.unique(samples, axis=0))
+    low = max(LOWEST_QUANTILE, LOWEST_NEIGHBOURS / n_different)
+    return low, min(1.0, WINDOW_RATIO * low)
+
+
+def _fitting_window(shares: Floats, low: float, high: float) -> slice:
+    """Return the part of the curve between two shares, extended upwards where it would hold too few values."""
+    start, stop = np.searchsorted(shares, [low, high])
+    rises = start + 1 + np.flatnonzero(np.diff(shares[start:]))
+    if len(rises) == 0:
+        raise ValueError(
+            f"The samples have no finite dimension: above the quantile {low:g}, all distances are (almost) the same. "
+            "Give more samples, or a smaller lower quantile."
+        )
+    return slice(int(start), int(max(stop, rises[: MIN_VALUES - 1][-1])) + 1)
+
+
+def _map_bands(
+    function: Callable[[slice, Tiles], T], A: NDArray[Any], B: NDArray[Any], *, upper: bool = False
+) -> Iterator[T]:
+    """Yield ``function(rows, tiles)`` for bands of rows of A, in order, from several threads.
+
+    The tiles are slices of the rows of B with the squared distances to them; with ``upper`` only those on and above the
+    diagonal.
+    """
+    origin = B.mean(axis=0, dtype=np.float64)
+    side = max(1, min(TILE_SIDE, SLAB_ENTRIES // B.shape[1]))
+
+    def tiles(rows: slice) -> Tiles:
+        left = A[rows] - origin
+        for columns in _cut(rows.start if upper else 0, len(B), side):
+            yield columns, squared_distances(left, B[columns] - origin)
+
+    with chunk_threads() as n_threads, ThreadPoolExecutor(n_threads) as pool:
+        yield from pool.map(lambda rows: function(rows, tiles(rows)), _cut(0, len(A), side))
+
+
+def _times(rows: slice, columns: slice) -> float:
+    """How often a tile on or above the diagonal counts when all ordered pairs are wanted."""
+    return 1.0 if rows == columns else 2.0
+
+
+def _cut(start: int, stop: int, size: int) -> Iterator[slice]:
+    return (slice(first, min(first + size, stop)) for first in range(start, stop, size))

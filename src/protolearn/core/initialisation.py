@@ -1,0 +1,162 @@
+"""Where prototypes start.
+
+Every draw depends on the samples and their weights only, not on their order: a sample of weight two behaves exactly
+like two equal samples.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse.linalg import LinearOperator, eigsh
+from sklearn.exceptions import ConvergenceWarning
+
+from protolearn.core.prototypes import Mean
+from protolearn.core.sources import ArraySource, Chunk
+
+__all__ = ["around_center", "distinct_samples", "on_principal_plane", "spread_samples"]
+
+
+def around_center(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> NDArray[np.float64]:
+    """Small distinct values around the mean, a thousandth of the spread of each column."""
+    mean, variance = mean_and_variance(source)
+    return mean + 1e-3 * np.sqrt(variance) * rng.normal(size=(n_prototypes, source.n_columns))
+
+
+def on_principal_plane(source: ArraySource, coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Stretch lattice coordinates (k, 2) over the plane of the two largest principal components.
+
+    Each axis gets the standard deviation of the data along it.
+    """
+    mean, _ = mean_and_variance(source)
+    values, axes = principal_axes(source, mean, coordinates.shape[1])
+    centred = coordinates - coordinates.mean(axis=0)
+    spread = centred.std(axis=0)
+    flat = spread == 0
+    scaled = centred[:, : len(values)] / np.where(flat, 1.0, spread)[: len(values)]
+    return mean + (scaled * np.sqrt(values)) @ axes
+
+
+def spread_samples(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> NDArray[np.float64]:
+    """k-means++: samples drawn with probability proportional to the squared distance from those drawn before.
+
+    Of a few candidates at each draw the one is kept that lowers the quantisation error most.
+
+    References
+    ----------
+    Arthur and Vassilvitskii (2007). k-means++: the advantages of careful seeding. SODA.
+    """
+    return _draw_samples(source, n_prototypes, rng, power=1.0, n_candidates=2 + int(np.log(n_prototypes)))
+
+
+def distinct_samples(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> NDArray[np.float64]:
+    """Random samples, no two of them equal."""
+    return _draw_samples(source, n_prototypes, rng, power=0.0, n_candidates=1)
+
+
+def mean_and_variance(source: ArraySource) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return weighted mean and variance of every column, in the source's coordinates."""
+
+    def moments(chunk: Chunk) -> NDArray[np.float64]:
+        columns = chunk.lifted[:, :-2].astype(np.float64)
+        weights = chunk.weights.astype(np.float64)
+        return np.vstack([weights @ columns, weights @ columns**2, np.full(source.n_columns, weights.sum())])
+
+    first, second, mass = source.sum(moments)
+    mean = first / mass
+    return mean, np.maximum(second / mass - mean**2, 0.0)
+
+
+def principal_axes(
+    source: ArraySource, mean: NDArray[np.float64], n_axes: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the largest eigenvalues and eigenvectors (rows) of the weighted covariance, signs fixed."""
+    D = source.n_columns
+    mass = source.weights.sum(dtype=np.float64)
+
+    def scatter(chunk: Chunk) -> NDArray[np.float64]:
+        centred = chunk.lifted[:, :-2] - mean.astype(source.dtype)
+        return ((chunk.weights[:, None] * centred).T @ centred).astype(np.float64)
+
+    def scatter_times(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+        def times(chunk: Chunk) -> NDArray[np.float64]:
+            centred = chunk.lifted[:, :-2] - mean.astype(source.dtype)
+            return (chunk.weights * (centred @ vector.astype(source.dtype)).ravel()) @ centred.astype(np.float64)
+
+        return source.sum(times) / mass
+
+    if D <= 1024:
+        values, vectors = np.linalg.eigh(source.sum(scatter, D) / mass)
+    else:  # the covariance would not fit in a cache, or in memory
+        operator = LinearOperator((D, D), scatter_times, dtype=np.float64)
+        values, vectors = eigsh(operator, k=n_axes, v0=np.ones(D))
+    largest = np.argsort(values)[::-1][:n_axes]
+    axes = vectors[:, largest].T
+    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
+    return np.maximum(values[largest], 0.0), axes * signs[:, None]
+
+
+def count_distinct(source: ArraySource) -> int:
+    """Count the different samples of positive weight, by a hash of their bits."""
+    unsigned = np.dtype(f"u{source.dtype.itemsize}")
+    odd = np.random.RandomState(0).randint(1, 2**31, source.n_columns).astype(np.uint64) * 2 + 1
+
+    def hashes(chunk: Chunk) -> tuple[NDArray[np.uint64]]:
+        values = np.ascontiguousarray(chunk.lifted[chunk.weights > 0, :-2]) + 0.0  # -0.0 is 0.0
+        mixed = values.view(unsigned).astype(np.uint64)
+        mixed ^= mixed >> np.uint64(unsigned.itemsize * 4 - 3)
+        return ((mixed * odd).sum(axis=1, dtype=np.uint64),)
+
+    (codes,) = source.gather(hashes)
+    return len(np.unique(codes))
+
+
+def sampling_order(source: ArraySource, rng: np.random.RandomState) -> NDArray[np.int64]:
+    """Order samples along a random direction: an order that depends on their values only."""
+    direction = rng.normal(size=source.n_columns).astype(source.dtype)
+    (heights,) = source.gather(lambda chunk: (chunk.lifted[:, :-2] @ direction,))
+    return np.argsort(heights, kind="stable")
+
+
+def inverse_cdf(cumulated: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Draw indices with probability proportional to the steps of ``cumulated``."""
+    return np.minimum(np.searchsorted(cumulated, uniform * cumulated[-1], side="right"), len(cumulated) - 1)
+
+
+def _draw_samples(
+    source: ArraySource, n_prototypes: int, rng: np.random.RandomState, power: float, n_candidates: int
+) -> NDArray[np.float64]:
+    """Draw samples with probability proportional to weight times (squared distance to the nearest drawn) ^ power."""
+    order = sampling_order(source, rng)
+    weights = source.weights.astype(np.float64)
+    (norms,) = source.gather(lambda chunk: (chunk.lifted[:, -1],))
+    equal = 16 * np.finfo(source.dtype).eps * norms  # nearer than rounding: the same point
+    nearest = np.full(source.n_samples, np.inf)
+    odds = weights
+    chosen: list[NDArray[np.float64]] = []
+    for _ in range(n_prototypes):
+        uniform = rng.random_sample(n_candidates if chosen else 1)
+        candidates = source.rows(order[inverse_cdf(np.cumsum(odds[order]), uniform)]).astype(np.float64)
+        improved = np.minimum(nearest[:, None], _distances(source, candidates))
+        best = int((weights @ improved).argmin())
+        chosen.append(candidates[best])
+        nearest = improved[:, best]
+        odds = np.where(nearest > equal, weights * nearest**power, 0.0)
+        if not odds.any():
+            break
+    if len(chosen) < n_prototypes:
+        warnings.warn(
+            f"Only {len(chosen)} distinct samples for {n_prototypes} prototypes: some prototypes coincide. "
+            "Use fewer prototypes.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return np.resize(np.array(chosen), (n_prototypes, source.n_columns))
+
+
+def _distances(source: ArraySource, points: NDArray[np.float64]) -> NDArray[np.float64]:
+    measure = Mean(points, source.metric).measure(source.dtype)
+    (distances,) = source.gather(lambda chunk: (np.maximum(measure(chunk), 0.0),), len(points))
+    return distances

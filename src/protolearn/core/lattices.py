@@ -1,0 +1,550 @@
+"""Lattices: how the prototypes of a self-organising map are arranged, and how far apart they are on the map.
+
+A lattice is nothing but a symmetric matrix of distances between nodes, together with positions to draw them at. The
+factories here build the usual sheets (rectangular, hexagonal, also closed to a torus), chains and rings, trees, the
+hyperbolic lattice, and a lattice from any graph or any distances of your own.
+"""
+
+from dataclasses import dataclass, fields
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.linalg import eigh
+from scipy.sparse.csgraph import connected_components, shortest_path
+from sklearn.utils import check_scalar
+
+__all__ = [
+    "Lattice",
+    "as_lattice",
+    "chain",
+    "from_distances",
+    "from_graph",
+    "hexagonal",
+    "hyperbolic",
+    "rectangular",
+    "tree",
+]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lattice:
+    """An arrangement of k nodes, one for each prototype of a map.
+
+    Lattices are made by the factories of this module, such as `rectangular` or `hyperbolic`. They never change: the
+    arrays are read-only.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (k, k)
+        Distances between the nodes, as used in training; shortest paths over edges of length one by default.
+    coordinates : ndarray of shape (k, 2)
+        Where to draw each node.
+    edges : ndarray of shape (e, 2)
+        Pairs of nodes that are joined, the smaller index first, sorted.
+    kind : {"rectangular", "hexagonal", "chain", "tree", "hyperbolic", "graph"}
+        What the lattice is.
+    shape : tuple (rows, cols) or None, default=None
+        Size of a rectangular or hexagonal sheet, whose nodes are numbered row by row.
+    periodic : bool, default=False
+        Whether a sheet is closed to a torus, or a chain to a ring.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import hexagonal
+    >>> lattice = hexagonal(8, 9, periodic=True)
+    >>> lattice
+    Lattice(hexagonal, 8 x 9, torus)
+    >>> lattice.n_nodes, lattice.distances.shape, len(lattice.edges)
+    (72, (72, 72), 216)
+    """
+
+    distances: Floats
+    coordinates: Floats
+    edges: Indices
+    kind: str
+    shape: tuple[int, int] | None = None
+    periodic: bool = False
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("distances", np.float64), ("coordinates", np.float64), ("edges", np.intp)):
+            values = np.array(getattr(self, name), dtype=dtype)
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes k."""
+        return len(self.distances)
+
+    def touching(self) -> NDArray[np.bool_]:
+        """Tell which nodes count as neighbours on the map.
+
+        These are the ends of each edge; on rectangular lattices also cells that share only a corner.
+
+        Returns
+        -------
+        ndarray of shape (k, k), bool
+            Symmetric, with a false diagonal.
+        """
+        touching = np.zeros((self.n_nodes, self.n_nodes), dtype=bool)
+        first, second = self.edges.T
+        touching[first, second] = touching[second, first] = True
+        if self.kind == "rectangular" and self.shape is not None:
+            across, down = _sheet_separations(*self.shape, self.periodic)
+            touching |= np.maximum(across, down) == 1
+        return touching
+
+    def __repr__(self) -> str:
+        size = f"{self.n_nodes} nodes" if self.shape is None else "{} x {}".format(*self.shape)
+        closed = (", ring" if self.kind == "chain" else ", torus") if self.periodic else ""
+        return f"Lattice({self.kind}, {size}{closed})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Lattice):
+            return NotImplemented
+        return self._description == other._description and all(
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("distances", "coordinates", "edges")
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._description)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Copies and pickles go through the constructor, so that their arrays are read-only as well.
+        return Lattice, tuple(getattr(self, field.name) for field in fields(self))
+
+    @property
+    def _description(self) -> tuple[str, int, tuple[int, int] | None, bool]:
+        return self.kind, self.n_nodes, self.shape, self.periodic
+
+
+def rectangular(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
+    """Make a rectangular sheet whose nodes have four neighbours.
+
+    Parameters
+    ----------
+    rows, cols : int
+        Size of the sheet. Node `row * cols + col` is drawn at (col, row).
+    periodic : bool, default=False
+        Join opposite borders, which makes the sheet a torus.
+
+    Returns
+    -------
+    Lattice
+        Distances are path lengths, the sum of the steps across and down.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import rectangular
+    >>> rectangular(2, 3).distances[0]
+    array([0., 1., 2., 1., 2., 3.])
+    """
+    _check_sheet(rows, cols)
+    across, down = _sheet_separations(rows, cols, periodic)
+    distances = across + down
+    row, col = _rows_and_cols(rows, cols)
+    return Lattice(
+        distances, np.column_stack([col, row]), _pairs_at_distance_one(distances), "rectangular", (rows, cols), periodic
+    )
+
+
+def hexagonal(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
+    """Make a sheet of hexagonal cells, whose nodes have six neighbours.
+
+    Every other row is shifted by half a cell.
+
+    Parameters
+    ----------
+    rows, cols : int
+        Size of the sheet. Node `row * cols + col` is drawn at the centre of its hexagon; neighbouring centres are one
+        unit apart.
+    periodic : bool, default=False
+        Join opposite borders, which makes the sheet a torus. It needs an even number of rows, or the shifted rows
+        would not fit together.
+
+    Returns
+    -------
+    Lattice
+        Distances are path lengths.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import hexagonal
+    >>> hexagonal(3, 3).distances[4]  # from the middle
+    array([2., 1., 1., 1., 0., 1., 2., 1., 1.])
+    """
+    _check_sheet(rows, cols)
+    if periodic and rows % 2:
+        raise ValueError(
+            f"A hexagonal torus needs an even number of rows, got rows={rows}: use rows={rows + 1} or periodic=False."
+        )
+    row, col = _rows_and_cols(rows, cols)
+    across, down = _sheet_separations(rows, cols, periodic, shift=0.5)
+    # Each step to another row also goes half a cell across; what is left is walked along the row. The length grows
+    # with either separation, so that on a torus each can take its shorter way round on its own.
+    distances = np.maximum(down, across + down / 2)
+    centres = np.column_stack([col + 0.5 * (row % 2), row * np.sqrt(3) / 2])
+    return Lattice(distances, centres, _pairs_at_distance_one(distances), "hexagonal", (rows, cols), periodic)
+
+
+def chain(n_nodes: int, *, periodic: bool = False) -> Lattice:
+    """Make a chain of nodes, or a ring.
+
+    Parameters
+    ----------
+    n_nodes : int
+        Number of nodes.
+    periodic : bool, default=False
+        Join both ends, which makes the chain a ring; it is drawn on a circle.
+
+    Returns
+    -------
+    Lattice
+        Distances are path lengths.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import chain
+    >>> chain(6, periodic=True).distances[0]
+    array([0., 1., 2., 3., 2., 1.])
+    """
+    check_scalar(n_nodes, "n_nodes", Integral, min_val=1)
+    positions = np.arange(n_nodes, dtype=np.float64)
+    distances = _separations(positions, n_nodes if periodic else None)
+    coordinates = _circle(n_nodes) if periodic else np.column_stack([positions, np.zeros(n_nodes)])
+    return Lattice(distances, coordinates, _pairs_at_distance_one(distances), "chain", periodic=periodic)
+
+
+def tree(branching: int, depth: int) -> Lattice:
+    """Make a tree in which every node above the leaves has the same number of children.
+
+    Parameters
+    ----------
+    branching : int
+        Children of each node.
+    depth : int
+        Levels below the root, which is node 0. Nodes are numbered level by level, and level l is drawn on a circle of
+        radius l.
+
+    Returns
+    -------
+    Lattice
+        Distances are path lengths.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import tree
+    >>> tree(2, 3)
+    Lattice(tree, 15 nodes)
+    """
+    check_scalar(branching, "branching", Integral, min_val=1)
+    check_scalar(depth, "depth", Integral, min_val=0)
+    sizes = branching ** np.arange(depth + 1)
+    levels = [level * np.exp(2j * np.pi * (np.arange(size) + 0.5) / size) for level, size in enumerate(sizes)]
+    children = np.arange(1, sizes.sum())
+    edges = np.column_stack([(children - 1) // branching, children])
+    return Lattice(_path_lengths(edges, sizes.sum()), _in_plane(np.concatenate(levels)), edges, "tree")
+
+
+def hyperbolic(neighbors: int = 7, rings: int = 3, *, metric: Literal["path", "hyperbolic"] = "path") -> Lattice:
+    """Make a lattice on the hyperbolic plane, where the number of nodes grows exponentially with the radius.
+
+    The nodes are the corners of the tessellation by triangles of which `neighbors` meet at every corner: a centre and
+    rings around it. They are drawn in the Poincaré disc.
+
+    Parameters
+    ----------
+    neighbors : int, default=7
+        Neighbours of every node inside the last ring, at least 7. Six would give the flat hexagonal sheet.
+    rings : int, default=3
+        Rings around the centre. With 7 neighbours, 1, 2, 3 and 4 rings make 8, 29, 85 and 232 nodes.
+    metric : {"path", "hyperbolic"}, default="path"
+        Distances between nodes: the number of edges on the shortest path, or the distance in the hyperbolic plane, in
+        which each edge has the length 2 arcosh(1 / (2 sin(pi / neighbors))), 1.09 for 7 neighbours.
+
+    Returns
+    -------
+    Lattice
+        Nodes are numbered ring by ring, each ring counterclockwise.
+
+    References
+    ----------
+    Ritter, H. (1999). Self-organizing maps on non-Euclidean spaces. In Kohonen Maps, Elsevier, 97-109.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import hyperbolic
+    >>> hyperbolic(7, 2)
+    Lattice(hyperbolic, 29 nodes)
+    """
+    check_scalar(neighbors, "neighbors", Integral, min_val=7)
+    check_scalar(rings, "rings", Integral, min_val=1)
+    if metric not in ("path", "hyperbolic"):
+        raise ValueError(f"metric must be 'path' or 'hyperbolic', got {metric!r}.")
+    nodes, edges = _triangular_tessellation(neighbors, rings)
+    distances = _path_lengths(edges, len(nodes)) if metric == "path" else _hyperbolic_distances(nodes)
+    return Lattice(distances, _in_plane(nodes), edges, "hyperbolic")
+
+
+def from_graph(
+    adjacency: ArrayLike | sparse.sparray | sparse.spmatrix, *, coordinates: ArrayLike | None = None
+) -> Lattice:
+    """Make a lattice from a connected graph.
+
+    Parameters
+    ----------
+    adjacency : array-like or sparse matrix of shape (k, k)
+        Length of the edge between two nodes, zero where there is none. Symmetric and non-negative; the diagonal is
+        ignored.
+    coordinates : array-like of shape (k, 2), default=None
+        Where to draw each node; by default found from the distances by classical scaling.
+
+    Returns
+    -------
+    Lattice
+        Distances are the lengths of the shortest paths.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import from_graph
+    >>> star = [[0, 1, 1, 1], [1, 0, 0, 0], [1, 0, 0, 0], [1, 0, 0, 0]]
+    >>> from_graph(star).distances[1]
+    array([1., 0., 2., 2.])
+    """
+    graph = sparse.csr_array(adjacency, dtype=np.float64)
+    _check_square("adjacency", graph.shape)
+    _check_lengths("adjacency", graph.data)
+    if abs(graph - graph.T).max() > 0:
+        raise ValueError(
+            "adjacency must be symmetric: an edge has the same length both ways. "
+            "Pass numpy.maximum(adjacency, adjacency.T) to join the two directions of a directed graph."
+        )
+    graph.eliminate_zeros()
+    n_parts, _ = connected_components(graph, directed=False)
+    if n_parts > 1:
+        raise ValueError(
+            f"adjacency must be connected, got {n_parts} separate parts: their distance would be infinite. "
+            "Add edges between them, or make one lattice of each."
+        )
+    # Both ends add up the lengths of a path in their own order, so the sums can differ in the last digit.
+    distances = shortest_path(graph, directed=False)
+    distances = np.minimum(distances, distances.T)
+    edges = np.argwhere(sparse.triu(graph, k=1).toarray())
+    return Lattice(distances, _coordinates_or_scaling(coordinates, distances), edges, "graph")
+
+
+def from_distances(distances: ArrayLike, *, coordinates: ArrayLike | None = None) -> Lattice:
+    """Make a lattice from distances between its nodes.
+
+    Parameters
+    ----------
+    distances : array-like of shape (k, k)
+        Finite, symmetric and non-negative, with a zero diagonal.
+    coordinates : array-like of shape (k, 2), default=None
+        Where to draw each node; by default found from the distances by classical scaling.
+
+    Returns
+    -------
+    Lattice
+        Nodes at the smallest positive distance are joined by edges.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import from_distances
+    >>> from_distances([[0, 1, 3], [1, 0, 2], [3, 2, 0]]).edges
+    array([[0, 1]])
+    """
+    given = np.asarray(distances, dtype=np.float64)
+    _check_square("distances", given.shape)
+    _check_lengths("distances", given)
+    if not np.allclose(given, given.T, rtol=1e-10, atol=0):
+        raise ValueError("distances must be symmetric. Pass (distances + distances.T) / 2 to make them so.")
+    if np.any(np.diag(given)):
+        raise ValueError("distances must have a zero diagonal: every node is at distance zero from itself.")
+    symmetric = (given + given.T) / 2
+    positive = symmetric[symmetric > 0]
+    nearest = np.isclose(symmetric, positive.min(), atol=0) if positive.size else np.zeros(given.shape, dtype=bool)
+    edges = np.argwhere(np.triu(nearest))
+    return Lattice(symmetric, _coordinates_or_scaling(coordinates, symmetric), edges, "graph")
+
+
+def as_lattice(lattice: Lattice | tuple[int, int] | int) -> Lattice:
+    """Read a short description of a lattice.
+
+    Parameters
+    ----------
+    lattice : Lattice, tuple (rows, cols) or int
+        A lattice, the size of a rectangular one, or the length of a chain.
+
+    Returns
+    -------
+    Lattice
+        The lattice given or described.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import as_lattice
+    >>> as_lattice((3, 4)), as_lattice(5)
+    (Lattice(rectangular, 3 x 4), Lattice(chain, 5 nodes))
+    """
+    if isinstance(lattice, Lattice):
+        return lattice
+    if _is_count(lattice):
+        return chain(int(lattice))  # type: ignore[arg-type]
+    if isinstance(lattice, tuple | list) and len(lattice) == 2 and all(map(_is_count, lattice)):
+        return rectangular(*map(int, lattice))
+    raise ValueError(
+        "lattice must be a Lattice (made by a function of protolearn.core.lattices), a tuple (rows, cols) for a "
+        f"rectangular one, or a number of nodes for a chain; got {lattice!r}."
+    )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _check_sheet(rows: int, cols: int) -> None:
+    check_scalar(rows, "rows", Integral, min_val=1)
+    check_scalar(cols, "cols", Integral, min_val=1)
+
+
+def _check_square(name: str, shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1] or shape[0] == 0:
+        raise ValueError(f"{name} must be a square matrix with one row for each node, got shape {shape}.")
+
+
+def _check_lengths(name: str, values: Floats) -> None:
+    if not np.all(np.isfinite(values)):
+        raise ValueError(f"{name} must be finite, got infinite or missing values.")
+    if np.any(values < 0):
+        raise ValueError(f"{name} must not be negative, got {values.min():g}.")
+
+
+def _rows_and_cols(rows: int, cols: int) -> tuple[Indices, Indices]:
+    """Row and column of each node of a sheet, row by row; both (k,)."""
+    row, col = np.divmod(np.arange(rows * cols), cols)
+    return row, col
+
+
+def _sheet_separations(rows: int, cols: int, periodic: bool, shift: float = 0.0) -> tuple[Floats, Floats]:
+    """How far apart nodes are across and down the sheet, both (k, k), with every other row shifted."""
+    row, col = _rows_and_cols(rows, cols)
+    across = _separations(col + shift * (row % 2), cols if periodic else None)
+    down = _separations(row.astype(np.float64), rows if periodic else None)
+    return across, down
+
+
+def _separations(positions: Floats, period: int | None) -> Floats:
+    """Distances (k, k) between positions on a line, or on a circle of the given period."""
+    gaps = positions[:, None] - positions
+    np.abs(gaps, out=gaps)
+    return gaps if period is None else np.minimum(gaps, period - gaps)
+
+
+def _pairs_at_distance_one(distances: Floats) -> Indices:
+    pairs = np.argwhere(distances == 1)
+    return pairs[pairs[:, 0] < pairs[:, 1]]
+
+
+def _path_lengths(edges: Indices, n_nodes: int) -> Floats:
+    """Count the edges (k, k) on the shortest paths."""
+    graph = sparse.coo_array((np.ones(len(edges)), tuple(edges.T)), shape=(n_nodes, n_nodes))
+    return shortest_path(graph.tocsr(), directed=False, unweighted=True)
+
+
+def _circle(n_nodes: int) -> Floats:
+    """Place nodes on a circle (k, 2), neighbours one unit apart."""
+    radius = 0.5 / np.sin(np.pi / n_nodes) if n_nodes > 1 else 0.0
+    return _in_plane(radius * np.exp(2j * np.pi * np.arange(n_nodes) / n_nodes))
+
+
+def _in_plane(nodes: NDArray[np.complex128]) -> Floats:
+    """Complex numbers (k,) as points (k, 2)."""
+    return np.column_stack([nodes.real, nodes.imag])
+
+
+def _triangular_tessellation(neighbors: int, rings: int) -> tuple[NDArray[np.complex128], Indices]:
+    """Nodes (k,) in the Poincaré disc and edges (e, 2) of the tessellation by triangles.
+
+    Ring by ring, counterclockwise. Around any node lie, counterclockwise: its first parent (in the ring below), its
+    predecessor in the ring, its children (in the ring above), its successor, and, if it has one, its second parent.
+    Two consecutive nodes of a ring share a child, the last of the one and the first of the other, so each node
+    contributes all its children but the first. Counting neighbours in this way needs no search for duplicates.
+    """
+    spokes = _edge_radius(neighbors) * np.exp(2j * np.pi * np.arange(neighbors) / neighbors)
+    nodes: list[complex] = [0j, *spokes]
+    ring = range(1, neighbors + 1)
+    first_parent = [0] * (neighbors + 1)
+    n_parents = [0] + [1] * neighbors
+    edges = [(0, node) for node in ring] + _cycle(ring)
+
+    for _ in range(rings - 1):
+        start = len(nodes)
+        for node, successor in _cycle(ring):
+            n_children = neighbors - 2 - n_parents[node]
+            back = _moved(nodes[first_parent[node]], -nodes[node])
+            turns = spokes * (back / abs(back))
+            for child in range(1, n_children):
+                edges.append((node, len(nodes)))
+                nodes.append(_moved(turns[2 + child], nodes[node]))
+                first_parent.append(node)
+                n_parents.append(1)
+            edges.append((successor, len(nodes) - 1))
+            n_parents[-1] = 2
+        ring = range(start, len(nodes))
+        edges += _cycle(ring)
+    return np.array(nodes), np.unique(np.sort(edges, axis=1), axis=0)
+
+
+def _cycle(ring: range) -> list[tuple[int, int]]:
+    """Each node of a ring with its successor."""
+    return list(zip(ring, [*ring[1:], ring[0]]))
+
+
+def _edge_radius(neighbors: int) -> float:
+    """Distance of the first ring from the centre of the disc, tanh(e / 2) for edges of hyperbolic length e."""
+    half_edge = np.arccosh(0.5 / np.sin(np.pi / neighbors))
+    return float(np.tanh(half_edge))
+
+
+def _moved(point: complex, origin: complex) -> complex:
+    """Where a point of the Poincaré disc goes in the motion that takes the centre to `origin`."""
+    return (point + origin) / (1 + origin.conjugate() * point)
+
+
+def _hyperbolic_distances(nodes: NDArray[np.complex128]) -> Floats:
+    """Distances (k, k) in the Poincaré disc, in the form that keeps its digits near the border."""
+    depth = np.sqrt(1 - np.abs(nodes) ** 2)
+    return 2 * np.arcsinh(np.abs(nodes[:, None] - nodes) / (depth[:, None] * depth))
+
+
+def _coordinates_or_scaling(coordinates: ArrayLike | None, distances: Floats) -> Floats:
+    if coordinates is None:
+        return _classical_scaling(distances)
+    given = np.asarray(coordinates, dtype=np.float64)
+    if given.shape != (len(distances), 2) or not np.all(np.isfinite(given)):
+        raise ValueError(
+            f"coordinates must be a finite array of shape {(len(distances), 2)}, one point in the plane for each node; "
+            f"got shape {given.shape}."
+        )
+    return given
+
+
+def _classical_scaling(distances: Floats) -> Floats:
+    """Points (k, 2) whose distances approximate the given ones (Torgerson's classical multidimensional scaling)."""
+    k = len(distances)
+    if k == 1:
+        return np.zeros((1, 2))
+    squared = distances**2
+    means = squared.mean(axis=0)
+    gram = -0.5 * (squared - means - means[:, None] + squared.mean())
+    values, vectors = eigh(gram, subset_by_index=(k - 2, k - 1))
+    points = (vectors * np.sqrt(np.maximum(values, 0)))[:, ::-1]
+    # An eigenvector is known up to its sign: make the largest coordinate positive, to always draw the same picture.
+    return points * np.where(points.max(axis=0) < -points.min(axis=0), -1, 1)

@@ -1,0 +1,95 @@
+"""The alternation behind every map: gather sums with the present prototypes, update, lower the range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protolearn.core.cooperation import Cooperation
+from protolearn.core.initialisation import inverse_cdf, sampling_order
+from protolearn.core.prototypes import Mean
+from protolearn.core.sources import ArraySource, Chunk
+
+__all__ = ["Step", "anneal", "learn_online", "winners"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One epoch: the prototypes after it, the range it used, cost and masses of the prototypes before it."""
+
+    prototypes: Mean
+    range_: float
+    cost: float
+    mass: NDArray[np.float64]
+
+    def moved(self, prototypes: Mean) -> Step:
+        """Return the same epoch with other prototypes after it."""
+        return replace(self, prototypes=prototypes)
+
+
+def anneal(
+    prototypes: Mean, cooperation: Cooperation, source: ArraySource, ranges: NDArray[np.float64]
+) -> Iterator[Step]:
+    """Batch learning: minimise ``E = 1/2 sum_j u_j sum_i h_ij d(x_j, w_i)`` by turns in h and w.
+
+    At a fixed range neither half of a step raises the cost.
+    """
+    for range_ in ranges:
+        statistics = cooperation.gather(prototypes, source, range_)
+        cost = prototypes.cost(statistics)
+        prototypes = prototypes.update(statistics)
+        yield Step(prototypes, float(range_), cost, statistics.mass)
+
+
+def learn_online(
+    prototypes: Mean,
+    cooperation: Cooperation,
+    source: ArraySource,
+    ranges: NDArray[np.float64],
+    rates: NDArray[np.float64],
+    rng: np.random.RandomState,
+) -> Iterator[Step]:
+    """Online learning: draw samples in proportion to their weights and move prototypes after each.
+
+    ``ranges`` and ``rates`` hold a value for every epoch; within an epoch both fall geometrically towards the next.
+    """
+    n = source.n_samples
+    order = sampling_order(source, rng)
+    cumulated = np.cumsum(source.weights[order], dtype=np.float64)
+    for epoch, range_ in enumerate(ranges):
+        statistics = cooperation.gather(prototypes, source, range_)
+        drawn = order[inverse_cdf(cumulated, rng.random_sample(n))]
+        falling = _within_epoch(ranges, epoch, n), _within_epoch(rates, epoch, n)
+        cost = prototypes.cost(statistics)
+        positions = prototypes.positions.astype(source.dtype)
+        for rows in source.slices(len(prototypes)):
+            points = source.rows(drawn[rows])
+            cooperation.follow(points, positions, source.metric, falling[1][rows], falling[0][rows])
+        prototypes = Mean(positions.astype(np.float64), source.metric)
+        yield Step(prototypes, float(range_), cost, statistics.mass)
+
+
+def winners(prototypes: Mean, source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the nearest and second nearest prototype of every sample, and the squared distance to the nearest."""
+    measure = prototypes.measure(source.dtype)
+
+    def two_nearest(chunk: Chunk) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+        distances = measure(chunk)
+        samples = np.arange(len(distances))
+        first = distances.argmin(axis=1)
+        nearest = np.maximum(distances[samples, first], 0.0)
+        distances[samples, first] = np.inf
+        return first, distances.argmin(axis=1), nearest
+
+    first, second, nearest = source.gather(two_nearest, len(prototypes))
+    return first, second, nearest
+
+
+def _within_epoch(values: NDArray[np.float64], epoch: int, n_steps: int) -> NDArray[np.float64]:
+    """Interpolate geometrically between the value of this epoch and of the next."""
+    here = values[epoch]
+    ratio = values[epoch + 1] / here if epoch + 1 < len(values) else here / values[epoch - 1] if epoch else 1.0
+    return here * ratio ** (np.arange(n_steps) / n_steps)

@@ -1,0 +1,69 @@
+"""What a prototype is: how far samples are from it, and where it goes given the sums of its samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protolearn.core.sources import Chunk
+from protolearn.core.statistics import Statistics
+
+__all__ = ["Mean"]
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Prototypes that are points; the best one for a set of weighted samples is their mean.
+
+    Parameters
+    ----------
+    positions : array of shape (k, D)
+        Where the prototypes are.
+    metric : array of shape (D,)
+        Weight of each column in the squared distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.sources import ArraySource
+    >>> prototypes = Mean(np.array([[0.0, 0.0], [3.0, 0.0]]), np.ones(2))
+    >>> chunk = ArraySource(np.array([[0.0, 4.0]]), origin=np.zeros(2)).chunk(slice(None))
+    >>> prototypes.measure(np.float64)(chunk)
+    array([[16., 25.]])
+    """
+
+    positions: NDArray[np.float64]
+    metric: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    @cached_property
+    def affine(self) -> NDArray[np.float64]:
+        """Rows (-2 m w, |w|^2_m, 1): their product with a lifted sample is the squared distance."""
+        scaled = self.metric * self.positions
+        return np.column_stack([-2.0 * scaled, (scaled * self.positions).sum(axis=1), np.ones(len(self))])
+
+    def measure(self, dtype: Any, mixture: NDArray[np.float64] | None = None) -> Callable[[Chunk], NDArray[Any]]:
+        """Return the function that gives the squared distances (c, k) of a chunk.
+
+        With a ``mixture`` (k, k) it gives ``distances @ mixture.T``, at no extra cost for the samples.
+        """
+        forms = self.affine if mixture is None else mixture @ self.affine
+        columns = np.ascontiguousarray(forms.T, dtype=dtype)
+        return lambda chunk: chunk.lifted @ columns
+
+    def update(self, statistics: Statistics) -> Mean:
+        """Move every prototype to its weighted mean; one without samples stays."""
+        mass = statistics.mass[:, None]
+        means = np.divide(statistics.moments[:, :-2], mass, out=self.positions.copy(), where=mass > 0)
+        return Mean(means, self.metric)
+
+    def cost(self, statistics: Statistics) -> float:
+        """Half the weighted sum of squared distances, from the sums alone."""
+        return 0.5 * float(np.exp(statistics.log_scale) @ (self.affine * statistics.moments).sum(axis=1))

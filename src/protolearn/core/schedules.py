@@ -1,0 +1,45 @@
+"""How the neighbourhood range and the learning rate fall during training."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["constant", "geometric", "inverse"]
+
+Schedule = Callable[[float, float, int], NDArray[np.float64]]
+
+
+def geometric(start: float, end: float, n_steps: int) -> NDArray[np.float64]:
+    """Fall by the same factor at every step, towards ``end`` which the step after the last would reach.
+
+    Examples
+    --------
+    >>> geometric(8.0, 1.0, 3)
+    array([8., 4., 2.])
+    """
+    return start * (end / start) ** (np.arange(n_steps) / n_steps)  # Hasenfuss 2009, sec. 2.4
+
+
+def inverse(start: float, end: float, n_steps: int) -> NDArray[np.float64]:
+    """Fall like ``1 / (1 + c t)``; its sum diverges and the sum of its squares converges, as Robbins and Monro ask.
+
+    Examples
+    --------
+    >>> inverse(1.0, 0.25, 3)
+    array([1.  , 0.5       , 0.33333333])
+    """
+    return start / (1.0 + (start / end - 1.0) * np.arange(n_steps) / n_steps)
+
+
+def constant(start: float, end: float, n_steps: int) -> NDArray[np.float64]:
+    """Stay at ``start``.
+
+    Examples
+    --------
+    >>> constant(2.0, 1.0, 3)
+    array([2., 2., 2.])
+    """
+    return np.full(n_steps, float(start))

@@ -1,0 +1,161 @@
+"""Where samples come from: an array or a memory map, read in chunks that fit the processor's cache.
+
+A chunk is a contiguous copy of some rows, moved to a common origin and *lifted* to ``(x, 1, |x|^2)``. The squared
+distance to any point is linear in a lifted sample, so one matrix product gives all distances of a chunk, and the same
+product with weights gives every sum that an update needs. Only chunks are ever held in memory beside the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["ArraySource", "Chunk", "cut_patches"]
+
+CHUNK_BYTES = 1 << 20  # rows of a chunk with their distances stay within the cache of one core
+N_SPANS = 8  # fixed, so that sums do not depend on the number of threads
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Some samples: lifted rows (c, D + 2), their weights (c,), and the rows of the source they stand for."""
+
+    lifted: NDArray[Any]
+    weights: NDArray[Any]
+    rows: slice
+
+
+class ArraySource:
+    """Samples of an array or memory map, with weights and, for supervised maps, label vectors.
+
+    The distance between a sample and a prototype is ``(1 - label_weight) |x - w|^2 + label_weight |y - w_y|^2``.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Samples; a memory map is read chunk by chunk.
+    weights : array of shape (n,), optional
+        Weight of each sample, 1 by default.
+    labels : array of shape (n, C), optional
+        Label vectors, one-hot or fuzzy.
+    label_weight : float, default=0.0
+        Share of the labels in the distance.
+    origin : array of shape (d,), optional
+        Where coordinates are measured from; by default the mean of a few samples, so that squares do not cancel.
+    n_threads : int, default=1
+        Threads over which chunks are spread.
+    chunk_size : int, optional
+        Rows in a chunk; by default as many as fit the cache.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = ArraySource(np.array([[0.0, 2.0], [4.0, 6.0]]), origin=np.zeros(2))
+    >>> source.sum(lambda chunk: chunk.lifted.sum(axis=0))
+    array([ 4.,  8.,  2., 56.])
+    """
+
+    def __init__(
+        self,
+        X: NDArray[Any],
+        *,
+        weights: NDArray[Any] | None = None,
+        labels: NDArray[Any] | None = None,
+        label_weight: float = 0.0,
+        origin: NDArray[Any] | None = None,
+        n_threads: int = 1,
+        chunk_size: int | None = None,
+    ) -> None:
+        self.X = X
+        self.weights = np.ones(len(X), X.dtype) if weights is None else weights.astype(X.dtype, copy=False)
+        self.labels = labels
+        self.label_weight = label_weight
+        self.n_threads = n_threads
+        self.chunk_size = chunk_size
+        self.n_samples, self.n_features = X.shape
+        n_labels = 0 if labels is None else labels.shape[1]
+        self.n_columns = self.n_features + n_labels
+        self.dtype = X.dtype
+        if origin is None:
+            origin = X[:: max(1, len(X) // 1024)].mean(axis=0, dtype=np.float64)
+        self.origin = np.concatenate([origin, np.zeros(n_labels)])
+        # the weight of each column in the squared distance, Hasenfuss 2009, sec. 3.3
+        self.metric = np.concatenate([np.full(self.n_features, 1.0 - label_weight), np.full(n_labels, label_weight)])
+        if labels is None:
+            self.metric[:] = 1.0
+
+    def chunk(self, rows: slice) -> Chunk:
+        """Read some rows."""
+        d = self.n_features
+        block = self.X[rows]
+        lifted = np.empty((len(block), self.n_columns + 2), self.dtype)
+        np.subtract(block, self.origin[:d].astype(self.dtype), out=lifted[:, :d])
+        lifted[:, -2] = 1.0
+        norms = np.einsum("ij,ij->i", lifted[:, :d], lifted[:, :d])
+        if self.labels is not None:
+            fuzzy = lifted[:, d:-2]
+            fuzzy[:] = self.labels[rows]
+            norms = (1.0 - self.label_weight) * norms + self.label_weight * np.einsum("ij,ij->i", fuzzy, fuzzy)
+        lifted[:, -1] = norms
+        return Chunk(lifted, self.weights[rows], rows)
+
+    def slices(self, n_prototypes: int = 1) -> list[slice]:
+        """Cut the rows for chunks whose samples and distances to ``n_prototypes`` stay in the cache."""
+        size = self.chunk_size or int(
+            np.clip(CHUNK_BYTES // ((self.n_columns + 2 + n_prototypes) * self.dtype.itemsize), 128, 8192)
+        )
+        return [slice(a, min(a + size, self.n_samples)) for a in range(0, self.n_samples, size)]
+
+    def map(self, function: Callable[[Chunk], T], n_prototypes: int = 1) -> Iterator[T]:
+        """Yield ``function(chunk)`` for every chunk, in order."""
+        return self._spread(lambda rows: function(self.chunk(rows)), self.slices(n_prototypes), n_prototypes)
+
+    def sum(self, function: Callable[[Chunk], T], n_prototypes: int = 1) -> T:
+        """Add ``function(chunk)`` over all chunks; the order of additions does not depend on the threads."""
+        slices = self.slices(n_prototypes)
+        bounds = np.linspace(0, len(slices), min(N_SPANS, len(slices)) + 1).astype(int)
+        spans = [slices[a:b] for a, b in zip(bounds[:-1], bounds[1:])]
+        return reduce(
+            add,
+            self._spread(lambda span: reduce(add, (function(self.chunk(rows)) for rows in span)), spans, n_prototypes),
+        )
+
+    def gather(
+        self, function: Callable[[Chunk], tuple[NDArray[Any], ...]], n_prototypes: int = 1
+    ) -> list[NDArray[Any]]:
+        """Concatenate per-sample results of ``function`` over all chunks."""
+        return [np.concatenate(parts) for parts in zip(*self.map(function, n_prototypes))]
+
+    def rows(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+        """Return single samples in the source's own coordinates, of shape (len(indices), D)."""
+        points = self.X[indices].astype(self.dtype) - self.origin[: self.n_features].astype(self.dtype)
+        return points if self.labels is None else np.hstack([points, self.labels[indices].astype(self.dtype)])
+
+    def _spread(self, function: Callable[[Any], T], parts: list[Any], n_prototypes: int) -> Iterator[T]:
+        work = self.n_samples * self.n_columns * n_prototypes
+        if self.n_threads == 1 or len(parts) == 1 or work < 2_000_000:  # below that, threads cost more than they bring
+            yield from map(function, parts)
+            return
+        with ThreadPoolExecutor(self.n_threads) as pool:
+            yield from pool.map(function, parts)
+
+
+def cut_patches(n_samples: int, patch_size: int) -> list[NDArray[np.int64]]:
+    """Cut ``range(n_samples)`` into patches of nearly equal size, as Hasenfuss 2009, sec. 3.4 does.
+
+    Examples
+    --------
+    >>> [len(patch) for patch in cut_patches(10, 4)]
+    [4, 3, 3]
+    """
+    n_patches = -(-n_samples // patch_size)
+    return np.array_split(np.arange(n_samples), n_patches)

@@ -1,0 +1,73 @@
+"""Checks of parameters and samples whose messages name what was wrong, what was given and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["check_number", "check_option", "check_weights"]
+
+
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    integer: bool = False,
+    low: float = -np.inf,
+    high: float = np.inf,
+    open_low: bool = False,
+) -> None:
+    """Require a number between two bounds.
+
+    Examples
+    --------
+    >>> check_number("decay", 1.5, low=0, high=1, open_low=True)
+    Traceback (most recent call last):
+    ...
+    ValueError: decay=1.5 must be a number in (0, 1].
+    """
+    kind = Integral if integer else Real
+    fits = isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
+    if not fits or (open_low and value == low) or value != value:
+        bracket = f"{'(' if open_low else '['}{low:g}, {high:g}{']' if np.isfinite(high) else ')'}"
+        raise ValueError(f"{name}={value!r} must be {'an integer' if integer else 'a number'} in {bracket}.")
+
+
+def check_option(name: str, value: Any, options: Sequence[str], also: str = "") -> None:
+    """Require one of a few strings.
+
+    Examples
+    --------
+    >>> check_option("winner", "best", ("heskes", "nearest"))
+    Traceback (most recent call last):
+    ...
+    ValueError: winner='best' must be one of 'heskes', 'nearest'.
+    """
+    if not (isinstance(value, str) and value in options):
+        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, options))}{also}.")
+
+
+def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -> NDArray[Any]:
+    """Return sample weights (n,) as an array, ones by default; they must be finite, not negative, and not all zero."""
+    if sample_weight is None:
+        return np.ones(n_samples, dtype)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.ndim == 0:
+        weights = np.full(n_samples, float(weights))
+    if weights.shape != (n_samples,):
+        raise ValueError(
+            f"sample_weight.shape == {weights.shape}, expected ({n_samples},): one weight for each sample of X."
+        )
+    if not np.isfinite(weights).all():
+        raise ValueError("sample_weight contains NaN or infinity; give finite weights, 0 to leave a sample out.")
+    if (weights < 0).any():
+        raise ValueError(
+            f"sample_weight contains negative values (smallest {weights.min():g}); weights must be 0 or more."
+        )
+    if not weights.any():
+        raise ValueError("sample_weight sums to zero; give at least one sample a positive weight.")
+    return weights.astype(dtype)

@@ -1,0 +1,22 @@
+"""Generators of the data that prototype-based methods are usually tried on.
+
+Every generator takes a `random_state` and returns new samples from a fixed distribution, so that a training and a test
+set are two calls.
+"""
+
+from protolearn.datasets._clouds import make_clouds, make_eleven_clouds, make_four_clouds
+from protolearn.datasets._manifold import make_magnification_control
+from protolearn.datasets._planar import make_checkerboard, make_half_plane_classes, make_ripley
+from protolearn.datasets._surrogates import make_kdd_surrogate, make_landsat_surrogate
+
+__all__ = [
+    "make_checkerboard",
+    "make_clouds",
+    "make_eleven_clouds",
+    "make_four_clouds",
+    "make_half_plane_classes",
+    "make_kdd_surrogate",
+    "make_landsat_surrogate",
+    "make_magnification_control",
+    "make_ripley",
+]

@@ -1,0 +1,176 @@
+"""Gaussian clouds that arrive as a stream: at random, one after the other, or drifting from one to the next."""
+
+from numbers import Integral
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_random_state, check_scalar
+
+from protolearn.datasets._shares import labels_in_shares
+
+__all__ = ["make_clouds", "make_eleven_clouds", "make_four_clouds"]
+
+Order = Literal["random", "sorted", "diffused"]
+
+FOUR_CENTERS = ((-4.0, -4.0), (4.0, -4.0), (-4.0, 4.0), (4.0, 4.0))
+
+# Hasenfuss 2009, sec. 3.5: shares of the modes two before, one before, at, one after and two after the current one.
+DIFFUSED_SHARES = (0.01, 0.21, 0.56, 0.21, 0.01)
+
+
+def make_clouds(
+    n_samples: int,
+    centers: ArrayLike,
+    *,
+    order: Order = "random",
+    return_centers: bool = False,
+    random_state: Any = None,
+) -> tuple[NDArray[Any], ...]:
+    """Make a stream of samples from Gaussian clouds of unit variance.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of samples.
+    centers : array-like of shape (n_modes, d)
+        Centre of each cloud.
+    order : {"random", "sorted", "diffused"}, default="random"
+        How the samples follow each other. "random" mixes all clouds; "sorted" sends one cloud after the other;
+        "diffused" sends one patch of n_samples / n_modes samples after the other, of which 56% belong to the current
+        cloud, 21% to the one before and the one after, 1% to those two before and two after. At both ends of the
+        sweep, where some of these do not exist, the others share their part in proportion.
+    return_centers : bool, default=False
+        Also return the centres.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d)
+        The samples in the order of the stream.
+    y : ndarray of shape (n,)
+        The cloud that each sample comes from.
+    centers : ndarray of shape (n_modes, d)
+        The centres, if `return_centers` is true.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_clouds
+    >>> X, y = make_clouds(6, [[0, 0], [9, 0], [9, 9]], order="sorted", random_state=0)
+    >>> y
+    array([0, 0, 1, 1, 2, 2])
+    """
+    check_scalar(n_samples, "n_samples", Integral, min_val=1)
+    places: NDArray[np.float64] = check_array(centers, dtype=np.float64, copy=True, input_name="centers")
+    rng = check_random_state(random_state)
+    y = _stream_of_modes(n_samples, len(places), order, rng)
+    X = places[y] + rng.standard_normal((n_samples, places.shape[1]))
+    return (X, y, places) if return_centers else (X, y)
+
+
+def make_four_clouds(
+    n_samples: int = 40000, *, order: Order = "random", return_centers: bool = False, random_state: Any = None
+) -> tuple[NDArray[Any], ...]:
+    """Make four planar clouds of unit variance whose borders hardly overlap.
+
+    Parameters
+    ----------
+    n_samples : int, default=40000
+        Number of samples.
+    order : {"random", "sorted", "diffused"}, default="random"
+        How the samples follow each other, see `make_clouds`.
+    return_centers : bool, default=False
+        Also return the centres (±4, ±4).
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2)
+        The samples in the order of the stream.
+    y : ndarray of shape (n,)
+        The cloud that each sample comes from, numbered from left to right and from bottom to top.
+    centers : ndarray of shape (4, 2)
+        The centres, if `return_centers` is true.
+
+    References
+    ----------
+    Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 3.5. The
+    centres are not given there.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_four_clouds
+    >>> X, y, centers = make_four_clouds(return_centers=True, random_state=0)
+    >>> X.shape, centers.tolist()
+    ((40000, 2), [[-4.0, -4.0], [4.0, -4.0], [-4.0, 4.0], [4.0, 4.0]])
+    """
+    return make_clouds(n_samples, FOUR_CENTERS, order=order, return_centers=return_centers, random_state=random_state)
+
+
+def make_eleven_clouds(
+    n_samples: int = 11000, *, order: Order = "random", return_centers: bool = False, random_state: Any = None
+) -> tuple[NDArray[Any], ...]:
+    """Make eleven planar clouds of unit variance on an uneven grid, a test for learning from changing streams.
+
+    Parameters
+    ----------
+    n_samples : int, default=11000
+        Number of samples.
+    order : {"random", "sorted", "diffused"}, default="random"
+        How the samples follow each other, see `make_clouds`.
+    return_centers : bool, default=False
+        Also return the centres. They are always the same, about 8 units apart.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2)
+        The samples in the order of the stream.
+    y : ndarray of shape (n,)
+        The cloud that each sample comes from, numbered from left to right and from bottom to top.
+    centers : ndarray of shape (11, 2)
+        The centres, if `return_centers` is true.
+
+    References
+    ----------
+    Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 3.5. The
+    centres are not given there.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_eleven_clouds
+    >>> X, y = make_eleven_clouds(order="diffused", random_state=0)
+    >>> int((y[5000:6000] == 5).sum())
+    560
+    """
+    return make_clouds(
+        n_samples, _eleven_centers(), order=order, return_centers=return_centers, random_state=random_state
+    )
+
+
+def _eleven_centers() -> NDArray[np.float64]:
+    """Eleven places (11, 2) on a grid of four columns with spacing 8, each moved by up to one unit; always the same."""
+    row, col = np.divmod(np.arange(11), 4)
+    jitter = np.random.RandomState(11).uniform(-1, 1, (11, 2))
+    return 8 * np.column_stack([col, row]) + jitter
+
+
+def _stream_of_modes(n_samples: int, n_modes: int, order: str, rng: np.random.RandomState) -> NDArray[np.intp]:
+    if order == "diffused":
+        sizes = [len(patch) for patch in np.array_split(np.arange(n_samples), n_modes)]
+        shares = _diffused_shares(n_modes)
+        return np.concatenate([labels_in_shares(size, share, rng) for size, share in zip(sizes, shares)])
+    modes = labels_in_shares(n_samples, np.ones(n_modes), rng)
+    if order == "random":
+        return modes
+    if order == "sorted":
+        return np.sort(modes)
+    raise ValueError(f"order must be 'random', 'sorted' or 'diffused', got {order!r}.")
+
+
+def _diffused_shares(n_modes: int) -> NDArray[np.float64]:
+    """Shares (n_modes, n_modes) of the modes in each patch of a diffused stream; those at both ends add up to less."""
+    return np.sum([share * np.eye(n_modes, k=lag) for lag, share in zip(range(-2, 3), DIFFUSED_SHARES)], axis=0)

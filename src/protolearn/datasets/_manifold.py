@@ -1,0 +1,57 @@
+"""Samples on a curved sheet of known density, to measure how prototypes follow the density of the data."""
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state, check_scalar
+
+__all__ = ["make_magnification_control"]
+
+
+def make_magnification_control(
+    dim: int = 1, n_samples: int | None = None, *, random_state: Any = None
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Make samples on the graph of a product of sines, with their density on that sheet.
+
+    A sample is (x_1, ..., x_d, sin(pi x_1) ... sin(pi x_d)) with every x_i uniform between 0 and 1. The sheet is steep
+    near its border and flat in the middle, so the samples are thin at the border and dense in the middle.
+
+    Parameters
+    ----------
+    dim : int, default=1
+        Dimension d of the sheet.
+    n_samples : int, default=None
+        Number of samples, `2500 * 2 ** (dim - 1)` by default.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, dim + 1)
+        The samples.
+    density : ndarray of shape (n,)
+        Probability density at each sample, per unit of length, area or volume of the sheet: 1 / sqrt(1 + |grad f|^2)
+        for the height f.
+
+    References
+    ----------
+    Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 3.5.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_magnification_control
+    >>> X, density = make_magnification_control(dim=2, random_state=0)
+    >>> X.shape, density.shape
+    ((5000, 3), (5000,))
+    """
+    check_scalar(dim, "dim", Integral, min_val=1)
+    if n_samples is None:
+        n_samples = 2500 * 2 ** (dim - 1)
+    check_scalar(n_samples, "n_samples", Integral, min_val=1)
+    x = check_random_state(random_state).uniform(size=(n_samples, dim))
+    sines = np.sin(np.pi * x)
+    slopes = [np.pi * np.cos(np.pi * x[:, i]) * np.delete(sines, i, axis=1).prod(axis=1) for i in range(dim)]
+    density = 1 / np.sqrt(1 + np.sum(np.square(slopes), axis=0))
+    return np.column_stack([x, sines.prod(axis=1)]), density

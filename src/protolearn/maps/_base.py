@@ -1,0 +1,521 @@
+"""What all maps of vectors share: samples in, prototypes out, in one go or patch by patch."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import reduce
+from itertools import islice
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array, csr_array
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
+
+from protolearn.core import initialisation
+from protolearn.core.cooperation import Cooperation
+from protolearn.core.density import correlation_dimension, parzen_log_density
+from protolearn.core.loop import Step, anneal, learn_online, winners
+from protolearn.core.prototypes import Mean
+from protolearn.core.schedules import geometric
+from protolearn.core.sources import ArraySource, cut_patches
+from protolearn.core.threads import chunk_threads
+from protolearn.core.validation import check_number, check_option, check_weights
+from protolearn.metrics import quantization_error
+
+__all__ = ["PrototypeMap"]
+
+INITS = ("center", "pca", "k-means++", "random")
+
+
+@dataclass(frozen=True)
+class Samples:
+    """One patch: samples (n, d), weights (n,), and label vectors (n, C) over ``classes`` if the map is supervised."""
+
+    X: NDArray[Any]
+    weights: NDArray[Any]
+    labels: NDArray[Any] | None = None
+    classes: NDArray[Any] | None = None
+
+    def take(self, rows: NDArray[np.int64]) -> Samples:
+        """Return some of the samples."""
+        labels = None if self.labels is None else self.labels[rows]
+        return Samples(self.X[rows], self.weights[rows], labels, self.classes)
+
+    def joined(self, other: Samples) -> Samples:
+        """Append other samples."""
+        X = np.concatenate([self.X, other.X.astype(self.X.dtype)])
+        weights = np.concatenate([self.weights, other.weights.astype(self.X.dtype)])
+        if self.labels is None:
+            return Samples(X, weights)
+        classes = np.union1d(self.classes, other.classes)
+        return Samples(X, weights, np.concatenate([self.over(classes), other.over(classes)]), classes)
+
+    def over(self, classes: NDArray[Any]) -> NDArray[Any]:
+        """Return the label vectors with a column for each of these classes."""
+        labels = np.zeros((len(self.X), len(classes)), self.X.dtype)
+        labels[:, np.searchsorted(classes, self.classes)] = self.labels
+        return labels
+
+
+@dataclass(frozen=True)
+class Model:
+    """Prototypes with the mass of their receptive fields, and how they came about."""
+
+    cooperation: Cooperation
+    positions: NDArray[Any]
+    fuzzy: NDArray[np.float64] | None
+    classes: NDArray[Any] | None
+    masses: NDArray[np.float64]
+    winners: NDArray[np.int64]
+    graph: csr_array
+    error: float
+    costs: list[float]
+    ranges: list[float]
+    interrupted: bool
+
+    def as_samples(self, decay: float = 1.0) -> Samples:
+        """Return the prototypes that stand for something as weighted samples (Hasenfuss 2009, sec. 3.4)."""
+        full = self.masses > 0
+        fuzzy = None if self.fuzzy is None else self.fuzzy[full]
+        return Samples(self.positions[full], decay * self.masses[full], fuzzy, self.classes)
+
+
+class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all maps of vectors; a map says how prototypes cooperate, where they start and how the range falls."""
+
+    algorithm: str
+    init: Any
+    max_iter: int
+    label_weight: float
+    magnification: float | str
+    learning_rate_start: float
+    learning_rate_end: float
+    patch_size: int | None
+    patch_runs: int
+    decay: float
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+
+    @abstractmethod
+    def _cooperation(self, source: ArraySource) -> Cooperation:
+        """Return who learns from a sample, given the first samples."""
+
+    @abstractmethod
+    def _size(self, cooperation: Cooperation) -> int:
+        """Return the number of prototypes."""
+
+    @abstractmethod
+    def _ranges(self, cooperation: Cooperation) -> NDArray[np.float64]:
+        """Return the range of every epoch."""
+
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Place the prototypes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or iterator of patches
+            Samples; a memory map is read in chunks. An iterator yields patches ``X``, ``(X, y)`` or
+            ``(X, y, sample_weight)``, of which only one is in memory at a time.
+        y : array-like of shape (n_samples,), optional
+            Class of each sample, used if ``label_weight`` is positive.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample; 2 is the same as giving the sample twice.
+
+        Returns
+        -------
+        self : object
+            The fitted map. If the fit is interrupted from the keyboard, the state reached so far is kept.
+        """
+        self._check_parameters()
+        rng = check_random_state(self.random_state)
+        if isinstance(X, Iterator):
+            return self._learn_patches(self._read_all(X), None, rng)
+        samples = self._read(X, y, sample_weight, reset=True)
+        if self.patch_size is None:
+            return self._learn_patches([samples], None, rng)
+        order = rng.permutation(len(samples.X))
+        patches = (samples.take(order[cut]) for cut in cut_patches(len(order), self.patch_size))
+        self._learn_patches(patches, None, rng)
+        with chunk_threads(self.n_jobs) as n_threads:
+            self.labels_, second, _ = nearest_two(samples.X, self.prototypes_, n_threads)
+        self.graph_ = hebbian_graph(self.labels_, second, samples.weights, len(self.prototypes_))
+        return self
+
+    def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from one more patch of samples.
+
+        The prototypes so far stand for the samples seen before: they join the patch, each weighted by the mass of its
+        receptive field (times ``decay``), and the map is trained on both with the full schedule of the range.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The patch; the first must have at least as many samples as there are prototypes.
+        y : array-like of shape (n_samples,), optional
+            Class of each sample, used if ``label_weight`` is positive. New classes may appear at any time.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample.
+
+        Returns
+        -------
+        self : object
+            The fitted map.
+        """
+        self._check_parameters()
+        model = getattr(self, "_model", None)
+        rng = check_random_state(self.random_state) if model is None else self._rng
+        return self._learn_patches([self._read(X, y, sample_weight, reset=model is None)], model, rng)
+
+    def fit_predict(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.int64]:
+        """Fit the map and return the index of the nearest prototype of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,), optional
+            Class of each sample, used if ``label_weight`` is positive.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_samples,)
+            ``labels_``.
+        """
+        return self.fit(X, y, sample_weight).labels_
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Return the index of the nearest prototype of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_samples,)
+            Row of ``prototypes_``.
+        """
+        X = self._check_new(X)
+        with chunk_threads(self.n_jobs) as n_threads:
+            return nearest_two(X, self.prototypes_, n_threads)[0]
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the squared distance of each sample to each prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_prototypes)
+            Squared Euclidean distances.
+        """
+        X = self._check_new(X)
+        with chunk_threads(self.n_jobs) as n_threads:
+            prototypes, source = stage(X, self.prototypes_, n_threads)
+            measure = prototypes.measure(source.dtype)
+            (distances,) = source.gather(lambda chunk: (np.maximum(measure(chunk), 0.0),), len(prototypes))
+        return distances
+
+    def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the negative quantisation error, the mean distance of samples to their nearest prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample.
+
+        Returns
+        -------
+        score : float
+            At most 0; larger is better.
+        """
+        X = self._check_new(X)
+        return -quantization_error(X, self.prototypes_, sample_weight=check_weights(sample_weight, len(X), X.dtype))
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that float32 stays float32."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.prototypes_)
+
+    # Reading samples
+
+    def _check_parameters(self) -> None:
+        check_option("algorithm", self.algorithm, ("batch", "online"))
+        check_number("max_iter", self.max_iter, integer=True, low=1)
+        check_number("label_weight", self.label_weight, low=0, high=1)
+        if self.magnification != "optimal":
+            check_number("magnification", self.magnification)
+        check_number("learning_rate_start", self.learning_rate_start, low=0, high=1, open_low=True)
+        check_number("learning_rate_end", self.learning_rate_end, low=0, high=1, open_low=True)
+        if self.patch_size is not None:
+            check_number("patch_size", self.patch_size, integer=True, low=1)
+        check_number("patch_runs", self.patch_runs, integer=True, low=1)
+        check_number("decay", self.decay, low=0, high=1, open_low=True)
+        if isinstance(self.init, str):
+            check_option("init", self.init, INITS, also=" or an array of shape (n_prototypes, n_features)")
+
+    def _read_all(self, patches: Iterator[Any]) -> Iterator[Samples]:
+        for number, patch in enumerate(patches):
+            yield self._read(*(patch if isinstance(patch, tuple) else (patch,)), reset=number == 0)
+
+    def _read(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
+    ) -> Samples:
+        """Validate one patch of samples."""
+        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
+        weights = check_weights(sample_weight, len(X), X.dtype)
+        if y is not None:
+            check_consistent_length(X, y)
+        if self.label_weight == 0:
+            return Samples(X, weights)
+        if y is None:
+            raise ValueError(
+                f"label_weight={self.label_weight} needs the classes of the samples: call fit(X, y), "
+                "or set label_weight=0 for an unsupervised map."
+            )
+        classes, codes = np.unique(column_or_1d(y), return_inverse=True)
+        return Samples(X, weights, np.eye(len(classes), dtype=X.dtype)[codes], classes)
+
+    def _check_new(self, X: ArrayLike) -> NDArray[Any]:
+        check_is_fitted(self, "prototypes_")
+        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+
+    # Learning
+
+    def _learn_patches(
+        self, patches: Iterable[Samples], model: Model | None, rng: np.random.RandomState
+    ) -> Self:
+        """Learn patch after patch, in ``patch_runs`` independent runs whose prototypes are merged at the end."""
+        runs: list[Model | None] = [model] + [None] * (self.patch_runs - 1)
+        rngs = [rng] + [np.random.RandomState(rng.randint(2**31)) for _ in runs[1:]]
+        interrupted = False
+        with chunk_threads(self.n_jobs) as n_threads:
+            try:
+                for group in _batched(patches, self.patch_runs):
+                    each = n_threads if len(group) == 1 else 1
+                    done = Parallel(n_threads if len(group) > 1 else 1, prefer="threads")(
+                        delayed(self._learn)(*job, each, self.decay) for job in zip(group, runs, rngs)
+                    )
+                    runs[: len(done)] = done
+                    if any(model.interrupted for model in done):
+                        raise KeyboardInterrupt
+            except KeyboardInterrupt:
+                interrupted = True
+            models = [model for model in runs if model is not None]
+            if len(models) > 1 and not interrupted:
+                others = reduce(Samples.joined, (model.as_samples() for model in models[1:]))
+                models[0] = self._learn(others, models[0], rng, n_threads, decay=1.0)
+        if models:
+            self._rng = rng
+            self._store(models[0])
+        if interrupted:
+            raise KeyboardInterrupt
+        if not models:
+            raise ValueError("There are no patches in the iterator; give at least one.")
+        return self
+
+    def _learn(
+        self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
+    ) -> Model:
+        """Train on one patch, together with the prototypes that stand for earlier ones."""
+        n_new = len(patch.X)
+        if model is not None:
+            patch = patch.joined(model.as_samples(decay))
+        weights = patch.weights * self._emphasis(patch)
+        scale = float(weights.max())
+        source = ArraySource(
+            patch.X,
+            weights=weights / scale,
+            labels=patch.labels,
+            label_weight=self.label_weight,
+            n_threads=n_threads,
+        )
+        cooperation = self._cooperation(source) if model is None else model.cooperation
+        k = self._size(cooperation)
+        if model is None:
+            require_samples(patch, k)
+        prototypes = Mean(self._start(source, cooperation, patch, model, rng), source.metric)
+        costs: list[float] = []
+        ranges: list[float] = []
+        interrupted = False
+        try:
+            for step in self._epochs(prototypes, cooperation, source, rng):
+                prototypes = step.prototypes
+                costs.append(scale * step.cost)
+                ranges.append(step.range_)
+                self._report(costs, ranges)
+        except KeyboardInterrupt:
+            interrupted = True
+        d = source.n_features
+        positions = (prototypes.positions[:, :d] + source.origin[:d]).astype(patch.X.dtype)
+        fuzzy = None if patch.labels is None else np.clip(prototypes.positions[:, d:], 0.0, 1.0)
+        first, second, nearest = nearest_two(patch.X, positions, n_threads)
+        return Model(
+            cooperation,
+            positions,
+            fuzzy,
+            patch.classes,
+            masses=np.bincount(first, patch.weights, k),
+            winners=first[:n_new],
+            graph=hebbian_graph(first[:n_new], second[:n_new], patch.weights[:n_new], k),
+            error=0.5 * float(patch.weights.astype(np.float64) @ nearest),  # Hasenfuss 2009, eq. 2.2
+            costs=costs,
+            ranges=ranges,
+            interrupted=interrupted,
+        )
+
+    def _emphasis(self, patch: Samples) -> NDArray[Any] | float:
+        """Return the factor p^c by which magnification control weights each sample."""
+        if self.magnification == 0:
+            return 1.0
+        exponent = self.magnification
+        if exponent == "optimal":
+            exponent = 2.0 / correlation_dimension(patch.X, sample_weight=patch.weights)  # Hasenfuss 2009, eq. 3.7
+        self.magnification_ = float(exponent)
+        log_weights = self.magnification_ * parzen_log_density(patch.X, sample_weight=patch.weights)
+        return np.exp(log_weights - log_weights.max()).astype(patch.X.dtype)
+
+    def _start(
+        self,
+        source: ArraySource,
+        cooperation: Cooperation,
+        patch: Samples,
+        model: Model | None,
+        rng: np.random.RandomState,
+    ) -> NDArray[np.float64]:
+        """Return the first positions, in the coordinates of the source."""
+        d, k = source.n_features, self._size(cooperation)
+        if model is None and isinstance(self.init, str):
+            return self._draw(source, cooperation, rng)
+        if model is not None:
+            given = model.positions
+        else:
+            given = check_array(self.init, dtype=np.float64)
+            if given.shape != (k, d):
+                raise ValueError(f"init has shape {given.shape}; expected ({k}, {d}): one row for each prototype.")
+        centred = given - source.origin[:d]
+        if patch.labels is None:
+            return centred
+        if model is not None:
+            return np.hstack([centred, Samples(given, model.masses, model.fuzzy, model.classes).over(patch.classes)])
+        mean_label = initialisation.mean_and_variance(source)[0][d:]
+        return np.hstack([centred, np.tile(mean_label, (k, 1))])
+
+    def _draw(
+        self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState
+    ) -> NDArray[np.float64]:
+        """Return first positions by the rule that ``init`` names."""
+        k = self._size(cooperation)
+        if self.init == "pca":
+            return initialisation.on_principal_plane(source, self._plane(cooperation))
+        if self.init == "center":
+            return initialisation.around_center(source, k, rng)
+        if self.init == "k-means++":
+            return initialisation.spread_samples(source, k, rng)
+        return initialisation.distinct_samples(source, k, rng)
+
+    def _plane(self, cooperation: Cooperation) -> NDArray[np.float64]:
+        """Return where prototypes start on the principal plane: without a lattice, on a nearly square grid."""
+        k = self._size(cooperation)
+        rows = max(1, int(np.sqrt(k)))
+        return np.column_stack([np.arange(k) // rows, np.arange(k) % rows]).astype(np.float64)
+
+    def _epochs(
+        self, prototypes: Mean, cooperation: Cooperation, source: ArraySource, rng: np.random.RandomState
+    ) -> Iterator[Step]:
+        """Run the schedule."""
+        ranges = self._ranges(cooperation)
+        if self.algorithm == "batch":
+            return anneal(prototypes, cooperation, source, ranges)
+        rates = geometric(self.learning_rate_start, self.learning_rate_end, self.max_iter)
+        return learn_online(prototypes, cooperation, source, ranges, rates, rng)
+
+    def _report(self, costs: list[float], ranges: list[float]) -> None:
+        epoch = len(costs)
+        every = 1 if self.verbose > 1 else max(1, self.max_iter // 10)
+        if self.verbose and (epoch % every == 0 or epoch == 1):
+            print(
+                f"[{type(self).__name__}] epoch {epoch}/{self.max_iter}  range {ranges[-1]:.3g}  cost {costs[-1]:.6g}",
+                flush=True,
+            )
+
+    def _store(self, model: Model) -> None:
+        self._model = model
+        self.prototypes_ = model.positions
+        self.multiplicities_ = model.masses
+        self.labels_ = model.winners
+        self.graph_ = model.graph
+        self.cost_history_ = model.costs
+        self.range_history_ = model.ranges
+        self.n_iter_ = len(model.costs)
+        for name in ("classes_", "label_distribution_", "prototype_labels_"):
+            vars(self).pop(name, None)
+        if model.fuzzy is not None:
+            self.classes_ = model.classes
+            self.label_distribution_ = model.fuzzy
+            self.prototype_labels_ = model.classes[model.fuzzy.argmax(axis=1)]  # type: ignore[index]
+
+
+def nearest_two(
+    X: NDArray[Any], positions: NDArray[Any], n_threads: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    """Return the nearest and second nearest position of each sample, and the squared distance to the nearest."""
+    return winners(*stage(X, positions, n_threads))
+
+
+def stage(X: NDArray[Any], positions: NDArray[Any], n_threads: int) -> tuple[Mean, ArraySource]:
+    """Set positions and samples into common coordinates."""
+    origin = positions.mean(axis=0, dtype=np.float64)
+    return Mean(positions - origin, np.ones(X.shape[1])), ArraySource(X, origin=origin, n_threads=n_threads)
+
+
+def hebbian_graph(
+    first: NDArray[np.int64], second: NDArray[np.int64], weights: NDArray[Any], n_prototypes: int
+) -> csr_array:
+    """Connect the two nearest prototypes of every sample, and add up the weights of the samples of each edge."""
+    if n_prototypes == 1:
+        return csr_array((1, 1))
+    shape = (n_prototypes, n_prototypes)
+    ordered = np.minimum(first, second), np.maximum(first, second)
+    upper = coo_array((weights.astype(np.float64), ordered), shape=shape).tocsr()
+    return upper + upper.T
+
+
+def require_samples(patch: Samples, n_prototypes: int) -> None:
+    """Refuse to place more prototypes than there are samples with weight."""
+    n_samples = int(np.count_nonzero(patch.weights))
+    if n_samples < n_prototypes:
+        raise ValueError(
+            f"n_samples={n_samples} is fewer than the {n_prototypes} prototypes to be placed. "
+            f"Use at most {n_samples} prototypes, or more samples (in the first patch, if there are several)."
+        )
+
+
+def _batched(items: Iterable[Samples], size: int) -> Iterator[list[Samples]]:
+    iterator = iter(items)
+    while group := list(islice(iterator, size)):
+        yield group

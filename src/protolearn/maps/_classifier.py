@@ -1,0 +1,211 @@
+"""A map with labelled prototypes is a classifier."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils import gen_batches
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from protolearn.core.validation import check_number, check_option, check_weights
+from protolearn.maps._neural_gas import NeuralGas
+
+__all__ = ["PrototypeClassifier"]
+
+
+class PrototypeClassifier(ClassifierMixin, BaseEstimator):
+    """Classify by the label of the nearest prototype of a map.
+
+    The map is fitted first. Then every prototype gets the class shares of the samples it wins; a prototype that wins
+    none takes them from the nearest prototype that does. A supervised map (``label_weight > 0``) brings the class
+    shares of its prototypes along.
+
+    Parameters
+    ----------
+    estimator : object, optional
+        A map with ``fit``, ``predict`` (index of the winner) and ``transform`` (distances to the prototypes);
+        by default neural gas with three prototypes for each class.
+    labelling : {"fuzzy", "majority"}, default="fuzzy"
+        ``"fuzzy"`` keeps the class shares of each prototype as probabilities, ``"majority"`` only its largest class,
+        with probability one. Predictions are the same.
+    reject_threshold : float, default=0.0
+        Samples whose `confidence` is below this are not classified.
+    reject_label : object, default=-1
+        What `predict` returns for such samples; of the same kind as the classes.
+
+    Attributes
+    ----------
+    estimator_ : object
+        The fitted map.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    label_distribution_ : ndarray of shape (n_prototypes, n_classes)
+        Class shares of each prototype.
+    prototype_labels_ : ndarray of shape (n_prototypes,)
+        Largest class of each prototype.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if ``X`` had names.
+
+    References
+    ----------
+    Hasenfuss (2009). Topographic mapping of dissimilarity datasets. PhD thesis, TU Clausthal, section 3.5.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import NeuralGas, PrototypeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> classifier = PrototypeClassifier(NeuralGas(9, random_state=0)).fit(X, y)
+    >>> classifier.predict(X[:3])
+    array([0, 0, 0])
+    >>> classifier.confidence(X[:1]).round(2)
+    array([0.98])
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        labelling: str = "fuzzy",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+    ) -> None:
+        self.estimator = estimator
+        self.labelling = labelling
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the map, then label its prototypes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample, in the map and in the class shares.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        check_option("labelling", self.labelling, ("fuzzy", "majority"))
+        check_number("reject_threshold", self.reject_threshold, low=0, high=1)
+        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        weights = check_weights(sample_weight, len(X), np.float64)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        self._check_reject_label()
+        if self.estimator is None:
+            size = min(3 * len(self.classes_), int(np.count_nonzero(weights)))
+            estimator: Any = NeuralGas(size, random_state=0)
+        else:
+            estimator = clone(self.estimator)
+        weighted = sample_weight is not None and has_fit_parameter(estimator, "sample_weight")
+        self.estimator_ = estimator.fit(X, y, sample_weight=weights) if weighted else estimator.fit(X, y)
+        if hasattr(self.estimator_, "label_distribution_"):
+            shares = self.estimator_.label_distribution_
+        else:
+            shares = self._class_shares(X, codes, weights)
+        largest = shares.argmax(axis=1)
+        self.label_distribution_ = np.eye(len(self.classes_))[largest] if self.labelling == "majority" else shares
+        self.prototype_labels_ = self.classes_[largest]
+        return self
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of the nearest prototype, or ``reject_label``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes.
+        """
+        X = self._check_new(X)
+        predicted = self.prototype_labels_[self.estimator_.predict(X)]
+        if self.reject_threshold > 0:
+            predicted = np.where(self.confidence(X) < self.reject_threshold, self.reject_label, predicted)
+        return predicted
+
+    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the class shares of the nearest prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column for each of ``classes_``.
+        """
+        X = self._check_new(X)
+        return self.label_distribution_[self.estimator_.predict(X)]
+
+    def confidence(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
+
+        ``d+`` is the distance to the nearest prototype and ``d-`` to the nearest prototype of another class: 0 on a
+        class border, 1 on a prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        confidence : ndarray of shape (n_samples,)
+            Values between 0 and 1.
+        """
+        X = self._check_new(X)
+        return np.concatenate([self._relative_similarity(X[rows]) for rows in gen_batches(len(X), 4096)])
+
+    def _relative_similarity(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        distances = self.estimator_.transform(X)
+        winners = distances.argmin(axis=1)
+        own = distances[np.arange(len(X)), winners]
+        rivals = self.prototype_labels_[winners][:, None] != self.prototype_labels_
+        other = np.where(rivals, distances, np.inf).min(axis=1)
+        apart = np.isfinite(other) & (other > own)
+        return np.where(np.isfinite(other), np.divide(other - own, other + own, out=np.zeros(len(X)), where=apart), 1.0)
+
+    def _class_shares(
+        self, X: NDArray[Any], codes: NDArray[np.int64], weights: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        """Return the class shares of each receptive field; an empty one takes those of its nearest neighbour."""
+        winners = self.estimator_.predict(X)
+        prototypes = self.estimator_.prototypes_
+        counts = np.zeros((len(prototypes), len(self.classes_)))
+        np.add.at(counts, (winners, codes), weights)
+        filled = counts.sum(axis=1) > 0
+        gaps = ((prototypes[:, None, :] - prototypes[filled]) ** 2).sum(axis=2)
+        donors = np.flatnonzero(filled)[gaps.argmin(axis=1)]
+        counts = counts[np.where(filled, np.arange(len(counts)), donors)]
+        return counts / counts.sum(axis=1, keepdims=True)
+
+    def _check_reject_label(self) -> None:
+        kinds = {"numeric" if np.asarray(part).dtype.kind in "biuf" else "text" for part in (self.classes_, self.reject_label)}
+        if self.reject_threshold > 0 and len(kinds) > 1:
+            raise ValueError(
+                f"reject_label={self.reject_label!r} is not of the kind of the classes {self.classes_.dtype}; "
+                "choose a label of the same kind, such as 'rejected' for classes that are strings."
+            )
+
+    def _check_new(self, X: ArrayLike) -> NDArray[Any]:
+        check_is_fitted(self, "prototype_labels_")
+        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)

@@ -1,0 +1,201 @@
+"""k-means: only the winner learns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClusterMixin
+
+from protolearn.core.cooperation import Cooperation, WinnerTakesAll
+from protolearn.core.initialisation import mean_and_variance
+from protolearn.core.loop import Step, anneal, winners
+from protolearn.core.prototypes import Mean
+from protolearn.core.sources import ArraySource
+from protolearn.core.validation import check_number, check_option
+from protolearn.maps._base import Model, PrototypeMap, Samples
+
+__all__ = ["KMeans"]
+
+
+class KMeans(ClusterMixin, PrototypeMap):
+    r"""k-means: each sample moves its nearest prototype only.
+
+    Minimises :math:`E(W) = \tfrac12 \sum_j u_j \min_i \|x_j - w_i\|^2` by turns in the receptive fields and the
+    prototypes. Fast, but it depends on the start; `NeuralGas` of the same size is the robust alternative. It has all
+    that the other maps have: labels, magnification control, patches.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=8
+        Number of prototypes.
+    algorithm : {"batch", "online"}, default="batch"
+        ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves the winner a little after
+        each of n_samples random samples.
+    init : {"k-means++", "random", "center", "pca"} or array of shape (n_prototypes, n_features), default="k-means++"
+        Where prototypes start: spread samples, random samples, small values around the mean, on the principal plane,
+        or given.
+    n_init : int, default=1
+        Number of starts; the result with the lowest cost is kept.
+    max_iter : int, default=300
+        Largest number of epochs.
+    tol : float, default=1e-4
+        Stop when the squared movement of all prototypes is below ``tol`` times the average variance of a feature.
+    empty : {"keep", "reseed"}, default="keep"
+        A prototype that wins no sample stays where it is, or moves to the sample farthest from its prototype.
+    label_weight : float, default=0.0
+        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
+    magnification : float or "optimal", default=0.0
+        Exponent c of magnification control: samples count with their density to the power c; see `NeuralGas`.
+    learning_rate_start, learning_rate_end : float, default=0.5, 0.005
+        First and last step size of the online algorithm.
+    patch_size : int, optional
+        Learn from patches of about so many samples, one after the other, instead of all at once.
+    patch_runs : int, default=1
+        Number of independent runs over the patches, in parallel, whose prototypes are merged at the end.
+    decay : float, default=1.0
+        Factor on the weight of what was learned before, for each new patch; below 1 old samples are forgotten.
+    n_jobs : int, optional
+        Number of threads; None means as many as the matrix library may use.
+    random_state : int, RandomState instance or None, default=None
+        Makes the start, the order of patches and online learning repeatable.
+    verbose : int, default=0
+        1 prints about ten lines of progress, 2 a line for every epoch.
+
+    Attributes
+    ----------
+    prototypes_ : ndarray of shape (n_prototypes, n_features)
+        The prototypes.
+    labels_ : ndarray of shape (n_samples,)
+        Index of the nearest prototype of each sample of ``fit`` (of the last patch, if patches were given one by one).
+    multiplicities_ : ndarray of shape (n_prototypes,)
+        Weight of all samples in each receptive field.
+    graph_ : sparse array of shape (n_prototypes, n_prototypes)
+        Topology representing network: the weight of the samples whose two nearest prototypes are this pair.
+    cost_history_, range_history_ : list of float
+        Cost at the start of every epoch; the range is 0.
+    n_iter_ : int
+        Number of epochs run (on the last patch).
+    label_distribution_, prototype_labels_, classes_ : ndarray
+        Fuzzy and crisp labels of the prototypes and the classes, if ``label_weight > 0``.
+    magnification_ : float
+        The exponent used, if magnification control is on.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if ``X`` had names.
+
+    See Also
+    --------
+    NeuralGas : The same cost in the end, whatever the start.
+
+    References
+    ----------
+    Lloyd (1982). Least squares quantization in PCM. IEEE Transactions on Information Theory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn import KMeans
+    >>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
+    >>> kmeans = KMeans(n_prototypes=2, random_state=0).fit(X)
+    >>> np.sort(kmeans.prototypes_, axis=0)
+    array([[ 1.,  2.],
+           [10.,  2.]])
+    """
+
+    def __init__(
+        self,
+        n_prototypes: int = 8,
+        *,
+        algorithm: str = "batch",
+        init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        empty: str = "keep",
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        learning_rate_start: float = 0.5,
+        learning_rate_end: float = 0.005,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.algorithm = algorithm
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.empty = empty
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.learning_rate_start = learning_rate_start
+        self.learning_rate_end = learning_rate_end
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    fit_predict = PrototypeMap.fit_predict  # scikit-learn's drops y
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("n_prototypes", self.n_prototypes, integer=True, low=1)
+        check_number("n_init", self.n_init, integer=True, low=1)
+        check_number("tol", self.tol, low=0)
+        check_option("empty", self.empty, ("keep", "reseed"))
+
+    def _cooperation(self, source: ArraySource) -> Cooperation:
+        return WinnerTakesAll()
+
+    def _size(self, cooperation: Cooperation) -> int:
+        return self.n_prototypes
+
+    def _ranges(self, cooperation: Cooperation) -> NDArray[np.float64]:
+        return np.zeros(self.max_iter)
+
+    def _learn(
+        self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
+    ) -> Model:
+        best = super()._learn(patch, model, rng, n_threads, decay)
+        for _ in range(self.n_init - 1 if model is None and isinstance(self.init, str) else 0):
+            if best.interrupted:
+                break
+            other = super()._learn(patch, model, rng, n_threads, decay)
+            best = min(best, other, key=lambda candidate: candidate.error)
+        return best
+
+    def _epochs(
+        self, prototypes: Mean, cooperation: Cooperation, source: ArraySource, rng: np.random.RandomState
+    ) -> Iterator[Step]:
+        if self.algorithm == "online":
+            yield from super()._epochs(prototypes, cooperation, source, rng)
+            return
+        still = self.tol * mean_and_variance(source)[1].mean()
+        for range_ in self._ranges(cooperation):
+            (step,) = anneal(prototypes, cooperation, source, np.array([range_]))
+            idle = step.mass == 0
+            if self.empty == "reseed" and idle.any():
+                step = step.moved(reseed(step.prototypes, idle, source))
+            yield step
+            if ((step.prototypes.positions - prototypes.positions) ** 2).sum() <= still:
+                return
+            prototypes = step.prototypes
+
+
+def reseed(prototypes: Mean, idle: NDArray[np.bool_], source: ArraySource) -> Mean:
+    """Move idle prototypes to the samples that are farthest from their own prototype."""
+    _, _, nearest = winners(prototypes, source)
+    farthest = np.argsort(np.where(source.weights > 0, nearest, -1.0))[::-1][: idle.sum()]
+    positions = prototypes.positions.copy()
+    positions[idle] = source.rows(farthest)
+    return Mean(positions, prototypes.metric)

@@ -1,0 +1,174 @@
+"""Neural gas: prototypes learn from every sample by rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClusterMixin
+
+from protolearn.core.cooperation import Cooperation, Ranks
+from protolearn.core.schedules import geometric
+from protolearn.core.sources import ArraySource
+from protolearn.core.validation import check_number
+from protolearn.maps._base import PrototypeMap
+
+__all__ = ["NeuralGas"]
+
+
+class NeuralGas(ClusterMixin, PrototypeMap):
+    r"""Neural gas: vector quantisation that does not depend on where it starts.
+
+    Minimises, while the range :math:`\lambda` falls,
+
+    .. math:: E_\lambda(W) = \tfrac12 \sum_j u_j \sum_i e^{-k_{ij}/\lambda}\, \|x_j - w_i\|^2,
+
+    where :math:`k_{ij}` is the rank of prototype i among all prototypes by distance to sample j (0 for the nearest)
+    and :math:`u_j` the weight of the sample. With a wide range all prototypes learn from all samples, so none is left
+    idle; as the range falls to zero the cost becomes that of k-means. Use it wherever k-means would be used and a
+    good, repeatable solution matters, or as the base of a topology graph (``graph_``).
+
+    Parameters
+    ----------
+    n_prototypes : int, default=8
+        Number of prototypes.
+    algorithm : {"batch", "online"}, default="batch"
+        ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves them a little after each of
+        n_samples random samples.
+    init : {"center", "pca", "k-means++", "random"} or array of shape (n_prototypes, n_features), default="center"
+        Where prototypes start: small values around the mean, on the principal plane, spread samples, random samples,
+        or given. It hardly matters, since the first range reaches all prototypes.
+    max_iter : int, default=100
+        Number of epochs over which the range falls.
+    range_start : float or "auto", default="auto"
+        First range; ``"auto"`` is half the number of prototypes.
+    range_end : float, default=0.01
+        Last range.
+    label_weight : float, default=0.0
+        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
+    magnification : float or "optimal", default=0.0
+        Exponent c of magnification control: samples count with their density to the power c. Positive values put more
+        prototypes into dense regions, negative ones (above -1) into sparse regions. ``"optimal"`` takes
+        2 / (intrinsic dimension), which makes all prototypes win about equally often.
+    learning_rate_start, learning_rate_end : float, default=0.5, 0.005
+        First and last step size of the online algorithm.
+    patch_size : int, optional
+        Learn from patches of about so many samples, one after the other, instead of all at once.
+    patch_runs : int, default=1
+        Number of independent runs over the patches, in parallel, whose prototypes are merged at the end.
+    decay : float, default=1.0
+        Factor on the weight of what was learned before, for each new patch; below 1 old samples are forgotten.
+    n_jobs : int, optional
+        Number of threads; None means as many as the matrix library may use.
+    random_state : int, RandomState instance or None, default=None
+        Makes the start, the order of patches and online learning repeatable.
+    verbose : int, default=0
+        1 prints about ten lines of progress, 2 a line for every epoch.
+
+    Attributes
+    ----------
+    prototypes_ : ndarray of shape (n_prototypes, n_features)
+        The prototypes.
+    labels_ : ndarray of shape (n_samples,)
+        Index of the nearest prototype of each sample of ``fit`` (of the last patch, if patches were given one by one).
+    multiplicities_ : ndarray of shape (n_prototypes,)
+        Weight of all samples in each receptive field.
+    graph_ : sparse array of shape (n_prototypes, n_prototypes)
+        Topology representing network: the weight of the samples whose two nearest prototypes are this pair.
+    cost_history_, range_history_ : list of float
+        Cost at the start of every epoch, and its range.
+    n_iter_ : int
+        Number of epochs run (on the last patch).
+    label_distribution_ : ndarray of shape (n_prototypes, n_classes)
+        Share of each class in the label of each prototype, if ``label_weight > 0``.
+    prototype_labels_ : ndarray of shape (n_prototypes,)
+        The class with the largest share, if ``label_weight > 0``.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, if ``label_weight > 0``.
+    magnification_ : float
+        The exponent used, if magnification control is on.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if ``X`` had names.
+
+    See Also
+    --------
+    SOM : The same with a fixed lattice, for a picture of the data.
+    PrototypeClassifier : Turns a map into a classifier.
+
+    References
+    ----------
+    Martinetz, Berkovich, Schulten (1993). "Neural-gas" network for vector quantization and its application to
+    time-series prediction. IEEE Transactions on Neural Networks.
+
+    Cottrell, Hammer, Hasenfuss, Villmann (2006). Batch and median neural gas. Neural Networks.
+
+    Hasenfuss (2009). Topographic mapping of dissimilarity datasets. PhD thesis, TU Clausthal.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import NeuralGas
+    >>> X, y = load_iris(return_X_y=True)
+    >>> gas = NeuralGas(n_prototypes=3, random_state=0).fit(X)
+    >>> sorted(gas.multiplicities_)
+    [np.float64(38.0), np.float64(50.0), np.float64(62.0)]
+    """
+
+    def __init__(
+        self,
+        n_prototypes: int = 8,
+        *,
+        algorithm: str = "batch",
+        init: str | ArrayLike = "center",
+        max_iter: int = 100,
+        range_start: float | str = "auto",
+        range_end: float = 0.01,
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        learning_rate_start: float = 0.5,
+        learning_rate_end: float = 0.005,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.algorithm = algorithm
+        self.init = init
+        self.max_iter = max_iter
+        self.range_start = range_start
+        self.range_end = range_end
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.learning_rate_start = learning_rate_start
+        self.learning_rate_end = learning_rate_end
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    fit_predict = PrototypeMap.fit_predict  # scikit-learn's drops y
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("n_prototypes", self.n_prototypes, integer=True, low=1)
+        if self.range_start != "auto":
+            check_number("range_start", self.range_start, low=0, open_low=True)
+        check_number("range_end", self.range_end, low=0, open_low=True)
+
+    def _cooperation(self, source: ArraySource) -> Cooperation:
+        return Ranks()
+
+    def _size(self, cooperation: Cooperation) -> int:
+        return self.n_prototypes
+
+    def _ranges(self, cooperation: Cooperation) -> NDArray[np.float64]:
+        start = self.n_prototypes / 2 if self.range_start == "auto" else self.range_start
+        return geometric(float(start), self.range_end, self.max_iter)

@@ -1,0 +1,209 @@
+"""The self-organising map: prototypes on a lattice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protolearn.core.cooperation import Cooperation, OnLattice
+from protolearn.core.initialisation import count_distinct, mean_and_variance, principal_axes
+from protolearn.core.lattices import Lattice, as_lattice, rectangular
+from protolearn.core.schedules import geometric
+from protolearn.core.sources import ArraySource
+from protolearn.core.validation import check_number, check_option
+from protolearn.maps._base import Model, PrototypeMap
+
+__all__ = ["SOM"]
+
+
+class SOM(PrototypeMap):
+    r"""Self-organising map: prototypes on a lattice, so that neighbours on the lattice are alike.
+
+    Minimises, while the range :math:`\lambda` falls,
+
+    .. math:: E_\lambda(W) = \tfrac12 \sum_j u_j \sum_i h_\lambda(g(s_j, i))\, \|x_j - w_i\|^2,
+
+    where :math:`g` is the distance on the lattice, :math:`h_\lambda(g) \propto e^{-g^2/2\lambda^2}` with sum one over i,
+    and :math:`s_j` the winner of sample j, the node for which the inner sum is smallest. Use it for a picture of the
+    data: component planes, the U-matrix, a map of the classes (see :mod:`protolearn.plotting`).
+
+    Parameters
+    ----------
+    lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
+        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n distinct samples, with sides in proportion to
+        the two largest standard deviations. An int is a chain. See :mod:`protolearn.core.lattices` for hexagonal,
+        toroidal, hyperbolic and user-given lattices.
+    winner : {"heskes", "nearest"}, default="heskes"
+        ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
+        nearest prototype.
+    kernel : {"gaussian", "exponential"}, default="gaussian"
+        Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
+    algorithm : {"batch", "online"}, default="batch"
+        ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves them a little after each of
+        n_samples random samples.
+    init : {"pca", "center", "k-means++", "random"} or array of shape (n_nodes, n_features), default="pca"
+        Where prototypes start; ``"pca"`` lays the lattice over the principal plane.
+    max_iter : int, default=100
+        Number of epochs over which the range falls.
+    range_start : float or "auto", default="auto"
+        First range; ``"auto"`` is a twelfth of the largest distance on the lattice, or a quarter if the start is not
+        already ordered (``init`` other than ``"pca"``).
+    range_end : float, default=0.55
+        Last range. Smaller values quantise better, larger ones keep neighbours more alike.
+    label_weight : float, default=0.0
+        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
+    magnification : float or "optimal", default=0.0
+        Exponent c of magnification control: samples count with their density to the power c; see `NeuralGas`.
+    learning_rate_start, learning_rate_end : float, default=0.5, 0.005
+        First and last step size of the online algorithm.
+    patch_size : int, optional
+        Learn from patches of about so many samples, one after the other, instead of all at once.
+    patch_runs : int, default=1
+        Number of independent runs over the patches, in parallel, whose prototypes are merged at the end.
+    decay : float, default=1.0
+        Factor on the weight of what was learned before, for each new patch; below 1 old samples are forgotten.
+    n_jobs : int, optional
+        Number of threads; None means as many as the matrix library may use.
+    random_state : int, RandomState instance or None, default=None
+        Makes random starts, the order of patches and online learning repeatable.
+    verbose : int, default=0
+        1 prints about ten lines of progress, 2 a line for every epoch.
+
+    Attributes
+    ----------
+    lattice_ : Lattice
+        The lattice.
+    prototypes_ : ndarray of shape (n_nodes, n_features)
+        The prototypes, row by row of the lattice.
+    labels_ : ndarray of shape (n_samples,)
+        Index of the nearest prototype of each sample of ``fit`` (of the last patch, if patches were given one by one).
+    multiplicities_ : ndarray of shape (n_nodes,)
+        Weight of all samples in each receptive field.
+    graph_ : sparse array of shape (n_nodes, n_nodes)
+        Topology representing network: the weight of the samples whose two nearest prototypes are this pair.
+    cost_history_, range_history_ : list of float
+        Cost at the start of every epoch, and its range.
+    n_iter_ : int
+        Number of epochs run (on the last patch).
+    label_distribution_, prototype_labels_, classes_ : ndarray
+        Fuzzy and crisp labels of the prototypes and the classes, if ``label_weight > 0``.
+    magnification_ : float
+        The exponent used, if magnification control is on.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features, if ``X`` had names.
+
+    See Also
+    --------
+    NeuralGas : Better quantisation, no lattice.
+
+    References
+    ----------
+    Kohonen (2001). Self-organizing maps. Springer.
+
+    Heskes (1999). Energy functions for self-organizing maps. In: Kohonen maps, Elsevier.
+
+    Hasenfuss (2009). Topographic mapping of dissimilarity datasets. PhD thesis, TU Clausthal.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.preprocessing import scale
+    >>> from protolearn import SOM
+    >>> X, y = load_wine(return_X_y=True)
+    >>> som = SOM(lattice=(5, 8)).fit(scale(X))
+    >>> som.lattice_
+    Lattice(rectangular, 5 x 8)
+    >>> som.predict(scale(X)[:3]).shape
+    (3,)
+    """
+
+    def __init__(
+        self,
+        lattice: Any = "auto",
+        *,
+        winner: str = "heskes",
+        kernel: str = "gaussian",
+        algorithm: str = "batch",
+        init: str | ArrayLike = "pca",
+        max_iter: int = 100,
+        range_start: float | str = "auto",
+        range_end: float = 0.55,
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        learning_rate_start: float = 0.5,
+        learning_rate_end: float = 0.005,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.lattice = lattice
+        self.winner = winner
+        self.kernel = kernel
+        self.algorithm = algorithm
+        self.init = init
+        self.max_iter = max_iter
+        self.range_start = range_start
+        self.range_end = range_end
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.learning_rate_start = learning_rate_start
+        self.learning_rate_end = learning_rate_end
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option("winner", self.winner, ("heskes", "nearest"))
+        check_option("kernel", self.kernel, ("exponential", "gaussian"))
+        if not (isinstance(self.lattice, str) and self.lattice == "auto"):
+            as_lattice(self.lattice)
+        if self.range_start != "auto":
+            check_number("range_start", self.range_start, low=0, open_low=True)
+        check_number("range_end", self.range_end, low=0, open_low=True)
+
+    def _cooperation(self, source: ArraySource) -> OnLattice:
+        auto = isinstance(self.lattice, str)
+        return OnLattice(suggest_lattice(source) if auto else as_lattice(self.lattice), self.winner, self.kernel)
+
+    def _size(self, cooperation: Cooperation) -> int:
+        assert isinstance(cooperation, OnLattice)
+        return cooperation.lattice.n_nodes
+
+    def _plane(self, cooperation: Cooperation) -> NDArray[np.float64]:
+        assert isinstance(cooperation, OnLattice)
+        return cooperation.lattice.coordinates
+
+    def _ranges(self, cooperation: Cooperation) -> NDArray[np.float64]:
+        assert isinstance(cooperation, OnLattice)
+        start = self.range_start
+        if start == "auto":
+            ordered = isinstance(self.init, str) and self.init == "pca"
+            start = max(cooperation.lattice.distances.max() / (12 if ordered else 4), self.range_end)
+        return geometric(float(start), self.range_end, self.max_iter)
+
+    def _store(self, model: Model) -> None:
+        super()._store(model)
+        assert isinstance(model.cooperation, OnLattice)
+        self.lattice_ = model.cooperation.lattice
+
+
+def suggest_lattice(source: ArraySource) -> Lattice:
+    """Return a rectangle of about 5 sqrt(n) nodes, at most n, with sides in proportion to the spread of the data."""
+    n = count_distinct(source)
+    n_nodes = min(n, int(round(5 * np.sqrt(n))))
+    mean, _ = mean_and_variance(source)
+    values, _ = principal_axes(source, mean, 2)
+    ratio = np.sqrt(values[0] / values[1]) if len(values) == 2 and values[1] > 0 else 1.0
+    columns = int(np.clip(round(np.sqrt(n_nodes * np.clip(ratio, 1.0, 4.0))), 1, n_nodes))
+    return rectangular(max(1, n_nodes // columns), columns)
