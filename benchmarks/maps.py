@@ -6,7 +6,7 @@ Arrays: X (n, d) samples, W (k, d) prototypes; node ``row * columns + column`` o
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ class Task:
     topographic: bool = False  # whether neighbours on the lattice mean anything for these prototypes
     memory_map: bool = False  # whether the samples stay on disk
     memory_limit: float | None = None  # MB that protolearn may use beyond the samples
-    init: np.ndarray | None = None  # (k, d) start for the methods that compare iteration by iteration
+    init: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # (k, d) common start, set with the data
 
     @property
     def n_prototypes(self) -> int:

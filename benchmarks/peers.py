@@ -17,12 +17,13 @@ import numpy as np
 
 from benchmarks.maps import Task, chunks
 
-__all__ = ["COMPETITORS", "FLOOR", "OURS", "Competitor"]
+__all__ = ["COMPETITORS", "FLOOR", "OURS", "Competitor", "Fit"]
 
 OURS = "protolearn"
 FLOOR = "matrix products alone"
 
-Fit = Callable[[np.ndarray, Task], tuple[np.ndarray | None, int]]
+Fitted = tuple[np.ndarray | None, int]
+Fit = Callable[[np.ndarray, Task], Fitted]
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def competitor(
 
 
 @competitor(OURS, "som", "memmap", package="protolearn", environment="own", threads=(1, 2))
-def our_som(X, task):
+def our_som(X: np.ndarray, task: Task) -> Fitted:
     from protolearn import SOM
 
     model = SOM(lattice=task.lattice, max_iter=task.epochs).fit(X)
@@ -61,7 +62,7 @@ def our_som(X, task):
 
 
 @competitor(OURS, "ng", package="protolearn", environment="own", threads=(1, 2))
-def our_neural_gas(X, task):
+def our_neural_gas(X: np.ndarray, task: Task) -> Fitted:
     from protolearn import NeuralGas
 
     model = NeuralGas(task.n_prototypes, max_iter=task.epochs).fit(X)
@@ -69,7 +70,7 @@ def our_neural_gas(X, task):
 
 
 @competitor(OURS, "kmeans", package="protolearn", environment="own", threads=(1, 2))
-def our_kmeans(X, task):
+def our_kmeans(X: np.ndarray, task: Task) -> Fitted:
     from protolearn import KMeans
 
     model = KMeans(task.n_prototypes, init=task.init, max_iter=task.epochs, tol=0).fit(X)
@@ -77,7 +78,7 @@ def our_kmeans(X, task):
 
 
 @competitor(FLOOR, "som", "kmeans", "memmap", package="numpy", environment="own", threads=(1, 2))
-def winner_products(X, task):
+def winner_products(X: np.ndarray, task: Task) -> Fitted:
     for _ in range(task.epochs):
         for rows in chunks(len(X)):
             X[rows] @ task.init.T
@@ -85,7 +86,7 @@ def winner_products(X, task):
 
 
 @competitor(FLOOR, "ng", package="numpy", environment="own", threads=(1, 2))
-def neural_gas_products(X, task):
+def neural_gas_products(X: np.ndarray, task: Task) -> Fitted:
     for _ in range(task.epochs):
         for rows in chunks(len(X)):
             H = X[rows] @ task.init.T
@@ -94,7 +95,7 @@ def neural_gas_products(X, task):
 
 
 @competitor("xpysom", "som", package="xpysom")
-def xpysom(X, task):
+def xpysom(X: np.ndarray, task: Task) -> Fitted:
     from xpysom import XPySom
 
     som = XPySom(*task.lattice, X.shape[1], random_seed=0)
@@ -103,10 +104,10 @@ def xpysom(X, task):
 
 
 @competitor("python-som", "som", package="python-som")
-def python_som(X, task):
+def python_som(X: np.ndarray, task: Task) -> Fitted:
     # Its plain installation has no numba and computes in float64. Where it finds numba (here for another peer's sake)
     # or gets float32 samples, it is several times slower on one thread.
-    sys.modules["numba"] = None
+    sys.modules["numba"] = None  # type: ignore[assignment]
     from python_som import SOM
 
     som = SOM(*task.lattice, X.shape[1], random_seed=0)
@@ -115,21 +116,21 @@ def python_som(X, task):
 
 
 @competitor("numbasom (online)", "som", package="numbasom")
-def numbasom(X, task):
+def numbasom(X: np.ndarray, task: Task) -> Fitted:
     from numbasom import SOM
 
     return SOM(task.lattice).train(X, task.epochs * len(X)), task.epochs
 
 
 @competitor("MiniSom (batch)", "som", package="minisom")
-def minisom_batch(X, task):
+def minisom_batch(X: np.ndarray, task: Task) -> Fitted:
     som = _minisom(X, task)
     som.train_batch_offline(X, task.epochs)
     return som.get_weights(), task.epochs
 
 
 @competitor("MiniSom (online)", "som", package="minisom")
-def minisom_online(X, task):
+def minisom_online(X: np.ndarray, task: Task) -> Fitted:
     som = _minisom(X, task)
     som.train(X, task.epochs, use_epochs=True)
     return som.get_weights(), task.epochs
@@ -142,7 +143,7 @@ def _minisom(X: np.ndarray, task: Task) -> Any:
 
 
 @competitor("Somoclu", "som", package="somoclu")
-def somoclu(X, task):
+def somoclu(X: np.ndarray, task: Task) -> Fitted:
     from somoclu import Somoclu
 
     rows, columns = task.lattice
@@ -152,37 +153,37 @@ def somoclu(X, task):
 
 
 @competitor("SuSi (batch)", "som", package="susi")
-def susi_batch(X, task):
+def susi_batch(X: np.ndarray, task: Task) -> Fitted:
     return _susi(X, task, n_iter_unsupervised=task.epochs, train_mode_unsupervised="batch")
 
 
 @competitor("SuSi (online)", "som", package="susi")
-def susi_online(X, task):
+def susi_online(X: np.ndarray, task: Task) -> Fitted:
     return _susi(X, task, n_iter_unsupervised=task.epochs * len(X))
 
 
-def _susi(X: np.ndarray, task: Task, **options: Any) -> tuple[np.ndarray, int]:
+def _susi(X: np.ndarray, task: Task, **options: Any) -> Fitted:
     from susi import SOMClustering
 
     return SOMClustering(*task.lattice, random_state=0, **options).fit(X).unsuper_som_, task.epochs
 
 
 @competitor("prosemble (HeskesSOM)", "som", package="prosemble", environment="prosemble")
-def prosemble_heskes(X, task):
+def prosemble_heskes(X: np.ndarray, task: Task) -> Fitted:
     return _prosemble(X, "HeskesSOM", *task.lattice, max_iter=task.epochs)
 
 
 @competitor("prosemble (KohonenSOM)", "som", package="prosemble", environment="prosemble")
-def prosemble_kohonen(X, task):
+def prosemble_kohonen(X: np.ndarray, task: Task) -> Fitted:
     return _prosemble(X, "KohonenSOM", *task.lattice, max_iter=task.epochs)
 
 
 @competitor("prosemble", "ng", package="prosemble", environment="prosemble")
-def prosemble_neural_gas(X, task):
+def prosemble_neural_gas(X: np.ndarray, task: Task) -> Fitted:
     return _prosemble(X, "NeuralGas", task.n_prototypes, max_iter=task.epochs)
 
 
-def _prosemble(X: np.ndarray, name: str, *size: int, max_iter: int) -> tuple[np.ndarray, int]:
+def _prosemble(X: np.ndarray, name: str, *size: int, max_iter: int) -> Fitted:
     model = _prosemble_model(name, *size, max_iter=max_iter).fit(X)
     return np.asarray(model.prototypes_), model.n_iter_
 
@@ -195,7 +196,7 @@ def _prosemble_model(name: str, *size: int, max_iter: int) -> Any:
 
 
 @competitor("scikit-learn (KMeans)", "kmeans", "ng", package="scikit-learn", environment="own", threads=(1, 2))
-def sklearn_kmeans(X, task):
+def sklearn_kmeans(X: np.ndarray, task: Task) -> Fitted:
     from sklearn.cluster import KMeans
 
     model = KMeans(task.n_prototypes, init=task.init, algorithm="lloyd", n_init=1, tol=0, max_iter=task.epochs).fit(X)
@@ -203,7 +204,7 @@ def sklearn_kmeans(X, task):
 
 
 @competitor("scikit-learn (MiniBatchKMeans)", "kmeans", "ng", package="scikit-learn", environment="own")
-def sklearn_minibatch_kmeans(X, task):
+def sklearn_minibatch_kmeans(X: np.ndarray, task: Task) -> Fitted:
     from sklearn.cluster import MiniBatchKMeans
 
     model = MiniBatchKMeans(task.n_prototypes, init=task.init, n_init=1, max_iter=task.epochs, random_state=0).fit(X)

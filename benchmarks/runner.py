@@ -36,7 +36,7 @@ def compete(
     for leftover in (report, report.with_suffix(".npy")):
         leftover.unlink(missing_ok=True)
     command = [interpreter(entry.environment), "-m", "benchmarks.worker"]
-    command += [entry.name, task.name, data, init, report, repeats, budget]
+    command += [entry.name, task.name, data, init, report, threads, repeats, budget]
     problem, memory = _watch([str(part) for part in command], threads, budget)
     if not report.exists():
         return {**row, "problem": problem or "no result"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,8 @@ import numpy as np
 
 from benchmarks.maps import TASKS, Task
 from benchmarks.peers import COMPETITORS, Fit
+
+__all__ = ["hold_to_cores", "main", "work"]
 
 WARM_UP_SAMPLES, WARM_UP_EPOCHS = 2000, 2
 
@@ -41,6 +44,12 @@ def work(fit: Fit, X: np.ndarray, task: Task, repeats: int, budget: float, repor
             break
 
 
+def hold_to_cores(threads: int) -> None:
+    """Keep this process on as many cores as it may use threads: JAX does not heed its own settings for that."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
+
+
 def main() -> None:
     """Read the command line that the runner gives."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -48,10 +57,12 @@ def main() -> None:
         parser.add_argument(name)
     for name in ("data", "init", "report"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("threads", type=int)
     parser.add_argument("repeats", type=int)
     parser.add_argument("budget", type=float)
     given = parser.parse_args()
 
+    hold_to_cores(given.threads)
     task = replace(TASKS[given.task], init=np.load(given.init))
     X = np.load(given.data, mmap_mode="r" if task.memory_map else None)
     (fit,) = (entry.fit for entry in COMPETITORS if (entry.name, entry.task) == (given.name, given.task))

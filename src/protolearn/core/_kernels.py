@@ -8,78 +8,69 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-# A key is a distance whose lowest bits hold the prototype's index: one sort of plain floats gives the order, and
-# distances that differ by rounding only count as ties, resolved by index.
+# A code holds a distance in its high bits and the prototype's index in its low bits: one sort of plain numbers gives the
+# order, and distances that differ by no more than rounding count as ties, resolved by index.
 
 
 @njit(cache=True, nogil=True)
-def pack_keys(distances: NDArray[Any], keys: NDArray[np.float64], mask: int) -> None:
-    """Write a key for every distance, both of shape (c, k)."""
+def double_codes(distances: NDArray[Any], codes: NDArray[np.float64], mask: int) -> None:
+    """Replace the lowest bits of each distance (c, k), as a double, by the index."""
     n, k = distances.shape
-    bits = keys.view(np.int64)
+    bits = codes.view(np.int64)
     for j in range(n):
         for i in range(k):
-            keys[j, i] = max(distances[j, i], 0.0)
+            codes[j, i] = max(distances[j, i], 0.0)
         for i in range(k):
             bits[j, i] = (bits[j, i] & ~mask) | i
 
 
 @njit(cache=True, nogil=True)
-def nearest_keys(distances: NDArray[Any], nearest: NDArray[np.float64], mask: int) -> None:
-    """Write the smallest keys of each row of ``distances`` (c, k), in order, into ``nearest`` (c, depth)."""
+def short_codes(distances: NDArray[np.float32], codes: NDArray[np.uint32], n_bits: int) -> None:
+    """Write single-precision distances (c, k) as fractions of the range of their row, the index in ``n_bits``."""
     n, k = distances.shape
-    depth = nearest.shape[1]
-    keys = np.empty(k)
-    bits = keys.view(np.int64)
     for j in range(n):
+        low = distances[j, 0]
+        high = low
         for i in range(k):
-            keys[i] = max(distances[j, i], 0.0)
+            low = min(low, distances[j, i])
+            high = max(high, distances[j, i])
+        scale = np.float32(0.0)
+        if high > low:
+            scale = np.float32(0.9999999) * np.float32(1 << (32 - n_bits)) / (high - low)
         for i in range(k):
-            bits[i] = (bits[i] & ~mask) | i
-        row = nearest[j]
-        row[:] = np.inf
-        worst = np.inf
-        for i in range(k):
-            key = keys[i]
-            if key < worst:
-                p = depth - 1
-                while p > 0 and row[p - 1] > key:
-                    row[p] = row[p - 1]
-                    p -= 1
-                row[p] = key
-                worst = row[depth - 1]
+            fraction = np.int32((distances[j, i] - low) * scale)
+            codes[j, i] = (np.uint32(fraction) << np.uint32(n_bits)) | np.uint32(i)
 
 
 @njit(cache=True, nogil=True)
 def rank_weights(
-    keys: NDArray[np.float64],
+    codes: NDArray[Any],
     mask: int,
     table: NDArray[Any],
     sample_weights: NDArray[Any],
+    relative: bool,
     weights: NDArray[Any],
-    first: NDArray[np.int64],
+    best_rank: NDArray[np.int64],
 ) -> None:
-    """Give each prototype the weight of its rank, relative to the best rank it has in these samples.
+    """Give each prototype the weight ``table[rank]`` for each sample, times the weight of the sample.
 
-    ``keys`` (c, depth) are sorted; ``table[r]`` is the neighbourhood function; ``weights`` (c, k) must come zeroed;
-    ``first`` (k,) receives the best rank of each prototype, or ``k`` when it is not among the nearest of any sample.
+    ``codes`` (c, k) are sorted; ``weights`` (c, k) must come zeroed. If ``relative``, ranks are counted from the best
+    one that a prototype has in these samples, which goes to ``best_rank`` (k,); otherwise that must come zeroed.
     """
-    n, depth = keys.shape
-    k = weights.shape[1]
-    bits = keys.view(np.int64)
-    first[:] = k
-    for j in range(n):
-        if sample_weights[j] > 0:
-            for r in range(depth):
-                i = bits[j, r] & mask
-                if r < first[i]:
-                    first[i] = r
+    n, k = codes.shape
+    if relative:
+        best_rank[:] = k
+        for j in range(n):
+            if sample_weights[j] > 0:
+                for r in range(k):
+                    i = np.int64(codes[j, r]) & mask
+                    best_rank[i] = min(best_rank[i], r)
     for j in range(n):
         u = sample_weights[j]
         if u > 0:
-            for r in range(depth):
-                i = bits[j, r] & mask
-                weights[j, i] = u * table[r - first[i]]
+            for r in range(k):
+                i = np.int64(codes[j, r]) & mask
+                weights[j, i] = u * table[r - best_rank[i]]
 
 
 @njit(cache=True, nogil=True)

@@ -87,30 +87,20 @@ class Ranks:
 
     def gather(self, prototypes: Mean, source: ArraySource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by rank."""
-        k = len(prototypes)
-        # beyond this many ranks a weight is lost in rounding beside that of the prototype's best rank
-        reach = range_ * -np.log(np.finfo(source.dtype).eps)
-        depth = min(k, int(reach) + 2)
-        statistics = self._gather_nearest(prototypes, source, range_, depth)
-        worst_best_rank = np.max(-range_ * statistics.log_scale)
-        if depth < k and worst_best_rank + reach > depth - 1:
-            # an idle prototype, never near the front: its weights follow from ranks further back
-            return self._gather_nearest(prototypes, source, range_, k)
-        return statistics
-
-    def _gather_nearest(self, prototypes: Mean, source: ArraySource, range_: float, depth: int) -> Statistics:
         from protolearn.core._kernels import rank_weights
 
         k = len(prototypes)
         mask = index_mask(k)
         table = np.exp(-np.arange(k) / range_).astype(source.dtype)
+        # weights near the smallest number would lose digits, or an idle prototype all its weight
+        relative = bool(table[-1] < 1e6 * np.finfo(source.dtype).tiny)
         measure = prototypes.measure(source.dtype)
 
         def learn(chunk: Chunk) -> Statistics:
-            keys = sorted_keys(measure(chunk), depth, mask)
-            weights = np.zeros((len(keys), k), source.dtype)
-            best_rank = np.empty(k, np.int64)
-            rank_weights(keys, mask, table, chunk.weights, weights, best_rank)
+            codes = sorted_codes(measure(chunk), mask)
+            weights = np.zeros((len(codes), k), source.dtype)
+            best_rank = np.zeros(k, np.int64)
+            rank_weights(codes, mask, table, chunk.weights, relative, weights, best_rank)
             log_scale = np.where(best_rank < k, -best_rank / range_, -np.inf)
             return Statistics.of(weights.T, chunk.lifted, log_scale)  # Hasenfuss 2009, eq. 3.5
 
@@ -200,8 +190,11 @@ class OnLattice:
         for a in range(0, len(points), held):
             part = slice(a, a + held)
             neighbourhood = np.exp(self.log_kernel(ranges[a]))
-            mixture = np.empty((0, 0)) if self.winner == "nearest" else self.mixture(ranges[a])
-            online_lattice(points[part], positions, metric, rates[part], neighbourhood, mixture)
+            mixture = self.mixture(ranges[a])
+            none = np.empty((0, 0))
+            online_lattice(
+                points[part], positions, metric, rates[part], neighbourhood, none if mixture is None else mixture
+            )
 
 
 def sum_by_winner(prototypes: Mean, source: ArraySource, mixture: NDArray[np.float64] | None = None) -> Statistics:
@@ -222,16 +215,16 @@ def index_mask(n_prototypes: int) -> int:
     return (1 << max(1, (n_prototypes - 1).bit_length())) - 1
 
 
-def sorted_keys(distances: NDArray[Any], depth: int, mask: int) -> NDArray[np.float64]:
-    """Return the keys of the ``depth`` nearest prototypes of each sample, nearest first, of shape (c, depth)."""
-    from protolearn.core._kernels import nearest_keys, pack_keys
+def sorted_codes(distances: NDArray[Any], mask: int) -> NDArray[Any]:
+    """Return codes (c, k) whose lowest bits are the prototypes of each sample, nearest first."""
+    from protolearn.core._kernels import double_codes, short_codes
 
-    n, k = distances.shape
-    if depth <= 16:  # inserting into a short list beats sorting
-        keys = np.empty((n, depth))
-        nearest_keys(distances, keys, mask)
-        return keys
-    keys = np.empty((n, k))
-    pack_keys(distances, keys, mask)
-    keys.sort(axis=1)
-    return keys[:, :depth]
+    if distances.dtype == np.float32 and mask < 256:  # 24 bits are left for the distance, as many as it has
+        short = np.empty(distances.shape, np.uint32)
+        short_codes(distances, short, mask.bit_length())
+        short.sort(axis=1)
+        return short
+    long = np.empty(distances.shape)
+    double_codes(distances, long, mask)
+    long.sort(axis=1)
+    return long.view(np.int64)

@@ -60,11 +60,11 @@ def mean_and_variance(source: ArraySource) -> tuple[NDArray[np.float64], NDArray
     """Return weighted mean and variance of every column, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> NDArray[np.float64]:
-        columns = chunk.lifted[:, :-2].astype(np.float64)
-        weights = chunk.weights.astype(np.float64)
-        return np.vstack([weights @ columns, weights @ columns**2, np.full(source.n_columns, weights.sum())])
+        columns = chunk.lifted[:, :-2]
+        return np.vstack([chunk.weights @ columns, chunk.weights @ columns**2]).astype(np.float64)
 
-    first, second, mass = source.sum(moments)
+    first, second = source.sum(moments)
+    mass = source.weights.sum(dtype=np.float64)
     mean = first / mass
     return mean, np.maximum(second / mass - mean**2, 0.0)
 

@@ -61,7 +61,7 @@ def learn_online(
     cumulated = np.cumsum(source.weights[order], dtype=np.float64)
     for epoch, range_ in enumerate(ranges):
         statistics = cooperation.gather(prototypes, source, range_)
-        drawn = order[inverse_cdf(cumulated, rng.random_sample(n))]
+        drawn = order[inverse_cdf(cumulated, rng.random_sample((n,)))]
         falling = _within_epoch(ranges, epoch, n), _within_epoch(rates, epoch, n)
         cost = prototypes.cost(statistics)
         positions = prototypes.positions.astype(source.dtype)
@@ -89,7 +89,7 @@ def winners(prototypes: Mean, source: ArraySource) -> tuple[NDArray[np.int64], N
 
 
 def _within_epoch(values: NDArray[np.float64], epoch: int, n_steps: int) -> NDArray[np.float64]:
-    """Interpolate geometrically between the value of this epoch and of the next."""
-    here = values[epoch]
-    ratio = values[epoch + 1] / here if epoch + 1 < len(values) else here / values[epoch - 1] if epoch else 1.0
-    return here * ratio ** (np.arange(n_steps) / n_steps)
+    """Interpolate geometrically between the value of this epoch and of the next; the last is held."""
+    following = values[min(epoch + 1, len(values) - 1)]
+    passed = np.arange(n_steps) / n_steps
+    return values[epoch] ** (1.0 - passed) * following**passed

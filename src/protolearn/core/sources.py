@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 __all__ = ["ArraySource", "Chunk", "cut_patches"]
 
-CHUNK_BYTES = 1 << 20  # rows of a chunk with their distances stay within the cache of one core
+CHUNK_BYTES = 2 << 20  # rows of a chunk with their distances stay within the cache of one core
+KEPT_BYTES = 64 << 20  # lifted samples up to this size are kept; larger data are read anew in every epoch
 N_SPANS = 8  # fixed, so that sums do not depend on the number of threads
 
 T = TypeVar("T")
@@ -55,6 +56,8 @@ class ArraySource:
         Threads over which chunks are spread.
     chunk_size : int, optional
         Rows in a chunk; by default as many as fit the cache.
+    keep : bool, default=True
+        Keep the lifted samples of small data, for sources that are read more than once.
 
     Examples
     --------
@@ -74,6 +77,7 @@ class ArraySource:
         origin: NDArray[Any] | None = None,
         n_threads: int = 1,
         chunk_size: int | None = None,
+        keep: bool = True,
     ) -> None:
         self.X = X
         self.weights = np.ones(len(X), X.dtype) if weights is None else weights.astype(X.dtype, copy=False)
@@ -93,8 +97,16 @@ class ArraySource:
         if labels is None:
             self.metric[:] = 1.0
 
+        self._kept: NDArray[Any] | None = None
+        if keep and self.n_samples * (self.n_columns + 2) * self.dtype.itemsize <= KEPT_BYTES:
+            self._kept = self._lift(slice(None))
+
     def chunk(self, rows: slice) -> Chunk:
         """Read some rows."""
+        lifted = self._lift(rows) if self._kept is None else self._kept[rows]
+        return Chunk(lifted, self.weights[rows], rows)
+
+    def _lift(self, rows: slice) -> NDArray[Any]:
         d = self.n_features
         block = self.X[rows]
         lifted = np.empty((len(block), self.n_columns + 2), self.dtype)
@@ -106,7 +118,7 @@ class ArraySource:
             fuzzy[:] = self.labels[rows]
             norms = (1.0 - self.label_weight) * norms + self.label_weight * np.einsum("ij,ij->i", fuzzy, fuzzy)
         lifted[:, -1] = norms
-        return Chunk(lifted, self.weights[rows], rows)
+        return lifted
 
     def slices(self, n_prototypes: int = 1) -> list[slice]:
         """Cut the rows for chunks whose samples and distances to ``n_prototypes`` stay in the cache."""

@@ -31,8 +31,8 @@ def check_number(
     ValueError: decay=1.5 must be a number in (0, 1].
     """
     kind = Integral if integer else Real
-    fits = isinstance(value, kind) and not isinstance(value, bool) and low <= value <= high
-    if not fits or (open_low and value == low) or value != value:
+    number = isinstance(value, kind) and not isinstance(value, bool)
+    if not number or not low <= value <= high or (open_low and value == low):
         bracket = f"{'(' if open_low else '['}{low:g}, {high:g}{']' if np.isfinite(high) else ')'}"
         raise ValueError(f"{name}={value!r} must be {'an integer' if integer else 'a number'} in {bracket}.")
 

@@ -39,8 +39,8 @@ class Samples:
 
     X: NDArray[Any]
     weights: NDArray[Any]
-    labels: NDArray[Any] | None = None
-    classes: NDArray[Any] | None = None
+    labels: Any = None
+    classes: Any = None
 
     def take(self, rows: NDArray[np.int64]) -> Samples:
         """Return some of the samples."""
@@ -70,7 +70,7 @@ class Model:
     cooperation: Cooperation
     positions: NDArray[Any]
     fuzzy: NDArray[np.float64] | None
-    classes: NDArray[Any] | None
+    classes: Any
     masses: NDArray[np.float64]
     winners: NDArray[np.int64]
     graph: csr_array
@@ -138,11 +138,11 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if isinstance(X, Iterator):
             return self._learn_patches(self._read_all(X), None, rng)
         samples = self._read(X, y, sample_weight, reset=True)
-        if self.patch_size is None:
+        cuts = cut_patches(len(samples.X), self.patch_size or len(samples.X))
+        if len(cuts) == 1:
             return self._learn_patches([samples], None, rng)
         order = rng.permutation(len(samples.X))
-        patches = (samples.take(order[cut]) for cut in cut_patches(len(order), self.patch_size))
-        self._learn_patches(patches, None, rng)
+        self._learn_patches((samples.take(order[cut]) for cut in cuts), None, rng)
         with chunk_threads(self.n_jobs) as n_threads:
             self.labels_, second, _ = nearest_two(samples.X, self.prototypes_, n_threads)
         self.graph_ = hebbian_graph(self.labels_, second, samples.weights, len(self.prototypes_))
@@ -306,9 +306,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     # Learning
 
-    def _learn_patches(
-        self, patches: Iterable[Samples], model: Model | None, rng: np.random.RandomState
-    ) -> Self:
+    def _learn_patches(self, patches: Iterable[Samples], model: Model | None, rng: np.random.RandomState) -> Self:
         """Learn patch after patch, in ``patch_runs`` independent runs whose prototypes are merged at the end."""
         runs: list[Model | None] = [model] + [None] * (self.patch_runs - 1)
         rngs = [rng] + [np.random.RandomState(rng.randint(2**31)) for _ in runs[1:]]
@@ -379,7 +377,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             positions,
             fuzzy,
             patch.classes,
-            masses=np.bincount(first, patch.weights, k),
+            masses=np.bincount(first, patch.weights, k).astype(np.float64),
             winners=first[:n_new],
             graph=hebbian_graph(first[:n_new], second[:n_new], patch.weights[:n_new], k),
             error=0.5 * float(patch.weights.astype(np.float64) @ nearest),  # Hasenfuss 2009, eq. 2.2
@@ -392,11 +390,16 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Return the factor p^c by which magnification control weights each sample."""
         if self.magnification == 0:
             return 1.0
+        n_samples = np.count_nonzero(patch.weights)
+        if n_samples < 2:
+            raise ValueError(f"n_samples={n_samples} is too few for magnification control, which needs a density.")
+        # weights that cannot be counts, such as shares, are made one on average
+        counts = patch.weights * max(1.0, n_samples / patch.weights.sum(dtype=np.float64))
         exponent = self.magnification
         if exponent == "optimal":
-            exponent = 2.0 / correlation_dimension(patch.X, sample_weight=patch.weights)  # Hasenfuss 2009, eq. 3.7
+            exponent = 2.0 / correlation_dimension(patch.X, sample_weight=counts)  # Hasenfuss 2009, eq. 3.7
         self.magnification_ = float(exponent)
-        log_weights = self.magnification_ * parzen_log_density(patch.X, sample_weight=patch.weights)
+        log_weights = self.magnification_ * parzen_log_density(patch.X, sample_weight=counts)
         return np.exp(log_weights - log_weights.max()).astype(patch.X.dtype)
 
     def _start(
@@ -425,9 +428,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         mean_label = initialisation.mean_and_variance(source)[0][d:]
         return np.hstack([centred, np.tile(mean_label, (k, 1))])
 
-    def _draw(
-        self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState
-    ) -> NDArray[np.float64]:
+    def _draw(self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState) -> NDArray[np.float64]:
         """Return first positions by the rule that ``init`` names."""
         k = self._size(cooperation)
         if self.init == "pca":
@@ -473,11 +474,11 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.range_history_ = model.ranges
         self.n_iter_ = len(model.costs)
         for name in ("classes_", "label_distribution_", "prototype_labels_"):
-            vars(self).pop(name, None)
+            self.__dict__.pop(name, None)
         if model.fuzzy is not None:
             self.classes_ = model.classes
             self.label_distribution_ = model.fuzzy
-            self.prototype_labels_ = model.classes[model.fuzzy.argmax(axis=1)]  # type: ignore[index]
+            self.prototype_labels_ = model.classes[model.fuzzy.argmax(axis=1)]
 
 
 def nearest_two(
@@ -490,7 +491,7 @@ def nearest_two(
 def stage(X: NDArray[Any], positions: NDArray[Any], n_threads: int) -> tuple[Mean, ArraySource]:
     """Set positions and samples into common coordinates."""
     origin = positions.mean(axis=0, dtype=np.float64)
-    return Mean(positions - origin, np.ones(X.shape[1])), ArraySource(X, origin=origin, n_threads=n_threads)
+    return Mean(positions - origin, np.ones(X.shape[1])), ArraySource(X, origin=origin, n_threads=n_threads, keep=False)
 
 
 def hebbian_graph(

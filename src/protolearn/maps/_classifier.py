@@ -65,7 +65,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     >>> classifier.predict(X[:3])
     array([0, 0, 0])
     >>> classifier.confidence(X[:1]).round(2)
-    array([0.98])
+    array([0.99])
     """
 
     def __init__(
@@ -100,9 +100,9 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """
         check_option("labelling", self.labelling, ("fuzzy", "majority"))
         check_number("reject_threshold", self.reject_threshold, low=0, high=1)
-        X, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        samples, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
-        weights = check_weights(sample_weight, len(X), np.float64)
+        weights = check_weights(sample_weight, len(samples), np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         self._check_reject_label()
         if self.estimator is None:
@@ -111,11 +111,11 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         else:
             estimator = clone(self.estimator)
         weighted = sample_weight is not None and has_fit_parameter(estimator, "sample_weight")
-        self.estimator_ = estimator.fit(X, y, sample_weight=weights) if weighted else estimator.fit(X, y)
+        self.estimator_ = estimator.fit(samples, y, sample_weight=weights) if weighted else estimator.fit(samples, y)
         if hasattr(self.estimator_, "label_distribution_"):
             shares = self.estimator_.label_distribution_
         else:
-            shares = self._class_shares(X, codes, weights)
+            shares = self._class_shares(samples, codes, weights)
         largest = shares.argmax(axis=1)
         self.label_distribution_ = np.eye(len(self.classes_))[largest] if self.labelling == "majority" else shares
         self.prototype_labels_ = self.classes_[largest]
@@ -199,7 +199,10 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         return counts / counts.sum(axis=1, keepdims=True)
 
     def _check_reject_label(self) -> None:
-        kinds = {"numeric" if np.asarray(part).dtype.kind in "biuf" else "text" for part in (self.classes_, self.reject_label)}
+        kinds = {
+            "numeric" if np.asarray(part).dtype.kind in "biuf" else "text"
+            for part in (self.classes_, self.reject_label)
+        }
         if self.reject_threshold > 0 and len(kinds) > 1:
             raise ValueError(
                 f"reject_label={self.reject_label!r} is not of the kind of the classes {self.classes_.dtype}; "

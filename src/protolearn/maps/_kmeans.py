@@ -180,7 +180,7 @@ class KMeans(ClusterMixin, PrototypeMap):
         if self.algorithm == "online":
             yield from super()._epochs(prototypes, cooperation, source, rng)
             return
-        still = self.tol * mean_and_variance(source)[1].mean()
+        still = self.tol * mean_and_variance(source)[1].mean() if self.tol else 0.0
         for range_ in self._ranges(cooperation):
             (step,) = anneal(prototypes, cooperation, source, np.array([range_]))
             idle = step.mass == 0

@@ -113,8 +113,8 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     >>> from protolearn import NeuralGas
     >>> X, y = load_iris(return_X_y=True)
     >>> gas = NeuralGas(n_prototypes=3, random_state=0).fit(X)
-    >>> sorted(gas.multiplicities_)
-    [np.float64(38.0), np.float64(50.0), np.float64(62.0)]
+    >>> sorted(gas.multiplicities_.astype(int).tolist())
+    [39, 50, 61]
     """
 
     def __init__(

@@ -165,7 +165,7 @@ class SOM(PrototypeMap):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_option("winner", self.winner, ("heskes", "nearest"))
-        check_option("kernel", self.kernel, ("exponential", "gaussian"))
+        check_option("kernel", self.kernel, ("gaussian", "exponential"))
         if not (isinstance(self.lattice, str) and self.lattice == "auto"):
             as_lattice(self.lattice)
         if self.range_start != "auto":

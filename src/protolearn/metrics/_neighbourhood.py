@@ -1,0 +1,228 @@
+"""Whether samples that are shown as neighbours are neighbours in the data, and the other way round.
+
+*Trustworthiness* asks whether one can believe the neighbours seen in a picture of the data, *continuity* whether
+neighbours in the data have been torn apart. Both exist for embeddings (every sample has a position of its own) and
+for maps (samples are shown at the lattice node of their nearest prototype).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protolearn.core.density import squared_distances
+from protolearn.core.validation import check_number
+from protolearn.metrics._inputs import BLOCK_ENTRIES, TIE, check_samples, lattice_of, nearest_prototypes, prototypes_of
+
+__all__ = ["continuity", "map_continuity", "map_trustworthiness", "trustworthiness"]
+
+Floats = NDArray[np.float64]
+
+
+def trustworthiness(X: ArrayLike, X_embedded: ArrayLike, n_neighbors: int = 5) -> float:
+    """Whether the neighbours of a sample in the embedding are neighbours in the data.
+
+    ``T(k) = 1 - 2 / (n k (2 n - 3 k - 1)) sum_i sum_{j in N_i} max(0, r(i, j) - k)``
+
+    where ``N_i`` are the ``k`` nearest neighbours of sample i in the embedding and ``r(i, j)`` is the rank of j among
+    the neighbours of i in the data. This is scikit-learn's measure; it holds all pairwise distances in memory.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    X_embedded : array-like of shape (n, q)
+        Their positions in the embedding.
+    n_neighbors : int, default=5
+        Size ``k`` of the neighbourhoods, below ``n / 2``.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, which is best.
+
+    References
+    ----------
+    Venna, J., Kaski, S. (2001). Neighborhood preservation in nonlinear projection methods: an experimental study.
+    ICANN, 485-491.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).random((50, 2))
+    >>> trustworthiness(X, 3.0 * X + 1.0)
+    1.0
+    >>> trustworthiness(X, X[:, :1]) < 1.0
+    True
+    """
+    from sklearn.manifold import trustworthiness as sklearn_trustworthiness  # here, for it is slow to import
+
+    return float(sklearn_trustworthiness(X, X_embedded, n_neighbors=n_neighbors))
+
+
+def continuity(X: ArrayLike, X_embedded: ArrayLike, n_neighbors: int = 5) -> float:
+    """Whether the neighbours of a sample in the data are neighbours in the embedding.
+
+    It is the trustworthiness with the roles of both spaces exchanged.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    X_embedded : array-like of shape (n, q)
+        Their positions in the embedding.
+    n_neighbors : int, default=5
+        Size of the neighbourhoods, below ``n / 2``.
+
+    Returns
+    -------
+    float
+        Between 0 and 1, which is best.
+
+    References
+    ----------
+    Venna, J., Kaski, S. (2001). Neighborhood preservation in nonlinear projection methods: an experimental study.
+    ICANN, 485-491.
+
+    Examples
+    --------
+    Cutting a circle open keeps what is shown trustworthy, but tears neighbours apart:
+
+    >>> import numpy as np
+    >>> angle = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, (40, 1))
+    >>> circle = np.hstack([np.cos(angle), np.sin(angle)])
+    >>> round(trustworthiness(circle, angle, 3), 2), round(continuity(circle, angle, 3), 2)
+    (1.0, 0.95)
+    """
+    return trustworthiness(X_embedded, X, n_neighbors)
+
+
+def map_trustworthiness(X: ArrayLike, estimator: Any, n_neighbors: int = 5) -> float:
+    """Whether samples shown as neighbours on the map are neighbours in the data.
+
+    The trustworthiness with distances between samples on the map: the distance on the lattice between their nearest
+    prototypes. Many samples are at the same distance on a map, all those in one cell to begin with. Such ties have no
+    order: the measure is the average over all orders they could have.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    estimator : fitted map
+        With ``prototypes_`` and ``lattice_``, such as a fitted SOM.
+    n_neighbors : int, default=5
+        Size of the neighbourhoods, below ``n / 2``.
+
+    Returns
+    -------
+    float
+        At most 1, which is best.
+
+    Notes
+    -----
+    A cell with more than ``n_neighbors + 1`` samples does not tell which of them are nearest to each other. Compare
+    maps with the same number of prototypes, or choose ``n_neighbors`` no smaller than the number of samples in a cell.
+
+    References
+    ----------
+    Venna, J., Kaski, S. (2001). Neighborhood preservation in nonlinear projection methods: an experimental study.
+    ICANN, 485-491.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from protolearn.core.lattices import chain
+    >>> X = [[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]]
+    >>> ordered = SimpleNamespace(prototypes_=[[0.5], [10.5], [20.5]], lattice_=chain(3))
+    >>> map_trustworthiness(X, ordered, n_neighbors=1)
+    1.0
+    """
+    return _average_over_ties(X, estimator, n_neighbors, shown_first=True)
+
+
+def map_continuity(X: ArrayLike, estimator: Any, n_neighbors: int = 5) -> float:
+    """Whether samples that are neighbours in the data are shown as neighbours on the map.
+
+    The continuity with distances between samples on the map, and ties treated, as in `map_trustworthiness`.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    estimator : fitted map
+        With ``prototypes_`` and ``lattice_``, such as a fitted SOM.
+    n_neighbors : int, default=5
+        Size of the neighbourhoods, below ``n / 2``.
+
+    Returns
+    -------
+    float
+        At most 1, which is best.
+
+    References
+    ----------
+    Venna, J., Kaski, S. (2001). Neighborhood preservation in nonlinear projection methods: an experimental study.
+    ICANN, 485-491.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> from protolearn.core.lattices import chain
+    >>> X = [[0.0], [1.0], [10.0], [11.0], [22.0], [23.0]]
+    >>> folded = SimpleNamespace(prototypes_=[[0.5], [22.5], [10.5]], lattice_=chain(3))
+    >>> map_continuity(X, folded, n_neighbors=1), round(map_continuity(X, folded, n_neighbors=2), 2)
+    (1.0, 0.57)
+    """
+    return _average_over_ties(X, estimator, n_neighbors, shown_first=False)
+
+
+def _average_over_ties(X: ArrayLike, estimator: Any, n_neighbors: int, *, shown_first: bool) -> float:
+    """Take neighbours from the map and ranks from the data, or the other way round."""
+    prototypes, lattice = prototypes_of(estimator), lattice_of(estimator)
+    samples = check_samples(X, prototypes)
+    n = len(samples)
+    check_number("n_neighbors", n_neighbors, integer=True, low=1)
+    if n_neighbors >= n / 2:
+        raise ValueError(f"n_neighbors={n_neighbors} must be less than half the number of samples, n={n}.")
+    winners = nearest_prototypes(samples, prototypes, 1)[0][:, 0]
+    centred = samples - samples.mean(axis=0, dtype=np.float64)
+    size = max(1, BLOCK_ENTRIES // n)
+    penalty = 0.0
+    for start in range(0, n, size):
+        rows = np.arange(start, min(start + size, n))
+        in_data = _rank_bounds(squared_distances(centred[rows], centred), rows)
+        on_map = _rank_bounds(lattice.distances[winners[rows]][:, winners], rows)
+        neighbours, ranks = (on_map, in_data) if shown_first else (in_data, on_map)
+        penalty += float((_neighbour_chance(*neighbours, n_neighbors) * _expected_excess(*ranks, n_neighbors)).sum())
+    return 1.0 - 2.0 * penalty / (n * n_neighbors * (2 * n - 3 * n_neighbors - 1))
+
+
+def _rank_bounds(distances: Floats, own: NDArray[np.intp]) -> tuple[Floats, Floats]:
+    """Return the first and last rank (b, n), from 1, that each entry can have in its row; a sample's own comes last."""
+    b, n = distances.shape
+    distances = distances.copy()
+    distances[np.arange(b), own] = np.inf
+    order = np.argsort(distances, axis=1)
+    ordered = np.take_along_axis(distances, order, axis=1)
+    starts = np.ones((b, n), dtype=bool)
+    starts[:, 1:] = ordered[:, 1:] > (1.0 + TIE) * ordered[:, :-1]
+    ends = np.roll(starts, -1, axis=1)  # the first entry always starts a tie, so the last one always ends one
+    positions = np.arange(1.0, n + 1.0)
+    first, last = np.empty((b, n)), np.empty((b, n))
+    np.put_along_axis(first, order, np.maximum.accumulate(np.where(starts, positions, 0.0), axis=1), axis=1)
+    backwards = np.minimum.accumulate(np.where(ends, positions, np.inf)[:, ::-1], axis=1)
+    np.put_along_axis(last, order, backwards[:, ::-1], axis=1)
+    return first, last
+
+
+def _neighbour_chance(first: Floats, last: Floats, n_neighbors: int) -> Floats:
+    """Return the chance to be among the nearest, if each rank between first and last is as likely."""
+    return np.clip((n_neighbors - first + 1.0) / (last - first + 1.0), 0.0, 1.0)
+
+
+def _expected_excess(first: Floats, last: Floats, n_neighbors: int) -> Floats:
+    """Return the expected ``max(0, rank - n_neighbors)``, if each rank between first and last is as likely."""
+    above, below = np.maximum(last - n_neighbors, 0.0), np.maximum(first - 1.0 - n_neighbors, 0.0)
+    return (above * (above + 1.0) - below * (below + 1.0)) / (2.0 * (last - first + 1.0))

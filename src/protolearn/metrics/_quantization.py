@@ -1,0 +1,72 @@
+"""How far samples are from the prototypes that stand for them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from protolearn.core.validation import check_option, check_weights
+from protolearn.metrics._inputs import check_samples, nearest_prototypes, prototypes_of
+
+__all__ = ["quantization_error"]
+
+
+def quantization_error(
+    X: ArrayLike,
+    prototypes: Any,
+    *,
+    sample_weight: ArrayLike | None = None,
+    reduction: Literal["mean_distance", "mean_squared", "half_mean", "half_sum"] = "mean_distance",
+) -> float:
+    """Error made when every sample is replaced by its nearest prototype.
+
+    With ``e_j = min_i |x_j - w_i|`` and weights ``u_j``, several quantities go by this name:
+
+    ==================  =====================================  =================================================
+    ``reduction``       formula                                also known as
+    ==================  =====================================  =================================================
+    ``mean_distance``   ``sum u_j e_j / sum u_j``              the usual quality of a self-organising map
+    ``mean_squared``    ``sum u_j e_j^2 / sum u_j``            distortion
+    ``half_mean``       ``1/2 sum u_j e_j^2 / sum u_j``
+    ``half_sum``        ``1/2 sum u_j e_j^2``                  cost function of k-means (half its inertia)
+    ==================  =====================================  =================================================
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    prototypes : array-like of shape (k, d) or fitted estimator
+        The prototypes, or an estimator with ``prototypes_``.
+    sample_weight : array-like of shape (n,), optional
+        Weight of each sample, 1 by default.
+    reduction : {"mean_distance", "mean_squared", "half_mean", "half_sum"}, default="mean_distance"
+        Which of the quantities.
+
+    Returns
+    -------
+    float
+        The error; 0 if every sample lies on a prototype.
+
+    References
+    ----------
+    Hasenfuss, A. (2009). Topographic mapping of dissimilarity datasets, eq. 2.2 (``half_sum``).
+
+    Examples
+    --------
+    >>> X = [[0.0], [3.0], [9.0], [10.0]]
+    >>> quantization_error(X, [[1.0], [9.0]])
+    1.0
+    >>> quantization_error(X, [[1.0], [9.0]], reduction="half_sum")
+    3.0
+    """
+    check_option("reduction", reduction, ("mean_distance", "mean_squared", "half_mean", "half_sum"))
+    centres = prototypes_of(prototypes)
+    samples = check_samples(X, centres)
+    weights = check_weights(sample_weight, len(samples), np.float64)
+    _, squared = nearest_prototypes(samples, centres, 1)
+    errors = np.sqrt(squared[:, 0]) if reduction == "mean_distance" else squared[:, 0]
+    scale = 0.5 if reduction.startswith("half") else 1.0
+    total = 1.0 if reduction.endswith("sum") else weights.sum()
+    return float(scale * (weights @ errors) / total)

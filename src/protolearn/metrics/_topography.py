@@ -1,0 +1,234 @@
+"""Whether prototypes that are neighbours on the lattice are neighbours in the data, and the other way round."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import shortest_path
+from scipy.spatial.distance import cdist
+
+from protolearn.core.lattices import Lattice
+from protolearn.core.validation import check_weights
+from protolearn.metrics._inputs import TIE, check_samples, lattice_of, nearest_prototypes, prototypes_of
+
+__all__ = ["topographic_error", "topographic_function", "topographic_product"]
+
+Floats = NDArray[np.float64]
+
+
+def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike | None = None) -> float:
+    """Share of the samples whose nearest and second nearest prototypes do not touch on the lattice.
+
+    Prototypes touch if an edge joins them or, on a rectangular lattice, if their cells share a corner.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Samples.
+    estimator : fitted map
+        With ``prototypes_`` and ``lattice_``, such as a fitted SOM.
+    sample_weight : array-like of shape (n,), optional
+        Weight of each sample, 1 by default.
+
+    Returns
+    -------
+    float
+        Between 0 (the map keeps all neighbourhoods) and 1.
+
+    References
+    ----------
+    Kiviluoto, K. (1996). Topology preservation in self-organizing maps. ICNN, 294-299.
+
+    Examples
+    --------
+    A chain that runs through its prototypes in the order 0, 2, 1 on the line is folded:
+
+    >>> from types import SimpleNamespace
+    >>> from protolearn.core.lattices import chain
+    >>> folded = SimpleNamespace(prototypes_=[[0.0], [2.0], [1.0]], lattice_=chain(3))
+    >>> topographic_error([[0.1], [0.9], [1.1], [1.9]], folded)
+    0.5
+    """
+    prototypes, lattice = prototypes_of(estimator), lattice_of(estimator)
+    _require_two(prototypes)
+    samples = check_samples(X, prototypes)
+    weights = check_weights(sample_weight, len(samples), np.float64)
+    first, second = nearest_prototypes(samples, prototypes, 2)[0].T
+    apart = ~lattice.touching()[first, second]
+    return float(weights @ apart / weights.sum())
+
+
+def topographic_product(estimator: Any) -> float:
+    """Whether the lattice has the right dimension for the data: negative if too few, positive if too many.
+
+    For prototype j let ``n_l(j)`` be its l-th nearest prototype on the lattice and ``m_l(j)`` its l-th nearest in the
+    data space, ``d`` the distances between prototypes and ``g`` those on the lattice. With
+
+        ``Q1(j, l) = d(j, n_l(j)) / d(j, m_l(j))`` and ``Q2(j, l) = g(j, n_l(j)) / g(j, m_l(j))``
+
+    the topographic product is
+
+        ``P = 1 / (k (k - 1)) sum_j sum_m 1 / (2 m) sum_{l <= m} log(Q1(j, l) Q2(j, l))``
+
+    It is about 0 for a lattice that fits the data. Prototypes at the same distance have no order; the product is the
+    average over all orders they could have, so it does not depend on how the nodes are numbered. The distances on the
+    lattice are those the map was trained with (``lattice_.distances``); path lengths on a square lattice differ from
+    Euclidean distances, so its product is small, but not zero, for data that fill a square.
+
+    Parameters
+    ----------
+    estimator : fitted map
+        With ``prototypes_`` and ``lattice_``, such as a fitted SOM.
+
+    Returns
+    -------
+    float
+        The topographic product.
+
+    References
+    ----------
+    Bauer, H.-U., Pawelzik, K. R. (1992). Quantifying the neighborhood preservation of self-organizing feature maps.
+    IEEE Transactions on Neural Networks 3, 570-579.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from types import SimpleNamespace
+    >>> from protolearn.core.lattices import chain
+    >>> straight = np.arange(9.0)[:, None]
+    >>> topographic_product(SimpleNamespace(prototypes_=straight, lattice_=chain(9)))
+    0.0
+    >>> winding = np.array([(i // 3, i % 3 if i // 3 != 1 else 2 - i % 3) for i in range(9)])
+    >>> topographic_product(SimpleNamespace(prototypes_=winding, lattice_=chain(9))) < -0.05
+    True
+    """
+    prototypes, lattice = prototypes_of(estimator).astype(np.float64), lattice_of(estimator)
+    _require_two(prototypes)
+    in_data = _log_distances_to_others(cdist(prototypes, prototypes), "prototypes")
+    on_lattice = _log_distances_to_others(lattice.distances, "lattice nodes")
+    k = len(prototypes)
+    # Q1 Q2 is the product d g at the l-th neighbour on the lattice over the one at the l-th neighbour in the data
+    log_ratios = np.array([_in_order_of(g, d + g) - _in_order_of(d, d + g) for d, g in zip(in_data, on_lattice)])
+    log_products = np.cumsum(log_ratios, axis=1) / (2 * np.arange(1, k))
+    return float(log_products.mean())
+
+
+def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
+    """How far neighbourhoods are broken, in both directions.
+
+    The data are described by the graph that joins the first and second nearest prototype of every sample; ``d`` is the
+    number of steps between two prototypes in that graph. On the lattice, two nodes are ``|i - j|_max`` and
+    ``|i - j|_2`` apart. The function counts, on average over the prototypes,
+
+    * for ``k > 0``, neighbours in the data that are far apart on the lattice:
+      ``Phi(k) = 1/n sum_i #{j : |i - j|_max > k, d(i, j) = 1}``,
+    * for ``k < 0``, neighbours on the lattice that are far apart in the data:
+      ``Phi(k) = 1/n sum_i #{j : |i - j|_2 = 1, d(i, j) > -k}``,
+    * and ``Phi(0) = Phi(1) + Phi(-1)``, which is 0 if and only if the map keeps all neighbourhoods.
+
+    The largest (smallest) ``k`` with a positive value tells the scale of the folds of a lattice with too few (too many)
+    dimensions. On other than rectangular lattices both distances are the number of steps along the edges. Prototypes
+    without a connecting path are farther apart than any ``k``.
+
+    Parameters
+    ----------
+    estimator : fitted map
+        With ``lattice_`` and ``graph_`` (k, k), such as a fitted SOM.
+
+    Returns
+    -------
+    k : array of shape (2 K + 1,), int
+        From ``-K`` to ``K``, the largest distance on the lattice or in the graph.
+    values : array of shape (2 K + 1,)
+        ``Phi(k)``.
+
+    References
+    ----------
+    Villmann, T., Der, R., Herrmann, M., Martinetz, T. (1997). Topology preservation in self-organizing feature maps:
+    exact definition and measurement. IEEE Transactions on Neural Networks 8, 256-266.
+
+    Examples
+    --------
+    The ends of a chain that is bent to a ring are neighbours in the data, three steps apart on the lattice:
+
+    >>> import numpy as np
+    >>> from types import SimpleNamespace
+    >>> from protolearn.core.lattices import chain
+    >>> ring = np.array([[0, 1, 0, 1], [1, 0, 1, 0], [0, 1, 0, 1], [1, 0, 1, 0]])
+    >>> k, values = topographic_function(SimpleNamespace(lattice_=chain(4), graph_=ring))
+    >>> for pair in zip(k.tolist(), values.tolist()):
+    ...     print(pair)
+    (-3, 0.0)
+    (-2, 0.0)
+    (-1, 0.0)
+    (0, 0.5)
+    (1, 0.5)
+    (2, 0.5)
+    (3, 0.0)
+    """
+    lattice = lattice_of(estimator)
+    if getattr(estimator, "graph_", None) is None:
+        raise ValueError(
+            f"This {type(estimator).__name__} has no graph of neighbouring prototypes (no attribute graph_); give a "
+            "map that was fitted to samples."
+        )
+    graph = sparse.csr_array(estimator.graph_)
+    if graph.shape != lattice.distances.shape:
+        raise ValueError(f"graph_ has the shape {graph.shape}, but the lattice has {lattice.n_nodes} nodes.")
+    steps = _path_lengths(graph > 0)
+    across, lattice_neighbours = _lattice_separations(lattice)
+    largest = max(1.0, across[np.isfinite(across)].max(), steps[np.isfinite(steps)].max())
+    scales = np.arange(1, int(largest) + 1)
+    data_neighbours = steps == 1
+    forward = [(data_neighbours & (across > k)).sum() for k in scales]
+    backward = [(lattice_neighbours & (steps > k)).sum() for k in scales]
+    values = np.array([*backward[::-1], forward[0] + backward[0], *forward]) / lattice.n_nodes
+    return np.concatenate([-scales[::-1], [0], scales]), values
+
+
+def _require_two(prototypes: NDArray[Any]) -> None:
+    if len(prototypes) < 2:
+        raise ValueError("The map has one prototype only, so no neighbourhoods; give a map with at least two.")
+
+
+def _log_distances_to_others(distances: Floats, name: str) -> Floats:
+    """Return log distances (k, k - 1) from each to all others, both in order of the index."""
+    k = len(distances)
+    others = distances[~np.eye(k, dtype=bool)].reshape(k, k - 1)
+    if not (np.isfinite(others) & (others > 0.0)).all():
+        raise ValueError(
+            f"The topographic product needs finite and positive distances, but some {name} coincide (or have no "
+            "connecting path); use fewer prototypes, or another measure."
+        )
+    return np.log(others)
+
+
+def _in_order_of(keys: Floats, values: Floats) -> Floats:
+    """Return the values in the order of their keys, averaged over equal keys.
+
+    The sum over the first m values then is the expected sum if equal keys are put in a random order.
+    """
+    order = np.argsort(keys, kind="stable")
+    group = np.concatenate([[0], np.cumsum(np.diff(keys[order]) > TIE)])
+    means = np.bincount(group, values[order]) / np.bincount(group)
+    return means[group]
+
+
+def _lattice_separations(lattice: Lattice) -> tuple[Floats, NDArray[np.bool_]]:
+    """Return the distances ``|i - j|_max`` on the lattice, and which nodes have ``|i - j|_2 = 1``; both (k, k)."""
+    if lattice.kind == "rectangular" and lattice.shape is not None:
+        gaps = np.abs(lattice.coordinates[:, None] - lattice.coordinates)
+        if lattice.periodic:
+            gaps = np.minimum(gaps, np.array(lattice.shape[::-1]) - gaps)
+        return gaps.max(axis=2), gaps.sum(axis=2) == 1.0
+    edges = lattice.edges
+    graph = sparse.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=lattice.distances.shape)
+    steps = _path_lengths(graph.tocsr())
+    return steps, steps == 1.0
+
+
+def _path_lengths(graph: sparse.csr_array) -> Floats:
+    return shortest_path(graph.astype(np.float64), directed=False, unweighted=True)

@@ -1,0 +1,134 @@
+"""The nodes of a lattice as cells: squares, hexagons, or dots joined by edges. All maps are drawn by this module."""
+
+from __future__ import annotations
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.patches import Circle, Patch, RegularPolygon, Wedge
+from numpy.typing import NDArray
+
+from protolearn.core.lattices import Lattice
+from protolearn.plotting._style import EMPTY, MUTED
+
+__all__ = ["draw_cells", "draw_pies", "edge_lines", "height_to_width", "node_radii"]
+
+CORNERS = {"rectangular": 4, "hexagonal": 6}
+
+Floats = NDArray[np.float64]
+
+
+def draw_cells(
+    ax: Axes,
+    lattice: Lattice,
+    *,
+    values: NDArray[np.floating] | None = None,
+    cmap: str = "viridis",
+    colours: Floats | None = None,
+) -> PatchCollection:
+    """Draw each node as a cell, coloured by values (k,), of which masked ones stay grey, or by colours (k, 3).
+
+    Cells of a sheet are squares or hexagons that fill it. On other lattices they are dots, joined by edges; a
+    hyperbolic lattice is drawn in the Poincaré disc, with its edges along geodesics.
+    """
+    low, high = _corners(lattice)
+    cells = PatchCollection(_cell_patches(lattice), edgecolor="white", zorder=2)
+    cells.set_linewidth(np.clip(0.03 * _points_per_unit(ax, high - low), 0.1, 0.8))
+    if colours is None:
+        cells.set_cmap(mpl.colormaps[cmap].with_extremes(bad=EMPTY))
+        cells.set_array(values)
+    else:
+        cells.set_facecolor(colours.tolist())
+    ax.add_collection(cells, autolim=False)
+    if lattice.kind not in CORNERS:
+        lines = LineCollection(list(edge_lines(lattice)), colors=MUTED, linewidths=0.7, zorder=1)
+        ax.add_collection(lines, autolim=False)
+    if lattice.kind == "hyperbolic":
+        ax.add_patch(Circle((0, 0), 1, facecolor="none", edgecolor=MUTED, linewidth=0.8, zorder=1))
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xticks=[], yticks=[], aspect="equal")
+    ax.spines[:].set_visible(False)
+    return cells
+
+
+def draw_pies(ax: Axes, lattice: Lattice, areas: Floats, shares: Floats, colours: Floats) -> PatchCollection:
+    """Draw a disc in each cell, of area (k,) up to 1, divided by shares (k, C) in colours (C, 3)."""
+    radii = 0.85 * node_radii(lattice) * np.sqrt(areas)
+    turns = 90.0 - 360.0 * np.column_stack([np.zeros(len(shares)), np.cumsum(shares, axis=1)])  # clockwise from the top
+    slices = [(node, part) for node, part in np.argwhere(shares > 0) if areas[node] > 0]
+    wedges = [
+        Wedge(tuple(lattice.coordinates[node]), radii[node], turns[node, part + 1], turns[node, part])
+        for node, part in slices
+    ]
+    pies = PatchCollection(wedges, facecolor=[tuple(colours[part]) for _, part in slices], linewidth=0, zorder=3)
+    ax.add_collection(pies, autolim=False)
+    return pies
+
+
+def node_radii(lattice: Lattice) -> Floats:
+    """Return the radius (k,) of the largest disc in each cell.
+
+    Dots are as large as they can be without touching. In the Poincaré disc they shrink towards the border, as any
+    figure of the same size in the hyperbolic plane does.
+    """
+    if lattice.kind in CORNERS:
+        return np.full(lattice.n_nodes, 0.5)
+    points = lattice.coordinates
+    scale = 1.0 - (points**2).sum(axis=1) if lattice.kind == "hyperbolic" else np.ones(len(points))
+    gaps = np.hypot(*(points[:, None] - points).T)
+    gaps[gaps <= 1e-6 * gaps.max()] = np.inf  # nodes drawn at the same place cannot be kept apart
+    room = (gaps / (scale[:, None] + scale)).min(axis=1)
+    room = room[np.isfinite(room)]
+    # A pair of nodes that nearly coincide must not make all dots vanish.
+    return 0.75 * scale * (max(room.min(), 0.2 * float(np.median(room))) if len(room) else 0.5)
+
+
+def height_to_width(lattice: Lattice) -> float:
+    """Return the ratio of height to width of the drawing."""
+    low, high = _corners(lattice)
+    return float((high[1] - low[1]) / (high[0] - low[0]))
+
+
+def edge_lines(lattice: Lattice) -> Floats:
+    """Return each edge as points along it (e, p, 2): straight, or a geodesic of the Poincaré disc."""
+    ends = lattice.coordinates[lattice.edges]
+    if lattice.kind != "hyperbolic":
+        return ends
+    start, stop = (ends[..., 0] + 1j * ends[..., 1]).T[..., None]
+    # Seen from the start of an edge, moved to the centre of the disc, the geodesic is a straight ray.
+    target = (stop - start) / (1 - start.conj() * stop)
+    ray = np.tanh(np.linspace(0, 1, 17) * np.arctanh(np.abs(target))) * target / np.abs(target)
+    points = (ray + start) / (1 + start.conj() * ray)
+    return np.stack([points.real, points.imag], axis=-1)
+
+
+def _cell_patches(lattice: Lattice) -> list[Patch]:
+    if lattice.kind not in CORNERS:
+        return [Circle(tuple(point), radius) for point, radius in zip(lattice.coordinates, node_radii(lattice))]
+    n_corners, radius = CORNERS[lattice.kind], _circumradius(lattice.kind)
+    upright = np.pi / n_corners - np.pi / 2  # a flat side to the left and right
+    return [
+        RegularPolygon(tuple(point), n_corners, radius=radius, orientation=upright) for point in lattice.coordinates
+    ]
+
+
+def _corners(lattice: Lattice) -> tuple[Floats, Floats]:
+    """Return the lower left and upper right corner of the drawing."""
+    if lattice.kind == "hyperbolic":
+        return np.full(2, -1.01), np.full(2, 1.01)
+    outlines = np.concatenate([cell.get_extents().get_points() for cell in _cell_patches(lattice)])
+    low, high = outlines.min(axis=0), outlines.max(axis=0)
+    # A chain is a thin line; a colour bar beside it needs some height.
+    margin = np.maximum(0.01 * (high - low).max(), (0.25 * (high - low).max() - (high - low)) / 2)
+    return low - margin, high + margin
+
+
+def _points_per_unit(ax: Axes, extent: Floats) -> float:
+    """Return about how many points (1/72 inch) a unit of the lattice is long in the drawing."""
+    width, height = np.array(ax.bbox.size) * 72 / ax.figure.dpi
+    return float(min(width / extent[0], height / extent[1]))
+
+
+def _circumradius(kind: str) -> float:
+    """Return the distance of the corners from the centre of a cell, whose sides are 1/2 away from it."""
+    return 0.5 / np.cos(np.pi / CORNERS[kind])

@@ -1,0 +1,224 @@
+"""Pictures of prototypes among the samples, in the plane of two features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.utils import check_array, check_consistent_length
+
+from protolearn.plotting._inputs import classes_of, encode, fitted_map, select_features, value_of
+from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, class_colours, class_handles, tidy, tint
+from protolearn.plotting._voronoi import voronoi_cells
+
+__all__ = ["plot_graph", "plot_prototypes"]
+
+Floats = NDArray[np.float64]
+
+SAMPLE = "#8c8c8c"
+
+
+def plot_prototypes(
+    estimator: Any,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    features: Sequence[int | str] = (0, 1),
+    voronoi: bool = True,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show the prototypes among the samples, with their receptive fields and, for a SOM, the edges of the lattice.
+
+    Parameters
+    ----------
+    estimator : fitted map
+        Such as KMeans, NeuralGas or SOM, or a PrototypeClassifier of one.
+    X : array-like of shape (n, d), optional
+        Samples to draw behind the prototypes.
+    y : array-like of shape (n,), optional
+        Their classes, shown by colour. Prototypes that have learned the same classes are coloured too.
+    features : two of int or str, default=(0, 1)
+        Numbers or names of the features across and up.
+    voronoi : bool, default=True
+        Draw the receptive fields, in the colour of the prototype's class if it has one. They are drawn for data of two
+        features only: in more dimensions, a receptive field is not a region of the plane.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from protolearn import NeuralGas
+    >>> from protolearn.plotting import plot_prototypes
+    >>> X, y = make_moons(200, noise=0.1, random_state=0)
+    >>> ax = plot_prototypes(NeuralGas(10, random_state=0).fit(X), X, y)
+    >>> len(ax.collections[0].get_paths())  # receptive fields
+    10
+    """
+    columns, names = _two_features(estimator, features)
+    points = value_of(estimator, "prototypes_", "prototypes")[:, columns].astype(np.float64)
+    samples = _project(X, y, columns, estimator)
+    classes = classes_of(estimator, y)
+    learned = _learned_classes(estimator, classes)
+    colours = class_colours(0 if classes is None else len(classes))
+    ax, low, high = _plane(ax, np.concatenate([points, samples]), names)
+    if voronoi and fitted_map(estimator).prototypes_.shape[1] == 2:
+        fields = PolyCollection(voronoi_cells(points, low, high), edgecolor=MUTED, linewidth=0.6, zorder=0.5)
+        fields.set_facecolor("none" if learned is None else tint(colours, 0.18)[learned].tolist())
+        ax.add_collection(fields, autolim=False)
+    _scatter_samples(ax, samples, SAMPLE if y is None else colours[encode(y, classes)])
+    if hasattr(fitted_map(estimator), "lattice_"):
+        lines = points[fitted_map(estimator).lattice_.edges]
+        ax.add_collection(LineCollection(list(lines), colors=INK, linewidths=0.6, zorder=2), autolim=False)
+    _mark_prototypes(ax, points, INK if learned is None else colours[learned])
+    if classes is not None:
+        add_legend(ax, class_handles(classes, colours))
+    return ax
+
+
+def plot_graph(
+    estimator: Any,
+    X: ArrayLike | None = None,
+    features: Sequence[int | str] = (0, 1),
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show the topology representing network: which prototypes are neighbours in the data.
+
+    An edge joins the two prototypes nearest to a sample. The more samples lie between two prototypes, the wider it is.
+
+    Parameters
+    ----------
+    estimator : fitted map
+        Such as KMeans, NeuralGas or SOM, or a PrototypeClassifier of one.
+    X : array-like of shape (n, d), optional
+        Samples to draw behind the graph.
+    features : two of int or str, default=(0, 1)
+        Numbers or names of the features across and up.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    References
+    ----------
+    Martinetz, T., Schulten, K. (1994). Topology representing networks. Neural Networks 7, 507-522.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_moons
+    >>> from protolearn import NeuralGas
+    >>> from protolearn.plotting import plot_graph
+    >>> X, y = make_moons(200, noise=0.05, random_state=0)
+    >>> gas = NeuralGas(12, random_state=0).fit(X)
+    >>> ax = plot_graph(gas, X)
+    >>> 2 * len(ax.collections[1].get_segments()) == gas.graph_.nnz
+    True
+    """
+    columns, names = _two_features(estimator, features)
+    points = value_of(estimator, "prototypes_", "prototypes")[:, columns].astype(np.float64)
+    samples = _project(X, None, columns, estimator)
+    graph = sparse.triu(value_of(estimator, "graph_", "the graph of neighbouring prototypes"), k=1).tocoo()
+    heaviest = graph.data.max(initial=0.0)
+    ax, _, _ = _plane(ax, np.concatenate([points, samples]), names)
+    _scatter_samples(ax, samples, SAMPLE)
+    ends = np.stack([points[graph.row], points[graph.col]], axis=1)
+    edges = LineCollection(list(ends), colors="#0072B2", linewidths=_widths(graph.data, heaviest), zorder=2)
+    edges.set_capstyle("round")
+    ax.add_collection(edges, autolim=False)
+    _mark_prototypes(ax, points, INK)
+    if heaviest > 0:
+        add_legend(ax, _width_entries(heaviest), title="samples\nbetween two\nprototypes")
+    return ax
+
+
+def _two_features(estimator: Any, features: Sequence[int | str]) -> tuple[NDArray[np.intp], list[str]]:
+    columns, names = select_features(estimator, features)
+    if len(columns) != 2 or columns[0] == columns[1]:
+        raise ValueError(f"features={features!r} must be two different features, one across and one up.")
+    return columns, names
+
+
+def _project(X: ArrayLike | None, y: ArrayLike | None, columns: NDArray[np.intp], estimator: Any) -> Floats:
+    """Return the samples in the plane (n, 2), none if there are none."""
+    if X is None:
+        if y is not None:
+            raise ValueError("y gives the classes of samples, but there are none: give X too.")
+        return np.empty((0, 2))
+    samples = check_array(X, dtype=np.float64, input_name="X")
+    n_features = fitted_map(estimator).prototypes_.shape[1]
+    if samples.shape[1] != n_features:
+        raise ValueError(f"X has {samples.shape[1]} features, but the prototypes have {n_features}.")
+    if y is not None:
+        check_consistent_length(X, y)
+    return samples[:, columns]
+
+
+def _learned_classes(estimator: Any, classes: NDArray[Any] | None) -> NDArray[np.intp] | None:
+    """Return the class of each prototype (k,) as a position in the classes drawn, if it has one of them."""
+    labels = getattr(estimator, "prototype_labels_", None)
+    if labels is None or classes is None or not set(labels.tolist()) <= set(classes.tolist()):
+        return None
+    return encode(labels, classes)
+
+
+def _plane(ax: Axes | None, points: Floats, names: list[str]) -> tuple[Axes, Floats, Floats]:
+    """Return Axes that show all points (n, 2) with a margin, and the corners of what they show."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    extent = high - low
+    extent[extent == 0] = extent.max() or 1.0
+    low, high = low - 0.06 * extent, high + 0.06 * extent
+    # Drawn to the same scale, features of very different extent would make a thin strip.
+    same_scale = extent.max() <= 4 * extent.min()
+    ax = axes_or_new(ax, extent[1] / extent[0] if same_scale else 0.75)
+    ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), xlabel=names[0], ylabel=names[1])
+    ax.set_aspect("equal" if same_scale else "auto")
+    tidy(ax, hidden=())
+    return ax, low, high
+
+
+def _scatter_samples(ax: Axes, samples: Floats, colours: Any) -> None:
+    if len(samples):
+        small = np.clip(3000 / len(samples), 2, 12)
+        ax.scatter(
+            samples[:, 0],
+            samples[:, 1],
+            s=small,
+            c=colours,
+            alpha=0.6,
+            linewidths=0,
+            zorder=1,
+            rasterized=len(samples) > 5000,
+        )
+
+
+def _mark_prototypes(ax: Axes, points: Floats, colours: Any) -> None:
+    ax.scatter(points[:, 0], points[:, 1], s=34, c=colours, edgecolors="white", linewidths=0.9, zorder=3)
+
+
+def _widths(weights: Floats, heaviest: float) -> Floats:
+    """Return line widths in points that grow with the weight, thin but visible for the lightest."""
+    return 0.4 + 3.6 * weights / max(heaviest, 1e-300)
+
+
+def _width_entries(heaviest: float) -> list[Artist]:
+    weights = heaviest * np.array([1.0, 0.5, 0.1])
+    return [
+        Line2D([], [], color="#0072B2", linewidth=width, label=f"{weight:.3g}", solid_capstyle="butt")
+        for weight, width in zip(weights, _widths(weights, heaviest))
+    ]

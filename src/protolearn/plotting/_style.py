@@ -1,0 +1,129 @@
+"""The look all pictures share: where they are drawn, colours of classes, colour bars and legends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.backend_bases import RendererBase
+from matplotlib.cm import ScalarMappable
+from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+from matplotlib.transforms import Bbox
+from numpy.typing import NDArray
+
+__all__ = [
+    "EMPTY",
+    "INK",
+    "MUTED",
+    "add_colour_bar",
+    "add_legend",
+    "axes_or_new",
+    "class_colours",
+    "class_handles",
+    "tidy",
+    "tint",
+]
+
+INK = "#222222"
+MUTED = "#b3b3b3"
+EMPTY = "#ececec"
+BAR_ASPECT = 20.0
+
+# Okabe and Ito (2008), Color universal design: told apart with any kind of colour vision.
+OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
+
+Floats = NDArray[np.float64]
+
+
+def axes_or_new(ax: Axes | None, ratio: float = 0.75) -> Axes:
+    """Return the Axes given, or those of a new figure with room for a drawing of this ratio of height to width."""
+    if ax is not None:
+        return ax
+    return plt.subplots(figsize=(6.4, 0.3 + np.clip(5.4 * ratio, 2.1, 5.4)), layout="constrained")[1]
+
+
+def class_colours(n_classes: int) -> Floats:
+    """Return a colour (n_classes, 3) for each class: Okabe-Ito for up to 8, tab20 for up to 20.
+
+    Examples
+    --------
+    >>> class_colours(2).round(2)
+    array([[0.  , 0.45, 0.7 ],
+           [0.9 , 0.62, 0.  ]])
+    """
+    if n_classes <= len(OKABE_ITO):
+        return np.array([to_rgb(colour) for colour in OKABE_ITO[:n_classes]])
+    if n_classes <= 20:
+        dark_then_light = np.arange(20).reshape(10, 2).T.ravel()[:n_classes]
+        return mpl.colormaps["tab20"](dark_then_light)[:, :3]
+    return mpl.colormaps["turbo"](np.linspace(0.02, 0.98, n_classes))[:, :3]
+
+
+def tint(colours: Floats, strength: float) -> Floats:
+    """Mix colours (n, 3) with white; strength 1 leaves them as they are."""
+    return 1.0 - strength * (1.0 - colours)
+
+
+def tidy(ax: Axes, hidden: Sequence[str] = ("top", "right")) -> None:
+    """Thin the frame of a plot with ordinary axes, and hide some of its sides."""
+    ax.spines[:].set(linewidth=0.6, color=INK)
+    for side in hidden:
+        ax.spines[side].set_visible(False)
+    ax.tick_params(width=0.6, length=3, labelsize="small", color=INK, labelcolor=INK)
+
+
+def add_colour_bar(ax: Axes, drawn: ScalarMappable, label: str, *, n_ticks: int = 5, integer: bool = False) -> None:
+    """Draw a thin colour bar to the right of the Axes, as high as these."""
+    figure: Any = ax.figure
+    ticks = MaxNLocator(n_ticks, integer=integer)
+    bar = figure.colorbar(drawn, ax=ax, ticks=ticks, fraction=0.12, pad=0.03, aspect=BAR_ASPECT)
+    bar.set_label(label, fontsize="small", color=INK)
+    bar.outline.set_visible(False)
+    bar.ax.tick_params(width=0.6, length=2.5, labelsize="small", color=INK, labelcolor=INK)
+    bar.ax.set_axes_locator(_Beside(ax))
+
+
+class _Beside:
+    """Places a bar next to Axes whose height is known only when their aspect has been applied."""
+
+    def __init__(self, ax: Axes) -> None:
+        self.ax = ax
+
+    def __call__(self, bar: Axes, renderer: RendererBase | None) -> Bbox:
+        locator = self.ax.get_axes_locator()
+        self.ax.apply_aspect(None if locator is None else locator(self.ax, renderer))
+        box = self.ax.get_position()
+        figure: Any = self.ax.figure
+        width = box.height / BAR_ASPECT * figure.bbox.height / figure.bbox.width
+        return Bbox.from_bounds(box.x1 + 0.7 * width, box.y0, width, box.height)
+
+
+def class_handles(classes: NDArray[Any], colours: Floats) -> list[Artist]:
+    """Return an entry of the legend for each class."""
+    return [
+        Line2D([], [], linestyle="", marker="o", markersize=6, color=tuple(colour), label=str(name))
+        for name, colour in zip(classes, colours)
+    ]
+
+
+def add_legend(ax: Axes, handles: Sequence[Artist], title: str | None = None) -> None:
+    """Draw a small legend to the right of the Axes."""
+    ax.legend(
+        handles=handles,
+        title=title,
+        loc="upper left",
+        bbox_to_anchor=(1.02, 1.0),
+        borderaxespad=0.0,
+        frameon=False,
+        fontsize="small",
+        title_fontsize="small",
+        alignment="left",
+        ncols=1 + (len(handles) - 1) // 16,
+    )

@@ -1,0 +1,91 @@
+"""Posterior labelling, probabilities and the reject option."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.model_selection import cross_val_score
+
+from protolearn import SOM, KMeans, NeuralGas, PrototypeClassifier
+
+X, y = load_iris(return_X_y=True)
+
+
+@pytest.mark.parametrize("estimator", [KMeans(9, random_state=0), NeuralGas(9, random_state=0), SOM((3, 3))], ids=repr)
+def test_labels_are_the_class_shares_of_receptive_fields(estimator):
+    classifier = PrototypeClassifier(estimator).fit(X, y)
+    winners = cdist(X, classifier.estimator_.prototypes_).argmin(axis=1)
+    for i in np.unique(winners):
+        shares = np.bincount(y[winners == i], minlength=3) / (winners == i).sum()
+        assert_allclose(classifier.label_distribution_[i], shares)
+        assert classifier.prototype_labels_[i] == shares.argmax()
+    assert_array_equal(classifier.predict(X), classifier.prototype_labels_[winners])
+    assert_allclose(classifier.predict_proba(X), classifier.label_distribution_[winners])
+
+
+def test_majority_is_fuzzy_made_crisp():
+    fuzzy, crisp = (
+        PrototypeClassifier(KMeans(7, random_state=0), labelling=b).fit(X, y) for b in ("fuzzy", "majority")
+    )
+    assert_array_equal(fuzzy.predict(X), crisp.predict(X))
+    assert set(np.unique(crisp.label_distribution_)) == {0.0, 1.0}
+
+
+def test_weights_count_in_the_shares():
+    weights = np.where(y == 2, 10.0, 1.0)
+    weighted = PrototypeClassifier(KMeans(1)).fit(X, y, sample_weight=weights)
+    assert_allclose(weighted.label_distribution_, [[50 / 600, 50 / 600, 500 / 600]])
+
+
+def test_supervised_maps_bring_their_labels():
+    gas = NeuralGas(6, label_weight=0.5, random_state=0)
+    classifier = PrototypeClassifier(gas).fit(X, y)
+    assert_array_equal(classifier.label_distribution_, clone(gas).fit(X, y).label_distribution_)
+
+
+def test_empty_fields_take_the_label_of_their_neighbour():
+    points = np.array([[0.0], [0.1], [10.0], [10.1]])
+    start = np.array([[0.0], [3.0], [10.0]])
+    start[1] = 40.0
+    classifier = PrototypeClassifier(KMeans(3, init=start)).fit(points, ["a", "a", "b", "b"])
+    assert_array_equal(classifier.prototype_labels_, ["a", "b", "b"])
+
+
+def test_confidence_and_reject():
+    blobs, labels = make_blobs(300, centers=[[-2, 0], [2, 0]], random_state=0)
+    classifier = PrototypeClassifier(KMeans(2, random_state=0), reject_threshold=0.3).fit(blobs, labels)
+    confidence = classifier.confidence(blobs)
+    D = cdist(blobs, classifier.estimator_.prototypes_, "sqeuclidean")
+    assert_allclose(confidence, np.abs(D[:, 0] - D[:, 1]) / D.sum(axis=1))
+    predicted = classifier.predict(blobs)
+    assert_array_equal(predicted == -1, confidence < 0.3)
+    assert 0 < (predicted == -1).mean() < 0.3
+    kept = predicted != -1
+    plain = PrototypeClassifier(KMeans(2, random_state=0)).fit(blobs, labels).predict(blobs)
+    assert (plain[kept] == labels[kept]).mean() >= (plain == labels).mean()
+
+
+def test_one_class_is_certain():
+    classifier = PrototypeClassifier(KMeans(2, random_state=0)).fit(X, np.ones(150))
+    assert_array_equal(classifier.confidence(X), np.ones(150))
+
+
+def test_reject_label_must_fit_the_classes():
+    names = np.array(["a", "b", "c"])[y]
+    with pytest.raises(ValueError, match=r"reject_label=-1 is not of the kind.*such as 'rejected'"):
+        PrototypeClassifier(reject_threshold=0.5).fit(X, names)
+    rejecting = PrototypeClassifier(reject_threshold=0.5, reject_label="rejected").fit(X, names)
+    assert set(rejecting.predict(X)) == {"a", "b", "c", "rejected"}
+
+
+def test_bad_parameters():
+    with pytest.raises(ValueError, match="labelling='crisp' must be one of 'fuzzy', 'majority'"):
+        PrototypeClassifier(labelling="crisp").fit(X, y)
+    with pytest.raises(ValueError, match=r"reject_threshold=2 must be a number in \[0, 1\]"):
+        PrototypeClassifier(reject_threshold=2).fit(X, y)
+
+
+def test_accuracy_on_iris():
+    assert cross_val_score(PrototypeClassifier(), X, y).mean() > 0.9

@@ -1,0 +1,586 @@
+"""Properties of the fitted maps: identities between ways to give the same data, invariances, patches, labels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import clone
+from sklearn.cluster import KMeans as ScikitKMeans
+from sklearn.datasets import load_iris, make_blobs
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from protolearn import SOM, KMeans, NeuralGas
+from protolearn.core.density import parzen_log_density
+from protolearn.core.lattices import chain, from_distances, hyperbolic
+from protolearn.core.sources import ArraySource, cut_patches
+from protolearn.datasets import make_checkerboard
+from protolearn.metrics import quantization_error
+
+seeds = st.integers(0, 10_000)
+MAPS = [
+    KMeans(5, random_state=0),
+    NeuralGas(5, max_iter=20, random_state=0),
+    SOM((2, 3), max_iter=20),
+    SOM((2, 3), max_iter=20, winner="nearest", kernel="exponential"),
+]
+SUPERVISED = [clone(m).set_params(label_weight=0.4) for m in MAPS]
+each_map = pytest.mark.parametrize("estimator", MAPS, ids=repr)
+each_any_map = pytest.mark.parametrize("estimator", MAPS + SUPERVISED, ids=repr)
+
+
+def blobs(seed=0, n=150, d=4):
+    return make_blobs(n, d, centers=4, cluster_std=2.0, random_state=seed)
+
+
+# The same data, given in different ways
+
+
+@each_any_map
+@pytest.mark.parametrize("rows", [7, 64])
+def test_chunks_do_not_matter(estimator, rows, monkeypatch):
+    X, y = blobs()
+    whole = clone(estimator).fit(X, y)
+    monkeypatch.setattr(ArraySource, "slices", lambda self, k=1: [
+        slice(a, min(a + rows, self.n_samples)) for a in range(0, self.n_samples, rows)
+    ])  # fmt: skip
+    chunked = clone(estimator).fit(X, y)
+    assert_allclose(chunked.prototypes_, whole.prototypes_, atol=1e-10)
+    assert_array_equal(chunked.labels_, whole.labels_)
+
+
+@each_any_map
+def test_memory_map(estimator, tmp_path):
+    X, y = blobs()
+    np.save(tmp_path / "X.npy", X)
+    mapped = clone(estimator).fit(np.load(tmp_path / "X.npy", mmap_mode="r"), y)
+    assert_allclose(mapped.prototypes_, clone(estimator).fit(X, y).prototypes_, atol=1e-10)
+
+
+@each_any_map
+@given(seed=seeds)
+@settings(max_examples=10, deadline=None)
+def test_weight_two_is_the_sample_twice_and_weight_zero_is_none(estimator, seed):
+    X, y = blobs(seed, 60)
+    weights = np.random.default_rng(seed).integers(0, 3, 60)
+    weights[:10] = 1
+    keep = np.repeat(np.arange(60), weights)
+    weighted = clone(estimator).fit(X, y, sample_weight=weights)
+    repeated = clone(estimator).fit(X[keep], y[keep])
+    assert_allclose(weighted.prototypes_, repeated.prototypes_, atol=1e-8)
+    assert_allclose(weighted.multiplicities_, repeated.multiplicities_)
+    assert_allclose(weighted.graph_.toarray(), repeated.graph_.toarray())
+    assert_allclose(weighted.cost_history_, repeated.cost_history_, rtol=1e-8)
+
+
+@each_map
+def test_scale_of_weights_does_not_move_prototypes(estimator):
+    X, _ = blobs()
+    one, tiny = clone(estimator).fit(X), clone(estimator).fit(X, sample_weight=np.full(len(X), 1e-30))
+    assert_allclose(one.prototypes_, tiny.prototypes_, atol=1e-10)
+    assert_allclose(np.array(tiny.cost_history_) * 1e30, one.cost_history_)
+
+
+@each_any_map
+def test_order_of_samples_does_not_matter(estimator):
+    X, y = blobs()
+    order = np.random.default_rng(0).permutation(len(X))
+    straight, shuffled = clone(estimator).fit(X, y), clone(estimator).fit(X[order], y[order])
+    assert_allclose(shuffled.prototypes_, straight.prototypes_, atol=1e-9)
+    assert_array_equal(shuffled.labels_, straight.labels_[order])
+
+
+@each_map
+def test_single_precision_stays_single_and_close(estimator):
+    X, _ = blobs()
+    double = clone(estimator).fit(X)
+    single = clone(estimator).fit(X.astype(np.float32))
+    assert single.prototypes_.dtype == np.float32
+    assert_allclose(single.prototypes_, double.prototypes_, rtol=1e-3, atol=1e-3)
+
+
+@each_map
+def test_data_far_from_the_origin(estimator):
+    """A large common offset costs no precision, also in single precision."""
+    X, _ = blobs()
+    near = clone(estimator).fit(X)
+    far = clone(estimator).fit((X + 1e4).astype(np.float32))
+    assert_allclose(far.prototypes_ - 1e4, near.prototypes_, atol=0.02)
+
+
+@pytest.mark.parametrize("estimator", MAPS[1:], ids=repr)
+def test_moves_turns_and_scales_with_the_data(estimator):
+    X, _ = blobs()
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(4, 4)))[0]
+    estimator = clone(estimator).set_params(init=X[: 5 if isinstance(estimator, NeuralGas) else 6])
+    plain = clone(estimator).fit(X)
+    moved = clone(estimator).set_params(init=3 * estimator.init @ rotation + 7).fit(3 * X @ rotation + 7)
+    assert_allclose(moved.prototypes_, 3 * plain.prototypes_ @ rotation + 7, atol=1e-8)
+    assert_allclose(moved.transform(3 * X @ rotation + 7), 9 * plain.transform(X), atol=1e-7)
+
+
+# What is fitted
+
+
+@each_any_map
+def test_attributes_agree_with_each_other(estimator):
+    X, y = blobs()
+    estimator = clone(estimator).fit(X, y)
+    D = ((X[:, None] - estimator.prototypes_) ** 2).sum(axis=2)
+    order = np.argsort(D, axis=1)
+    assert_array_equal(estimator.labels_, order[:, 0])
+    assert_array_equal(estimator.predict(X), estimator.labels_)
+    assert_array_equal(clone(estimator).fit_predict(X, y), estimator.labels_)
+    assert_allclose(estimator.transform(X), D, atol=1e-9)
+    k = len(estimator.prototypes_)
+    assert_array_equal(estimator.multiplicities_, np.bincount(order[:, 0], minlength=k))
+    edges = np.zeros((k, k))
+    np.add.at(edges, (order[:, 0], order[:, 1]), 1)
+    assert_array_equal(estimator.graph_.toarray(), edges + edges.T)
+    assert_allclose(estimator.score(X), -np.sqrt(D.min(axis=1)).mean())
+    assert len(estimator.cost_history_) == len(estimator.range_history_) == estimator.n_iter_
+    assert np.isfinite(estimator.cost_history_).all()
+
+
+@pytest.mark.parametrize("estimator", MAPS[1:], ids=repr)
+def test_prototypes_lie_in_the_hull_of_the_data(estimator):
+    X, _ = blobs(d=2)
+    W = clone(estimator).fit(X).prototypes_
+    directions = np.random.default_rng(0).normal(size=(2, 200))
+    assert ((W @ directions).max(axis=0) <= (X @ directions).max(axis=0) + 1e-9).all()
+
+
+def test_kmeans_agrees_with_scikit_learn():
+    X, _ = blobs(n=400)
+    ours = KMeans(6, init=X[:6], tol=0, max_iter=100).fit(X)
+    theirs = ScikitKMeans(6, init=X[:6], tol=0, n_init=1, max_iter=100).fit(X)
+    assert_allclose(ours.prototypes_, theirs.cluster_centers_, atol=1e-10)
+    assert_allclose(2 * ours.cost_history_[-1], theirs.inertia_)
+
+
+def test_kmeans_keeps_the_best_of_several_starts():
+    X, _ = blobs(3, n=300)
+    errors = [
+        quantization_error(X, KMeans(8, init="random", n_init=n, random_state=2).fit(X), reduction="half_sum")
+        for n in (1, 3, 10)
+    ]
+    assert errors[0] >= errors[1] >= errors[2]
+    assert errors[0] > errors[2]
+
+
+def test_kmeans_reseeds_or_keeps_empty_prototypes():
+    X, _ = blobs(n=100)
+    start = np.vstack([X[:3], [[1e3] * 4]])
+    assert_array_equal(KMeans(4, init=start).fit(X).prototypes_[3], start[3])
+    assert (KMeans(4, init=start, empty="reseed").fit(X).multiplicities_ > 0).all()
+
+
+def test_neural_gas_hardly_depends_on_its_start():
+    X, _ = blobs(n=300)
+    errors = [quantization_error(X, NeuralGas(4, random_state=s, init=i).fit(X))
+              for s in range(5) for i in ("center", "random", "pca")]  # fmt: skip
+    assert np.ptp(errors) < 1e-3
+
+
+def test_chain_orders_a_line():
+    X = np.random.default_rng(0).random((500, 1)) ** 2
+    for init in ("pca", "center"):
+        W = SOM(chain(10), init=init, max_iter=200, random_state=0).fit(X).prototypes_[:, 0]
+        assert (np.diff(W) > 0).all() or (np.diff(W) < 0).all()
+
+
+def test_ring_lattice_closes_around_a_circle():
+    angle = np.random.default_rng(0).random(800) * 2 * np.pi
+    X = np.column_stack([np.cos(angle), np.sin(angle)])
+    W = SOM(chain(12, periodic=True), max_iter=100).fit(X).prototypes_
+    steps = np.diff(np.unwrap(np.arctan2(W[:, 1], W[:, 0]), period=2 * np.pi))
+    assert (steps > 0).all() or (steps < 0).all()
+
+
+def test_user_given_and_hyperbolic_lattices():
+    X, _ = blobs(n=200)
+    assert SOM(hyperbolic(7, 2), max_iter=10).fit(X).prototypes_.shape == (29, 4)
+    distances = np.abs(np.subtract.outer(np.arange(6.0), np.arange(6.0)))
+    own = SOM(from_distances(distances, coordinates=chain(6).coordinates), max_iter=10).fit(X)
+    assert_allclose(own.prototypes_, SOM(chain(6), max_iter=10).fit(X).prototypes_, atol=1e-10)
+
+
+def test_automatic_lattice_follows_the_data():
+    rng = np.random.default_rng(0)
+    long = SOM(max_iter=1).fit(rng.normal(size=(400, 2)) * [4, 1]).lattice_
+    assert 70 <= long.n_nodes <= 100
+    assert 3 <= long.shape[1] / long.shape[0] <= 5
+    assert SOM(max_iter=1).fit(np.repeat(rng.normal(size=(5, 3)), 50, axis=0)).lattice_.n_nodes <= 5
+
+
+def test_graph_separates_far_clusters_and_connects_convex_data():
+    rng = np.random.default_rng(0)
+    square = rng.random((2000, 2))
+    gas = NeuralGas(20, random_state=0)
+    assert connected_components(gas.fit(square).graph_)[0] == 1
+    assert connected_components(gas.fit(np.vstack([square, square + 50])).graph_)[0] == 2
+
+
+def test_one_prototype_is_the_mean():
+    X, _ = blobs()
+    for estimator in (KMeans(1), NeuralGas(1), SOM((1, 1))):
+        assert_allclose(estimator.fit(X).prototypes_[0], X.mean(axis=0))
+        assert estimator.graph_.nnz == 0
+
+
+@pytest.mark.parametrize("estimator", [NeuralGas(9, algorithm="online"), SOM((3, 3), algorithm="online"),
+                                       KMeans(9, algorithm="online")], ids=repr)  # fmt: skip
+def test_online_comes_close_to_batch(estimator):
+    X, _ = make_checkerboard(3, 3, random_state=0)
+    online = estimator.set_params(max_iter=50, random_state=0).fit(X)
+    again = clone(estimator).fit(X)
+    assert_array_equal(online.prototypes_, again.prototypes_)
+    batch = clone(estimator).set_params(algorithm="batch").fit(X)
+    assert quantization_error(X, online) <= 1.1 * quantization_error(X, batch)
+
+
+# Labels
+
+
+@pytest.mark.parametrize("estimator", MAPS, ids=repr)
+@pytest.mark.parametrize("label_weight", [0.1, 0.5, 0.9])
+def test_supervised_map_is_the_plain_map_of_longer_vectors(estimator, label_weight):
+    """Samples (sqrt(1 - b) x, sqrt(b) y) with one-hot y (Hasenfuss 2009, eq. 3.14)."""
+    X, y = blobs()
+    k = 5 if not isinstance(estimator, SOM) else 6
+    start = X[:k]
+    labels = np.eye(4)[y]
+    supervised = clone(estimator).set_params(label_weight=label_weight, init=start).fit(X, y)
+    a, b = np.sqrt(1 - label_weight), np.sqrt(label_weight)
+    long_start = np.hstack([a * start, b * np.tile(labels.mean(axis=0), (k, 1))])
+    plain = clone(estimator).set_params(init=long_start).fit(np.hstack([a * X, b * labels]))
+    if isinstance(estimator, KMeans) and supervised.n_iter_ != plain.n_iter_:
+        pytest.fail("the stopping rules differ")
+    assert_allclose(supervised.prototypes_, plain.prototypes_[:, :4] / a, atol=1e-8)
+    assert_allclose(supervised.label_distribution_, plain.prototypes_[:, 4:] / b, atol=1e-8)
+    assert_allclose(supervised.label_distribution_.sum(axis=1), 1)
+    assert_array_equal(supervised.prototype_labels_, supervised.label_distribution_.argmax(axis=1))
+
+
+@each_map
+def test_label_weight_zero_ignores_y(estimator):
+    X, y = blobs()
+    assert_array_equal(clone(estimator).fit(X, y).prototypes_, clone(estimator).fit(X).prototypes_)
+    assert not hasattr(clone(estimator).fit(X, y), "prototype_labels_")
+
+
+def test_labels_alone_ignore_the_samples():
+    X, y = blobs()
+    gas = NeuralGas(6, label_weight=1.0, random_state=0).fit(X, y)
+    other = NeuralGas(6, label_weight=1.0, random_state=0).fit(X[::-1], y)
+    assert_allclose(gas.label_distribution_, other.label_distribution_, atol=1e-9)
+    pure = gas.label_distribution_.max(axis=1) > 1 - 1e-9
+    assert pure.sum() >= 2
+    for position, label in zip(gas.prototypes_[pure], gas.prototype_labels_[pure]):
+        assert_allclose(position, X[y == label].mean(axis=0), atol=1e-6)
+
+
+def test_labels_help_classes_that_overlap_in_space():
+    X, y = load_iris(return_X_y=True)
+    plain, supervised = (NeuralGas(9, label_weight=b, random_state=0).fit(X, y) for b in (1e-9, 0.9))
+    purity = [m.label_distribution_.max(axis=1) @ m.multiplicities_ / len(X) for m in (plain, supervised)]
+    assert purity[1] > purity[0]
+
+
+# Magnification
+
+
+@each_map
+def test_magnification_is_a_weight(estimator):
+    X, _ = blobs()
+    log_p = parzen_log_density(X)
+    controlled = clone(estimator).set_params(magnification=0.7).fit(X)
+    weighted = clone(estimator).fit(X, sample_weight=np.exp(0.7 * (log_p - log_p.max())))
+    assert_allclose(controlled.prototypes_, weighted.prototypes_, atol=1e-8)
+    assert_array_equal(
+        controlled.multiplicities_, np.bincount(controlled.labels_, minlength=len(controlled.prototypes_))
+    )
+    off = clone(estimator).set_params(magnification=0.0).fit(X)
+    assert_array_equal(off.prototypes_, clone(estimator).fit(X).prototypes_)
+
+
+def test_magnification_takes_weights_that_are_shares():
+    X, _ = blobs()
+    gas = NeuralGas(5, magnification=0.7, max_iter=10, random_state=0)
+    expected = clone(gas).fit(X).prototypes_
+    assert_allclose(clone(gas).fit(X, sample_weight=np.full(len(X), 1 / len(X))).prototypes_, expected, atol=1e-9)
+
+
+def test_magnification_moves_prototypes_towards_or_away_from_density():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 1))
+    spread = [
+        np.abs(NeuralGas(15, magnification=c, random_state=0).fit(X).prototypes_).mean() for c in (-0.9, 0.0, 2.0)
+    ]
+    assert spread[0] > spread[1] > spread[2]
+
+
+def test_optimal_magnification_uses_the_intrinsic_dimension():
+    X = np.random.default_rng(0).random((1500, 2)) @ np.array([[1.0, 0, 1], [0, 1, 1]])
+    gas = NeuralGas(10, magnification="optimal", random_state=0, max_iter=2).fit(X)
+    assert_allclose(gas.magnification_, 1.0, atol=0.15)
+
+
+# Patches
+
+
+@each_any_map
+def test_one_patch_is_the_batch(estimator):
+    X, y = blobs()
+    batch = clone(estimator).fit(X, y)
+    for patched in (
+        clone(estimator).partial_fit(X, y),
+        clone(estimator).fit(iter([(X, y)])),
+    ):
+        assert_array_equal(patched.prototypes_, batch.prototypes_)
+        assert_array_equal(patched.labels_, batch.labels_)
+    cut = clone(estimator).set_params(patch_size=len(X)).fit(X, y)
+    assert_allclose(cut.prototypes_, batch.prototypes_, atol=1e-8)
+
+
+@each_any_map
+def test_patches_one_by_one_from_an_iterator_and_cut_by_fit(estimator):
+    X, y = blobs(n=200)
+    one_by_one = clone(estimator)
+    seen = 0
+    order = np.random.RandomState(0).permutation(200)
+    patches = [order[cut] for cut in cut_patches(200, 60)]
+    for patch in patches:
+        one_by_one.partial_fit(X[patch], y[patch])
+        seen += len(patch)
+        assert_allclose(one_by_one.multiplicities_.sum(), seen)
+    iterated = clone(estimator).fit((X[p], y[p]) for p in patches)
+    assert_array_equal(iterated.prototypes_, one_by_one.prototypes_)
+    if isinstance(estimator, SOM):  # no draw but the order of the samples
+        cut = clone(estimator).set_params(patch_size=60, random_state=0).fit(X, y)
+        assert_allclose(cut.prototypes_, one_by_one.prototypes_, atol=1e-9)
+        assert_array_equal(cut.labels_, cut.predict(X))
+
+
+@each_map
+def test_a_second_patch_is_a_weighted_fit(estimator):
+    """The former prototypes join the new patch, weighted by their masses (Hasenfuss 2009, algorithm 3.4)."""
+    X, _ = blobs(n=200)
+    first = clone(estimator).fit(X[:100])
+    second = clone(estimator).fit(X[:100]).partial_fit(X[100:])
+    full = first.multiplicities_ > 0
+    joined = np.vstack([X[100:], first.prototypes_[full]])
+    weights = np.concatenate([np.ones(100), first.multiplicities_[full]])
+    expected = clone(estimator).set_params(init=first.prototypes_)
+    if isinstance(estimator, SOM):
+        expected.set_params(range_start=first.range_history_[0])
+    assert_allclose(second.prototypes_, expected.fit(joined, sample_weight=weights).prototypes_, atol=1e-9)
+
+
+def test_forgetting():
+    rng = np.random.default_rng(0)
+    sizes = [50, 80, 30, 60]
+    gas = NeuralGas(4, decay=0.5, random_state=0, max_iter=10)
+    for size in sizes:
+        gas.partial_fit(rng.normal(size=(size, 2)))
+    assert_allclose(gas.multiplicities_.sum(), sum(n * 0.5 ** (3 - t) for t, n in enumerate(sizes)))
+
+
+def test_forgetting_follows_a_drift():
+    rng = np.random.default_rng(0)
+    gases = [NeuralGas(3, decay=decay, random_state=0, max_iter=20) for decay in (1.0, 0.1)]
+    for t in range(6):
+        X = rng.normal(size=(100, 1)) + 10 * t
+        for gas in gases:
+            gas.partial_fit(X)
+    assert gases[1].prototypes_.min() > gases[0].prototypes_.min() + 5
+
+
+@each_any_map
+def test_parallel_runs_conserve_mass_and_do_not_depend_on_threads(estimator):
+    X, y = blobs(n=300)
+    fits = [
+        clone(estimator).set_params(patch_size=50, patch_runs=3, n_jobs=n_jobs, random_state=0).fit(X, y)
+        for n_jobs in (1, 2)
+    ]
+    assert_array_equal(fits[0].prototypes_, fits[1].prototypes_)
+    assert_allclose(fits[0].multiplicities_.sum(), 300)
+    batch = clone(estimator).fit(X, y)
+    assert quantization_error(X, fits[0]) < 1.3 * quantization_error(X, batch)
+
+
+def test_new_classes_may_appear_in_later_patches():
+    X, y = blobs(n=200)
+    order = np.argsort(y, kind="stable")
+    gas = NeuralGas(8, label_weight=0.5, random_state=0)
+    names = np.array(["delta", "alpha", "charlie", "bravo"])
+    for patch in np.array_split(order, 4):
+        gas.partial_fit(X[patch], names[y[patch]])
+    assert_array_equal(gas.classes_, ["alpha", "bravo", "charlie", "delta"])
+    assert set(gas.prototype_labels_) == set(names)
+    assert_allclose(gas.label_distribution_.sum(axis=1), 1)
+
+
+def test_non_stationary_patches_keep_old_modes():
+    """Modes that come one after the other all keep a prototype."""
+    centers = 20.0 * np.arange(5)[:, None] * [1, 0]
+    rng = np.random.default_rng(0)
+    gas = NeuralGas(5, random_state=0)
+    for center in centers:
+        gas.partial_fit(center + rng.normal(size=(200, 2)))
+    assert_allclose(gas.prototypes_[np.argsort(gas.prototypes_[:, 0])], centers, atol=0.5)
+
+
+# Interruption, progress, scikit-learn
+
+
+def interrupted_after(n_updates, monkeypatch):
+    from protolearn.core.prototypes import Mean
+
+    plain, calls = Mean.update, []
+
+    def update(self, statistics):
+        calls.append(1)
+        if len(calls) > n_updates:
+            raise KeyboardInterrupt
+        return plain(self, statistics)
+
+    monkeypatch.setattr(Mean, "update", update)
+
+
+def test_an_interrupted_fit_keeps_its_state(monkeypatch):
+    X, _ = blobs()
+    ranges = NeuralGas(5, random_state=0, max_iter=20).fit(X).range_history_
+    interrupted_after(7, monkeypatch)
+    gas = NeuralGas(5, random_state=0, max_iter=20)
+    with pytest.raises(KeyboardInterrupt):
+        gas.fit(X)
+    assert gas.n_iter_ == 7
+    assert gas.range_history_ == ranges[:7]
+    assert gas.predict(X).shape == (150,)
+
+
+def test_an_interrupted_stream_keeps_the_patches_learned():
+    X, _ = blobs()
+
+    def stream():
+        yield X[:70]
+        yield X[70:]
+        raise KeyboardInterrupt
+
+    gas = NeuralGas(5, random_state=0, max_iter=5)
+    with pytest.raises(KeyboardInterrupt):
+        gas.fit(stream())
+    assert gas.multiplicities_.sum() == 150
+
+
+def test_a_failed_fit_loses_nothing():
+    X, _ = blobs()
+    gas = NeuralGas(5, random_state=0).fit(X)
+    before = gas.prototypes_.copy()
+    with pytest.raises(ValueError, match="NaN"):
+        gas.partial_fit(np.full((10, 4), np.nan))
+    assert_array_equal(gas.predict(X), gas.labels_)
+    assert_array_equal(gas.prototypes_, before)
+
+
+def test_verbose_prints_progress(capsys):
+    X, _ = blobs()
+    NeuralGas(5, max_iter=30, verbose=1, random_state=0).fit(X)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 11
+    assert lines[-1].startswith("[NeuralGas] epoch 30/30  range 0.0")
+
+
+def test_pandas_names_pipeline_and_grid_search():
+    X, _ = load_iris(return_X_y=True, as_frame=True)
+    som = SOM((3, 4), max_iter=5).set_output(transform="pandas").fit(X)
+    out = som.transform(X)
+    assert isinstance(out, pd.DataFrame)
+    assert list(out.columns[:2]) == ["som0", "som1"]
+    assert list(som.feature_names_in_) == list(X.columns)
+    search = GridSearchCV(make_pipeline(StandardScaler(), NeuralGas(max_iter=10, random_state=0)),
+                          {"neuralgas__n_prototypes": [2, 10]}).fit(X)  # fmt: skip
+    assert search.best_params_ == {"neuralgas__n_prototypes": 10}
+
+
+# Bad input
+
+
+@each_map
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"X": np.full((20, 2), np.nan)}, "NaN"),
+        ({"X": np.full((20, 2), np.inf)}, "infinity"),
+        ({"X": np.ones(20)}, "Expected 2D array, got 1D array"),
+        ({"X": np.eye(3)}, r"n_samples=3 is fewer than the \d prototypes.*Use at most 3 prototypes"),
+        ({"sample_weight": -np.ones(20)}, r"negative values \(smallest -1\); weights must be 0 or more"),
+        ({"sample_weight": np.zeros(20)}, "sums to zero; give at least one sample a positive weight"),
+        ({"sample_weight": np.full(20, np.nan)}, "sample_weight contains NaN or infinity"),
+        ({"sample_weight": np.ones(19)}, r"expected \(20,\): one weight for each sample"),
+        ({"y": np.ones(19)}, "inconsistent numbers of samples"),
+    ],
+    ids=lambda case: str(case)[:30],
+)
+def test_bad_samples(estimator, arguments, message):
+    good = {"X": np.random.default_rng(0).normal(size=(20, 2))}
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).fit(**(good | arguments))
+
+
+@pytest.mark.parametrize(
+    ("estimator", "message"),
+    [
+        (KMeans(0), r"n_prototypes=0 must be an integer in \[1, inf\)"),
+        (NeuralGas(2.5), "n_prototypes=2.5 must be an integer"),
+        (NeuralGas(range_end=0), r"range_end=0 must be a number in \(0, inf\)"),
+        (NeuralGas(range_start=-1), "range_start=-1"),
+        (NeuralGas(max_iter=0), "max_iter=0"),
+        (NeuralGas(label_weight=1.5), r"label_weight=1.5 must be a number in \[0, 1\]"),
+        (NeuralGas(decay=0), r"decay=0 must be a number in \(0, 1\]"),
+        (NeuralGas(algorithm="stream"), "algorithm='stream' must be one of 'batch', 'online'"),
+        (NeuralGas(init="zeros"), "init='zeros' must be one of .* or an array of shape"),
+        (NeuralGas(3, init=np.ones((2, 2))), r"init has shape \(2, 2\); expected \(3, 2\)"),
+        (NeuralGas(magnification="best"), "magnification='best' must be a number"),
+        (NeuralGas(label_weight=0.5), r"label_weight=0.5 needs the classes.*call fit\(X, y\)"),
+        (NeuralGas(patch_size=0), "patch_size=0"),
+        (NeuralGas(5, patch_size=4), "n_samples=4 is fewer than the 5 prototypes"),
+        (SOM("spherical"), "spherical"),
+        (SOM((3, 0)), "0"),
+        (SOM(winner="best"), "winner='best' must be one of 'heskes', 'nearest'"),
+        (SOM(kernel="box"), "kernel='box' must be one of 'gaussian', 'exponential'"),
+        (KMeans(empty="drop"), "empty='drop' must be one of 'keep', 'reseed'"),
+    ],
+    ids=repr,
+)
+def test_bad_parameters(estimator, message):
+    with pytest.raises(ValueError, match=message):
+        estimator.fit(np.random.default_rng(0).normal(size=(20, 2)))
+
+
+def test_no_patches():
+    with pytest.raises(ValueError, match="no patches"):
+        NeuralGas().fit(iter([]))
+
+
+@each_map
+def test_constant_features_and_identical_samples(estimator):
+    X = np.column_stack([np.random.default_rng(0).normal(size=30), np.full(30, 3.0)])
+    W = clone(estimator).fit(X).prototypes_
+    assert_allclose(W[:, 1], 3.0)
+    with pytest.warns(match="distinct samples") if isinstance(estimator, KMeans) else _quiet():
+        same = clone(estimator).fit(np.ones((30, 2)))
+    assert_allclose(same.prototypes_, 1.0, atol=1e-6)
+
+
+class _quiet:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exc):
+        return False

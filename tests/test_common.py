@@ -1,0 +1,31 @@
+"""scikit-learn's own checks on every public estimator, in its default form and in its main variants."""
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import protolearn
+from protolearn import SOM, KMeans, NeuralGas, PrototypeClassifier
+from protolearn.core.lattices import hexagonal
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+DEFAULTS = [KMeans(), NeuralGas(), SOM(), PrototypeClassifier()]
+VARIANTS = [
+    KMeans(3, init="random", empty="reseed", n_init=2),
+    NeuralGas(3, init="pca", magnification=0.5, n_jobs=2),
+    SOM((2, 3), winner="nearest", kernel="exponential", init="k-means++"),
+    SOM(hexagonal(2, 3), init="center"),
+    PrototypeClassifier(NeuralGas(4, label_weight=0.5, random_state=0), labelling="majority"),
+]
+
+
+def test_every_public_estimator_is_checked():
+    public = {name for name in protolearn.__all__ if isinstance(getattr(protolearn, name), type)}
+    assert all(issubclass(getattr(protolearn, name), BaseEstimator) for name in public)
+    assert public == {type(estimator).__name__ for estimator in DEFAULTS}
+
+
+@parametrize_with_checks(DEFAULTS + VARIANTS)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
