@@ -8,8 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-# A code holds a distance in its high bits and the prototype's index in its low bits: one sort of plain numbers gives the
-# order, and distances that differ by no more than rounding count as ties, resolved by index.
+# A code holds a distance in its high bits and the prototype's index in its low bits: one sort of plain numbers gives
+# the order, and distances that differ by no more than rounding count as ties, resolved by index.
 
 
 @njit(cache=True, nogil=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ from protolearn.core.initialisation import inverse_cdf, sampling_order
 from protolearn.core.prototypes import Mean
 from protolearn.core.sources import ArraySource, Chunk
 
-__all__ = ["Step", "anneal", "learn_online", "winners"]
+__all__ = ["Step", "anneal", "learn_online", "nearest", "stage", "winners"]
 
 
 @dataclass(frozen=True)
@@ -72,20 +73,34 @@ def learn_online(
         yield Step(prototypes, float(range_), cost, statistics.mass)
 
 
-def winners(prototypes: Mean, source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+def nearest(prototypes: Mean, source: ArraySource) -> NDArray[np.int64]:
+    """Return the nearest prototype of every sample."""
+    measure = prototypes.measure(source.dtype)
+    (first,) = source.gather(lambda chunk: (measure(chunk).argmin(axis=1),), len(prototypes))
+    return first
+
+
+def winners(prototypes: Mean, source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
     """Return the nearest and second nearest prototype of every sample, and the squared distance to the nearest."""
     measure = prototypes.measure(source.dtype)
+    positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
-    def two_nearest(chunk: Chunk) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
+    def two_nearest(chunk: Chunk) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
         distances = measure(chunk)
-        samples = np.arange(len(distances))
         first = distances.argmin(axis=1)
-        nearest = np.maximum(distances[samples, first], 0.0)
-        distances[samples, first] = np.inf
-        return first, distances.argmin(axis=1), nearest
+        distances[np.arange(len(distances)), first] = np.inf
+        gaps = chunk.lifted[:, :-2] - positions[first]  # exact where the product of lifted samples cancels
+        return first, distances.argmin(axis=1), np.square(gaps, out=gaps) @ metric
 
-    first, second, nearest = source.gather(two_nearest, len(prototypes))
-    return first, second, nearest
+    first, second, squared = source.gather(two_nearest, len(prototypes))
+    return first, second, squared
+
+
+def stage(X: NDArray[Any], positions: NDArray[Any], n_threads: int = 1) -> tuple[Mean, ArraySource]:
+    """Set positions (k, d) and samples (n, d) into common coordinates, to be read once."""
+    origin = positions.mean(axis=0, dtype=np.float64)
+    source = ArraySource(X, origin=origin, n_threads=n_threads, keep=False)
+    return Mean(positions - source.origin, source.metric), source
 
 
 def _within_epoch(values: NDArray[np.float64], epoch: int, n_steps: int) -> NDArray[np.float64]:

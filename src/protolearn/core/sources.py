@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
+from itertools import pairwise
 from operator import add
 from typing import Any, TypeVar
 
@@ -135,7 +136,7 @@ class ArraySource:
         """Add ``function(chunk)`` over all chunks; the order of additions does not depend on the threads."""
         slices = self.slices(n_prototypes)
         bounds = np.linspace(0, len(slices), min(N_SPANS, len(slices)) + 1).astype(int)
-        spans = [slices[a:b] for a, b in zip(bounds[:-1], bounds[1:])]
+        spans = [slices[a:b] for a, b in pairwise(bounds)]
         return reduce(
             add,
             self._spread(lambda span: reduce(add, (function(self.chunk(rows)) for rows in span)), spans, n_prototypes),

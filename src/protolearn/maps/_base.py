@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from protolearn.core import initialisation
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.density import correlation_dimension, parzen_log_density
-from protolearn.core.loop import Step, anneal, learn_online, winners
+from protolearn.core.loop import Step, anneal, learn_online, nearest, stage, winners
 from protolearn.core.prototypes import Mean
 from protolearn.core.schedules import geometric
 from protolearn.core.sources import ArraySource, cut_patches
@@ -144,7 +144,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         order = rng.permutation(len(samples.X))
         self._learn_patches((samples.take(order[cut]) for cut in cuts), None, rng)
         with chunk_threads(self.n_jobs) as n_threads:
-            self.labels_, second, _ = nearest_two(samples.X, self.prototypes_, n_threads)
+            self.labels_, second, _ = winners(*stage(samples.X, self.prototypes_, n_threads))
         self.graph_ = hebbian_graph(self.labels_, second, samples.weights, len(self.prototypes_))
         return self
 
@@ -209,7 +209,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         X = self._check_new(X)
         with chunk_threads(self.n_jobs) as n_threads:
-            return nearest_two(X, self.prototypes_, n_threads)[0]
+            return nearest(*stage(X, self.prototypes_, n_threads))
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Return the squared distance of each sample to each prototype.
@@ -371,7 +371,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         d = source.n_features
         positions = (prototypes.positions[:, :d] + source.origin[:d]).astype(patch.X.dtype)
         fuzzy = None if patch.labels is None else np.clip(prototypes.positions[:, d:], 0.0, 1.0)
-        first, second, nearest = nearest_two(patch.X, positions, n_threads)
+        first, second, squared = winners(*stage(patch.X, positions, n_threads))
         return Model(
             cooperation,
             positions,
@@ -380,7 +380,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             masses=np.bincount(first, patch.weights, k).astype(np.float64),
             winners=first[:n_new],
             graph=hebbian_graph(first[:n_new], second[:n_new], patch.weights[:n_new], k),
-            error=0.5 * float(patch.weights.astype(np.float64) @ nearest),  # Hasenfuss 2009, eq. 2.2
+            error=0.5 * float(patch.weights.astype(np.float64) @ squared),  # Hasenfuss 2009, eq. 2.2
             costs=costs,
             ranges=ranges,
             interrupted=interrupted,
@@ -479,19 +479,6 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             self.classes_ = model.classes
             self.label_distribution_ = model.fuzzy
             self.prototype_labels_ = model.classes[model.fuzzy.argmax(axis=1)]
-
-
-def nearest_two(
-    X: NDArray[Any], positions: NDArray[Any], n_threads: int
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]:
-    """Return the nearest and second nearest position of each sample, and the squared distance to the nearest."""
-    return winners(*stage(X, positions, n_threads))
-
-
-def stage(X: NDArray[Any], positions: NDArray[Any], n_threads: int) -> tuple[Mean, ArraySource]:
-    """Set positions and samples into common coordinates."""
-    origin = positions.mean(axis=0, dtype=np.float64)
-    return Mean(positions - origin, np.ones(X.shape[1])), ArraySource(X, origin=origin, n_threads=n_threads, keep=False)
 
 
 def hebbian_graph(

@@ -194,8 +194,8 @@ class KMeans(ClusterMixin, PrototypeMap):
 
 def reseed(prototypes: Mean, idle: NDArray[np.bool_], source: ArraySource) -> Mean:
     """Move idle prototypes to the samples that are farthest from their own prototype."""
-    _, _, nearest = winners(prototypes, source)
-    farthest = np.argsort(np.where(source.weights > 0, nearest, -1.0))[::-1][: idle.sum()]
+    _, _, squared = winners(prototypes, source)
+    farthest = np.argsort(np.where(source.weights > 0, squared, -1.0))[::-1][: idle.sum()]
     positions = prototypes.positions.copy()
     positions[idle] = source.rows(farthest)
     return Mean(positions, prototypes.metric)

@@ -25,9 +25,9 @@ class SOM(PrototypeMap):
 
     .. math:: E_\lambda(W) = \tfrac12 \sum_j u_j \sum_i h_\lambda(g(s_j, i))\, \|x_j - w_i\|^2,
 
-    where :math:`g` is the distance on the lattice, :math:`h_\lambda(g) \propto e^{-g^2/2\lambda^2}` with sum one over i,
-    and :math:`s_j` the winner of sample j, the node for which the inner sum is smallest. Use it for a picture of the
-    data: component planes, the U-matrix, a map of the classes (see :mod:`protolearn.plotting`).
+    where :math:`g` is the distance on the lattice, :math:`h_\lambda(g) \propto e^{-g^2/2\lambda^2}` with sum one over
+    i, and :math:`s_j` the winner of sample j, the node for which the inner sum is smallest. Use it for a picture of
+    the data: component planes, the U-matrix, a map of the classes (see :mod:`protolearn.plotting`).
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ class SOM(PrototypeMap):
 def suggest_lattice(source: ArraySource) -> Lattice:
     """Return a rectangle of about 5 sqrt(n) nodes, at most n, with sides in proportion to the spread of the data."""
     n = count_distinct(source)
-    n_nodes = min(n, int(round(5 * np.sqrt(n))))
+    n_nodes = min(n, round(5 * np.sqrt(n)))
     mean, _ = mean_and_variance(source)
     values, _ = principal_axes(source, mean, 2)
     ratio = np.sqrt(values[0] / values[1]) if len(values) == 2 and values[1] > 0 else 1.0

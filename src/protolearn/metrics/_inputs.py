@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
-from protolearn.core.density import squared_distances
 from protolearn.core.lattices import Lattice
+from protolearn.core.loop import stage, winners
+from protolearn.core.threads import chunk_threads
 
 __all__ = ["check_samples", "lattice_of", "nearest_prototypes", "prototypes_of"]
 
@@ -72,32 +73,15 @@ def check_samples(X: ArrayLike, prototypes: NDArray[Any]) -> NDArray[Any]:
     return samples
 
 
-def nearest_prototypes(samples: NDArray[Any], prototypes: NDArray[Any], n_nearest: int) -> tuple[Indices, Floats]:
-    """Return the indices and squared distances (n, n_nearest) of the nearest prototypes, the lowest index on ties.
+def nearest_prototypes(samples: NDArray[Any], prototypes: NDArray[Any]) -> tuple[Indices, Indices, NDArray[Any]]:
+    """Return the nearest and second nearest prototype of each sample, and the squared distance to the nearest.
 
     Examples
     --------
     >>> import numpy as np
-    >>> indices, squared = nearest_prototypes(np.array([[1.0], [5.0]]), np.array([[0.0], [2.0], [9.0]]), 2)
-    >>> indices
-    array([[0, 1],
-           [1, 2]])
-    >>> squared
-    array([[ 1.,  1.],
-           [ 9., 16.]])
+    >>> first, second, squared = nearest_prototypes(np.array([[0.5], [5.0]]), np.array([[0.0], [2.0], [9.0]]))
+    >>> first, second, squared
+    (array([0, 1]), array([1, 2]), array([0.25, 9.  ]))
     """
-    origin = prototypes.mean(axis=0, dtype=np.float64)
-    centred = prototypes - origin
-    indices = np.empty((len(samples), n_nearest), dtype=np.intp)
-    distances = np.empty((len(samples), n_nearest))
-    size = max(1, BLOCK_ENTRIES // max(prototypes.shape))
-    for start in range(0, len(samples), size):
-        rows = slice(start, start + size)
-        squared = squared_distances(samples[rows] - origin, centred)
-        each = np.arange(len(squared))
-        for place in range(n_nearest):
-            winners = squared.argmin(axis=1)
-            indices[rows, place] = winners
-            distances[rows, place] = squared[each, winners]
-            squared[each, winners] = np.inf
-    return indices, distances
+    with chunk_threads() as n_threads:
+        return winners(*stage(samples, prototypes, n_threads))

@@ -186,7 +186,7 @@ def _average_over_ties(X: ArrayLike, estimator: Any, n_neighbors: int, *, shown_
     check_number("n_neighbors", n_neighbors, integer=True, low=1)
     if n_neighbors >= n / 2:
         raise ValueError(f"n_neighbors={n_neighbors} must be less than half the number of samples, n={n}.")
-    winners = nearest_prototypes(samples, prototypes, 1)[0][:, 0]
+    winners = nearest_prototypes(samples, prototypes)[0]
     centred = samples - samples.mean(axis=0, dtype=np.float64)
     size = max(1, BLOCK_ENTRIES // n)
     penalty = 0.0

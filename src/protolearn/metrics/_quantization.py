@@ -65,8 +65,8 @@ def quantization_error(
     centres = prototypes_of(prototypes)
     samples = check_samples(X, centres)
     weights = check_weights(sample_weight, len(samples), np.float64)
-    _, squared = nearest_prototypes(samples, centres, 1)
-    errors = np.sqrt(squared[:, 0]) if reduction == "mean_distance" else squared[:, 0]
+    _, _, squared = nearest_prototypes(samples, centres)
+    errors = np.sqrt(squared) if reduction == "mean_distance" else squared
     scale = 0.5 if reduction.startswith("half") else 1.0
     total = 1.0 if reduction.endswith("sum") else weights.sum()
     return float(scale * (weights @ errors) / total)

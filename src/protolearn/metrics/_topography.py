@@ -56,7 +56,7 @@ def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike 
     _require_two(prototypes)
     samples = check_samples(X, prototypes)
     weights = check_weights(sample_weight, len(samples), np.float64)
-    first, second = nearest_prototypes(samples, prototypes, 2)[0].T
+    first, second, _ = nearest_prototypes(samples, prototypes)
     apart = ~lattice.touching()[first, second]
     return float(weights @ apart / weights.sum())
 

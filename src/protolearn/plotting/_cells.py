@@ -119,7 +119,7 @@ def _corners(lattice: Lattice) -> tuple[Floats, Floats]:
     outlines = np.concatenate([cell.get_extents().get_points() for cell in _cell_patches(lattice)])
     low, high = outlines.min(axis=0), outlines.max(axis=0)
     # A chain is a thin line; a colour bar beside it needs some height.
-    margin = np.maximum(0.01 * (high - low).max(), (0.25 * (high - low).max() - (high - low)) / 2)
+    margin = np.maximum(0.0, 0.25 * (high - low).max() - (high - low)) / 2
     return low - margin, high + margin
 
 

@@ -10,11 +10,12 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils import check_array, check_consistent_length
+from sklearn.utils import check_array
 
-from protolearn.plotting._inputs import classes_of, encode, fitted_map, select_features, value_of
+from protolearn.plotting._inputs import check_labels, classes_of, fitted_map, select_features, value_of
 from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, class_colours, class_handles, tidy, tint
 from protolearn.plotting._voronoi import voronoi_cells
 
@@ -69,8 +70,9 @@ def plot_prototypes(
     """
     columns, names = _two_features(estimator, features)
     points = value_of(estimator, "prototypes_", "prototypes")[:, columns].astype(np.float64)
-    samples = _project(X, y, columns, estimator)
-    classes = classes_of(estimator, y)
+    samples = _project(X, columns, estimator)
+    labels = check_labels(y, len(samples))
+    classes = classes_of(estimator, labels)
     learned = _learned_classes(estimator, classes)
     colours = class_colours(0 if classes is None else len(classes))
     ax, low, high = _plane(ax, np.concatenate([points, samples]), names)
@@ -78,7 +80,7 @@ def plot_prototypes(
         fields = PolyCollection(voronoi_cells(points, low, high), edgecolor=MUTED, linewidth=0.6, zorder=0.5)
         fields.set_facecolor("none" if learned is None else tint(colours, 0.18)[learned].tolist())
         ax.add_collection(fields, autolim=False)
-    _scatter_samples(ax, samples, SAMPLE if y is None else colours[encode(y, classes)])
+    _scatter_samples(ax, samples, SAMPLE if labels is None else colours[np.searchsorted(classes, labels)])
     if hasattr(fitted_map(estimator), "lattice_"):
         lines = points[fitted_map(estimator).lattice_.edges]
         ax.add_collection(LineCollection(list(lines), colors=INK, linewidths=0.6, zorder=2), autolim=False)
@@ -132,7 +134,7 @@ def plot_graph(
     """
     columns, names = _two_features(estimator, features)
     points = value_of(estimator, "prototypes_", "prototypes")[:, columns].astype(np.float64)
-    samples = _project(X, None, columns, estimator)
+    samples = _project(X, columns, estimator)
     graph = sparse.triu(value_of(estimator, "graph_", "the graph of neighbouring prototypes"), k=1).tocoo()
     heaviest = graph.data.max(initial=0.0)
     ax, _, _ = _plane(ax, np.concatenate([points, samples]), names)
@@ -154,18 +156,14 @@ def _two_features(estimator: Any, features: Sequence[int | str]) -> tuple[NDArra
     return columns, names
 
 
-def _project(X: ArrayLike | None, y: ArrayLike | None, columns: NDArray[np.intp], estimator: Any) -> Floats:
+def _project(X: ArrayLike | None, columns: NDArray[np.intp], estimator: Any) -> Floats:
     """Return the samples in the plane (n, 2), none if there are none."""
     if X is None:
-        if y is not None:
-            raise ValueError("y gives the classes of samples, but there are none: give X too.")
         return np.empty((0, 2))
     samples = check_array(X, dtype=np.float64, input_name="X")
     n_features = fitted_map(estimator).prototypes_.shape[1]
     if samples.shape[1] != n_features:
         raise ValueError(f"X has {samples.shape[1]} features, but the prototypes have {n_features}.")
-    if y is not None:
-        check_consistent_length(X, y)
     return samples[:, columns]
 
 
@@ -174,7 +172,7 @@ def _learned_classes(estimator: Any, classes: NDArray[Any] | None) -> NDArray[np
     labels = getattr(estimator, "prototype_labels_", None)
     if labels is None or classes is None or not set(labels.tolist()) <= set(classes.tolist()):
         return None
-    return encode(labels, classes)
+    return np.searchsorted(classes, labels)
 
 
 def _plane(ax: Axes | None, points: Floats, names: list[str]) -> tuple[Axes, Floats, Floats]:
@@ -217,8 +215,9 @@ def _widths(weights: Floats, heaviest: float) -> Floats:
 
 
 def _width_entries(heaviest: float) -> list[Artist]:
-    weights = heaviest * np.array([1.0, 0.5, 0.1])
+    ticks = np.asarray(MaxNLocator(3).tick_values(0.0, heaviest))
+    weights = ticks[(ticks > 0) & (ticks <= heaviest)]
     return [
-        Line2D([], [], color="#0072B2", linewidth=width, label=f"{weight:.3g}", solid_capstyle="butt")
+        Line2D([], [], color="#0072B2", linewidth=width, label=f"{weight:g}", solid_capstyle="butt")
         for weight, width in zip(weights, _widths(weights, heaviest))
     ]

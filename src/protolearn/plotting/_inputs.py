@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.lattices import Lattice
 
 __all__ = [
+    "check_labels",
     "class_shares",
     "classes_of",
-    "encode",
     "fitted_map",
     "lattice_of",
     "select_features",
@@ -68,6 +68,8 @@ def select_features(estimator: Any, features: Sequence[int | str] | None) -> tup
                 f"There is no feature {feature!r}; the map has {n_features}: give numbers from 0 to {n_features - 1}"
                 + ("." if given is None else f", or names from {names}.")
             )
+    if not columns:
+        raise ValueError("features is empty; name at least one, or give None for all.")
     positions = np.array(columns, dtype=np.intp) % n_features
     return positions, [names[position] for position in positions]
 
@@ -81,18 +83,26 @@ def winners(estimator: Any, X: ArrayLike | None) -> Indices:
     return model.predict(X if model is estimator else np.asarray(X))
 
 
-def classes_of(estimator: Any, y: ArrayLike | None) -> NDArray[Any] | None:
+def classes_of(estimator: Any, y: NDArray[Any] | None) -> NDArray[Any] | None:
     """Return the classes to colour by: those of the estimator unless the labels have others."""
     known = getattr(estimator, "classes_", None)
     if y is None:
         return known
-    found = np.unique(column_or_1d(y))
+    found = np.unique(y)
     return known if known is not None and set(found.tolist()) <= set(known.tolist()) else found
 
 
-def encode(y: ArrayLike, classes: NDArray[Any]) -> Indices:
-    """Return the position of each label (n,) in the sorted classes."""
-    return np.searchsorted(classes, column_or_1d(y))
+def check_labels(y: ArrayLike | None, n_samples: int) -> NDArray[Any] | None:
+    """Return the labels as an array (n,), or None."""
+    if y is None:
+        return None
+    labels = column_or_1d(y)
+    if len(labels) != n_samples:
+        raise ValueError(
+            f"y has {len(labels)} labels for {n_samples} samples; give one label for each sample of X, or of the fit "
+            "if there is no X."
+        )
+    return labels
 
 
 def class_shares(estimator: Any, found: Indices | None, y: ArrayLike | None) -> tuple[NDArray[Any], Floats]:
@@ -100,17 +110,17 @@ def class_shares(estimator: Any, found: Indices | None, y: ArrayLike | None) -> 
 
     Labels ``y`` of samples with winners ``found`` come first; without them, the labels the estimator has learned.
     """
-    classes = classes_of(estimator, y)
+    labels = None if found is None else check_labels(y, len(found))
+    classes = classes_of(estimator, labels)
     if classes is None:
         raise ValueError(
             f"{type(estimator).__name__} knows no classes: give the labels y of the samples, or a map that was fitted "
             "with labels (label_weight > 0, or inside a PrototypeClassifier)."
         )
-    if y is None:
+    if labels is None or found is None:
         counts = np.asarray(estimator.label_distribution_, dtype=np.float64)
     else:
-        check_consistent_length(found, y)
         counts = np.zeros((lattice_of(estimator).n_nodes, len(classes)))
-        np.add.at(counts, (found, encode(y, classes)), 1.0)
+        np.add.at(counts, (found, np.searchsorted(classes, labels)), 1.0)
     totals = counts.sum(axis=1, keepdims=True)
     return classes, np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)

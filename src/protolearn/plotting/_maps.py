@@ -108,7 +108,7 @@ def plot_hits(som: Any, X: ArrayLike | None = None, *, ax: Axes | None = None, c
     hits = _hits(som, lattice, X)
     ax = axes_or_new(ax, height_to_width(lattice))
     cells = draw_cells(ax, lattice, values=np.ma.masked_equal(hits, 0.0), cmap=cmap)
-    cells.set_clim(0.0, max(hits.max(), 1.0) if hits.max() == 0 else hits.max())
+    cells.set_clim(0.0, hits.max())
     add_colour_bar(ax, cells, "samples per node", integer=bool(hits.max() >= 2))
     return ax
 
@@ -117,7 +117,7 @@ def plot_component_planes(
     som: Any,
     features: Sequence[int | str] | None = None,
     *,
-    ax: ArrayLike | None = None,
+    ax: Any = None,
     cmap: str = "viridis",
 ) -> NDArray[Any]:
     """Show each feature of the prototypes as a map of its own; alike maps tell of features that vary together.
@@ -201,7 +201,7 @@ def plot_class_map(som: Any, X: ArrayLike | None = None, y: ArrayLike | None = N
     classes, shares = class_shares(som, found, y)
     hits = _hits(som, lattice, X) if found is None else np.bincount(found, minlength=lattice.n_nodes).astype(np.float64)
     colours = class_colours(len(classes))
-    territory = np.where(shares.any(axis=1, keepdims=True), tint(colours, 0.3)[shares.argmax(axis=1)], to_rgb(EMPTY))
+    territory = np.where(shares.any(axis=1, keepdims=True), tint(colours, 0.35)[shares.argmax(axis=1)], to_rgb(EMPTY))
     ax = axes_or_new(ax, height_to_width(lattice))
     draw_cells(ax, lattice, colours=territory)
     largest = hits.max()

@@ -33,7 +33,7 @@ __all__ = [
 
 INK = "#222222"
 MUTED = "#b3b3b3"
-EMPTY = "#ececec"
+EMPTY = "#f2f2f2"
 BAR_ASPECT = 20.0
 
 # Okabe and Ito (2008), Color universal design: told apart with any kind of colour vision.
@@ -96,7 +96,7 @@ class _Beside:
     def __init__(self, ax: Axes) -> None:
         self.ax = ax
 
-    def __call__(self, bar: Axes, renderer: RendererBase | None) -> Bbox:
+    def __call__(self, bar: Axes, renderer: RendererBase) -> Bbox:
         locator = self.ax.get_axes_locator()
         self.ax.apply_aspect(None if locator is None else locator(self.ax, renderer))
         box = self.ax.get_position()

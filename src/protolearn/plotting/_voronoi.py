@@ -33,16 +33,18 @@ def voronoi_cells(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> list[Fl
     (array([0., 0.]), array([2., 2.]))
     """
     points, low, high = (np.asarray(values, dtype=np.float64) for values in (points, low, high))
-    distinct, which = np.unique(points, axis=0, return_inverse=True)
+    centre, size = (low + high) / 2, (high - low).max() / 2
+    # Points that differ by rounding only are one point for the diagram.
+    distinct, which = np.unique(np.round((points - centre) / size, 9), axis=0, return_inverse=True)
+    edge = (high - low) / 2 / size
     # The border between a point and its image in a side of the box is that side, so the images clip the cells.
-    sides = [(axis, side) for axis in (0, 1) for side in (low, high)]
-    images = [distinct, *(_mirrored(distinct, axis, side[axis]) for axis, side in sides)]
-    diagram = Voronoi(np.concatenate(images))
+    images = [_mirrored(distinct, axis, side * edge[axis]) for axis in (0, 1) for side in (-1, 1)]
+    diagram = Voronoi(np.concatenate([distinct, *images]))
     cells = [
         _counterclockwise(diagram.vertices[diagram.regions[region]], point)
         for point, region in zip(distinct, diagram.point_region)
     ]
-    return [np.clip(cells[index], low, high) for index in which.ravel()]
+    return [np.clip(centre + size * cells[index], low, high) for index in which.ravel()]
 
 
 def _mirrored(points: Floats, axis: int, at: float) -> Floats:
