@@ -186,6 +186,15 @@ def test_neural_gas_hardly_depends_on_its_start():
     assert np.ptp(errors) < 1e-3
 
 
+def test_schedules():
+    X, _ = blobs()
+    gas = NeuralGas(4, range_start=2.0, range_end=0.5, max_iter=4, random_state=0)
+    assert_allclose(clone(gas).fit(X).range_history_, 2 * 0.25 ** (np.arange(4) / 4))
+    assert_allclose(clone(gas).set_params(schedule="constant").fit(X).range_history_, [2, 2, 2, 2])
+    own = clone(gas).set_params(schedule=np.linspace).fit(X)
+    assert_allclose(own.range_history_, [2, 1.5, 1, 0.5])
+
+
 def test_chain_orders_a_line():
     X = np.random.default_rng(0).random((500, 1)) ** 2
     for init in ("pca", "center"):
@@ -548,6 +557,7 @@ def test_bad_samples(estimator, arguments, message):
         (NeuralGas(3, init=np.ones((2, 2))), r"init has shape \(2, 2\); expected \(3, 2\)"),
         (NeuralGas(magnification="best"), "magnification='best' must be a number"),
         (NeuralGas(label_weight=0.5), r"label_weight=0.5 needs the classes.*call fit\(X, y\)"),
+        (NeuralGas(schedule="linear"), "schedule='linear' must be one of 'geometric', 'inverse', 'constant' or a func"),
         (NeuralGas(patch_size=0), "patch_size=0"),
         (NeuralGas(5, patch_size=4), "n_samples=4 is fewer than the 5 prototypes"),
         (SOM("spherical"), "spherical"),

@@ -7,7 +7,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["constant", "geometric", "inverse"]
+from protolearn.core.validation import check_option
+
+__all__ = ["Schedule", "as_schedule", "constant", "geometric", "inverse"]
 
 Schedule = Callable[[float, float, int], NDArray[np.float64]]
 
@@ -43,3 +45,18 @@ def constant(start: float, end: float, n_steps: int) -> NDArray[np.float64]:
     array([2., 2., 2.])
     """
     return np.full(n_steps, float(start))
+
+
+def as_schedule(schedule: str | Schedule) -> Schedule:
+    """Return the schedule of a name, or the given function ``(start, end, n_steps) -> values`` itself.
+
+    Examples
+    --------
+    >>> as_schedule("constant")(3.0, 1.0, 2)
+    array([3., 3.])
+    """
+    if callable(schedule):
+        return schedule
+    named = {"geometric": geometric, "inverse": inverse, "constant": constant}
+    check_option("schedule", schedule, tuple(named), also=" or a function (start, end, n_steps) -> values")
+    return named[schedule]

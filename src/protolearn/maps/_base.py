@@ -22,7 +22,7 @@ from protolearn.core.cooperation import Cooperation
 from protolearn.core.density import correlation_dimension, parzen_log_density
 from protolearn.core.loop import Step, anneal, learn_online, nearest, stage, winners
 from protolearn.core.prototypes import Mean
-from protolearn.core.schedules import geometric
+from protolearn.core.schedules import Schedule, as_schedule
 from protolearn.core.sources import ArraySource, cut_patches
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, check_weights
@@ -92,6 +92,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     algorithm: str
     init: Any
     max_iter: int
+    schedule: str | Schedule
     label_weight: float
     magnification: float | str
     learning_rate_start: float
@@ -266,6 +267,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _check_parameters(self) -> None:
         check_option("algorithm", self.algorithm, ("batch", "online"))
         check_number("max_iter", self.max_iter, integer=True, low=1)
+        as_schedule(self.schedule)
         check_number("label_weight", self.label_weight, low=0, high=1)
         if self.magnification != "optimal":
             check_number("magnification", self.magnification)
@@ -452,8 +454,11 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ranges = self._ranges(cooperation)
         if self.algorithm == "batch":
             return anneal(prototypes, cooperation, source, ranges)
-        rates = geometric(self.learning_rate_start, self.learning_rate_end, self.max_iter)
+        rates = self._falling(self.learning_rate_start, self.learning_rate_end)
         return learn_online(prototypes, cooperation, source, ranges, rates, rng)
+
+    def _falling(self, start: float, end: float) -> NDArray[np.float64]:
+        return as_schedule(self.schedule)(start, end, self.max_iter)
 
     def _report(self, costs: list[float], ranges: list[float]) -> None:
         epoch = len(costs)

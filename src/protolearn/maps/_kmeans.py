@@ -13,6 +13,7 @@ from protolearn.core.cooperation import Cooperation, WinnerTakesAll
 from protolearn.core.initialisation import mean_and_variance
 from protolearn.core.loop import Step, anneal, winners
 from protolearn.core.prototypes import Mean
+from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
 from protolearn.core.validation import check_number, check_option
 from protolearn.maps._base import Model, PrototypeMap, Samples
@@ -45,6 +46,8 @@ class KMeans(ClusterMixin, PrototypeMap):
         Stop when the squared movement of all prototypes is below ``tol`` times the average variance of a feature.
     empty : {"keep", "reseed"}, default="keep"
         A prototype that wins no sample stays where it is, or moves to the sample farthest from its prototype.
+    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+        How the learning rate falls; a callable maps (start, end, n_steps) to the values.
     label_weight : float, default=0.0
         Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
     magnification : float or "optimal", default=0.0
@@ -116,6 +119,7 @@ class KMeans(ClusterMixin, PrototypeMap):
         max_iter: int = 300,
         tol: float = 1e-4,
         empty: str = "keep",
+        schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         learning_rate_start: float = 0.5,
@@ -134,6 +138,7 @@ class KMeans(ClusterMixin, PrototypeMap):
         self.max_iter = max_iter
         self.tol = tol
         self.empty = empty
+        self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
         self.learning_rate_start = learning_rate_start

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 
 from protolearn.core.cooperation import Cooperation, Ranks
-from protolearn.core.schedules import geometric
+from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
 from protolearn.core.validation import check_number
 from protolearn.maps._base import PrototypeMap
@@ -45,6 +45,8 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         First range; ``"auto"`` is half the number of prototypes.
     range_end : float, default=0.01
         Last range.
+    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values.
     label_weight : float, default=0.0
         Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
     magnification : float or "optimal", default=0.0
@@ -126,6 +128,7 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         max_iter: int = 100,
         range_start: float | str = "auto",
         range_end: float = 0.01,
+        schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         learning_rate_start: float = 0.5,
@@ -143,6 +146,7 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         self.max_iter = max_iter
         self.range_start = range_start
         self.range_end = range_end
+        self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
         self.learning_rate_start = learning_rate_start
@@ -171,4 +175,4 @@ class NeuralGas(ClusterMixin, PrototypeMap):
 
     def _ranges(self, cooperation: Cooperation) -> NDArray[np.float64]:
         start = self.n_prototypes / 2 if self.range_start == "auto" else self.range_start
-        return geometric(float(start), self.range_end, self.max_iter)
+        return self._falling(float(start), self.range_end)

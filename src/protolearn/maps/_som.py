@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from protolearn.core.cooperation import Cooperation, OnLattice
 from protolearn.core.initialisation import count_distinct, mean_and_variance, principal_axes
 from protolearn.core.lattices import Lattice, as_lattice, rectangular
-from protolearn.core.schedules import geometric
+from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
 from protolearn.core.validation import check_number, check_option
 from protolearn.maps._base import Model, PrototypeMap
@@ -52,6 +52,8 @@ class SOM(PrototypeMap):
         already ordered (``init`` other than ``"pca"``).
     range_end : float, default=0.55
         Last range. Smaller values quantise better, larger ones keep neighbours more alike.
+    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values.
     label_weight : float, default=0.0
         Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
     magnification : float or "optimal", default=0.0
@@ -132,6 +134,7 @@ class SOM(PrototypeMap):
         max_iter: int = 100,
         range_start: float | str = "auto",
         range_end: float = 0.55,
+        schedule: str | Schedule = "geometric",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         learning_rate_start: float = 0.5,
@@ -151,6 +154,7 @@ class SOM(PrototypeMap):
         self.max_iter = max_iter
         self.range_start = range_start
         self.range_end = range_end
+        self.schedule = schedule
         self.label_weight = label_weight
         self.magnification = magnification
         self.learning_rate_start = learning_rate_start
@@ -190,7 +194,7 @@ class SOM(PrototypeMap):
         if start == "auto":
             ordered = isinstance(self.init, str) and self.init == "pca"
             start = max(cooperation.lattice.distances.max() / (12 if ordered else 4), self.range_end)
-        return geometric(float(start), self.range_end, self.max_iter)
+        return self._falling(float(start), self.range_end)
 
     def _store(self, model: Model) -> None:
         super()._store(model)
