@@ -497,6 +497,13 @@ def test_a_failed_fit_loses_nothing():
     assert_array_equal(gas.prototypes_, before)
 
 
+def test_partial_fit_does_not_mix_maps_with_and_without_labels():
+    X, y = blobs()
+    gas = NeuralGas(5, random_state=0).fit(X).set_params(label_weight=0.5)
+    with pytest.raises(ValueError, match=r"label_weight=0.5, but the map so far was fitted without labels; call fit"):
+        gas.partial_fit(X, y)
+
+
 def test_verbose_prints_progress(capsys):
     X, _ = blobs()
     NeuralGas(5, max_iter=30, verbose=1, random_state=0).fit(X)

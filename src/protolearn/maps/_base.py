@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
 from typing import Any, Self
@@ -26,64 +25,12 @@ from protolearn.core.schedules import Schedule, as_schedule
 from protolearn.core.sources import ArraySource, cut_patches
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, check_weights
+from protolearn.maps._state import Model, Samples
 from protolearn.metrics import quantization_error
 
 __all__ = ["PrototypeMap"]
 
 INITS = ("center", "pca", "k-means++", "random")
-
-
-@dataclass(frozen=True)
-class Samples:
-    """One patch: samples (n, d), weights (n,), and label vectors (n, C) over ``classes`` if the map is supervised."""
-
-    X: NDArray[Any]
-    weights: NDArray[Any]
-    labels: Any = None
-    classes: Any = None
-
-    def take(self, rows: NDArray[np.int64]) -> Samples:
-        """Return some of the samples."""
-        labels = None if self.labels is None else self.labels[rows]
-        return Samples(self.X[rows], self.weights[rows], labels, self.classes)
-
-    def joined(self, other: Samples) -> Samples:
-        """Append other samples."""
-        X = np.concatenate([self.X, other.X.astype(self.X.dtype)])
-        weights = np.concatenate([self.weights, other.weights.astype(self.X.dtype)])
-        if self.labels is None:
-            return Samples(X, weights)
-        classes = np.union1d(self.classes, other.classes)
-        return Samples(X, weights, np.concatenate([self.over(classes), other.over(classes)]), classes)
-
-    def over(self, classes: NDArray[Any]) -> NDArray[Any]:
-        """Return the label vectors with a column for each of these classes."""
-        labels = np.zeros((len(self.X), len(classes)), self.X.dtype)
-        labels[:, np.searchsorted(classes, self.classes)] = self.labels
-        return labels
-
-
-@dataclass(frozen=True)
-class Model:
-    """Prototypes with the mass of their receptive fields, and how they came about."""
-
-    cooperation: Cooperation
-    positions: NDArray[Any]
-    fuzzy: NDArray[np.float64] | None
-    classes: Any
-    masses: NDArray[np.float64]
-    winners: NDArray[np.int64]
-    graph: csr_array
-    error: float
-    costs: list[float]
-    ranges: list[float]
-    interrupted: bool
-
-    def as_samples(self, decay: float = 1.0) -> Samples:
-        """Return the prototypes that stand for something as weighted samples (Hasenfuss 2009, sec. 3.4)."""
-        full = self.masses > 0
-        fuzzy = None if self.fuzzy is None else self.fuzzy[full]
-        return Samples(self.positions[full], decay * self.masses[full], fuzzy, self.classes)
 
 
 class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -171,6 +118,11 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         self._check_parameters()
         model = getattr(self, "_model", None)
+        if model is not None and (model.fuzzy is None) != (self.label_weight == 0):
+            raise ValueError(
+                f"label_weight={self.label_weight}, but the map so far was fitted "
+                f"{'without' if model.fuzzy is None else 'with'} labels; call fit to start anew."
+            )
         rng = check_random_state(self.random_state) if model is None else self._rng
         return self._learn_patches([self._read(X, y, sample_weight, reset=model is None)], model, rng)
 
@@ -355,7 +307,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             n_threads=n_threads,
         )
         cooperation = self._cooperation(source) if model is None else model.cooperation
-        k = self._size(cooperation)
+        k = self._size(cooperation) if model is None else len(model.positions)
         if model is None:
             require_samples(patch, k)
         prototypes = Mean(self._start(source, cooperation, patch, model, rng), source.metric)
@@ -413,22 +365,18 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         rng: np.random.RandomState,
     ) -> NDArray[np.float64]:
         """Return the first positions, in the coordinates of the source."""
-        d, k = source.n_features, self._size(cooperation)
-        if model is None and isinstance(self.init, str):
-            return self._draw(source, cooperation, rng)
+        d = source.n_features
         if model is not None:
-            given = model.positions
+            given, labels = model.positions, model.labels_over(patch.classes)
+        elif isinstance(self.init, str):
+            return self._draw(source, cooperation, rng)
         else:
             given = check_array(self.init, dtype=np.float64)
-            if given.shape != (k, d):
-                raise ValueError(f"init has shape {given.shape}; expected ({k}, {d}): one row for each prototype.")
-        centred = given - source.origin[:d]
-        if patch.labels is None:
-            return centred
-        if model is not None:
-            return np.hstack([centred, Samples(given, model.masses, model.fuzzy, model.classes).over(patch.classes)])
-        mean_label = initialisation.mean_and_variance(source)[0][d:]
-        return np.hstack([centred, np.tile(mean_label, (k, 1))])
+            shape = (self._size(cooperation), d)
+            if given.shape != shape:
+                raise ValueError(f"init has shape {given.shape}; expected {shape}: one row for each prototype.")
+            labels = np.tile(initialisation.mean_and_variance(source)[0][d:], (len(given), 1))
+        return np.hstack([given - source.origin[:d], labels])
 
     def _draw(self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState) -> NDArray[np.float64]:
         """Return first positions by the rule that ``init`` names."""

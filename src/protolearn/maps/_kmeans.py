@@ -16,7 +16,8 @@ from protolearn.core.prototypes import Mean
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
 from protolearn.core.validation import check_number, check_option
-from protolearn.maps._base import Model, PrototypeMap, Samples
+from protolearn.maps._base import PrototypeMap
+from protolearn.maps._state import Model, Samples
 
 __all__ = ["KMeans"]
 

@@ -13,7 +13,8 @@ from protolearn.core.lattices import Lattice, as_lattice, rectangular
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
 from protolearn.core.validation import check_number, check_option
-from protolearn.maps._base import Model, PrototypeMap
+from protolearn.maps._base import PrototypeMap
+from protolearn.maps._state import Model
 
 __all__ = ["SOM"]
 

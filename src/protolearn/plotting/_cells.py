@@ -34,7 +34,8 @@ def draw_cells(
     """
     low, high = _corners(lattice)
     cells = PatchCollection(_cell_patches(lattice), edgecolor="white", zorder=2)
-    cells.set_linewidth(np.clip(0.03 * _points_per_unit(ax, high - low), 0.1, 0.8))
+    unit = _points_per_unit(ax, high - low)
+    cells.set_linewidth(np.clip(0.03 * unit, 0.1, 0.8))
     if colours is None:
         cells.set_cmap(mpl.colormaps[cmap].with_extremes(bad=EMPTY))
         cells.set_array(values)
@@ -42,7 +43,8 @@ def draw_cells(
         cells.set_facecolor(colours.tolist())
     ax.add_collection(cells, autolim=False)
     if lattice.kind not in CORNERS:
-        lines = LineCollection(list(edge_lines(lattice)), colors=MUTED, linewidths=0.7, zorder=1)
+        width = np.clip(0.3 * unit * node_radii(lattice).min(), 0.25, 0.7)
+        lines = LineCollection(list(edge_lines(lattice)), colors=MUTED, linewidths=width, zorder=1)
         ax.add_collection(lines, autolim=False)
     if lattice.kind == "hyperbolic":
         ax.add_patch(Circle((0, 0), 1, facecolor="none", edgecolor=MUTED, linewidth=0.8, zorder=1))

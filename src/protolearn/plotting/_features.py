@@ -80,7 +80,8 @@ def plot_prototypes(
         fields = PolyCollection(voronoi_cells(points, low, high), edgecolor=MUTED, linewidth=0.6, zorder=0.5)
         fields.set_facecolor("none" if learned is None else tint(colours, 0.18)[learned].tolist())
         ax.add_collection(fields, autolim=False)
-    _scatter_samples(ax, samples, SAMPLE if labels is None else colours[np.searchsorted(classes, labels)])
+    known = labels is not None and classes is not None
+    _scatter_samples(ax, samples, colours[np.searchsorted(classes, labels)] if known else SAMPLE)
     if hasattr(fitted_map(estimator), "lattice_"):
         lines = points[fitted_map(estimator).lattice_.edges]
         ax.add_collection(LineCollection(list(lines), colors=INK, linewidths=0.6, zorder=2), autolim=False)

@@ -232,6 +232,7 @@ def _panels(n_panels: int, lattice: Lattice) -> NDArray[Any]:
     height = 1.7 * np.clip(height_to_width(lattice), 0.4, 1.5) + 0.4
     n_columns = min(n_panels, int(np.ceil(np.sqrt(1.4 * n_panels * height / 2.3))))
     n_rows = -(-n_panels // n_columns)
+    n_columns = -(-n_panels // n_rows)
     size = (2.3 * n_columns, height * n_rows)
     _, axes = plt.subplots(n_rows, n_columns, figsize=size, layout="constrained", squeeze=False)
     for unused in axes.ravel()[n_panels:]:

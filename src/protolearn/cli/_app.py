@@ -1,0 +1,18 @@
+"""The typer application: one module of ``_commands`` for each command, registered here."""
+
+import typer
+
+from protolearn.cli._commands.demo import demo
+from protolearn.cli._commands.version import version
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    help="Prototype-based learning: maps of data that show what is typical and what is alike.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+
+for command in (demo, version):
+    app.command()(command)

@@ -1,0 +1,50 @@
+"""``protolearn demo``: write a page that shows what maps of data are good for."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table as RichTable
+
+if TYPE_CHECKING:
+    from protolearn.cli._report import Table
+
+__all__ = ["demo"]
+
+
+def demo(
+    output: Annotated[Path, typer.Option(help="Folder for the page and its picture.")] = Path("demo"),
+    show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Train maps on data that come with scikit-learn and write a page that explains them."""
+    os.environ.setdefault("MPLBACKEND", "Agg")  # pictures go into the page; no window is needed
+    console = Console()
+    try:
+        from protolearn.cli._demo import run_demo
+    except ImportError as error:
+        console.print(f"[red]{error}[/red]\nThe demo needs all of: pip install 'protolearn\\[cli]'", highlight=False)
+        raise typer.Exit(1) from error
+    with console.status("Training maps ...") as status:
+        done = run_demo(output, progress=lambda title: status.update(f"{title} ..."))
+    for table in done.tables:
+        console.print(as_rich(table))
+    console.print(f"Finished in {done.seconds:.0f} s. Look at [bold]{done.report}[/bold]", soft_wrap=True)
+    if show:
+        webbrowser.open(done.report.resolve().as_uri())
+
+
+def as_rich(table: Table) -> RichTable:
+    """Return a table of the page for the terminal."""
+    first, *others = table.columns
+    drawn = RichTable(title=table.caption, title_justify="left")
+    drawn.add_column(first)
+    for column in others:
+        drawn.add_column(column, justify="right")
+    for row in table.rows:
+        drawn.add_row(*row)
+    return drawn

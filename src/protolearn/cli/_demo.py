@@ -1,0 +1,82 @@
+"""The demo: train maps on bundled data, tell what they show, and write it all into one page."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy
+import sklearn
+
+from protolearn import __version__
+from protolearn.cli._report import Section, Table, render_page
+from protolearn.cli._sections import FULL, SECTIONS, Effort
+
+__all__ = ["Demo", "run_demo"]
+
+TITLE = "Maps of data"
+LEAD = (
+    "A <em>topographic map</em> describes many samples by a few typical ones, called prototypes, and puts those that "
+    "are alike next to each other. You can look at it like at a map of a country: regions, borders, and how one "
+    "reaches one place from another. This page trains such maps on two small data sets and shows how to read them."
+)
+
+
+@dataclass(frozen=True)
+class Demo:
+    """What a demo has produced: the page, its sections with the models behind them, and how long it took."""
+
+    report: Path
+    sections: dict[str, Section]
+    seconds: float
+
+    @property
+    def tables(self) -> list[Table]:
+        """All tables of the page."""
+        return [table for section in self.sections.values() for table in section.tables]
+
+
+def run_demo(
+    output: Path | str = "demo", *, effort: Effort = FULL, progress: Callable[[str], object] = lambda title: None
+) -> Demo:
+    """Train the maps, write ``index.html`` and the pictures that have a file of their own.
+
+    Parameters
+    ----------
+    output : path, default="demo"
+        Folder to write to; it is made if it does not exist.
+    effort : Effort, optional
+        How many samples, epochs and repetitions.
+    progress : callable, optional
+        Called with what is being done before each section.
+
+    Returns
+    -------
+    Demo
+        The page and what it was made of.
+    """
+    start = time.perf_counter()
+    sections = {}
+    for build, activity in SECTIONS.items():
+        progress(activity)
+        section = build(effort)
+        sections[section.name] = section
+    seconds = time.perf_counter() - start
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    report = folder / "index.html"
+    report.write_text(render_page(TITLE, LEAD, list(sections.values()), _colophon(seconds)), encoding="utf-8")
+    for section in sections.values():
+        for picture in section.pictures:
+            if picture.file is not None:
+                (folder / picture.file).write_bytes(picture.png)
+    return Demo(report, sections, seconds)
+
+
+def _colophon(seconds: float) -> str:
+    return (
+        f"Made by <code>protolearn demo</code> in {seconds:.0f} seconds with protolearn {__version__}, "
+        f"scikit-learn {sklearn.__version__} and NumPy {numpy.__version__}. All numbers come from this run."
+    )

@@ -1,0 +1,185 @@
+"""A page of sections, each with prose, pictures, tables and code, as one HTML file that needs no other file.
+
+Text is HTML written by the library itself; only table cells and code are escaped.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from importlib.resources import files
+from string import Template
+from typing import Any, Protocol
+
+__all__ = ["Block", "Card", "Cards", "Code", "Gallery", "Picture", "Prose", "Section", "Table", "render_page"]
+
+
+class Block(Protocol):
+    """A part of a section."""
+
+    def html(self) -> str:
+        """Return the block as HTML."""
+
+
+@dataclass(frozen=True)
+class Prose:
+    """Paragraphs of text."""
+
+    paragraphs: Sequence[str]
+
+    def html(self) -> str:
+        """Return the paragraphs."""
+        return "\n".join(f"<p>{text}</p>" for text in self.paragraphs)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture with a caption and a description for those who cannot see it.
+
+    One with a ``file`` is also written beside the page, under that name.
+    """
+
+    png: bytes
+    alt: str
+    caption: str = ""
+    file: str | None = None
+
+    def html(self) -> str:
+        """Return the picture as a figure."""
+        caption = f"<figcaption>{self.caption}</figcaption>" if self.caption else ""
+        return f"<figure>{image(self.png, self.alt)}{caption}</figure>"
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Pictures side by side, as many in a row as there is room for; ``size`` is large or small."""
+
+    pictures: Sequence[Picture]
+    size: str = "large"
+
+    def html(self) -> str:
+        """Return the pictures in a grid."""
+        return f'<div class="gallery {self.size}">{"".join(picture.html() for picture in self.pictures)}</div>'
+
+
+@dataclass(frozen=True)
+class Card:
+    """A sample beside the prototype that decided on it, and the verdict: right, wrong or rejected."""
+
+    sample: bytes
+    prototype: bytes
+    verdict: str
+    lines: Sequence[str]
+
+    def html(self) -> str:
+        """Return the card."""
+        text = "<br>".join(self.lines)
+        pair = f"{image(self.sample, 'test digit')}{image(self.prototype, 'nearest prototype')}"
+        return f'<div class="card {self.verdict}"><div class="pair">{pair}</div><p>{text}</p></div>'
+
+
+@dataclass(frozen=True)
+class Cards:
+    """Cards under a heading."""
+
+    heading: str
+    cards: Sequence[Card]
+
+    def html(self) -> str:
+        """Return the heading and the cards in a grid."""
+        return f'<h3>{self.heading}</h3><div class="cards">{"".join(card.html() for card in self.cards)}</div>'
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose first column names the rows; it is also printed in the terminal."""
+
+    caption: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+    def html(self) -> str:
+        """Return the table, which scrolls where it is wider than the screen."""
+        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
+        body = "".join(
+            f'<tr><th scope="row">{escape(row[0])}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
+            for row in self.rows
+        )
+        return (
+            f'<div class="scroll"><table><caption>{escape(self.caption)}</caption>'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        )
+
+
+@dataclass(frozen=True)
+class Code:
+    """Source code and what it prints."""
+
+    source: str
+    output: str = ""
+
+    def html(self) -> str:
+        """Return code and output, set in a typewriter font."""
+        printed = f'<pre class="output"><samp>{escape(self.output.rstrip())}</samp></pre>' if self.output else ""
+        return f"<pre><code>{escape(self.source.strip())}</code></pre>{printed}"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A chapter of the page: its name in links, its title, its blocks, and the fitted models its numbers come from."""
+
+    name: str
+    title: str
+    blocks: Sequence[Block]
+    results: dict[str, Any] = field(default_factory=dict)
+
+    def html(self) -> str:
+        """Return the chapter."""
+        blocks = "\n".join(block.html() for block in self.blocks)
+        return f'<section id="{self.name}">\n<h2>{self.title}</h2>\n{blocks}\n</section>'
+
+    @property
+    def tables(self) -> list[Table]:
+        """The tables in it."""
+        return [block for block in self.blocks if isinstance(block, Table)]
+
+    @property
+    def pictures(self) -> list[Picture]:
+        """The pictures in it, also those in galleries."""
+        galleries = [block.pictures for block in self.blocks if isinstance(block, Gallery)]
+        alone = [block for block in self.blocks if isinstance(block, Picture)]
+        return alone + [picture for pictures in galleries for picture in pictures]
+
+
+def render_page(title: str, lead: str, sections: Sequence[Section], footer: str) -> str:
+    """Return the whole page.
+
+    Parameters
+    ----------
+    title, lead, footer : str
+        Heading, first paragraph and last line, as HTML.
+    sections : sequence of Section
+        The chapters, in order.
+
+    Returns
+    -------
+    str
+        An HTML document without references to other files.
+
+    Examples
+    --------
+    >>> page = render_page("Maps", "A tour.", [Section("wine", "Wines", [Prose(["Text."])])], "The end.")
+    >>> "<h2>Wines</h2>" in page
+    True
+    """
+    template = Template(files("protolearn.cli").joinpath("_page.html").read_text(encoding="utf-8"))
+    contents = "".join(f'<li><a href="#{section.name}">{section.title}</a></li>' for section in sections)
+    body = "\n".join(section.html() for section in sections)
+    return template.substitute(title=title, lead=lead, contents=contents, body=body, footer=footer)
+
+
+def image(png: bytes, alt: str) -> str:
+    """Return an image element that contains the picture."""
+    return f'<img src="data:image/png;base64,{b64encode(png).decode()}" alt="{escape(alt)}">'
