@@ -73,22 +73,23 @@ def rank_weights(
                 weights[j, i] = u * table[r - best_rank[i]]
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _squared_distances(
-    point: NDArray[Any], positions: NDArray[Any], metric: NDArray[Any], distances: NDArray[np.float64]
+    point: NDArray[Any], positions: NDArray[Any], metric: NDArray[Any], distances: NDArray[Any]
 ) -> None:
     for i in range(positions.shape[0]):
-        total = 0.0
+        total = point.dtype.type(0.0)
         for t in range(point.shape[0]):
             gap = point[t] - positions[i, t]
             total += metric[t] * gap * gap
         distances[i] = total
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, fastmath={"contract"})
 def _pull(position: NDArray[Any], point: NDArray[Any], step: float) -> None:
+    rate = point.dtype.type(step)
     for t in range(point.shape[0]):
-        position[t] += step * (point[t] - position[t])
+        position[t] += rate * (point[t] - position[t])
 
 
 @njit(cache=True, nogil=True)
@@ -100,7 +101,7 @@ def online_gas(
     ranges: NDArray[np.float64],
 ) -> None:
     """Neural gas, one sample after the other: every prototype moves by the weight of its rank."""
-    distances = np.empty(positions.shape[0])
+    distances = np.empty(positions.shape[0], points.dtype)
     for j in range(points.shape[0]):
         _squared_distances(points[j], positions, metric, distances)
         fade = np.exp(-1.0 / ranges[j])
@@ -122,19 +123,22 @@ def online_lattice(
     metric: NDArray[Any],
     rates: NDArray[np.float64],
     neighbourhood: NDArray[np.float64],
-    mixture: NDArray[np.float64],
+    mixture: NDArray[Any],
 ) -> None:
     """Self-organising map, one sample after the other, with a fixed neighbourhood (k, k).
 
     The winner minimises ``mixture @ distances``, or the distance itself when ``mixture`` has no rows.
     """
     k = positions.shape[0]
-    distances = np.empty(k)
+    distances = np.empty(k, points.dtype)
+    mixed = np.empty(mixture.shape[0], points.dtype)
     for j in range(points.shape[0]):
         _squared_distances(points[j], positions, metric, distances)
-        winner = np.argmin(distances)
         if mixture.shape[0] > 0:
-            winner = np.argmin(mixture @ distances)
+            np.dot(mixture, distances, mixed)
+            winner = np.argmin(mixed)
+        else:
+            winner = np.argmin(distances)
         for i in range(k):
             step = rates[j] * neighbourhood[winner, i]
             if step > 1e-12:

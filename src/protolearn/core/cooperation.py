@@ -31,12 +31,12 @@ class Cooperation(Protocol):
     def follow(
         self,
         points: NDArray[Any],
-        positions: NDArray[np.float64],
-        metric: NDArray[np.float64],
+        positions: NDArray[Any],
+        metric: NDArray[Any],
         rates: NDArray[np.float64],
         ranges: NDArray[np.float64],
     ) -> None:
-        """Move positions (k, D), in place, towards one point after the other."""
+        """Move positions (k, D), in place, towards one point after the other; all of one float type."""
 
 
 class WinnerTakesAll:
@@ -59,8 +59,8 @@ class WinnerTakesAll:
     def follow(
         self,
         points: NDArray[Any],
-        positions: NDArray[np.float64],
-        metric: NDArray[np.float64],
+        positions: NDArray[Any],
+        metric: NDArray[Any],
         rates: NDArray[np.float64],
         ranges: NDArray[np.float64],
     ) -> None:
@@ -109,8 +109,8 @@ class Ranks:
     def follow(
         self,
         points: NDArray[Any],
-        positions: NDArray[np.float64],
-        metric: NDArray[np.float64],
+        positions: NDArray[Any],
+        metric: NDArray[Any],
         rates: NDArray[np.float64],
         ranges: NDArray[np.float64],
     ) -> None:
@@ -178,8 +178,8 @@ class OnLattice:
     def follow(
         self,
         points: NDArray[Any],
-        positions: NDArray[np.float64],
-        metric: NDArray[np.float64],
+        positions: NDArray[Any],
+        metric: NDArray[Any],
         rates: NDArray[np.float64],
         ranges: NDArray[np.float64],
     ) -> None:
@@ -191,9 +191,13 @@ class OnLattice:
             part = slice(a, a + held)
             neighbourhood = np.exp(self.log_kernel(ranges[a]))
             mixture = self.mixture(ranges[a])
-            none = np.empty((0, 0))
             online_lattice(
-                points[part], positions, metric, rates[part], neighbourhood, none if mixture is None else mixture
+                points[part],
+                positions,
+                metric,
+                rates[part],
+                neighbourhood,
+                np.empty((0, 0), points.dtype) if mixture is None else mixture.astype(points.dtype),
             )
 
 

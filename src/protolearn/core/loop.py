@@ -60,6 +60,7 @@ def learn_online(
     n = source.n_samples
     order = sampling_order(source, rng)
     cumulated = np.cumsum(source.weights[order], dtype=np.float64)
+    metric = source.metric.astype(source.dtype)
     for epoch, range_ in enumerate(ranges):
         statistics = cooperation.gather(prototypes, source, range_)
         drawn = order[inverse_cdf(cumulated, rng.random_sample((n,)))]
@@ -68,7 +69,7 @@ def learn_online(
         positions = prototypes.positions.astype(source.dtype)
         for rows in source.slices(len(prototypes)):
             points = source.rows(drawn[rows])
-            cooperation.follow(points, positions, source.metric, falling[1][rows], falling[0][rows])
+            cooperation.follow(points, positions, metric, falling[1][rows], falling[0][rows])
         prototypes = Mean(positions.astype(np.float64), source.metric)
         yield Step(prototypes, float(range_), cost, statistics.mass)
 

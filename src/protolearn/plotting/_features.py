@@ -73,19 +73,18 @@ def plot_prototypes(
     samples = _project(X, columns, estimator)
     labels = check_labels(y, len(samples))
     classes = classes_of(estimator, labels)
-    learned = _learned_classes(estimator, classes)
+    learned = _positions(getattr(estimator, "prototype_labels_", None), classes)
     colours = class_colours(0 if classes is None else len(classes))
     ax, low, high = _plane(ax, np.concatenate([points, samples]), names)
     if voronoi and fitted_map(estimator).prototypes_.shape[1] == 2:
         fields = PolyCollection(voronoi_cells(points, low, high), edgecolor=MUTED, linewidth=0.6, zorder=0.5)
-        fields.set_facecolor("none" if learned is None else tint(colours, 0.18)[learned].tolist())
+        fields.set_facecolor(_coloured(learned, tint(colours, 0.18), "none"))
         ax.add_collection(fields, autolim=False)
-    known = labels is not None and classes is not None
-    _scatter_samples(ax, samples, colours[np.searchsorted(classes, labels)] if known else SAMPLE)
+    _scatter_samples(ax, samples, _coloured(_positions(labels, classes), colours, SAMPLE))
     if hasattr(fitted_map(estimator), "lattice_"):
         lines = points[fitted_map(estimator).lattice_.edges]
         ax.add_collection(LineCollection(list(lines), colors=INK, linewidths=0.6, zorder=2), autolim=False)
-    _mark_prototypes(ax, points, INK if learned is None else colours[learned])
+    _mark_prototypes(ax, points, _coloured(learned, colours, INK))
     if classes is not None:
         add_legend(ax, class_handles(classes, colours))
     return ax
@@ -168,12 +167,15 @@ def _project(X: ArrayLike | None, columns: NDArray[np.intp], estimator: Any) -> 
     return samples[:, columns]
 
 
-def _learned_classes(estimator: Any, classes: NDArray[Any] | None) -> NDArray[np.intp] | None:
-    """Return the class of each prototype (k,) as a position in the classes drawn, if it has one of them."""
-    labels = getattr(estimator, "prototype_labels_", None)
+def _positions(labels: NDArray[Any] | None, classes: NDArray[Any] | None) -> NDArray[np.intp] | None:
+    """Return where labels (n,) stand among the sorted classes; None without labels, or if some are not among them."""
     if labels is None or classes is None or not set(labels.tolist()) <= set(classes.tolist()):
         return None
     return np.searchsorted(classes, labels)
+
+
+def _coloured(codes: NDArray[np.intp] | None, colours: Floats, otherwise: str) -> Any:
+    return otherwise if codes is None else colours[codes]
 
 
 def _plane(ax: Axes | None, points: Floats, names: list[str]) -> tuple[Axes, Floats, Floats]:

@@ -1,0 +1,28 @@
+"""The digits of scikit-learn, with pixels between 0 and 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.datasets import load_digits
+
+__all__ = ["N_PROTOTYPES", "as_images", "load_samples"]
+
+N_PROTOTYPES = 30  # three for each digit
+
+
+def load_samples(n_samples: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the first digits (n, 64) and their classes (n,).
+
+    Pixels are divided by their largest value, so that a squared distance between digits and one between labels, which
+    supervised maps add up, are of the same size.
+    """
+    X, y = load_digits(return_X_y=True)
+    return X[:n_samples] / 16.0, y[:n_samples]
+
+
+def as_images(X: NDArray[Any]) -> NDArray[np.float64]:
+    """Return samples or prototypes (n, 64) as images (n, 8, 8)."""
+    return X.reshape(-1, 8, 8).astype(np.float64)
