@@ -342,7 +342,7 @@ def test_online_gas_follows_its_rule(seed):
 def test_online_som_follows_its_rule(winner):
     rng = np.random.default_rng(0)
     points, W = rng.normal(size=(40, 2)), rng.normal(size=(6, 2))
-    rates, ranges = geometric(0.5, 0.01, 40), geometric(2.0, 0.3, 40)
+    rates, ranges = geometric(0.5, 0.01, 40), geometric(2.0, 0.3, 40)  # each range differs by more than 0.5 %
     cooperation = OnLattice(rectangular(2, 3), winner, "exponential")
     g = cooperation.lattice.distances
 

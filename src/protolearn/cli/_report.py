@@ -5,6 +5,7 @@ Text is HTML written by the library itself; only table cells and code are escape
 
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -25,13 +26,14 @@ class Block(Protocol):
 
 @dataclass(frozen=True)
 class Prose:
-    """Paragraphs of text."""
+    """Paragraphs of text, separated by empty lines."""
 
-    paragraphs: Sequence[str]
+    text: str
 
     def html(self) -> str:
         """Return the paragraphs."""
-        return "\n".join(f"<p>{text}</p>" for text in self.paragraphs)
+        paragraphs = re.split(r"\n\s*\n", self.text.strip())
+        return "\n".join(f"<p>{' '.join(paragraph.split())}</p>" for paragraph in paragraphs)
 
 
 @dataclass(frozen=True)
@@ -66,30 +68,30 @@ class Gallery:
 
 @dataclass(frozen=True)
 class Card:
-    """A sample beside the prototype that decided on it, and the verdict: right, wrong or rejected."""
+    """A sample beside the prototype that decided on it, and lines of text on the decision."""
 
     sample: bytes
     prototype: bytes
-    verdict: str
     lines: Sequence[str]
 
     def html(self) -> str:
         """Return the card."""
         text = "<br>".join(self.lines)
         pair = f"{image(self.sample, 'test digit')}{image(self.prototype, 'nearest prototype')}"
-        return f'<div class="card {self.verdict}"><div class="pair">{pair}</div><p>{text}</p></div>'
+        return f'<div class="card"><div class="pair">{pair}</div><p>{text}</p></div>'
 
 
 @dataclass(frozen=True)
 class Cards:
-    """Cards under a heading."""
+    """Cards under a heading, which also names their style."""
 
     heading: str
     cards: Sequence[Card]
 
     def html(self) -> str:
         """Return the heading and the cards in a grid."""
-        return f'<h3>{self.heading}</h3><div class="cards">{"".join(card.html() for card in self.cards)}</div>'
+        kind = self.heading.lower().replace(" ", "-")
+        return f'<h3>{self.heading}</h3><div class="cards {kind}">{"".join(card.html() for card in self.cards)}</div>'
 
 
 @dataclass(frozen=True)
@@ -103,14 +105,16 @@ class Table:
     def html(self) -> str:
         """Return the table, which scrolls where it is wider than the screen."""
         head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
-        body = "".join(
-            f'<tr><th scope="row">{escape(row[0])}</th>' + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:]) + "</tr>"
-            for row in self.rows
-        )
+        body = "".join(self._row(*row) for row in self.rows)
         return (
             f'<div class="scroll"><table><caption>{escape(self.caption)}</caption>'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
         )
+
+    @staticmethod
+    def _row(name: str, *values: str) -> str:
+        cells = "".join(f"<td>{escape(value)}</td>" for value in values)
+        return f'<tr><th scope="row">{escape(name)}</th>{cells}</tr>'
 
 
 @dataclass(frozen=True)
@@ -170,7 +174,7 @@ def render_page(title: str, lead: str, sections: Sequence[Section], footer: str)
 
     Examples
     --------
-    >>> page = render_page("Maps", "A tour.", [Section("wine", "Wines", [Prose(["Text."])])], "The end.")
+    >>> page = render_page("Maps", "A tour.", [Section("wine", "Wines", [Prose("Text.")])], "The end.")
     >>> "<h2>Wines</h2>" in page
     True
     """
@@ -181,5 +185,7 @@ def render_page(title: str, lead: str, sections: Sequence[Section], footer: str)
 
 
 def image(png: bytes, alt: str) -> str:
-    """Return an image element that contains the picture."""
-    return f'<img src="data:image/png;base64,{b64encode(png).decode()}" alt="{escape(alt)}">'
+    """Return an image element that contains the picture, with more pixels than it shows for sharp print."""
+    width, height = (round(int.from_bytes(png[start : start + 4]) / 1.5) for start in (16, 20))
+    source = f"data:image/png;base64,{b64encode(png).decode()}"
+    return f'<img src="{source}" alt="{escape(alt)}" width="{width}" height="{height}">'

@@ -85,6 +85,15 @@ def _squared_distances(
         distances[i] = total
 
 
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _mix(mixture: NDArray[Any], distances: NDArray[Any], mixed: NDArray[Any]) -> None:
+    for i in range(mixture.shape[0]):
+        total = distances.dtype.type(0.0)
+        for t in range(mixture.shape[1]):
+            total += mixture[i, t] * distances[t]
+        mixed[i] = total
+
+
 @njit(cache=True, nogil=True, fastmath={"contract"})
 def _pull(position: NDArray[Any], point: NDArray[Any], step: float) -> None:
     rate = point.dtype.type(step)
@@ -131,14 +140,13 @@ def online_lattice(
     """
     k = positions.shape[0]
     distances = np.empty(k, points.dtype)
-    mixed = np.empty(mixture.shape[0], points.dtype)
+    mixed = np.empty(k, points.dtype)
     for j in range(points.shape[0]):
         _squared_distances(points[j], positions, metric, distances)
+        winner = np.argmin(distances)
         if mixture.shape[0] > 0:
-            np.dot(mixture, distances, mixed)
+            _mix(mixture, distances, mixed)
             winner = np.argmin(mixed)
-        else:
-            winner = np.argmin(distances)
         for i in range(k):
             step = rates[j] * neighbourhood[winner, i]
             if step > 1e-12:

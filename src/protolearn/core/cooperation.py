@@ -7,6 +7,7 @@ Each cooperation turns prototypes, samples and a range into the sums from which 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -183,14 +184,14 @@ class OnLattice:
         rates: NDArray[np.float64],
         ranges: NDArray[np.float64],
     ) -> None:
-        """Move the neighbourhood of each point's winner; the range is held for a few points at a time."""
+        """Move the neighbourhood of each point's winner; the range is held while it changes by less than 0.5 %."""
         from protolearn.core._kernels import online_lattice
 
-        held = max(1, len(points) // 50)
-        for a in range(0, len(points), held):
-            part = slice(a, a + held)
-            neighbourhood = np.exp(self.log_kernel(ranges[a]))
-            mixture = self.mixture(ranges[a])
+        changes = np.flatnonzero(np.diff(np.floor(np.log(ranges) / 0.005))) + 1
+        for start, stop in pairwise([0, *changes, len(points)]):
+            part = slice(start, stop)
+            neighbourhood = np.exp(self.log_kernel(ranges[start]))
+            mixture = self.mixture(ranges[start])
             online_lattice(
                 points[part],
                 positions,

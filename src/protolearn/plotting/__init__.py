@@ -1,7 +1,8 @@
 """Pictures of fitted maps, drawn with matplotlib: the lattice, the prototypes among the data, the course of training.
 
 Every function takes a fitted estimator first, draws into ``ax`` or a new figure, and returns the Axes; nothing is shown
-or saved, and matplotlib's settings stay as they are.
+or saved, and matplotlib's settings stay as they are. Colour bars and legends stand to the right of a picture: give
+figures of your own the option ``layout="constrained"``, and they find room for them.
 """
 
 try:

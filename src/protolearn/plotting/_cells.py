@@ -99,7 +99,7 @@ def edge_lines(lattice: Lattice) -> Floats:
     start, stop = (ends[..., 0] + 1j * ends[..., 1]).T[..., None]
     # Seen from the start of an edge, moved to the centre of the disc, the geodesic is a straight ray.
     target = (stop - start) / (1 - start.conj() * stop)
-    ray = np.tanh(np.linspace(0, 1, 17) * np.arctanh(np.abs(target))) * target / np.abs(target)
+    ray = np.linspace(0, 1, 17) * target
     points = (ray + start) / (1 + start.conj() * ray)
     return np.stack([points.real, points.imag], axis=-1)
 

@@ -214,7 +214,7 @@ def _mark_prototypes(ax: Axes, points: Floats, colours: Any) -> None:
 
 def _widths(weights: Floats, heaviest: float) -> Floats:
     """Return line widths in points that grow with the weight, thin but visible for the lightest."""
-    return 0.4 + 3.6 * weights / max(heaviest, 1e-300)
+    return 0.4 + 3.6 * weights / heaviest
 
 
 def _width_entries(heaviest: float) -> list[Artist]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.spatial import Voronoi
 
 __all__ = ["voronoi_cells"]
 
@@ -13,6 +12,9 @@ Floats = NDArray[np.float64]
 
 def voronoi_cells(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> list[Floats]:
     """Return the corners (c, 2), counterclockwise, of the Voronoi cell of each point, clipped to a box.
+
+    Unlike diagrams from Qhull, whose precision is that of squared distances, these are right for points that nearly
+    coincide, as idle prototypes do.
 
     Parameters
     ----------
@@ -33,26 +35,26 @@ def voronoi_cells(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> list[Fl
     (array([0., 0.]), array([2., 2.]))
     """
     points, low, high = (np.asarray(values, dtype=np.float64) for values in (points, low, high))
-    centre, size = (low + high) / 2, (high - low).max() / 2
-    # Points that differ by rounding only are one point for the diagram.
-    distinct, which = np.unique(np.round((points - centre) / size, 9), axis=0, return_inverse=True)
-    edge = (high - low) / 2 / size
-    # The border between a point and its image in a side of the box is that side, so the images clip the cells.
-    images = [_mirrored(distinct, axis, side * edge[axis]) for axis in (0, 1) for side in (-1, 1)]
-    diagram = Voronoi(np.concatenate([distinct, *images]))
-    cells = [
-        _counterclockwise(diagram.vertices[diagram.regions[region]], point)
-        for point, region in zip(distinct, diagram.point_region)
-    ]
-    return [np.clip(centre + size * cells[index], low, high) for index in which.ravel()]
+    box = np.array([low, [high[0], low[1]], high, [low[0], high[1]]])
+    cells = [point + _cell_around_origin(points - point, box - point) for point in points]
+    return [np.clip(cell, low, high) for cell in cells]
 
 
-def _mirrored(points: Floats, axis: int, at: float) -> Floats:
-    image = points.copy()
-    image[:, axis] = 2 * at - image[:, axis]
-    return image
+def _cell_around_origin(others: Floats, corners: Floats) -> Floats:
+    """Cut from a convex polygon (c, 2) around the origin all that is nearer to another point (k, 2)."""
+    squared = (others**2).sum(axis=1)
+    for index in np.argsort(squared):
+        if squared[index] > 4 * (corners**2).sum(axis=1).max():
+            break  # from here on, the points are too far to reach the cell
+        if squared[index] > 0:
+            corners = _kept(corners, corners @ others[index] - squared[index] / 2)
+    return corners
 
 
-def _counterclockwise(corners: Floats, inside: Floats) -> Floats:
-    across, up = (corners - inside).T
-    return corners[np.argsort(np.arctan2(up, across))]
+def _kept(corners: Floats, beyond: Floats) -> Floats:
+    """Return what is left of a convex polygon (c, 2) cut along a line, the distances (c,) beyond which are given."""
+    following, beyond_next = np.roll(corners, -1, axis=0), np.roll(beyond, -1)
+    crosses = (beyond > 0) != (beyond_next > 0)
+    way = np.divide(beyond, beyond - beyond_next, out=np.zeros_like(beyond), where=crosses)
+    crossings = corners + way[:, None] * (following - corners)
+    return np.stack([corners, crossings], axis=1)[np.column_stack([beyond <= 0, crosses])]

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table as RichTable
 
@@ -41,8 +42,8 @@ def demo(
 def as_rich(table: Table) -> RichTable:
     """Return a table of the page for the terminal."""
     first, *others = table.columns
-    drawn = RichTable(title=table.caption, title_justify="left")
-    drawn.add_column(first)
+    drawn = RichTable(title=table.caption, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
+    drawn.add_column(first, no_wrap=True)
     for column in others:
         drawn.add_column(column, justify="right")
     for row in table.rows:

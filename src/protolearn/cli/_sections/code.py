@@ -7,7 +7,7 @@ from io import StringIO
 from typing import Any
 
 from protolearn.cli._pictures import to_png
-from protolearn.cli._report import Code, Picture, Prose, Section
+from protolearn.cli._report import Block, Code, Picture, Prose, Section
 from protolearn.cli._sections._effort import Effort
 
 __all__ = ["SOURCE", "code_section"]
@@ -30,13 +30,14 @@ ax = plot_class_map(SOM().fit(X_train), y=y_train)
 def code_section(effort: Effort) -> Section:
     """Show the lines, what they print and what they draw."""
     names, printed = run(SOURCE)
+    prose = """
+        All maps are scikit-learn estimators: they work in pipelines, grid searches and cross-validation, and
+        <code>partial_fit</code> takes data that do not fit into memory, patch by patch. These lines print the accuracy
+        of supervised neural gas and draw a class map:
+    """
     picture = Picture(to_png(names["ax"]), "Class map of the digits", "What the last line draws.")
-    prose = (
-        "All maps are scikit-learn estimators: they work in pipelines, grid searches and cross-validation, and "
-        "<code>partial_fit</code> takes data that do not fit into memory, patch by patch. These lines print the accuracy "
-        "of supervised neural gas and draw a class map:",
-    )
-    return Section("code", "Do it yourself in ten lines", [Prose(prose), Code(SOURCE, printed), picture], names)
+    blocks: list[Block] = [Prose(prose), Code(SOURCE, printed), picture]
+    return Section("code", "Do it yourself in ten lines", blocks, {"names": names, "printed": printed})
 
 
 def run(source: str) -> tuple[dict[str, Any], str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.patheffects import withStroke
 from numpy.typing import NDArray
@@ -12,19 +10,20 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.decomposition import PCA
 
 from protolearn import SOM, NeuralGas, PrototypeClassifier
-from protolearn.cli._pictures import canvas, draw_images, in_terms_of, to_png
-from protolearn.cli._report import Picture, Prose, Section
+from protolearn.cli._pictures import canvas, draw_images, in_terms_of, to_png, with_palette
+from protolearn.cli._report import Block, Picture, Prose, Section
 from protolearn.cli._sections._digits_data import N_PROTOTYPES, as_images, load_samples
 from protolearn.cli._sections._effort import Effort
 from protolearn.core.lattices import Lattice, hexagonal
 from protolearn.metrics import topographic_error
 from protolearn.plotting import plot_class_map, plot_graph
 from protolearn.plotting._cells import draw_cells
-from protolearn.plotting._style import class_colours, tint
+from protolearn.plotting._style import INK, class_colours, tint
 
 __all__ = ["digits_section", "draw_digits_map"]
 
 LATTICE = hexagonal(10, 16)
+N_COLOURS = 256
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +35,7 @@ def digits_section(effort: Effort) -> Section:
     som = PrototypeClassifier(SOM(LATTICE, max_iter=effort.max_iter)).fit(X, y)
     gas = PrototypeClassifier(NeuralGas(N_PROTOTYPES, max_iter=effort.max_iter, random_state=0)).fit(X, y)
     pca = PCA(2).fit(X)
-    blocks = [
+    blocks: list[Block] = [
         Prose(_on_map(X, som)),
         _map_picture(som),
         _class_map(som),
@@ -61,11 +60,12 @@ def draw_digits_map(som: PrototypeClassifier) -> bytes:
         A picture without text, PNG.
     """
     lattice = som.estimator_.lattice_
-    ax = canvas(8.0, 4.6)
-    cells = draw_cells(ax, lattice, colours=tint(class_colours(len(som.classes_)), 0.45)[_codes(som)])
-    cells.set_edgecolor("none")
+    colours = class_colours(len(som.classes_))[_codes(som)]
+    ax = canvas(8.0, 4.62)
+    cells = draw_cells(ax, lattice, colours=tint(colours, 0.42))
+    cells.set(edgecolor=tint(colours, 0.62), linewidth=0.7)
     draw_images(ax, lattice.coordinates, as_images(som.estimator_.prototypes_), 0.72)
-    return to_png(ax, dpi=200, transparent=True)
+    return with_palette(to_png(ax, dpi=200, transparent=True), N_COLOURS)
 
 
 def regions(lattice: Lattice, codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
@@ -80,51 +80,54 @@ def _codes(model: PrototypeClassifier) -> NDArray[np.intp]:
     return np.searchsorted(model.classes_, model.prototype_labels_)
 
 
-def _on_map(X: Floats, som: PrototypeClassifier) -> list[str]:
+def _on_map(X: Floats, som: PrototypeClassifier) -> str:
     rows, cols = LATTICE.shape or (0, 0)
-    return [
-        f"Now {len(X)} handwritten digits, images of 8 × 8 pixels, which are 64 features. A prototype is a point in the "
-        "same space, so it is an image too, and the whole map can be read at a glance. Cells have the colour of "
-        "the digit that is most frequent in them; the map itself never saw a label.",
-        f"Walk across the {rows} × {cols} cells and watch one digit turn into another, and one way to write a digit into "
-        f"another way. The topographic error is {topographic_error(X, som.estimator_):.1%}.",
-    ]
+    return f"""
+        Now {len(X)} handwritten digits, images of 8 × 8 pixels, which are {X.shape[1]} features. A prototype is a point
+        in the same space, so it is an image too, and the whole map can be read at a glance. A cell has the colour of
+        the digit that is most frequent in it; the map itself never saw a label.
+
+        Walk across the {rows} × {cols} cells and watch one digit turn into another, and one way to write a digit into
+        another way. The topographic error is {topographic_error(X, som.estimator_):.1%}.
+    """
 
 
-def _on_gas(gas: PrototypeClassifier, pca: PCA) -> list[str]:
-    graph = gas.estimator_.graph_
-    return [
-        f"<em>Neural gas</em> has no lattice. Its {len(gas.prototype_labels_)} prototypes are free to go where the data "
-        "are, so they are sharper. What lies next to what is learned too: two prototypes are joined if they are the "
-        f"nearest two of some sample. The {graph.nnz // 2} edges of this graph are drawn below in the plane of the first "
-        f"two principal components. That plane keeps {pca.explained_variance_ratio_.sum():.0%} of the variance, so "
-        "prototypes far from each other may look close; the edges tell which of them really are neighbours.",
-    ]
+def _on_gas(gas: PrototypeClassifier, pca: PCA) -> str:
+    return f"""
+        <em>Neural gas</em> has no lattice. Its {len(gas.prototype_labels_)} prototypes are free to go where the data
+        are, and describe them better than as many on a lattice can; the table in the next chapter has the figures. What
+        lies next to what is learned, too: two prototypes are joined if they are the nearest two of some sample. The
+        {gas.estimator_.graph_.nnz // 2} edges of this graph are drawn below in the plane of the first two principal
+        components. That plane keeps {pca.explained_variance_ratio_.sum():.0%} of the variance, so prototypes far from
+        each other may look close; the edges tell which of them really are neighbours.
+    """
 
 
 def _map_picture(som: PrototypeClassifier) -> Picture:
     return Picture(
         draw_digits_map(som),
         "Hexagonal map in which each cell shows an image of a digit; alike digits lie together",
-        "<strong>The map of digits.</strong> Each cell shows its prototype.",
+        f"<strong>The map of digits.</strong> Each cell shows its prototype. (The {N_COLOURS} colours of the picture "
+        "are prototypes too: k-means chose them.)",
         file="digits-map.png",
     )
 
 
 def _class_map(som: PrototypeClassifier) -> Picture:
-    ax = canvas(8.0, 4.6)
+    ax = canvas(8.0, 4.1)
     plot_class_map(som, ax=ax)
     lattice, codes = som.estimator_.lattice_, _codes(som)
     for nodes in regions(lattice, codes):
         if len(nodes) >= 3:
-            # the name goes to the cell in the middle, as the centre of a bent region may lie outside of it
-            middle = lattice.coordinates[nodes[lattice.distances[np.ix_(nodes, nodes)].sum(axis=1).argmin()]]
-            name = ax.text(*middle, str(som.classes_[codes[nodes[0]]]), size=20, weight="bold", ha="center", va="center")
-            name.set(color="#222222", zorder=5, path_effects=[withStroke(linewidth=3.5, foreground="white")])
+            # The name goes to the cell in the middle, as the centre of a bent region may lie outside of it.
+            steps = lattice.distances[np.ix_(nodes, nodes)].sum(axis=1)
+            x, y = lattice.coordinates[nodes[steps.argmin()]]
+            name = ax.text(x, y, str(som.classes_[codes[nodes[0]]]), size=20, weight="bold", color=INK, zorder=5)
+            name.set(ha="center", va="center", path_effects=[withStroke(linewidth=3.5, foreground="white")])
     return Picture(
         to_png(ax),
         "Hexagonal map with a region for each digit",
-        "<strong>Class map.</strong> The same cells with the true digits of the samples in them. Pies lie on the borders, "
+        "<strong>Class map.</strong> The same cells with the true digits of the samples in them. Pies are mixed cells, "
         "where digits are easily confused.",
     )
 
@@ -133,10 +136,10 @@ def _gas_picture(gas: PrototypeClassifier) -> Picture:
     order = np.argsort(_codes(gas), kind="stable")
     n_columns = 10
     row, column = np.divmod(np.arange(len(order)), n_columns)
-    ax = canvas(8.0, 0.8 * (row[-1] + 1))
-    colours = tint(class_colours(len(gas.classes_)), 0.45)[_codes(gas)[order]]
+    ax = canvas(8.0, 8.0 * (row[-1] + 1.1) / (n_columns + 0.1))
+    colours = tint(class_colours(len(gas.classes_)), 0.42)[_codes(gas)[order]]
     ax.bar(column, 0.94, 0.94, bottom=-row - 0.47, color=colours)
-    draw_images(ax, np.column_stack([column, -row]), as_images(gas.estimator_.prototypes_[order]), 0.84)
+    draw_images(ax, np.column_stack([column, -row]), as_images(gas.estimator_.prototypes_[order]), 0.74)
     ax.set(xlim=(-0.55, n_columns - 0.45), ylim=(-row[-1] - 0.55, 0.55), aspect="equal")
     ax.set_axis_off()
     return Picture(
@@ -148,13 +151,13 @@ def _gas_picture(gas: PrototypeClassifier) -> Picture:
 
 def _graph_picture(gas: PrototypeClassifier, pca: PCA, X: Floats) -> Picture:
     plane = pca.transform(gas.estimator_.prototypes_)
-    seen: Any = in_terms_of(gas.estimator_, plane, ["first principal component", "second principal component"])
+    seen = in_terms_of(gas.estimator_, plane, ["first principal component", "second principal component"])
     ax = canvas(8.0, 6.0)
     plot_graph(seen, pca.transform(X), ax=ax)
-    size = 0.055 * np.ptp(plane, axis=0).max()
     colours = class_colours(len(gas.classes_))[_codes(gas)]
-    ax.scatter(*plane.T, s=560, marker="s", c=tint(colours, 0.45), edgecolors=colours, linewidths=1.2, zorder=3.5)
-    draw_images(ax, plane, as_images(gas.estimator_.prototypes_), size)
+    frames = ax.scatter(plane[:, 0], plane[:, 1], s=560, marker="s", c=tint(colours, 0.42), zorder=3.5)
+    frames.set_edgecolor(colours.tolist())
+    draw_images(ax, plane, as_images(gas.estimator_.prototypes_), 0.06 * np.ptp(plane, axis=0).max())
     return Picture(
         to_png(ax),
         "Graph of the prototypes of neural gas over a cloud of samples",
