@@ -5,9 +5,12 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import settings
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # lets scikit-learn run its array API checks too
 os.environ.setdefault("MPLBACKEND", "Agg")
+settings.register_profile("protolearn", deadline=None)  # a busy machine is no failure
+settings.load_profile("protolearn")
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protolearn.core.initialisation import (
     around_center,
-    count_distinct,
+    distinct_rows,
     distinct_samples,
     mean_and_variance,
     on_principal_plane,
@@ -94,10 +94,28 @@ def test_plane_has_the_spread_of_the_data():
 
 @given(seeds)
 @settings(max_examples=30, deadline=None)
-def test_count_distinct(seed):
+def test_distinct_rows(seed):
     rng = np.random.default_rng(seed)
     X = rng.integers(-2, 2, size=(40, 3)).astype(rng.choice([np.float32, np.float64])) / 4
     weights = rng.integers(0, 2, 40).astype(float)
     weights[0] = 1
     source = ArraySource(X, weights=weights, origin=np.zeros(3))
-    assert count_distinct(source) == len(np.unique(X[weights > 0] + 0.0, axis=0))
+    rows, summed = distinct_rows(source)
+    expected, same = np.unique(X[weights > 0] + 0.0, axis=0, return_inverse=True)
+    order = np.lexsort(X[rows].T[::-1])
+    assert_allclose(X[rows][order], expected)
+    assert_allclose(summed[order], np.bincount(same.ravel(), weights[weights > 0]))
+
+
+@pytest.mark.parametrize("n_distinct", [100, 3000])
+def test_large_data_are_thinned_or_merged(n_distinct):
+    """More samples than are looked at: repetitions are merged, else a random subset is drawn from."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n_distinct, 2))
+    weights = rng.integers(1, 4, n_distinct)
+    repeated = np.repeat(X, weights, axis=0)
+    assert len(repeated) * 40 // len(X) > 40
+    many = np.tile(repeated, (40, 1))
+    found = draw(spread_samples, many, k=4)
+    assert_allclose(found, draw(spread_samples, X, 40.0 * weights, k=4), atol=1e-9)
+    assert_allclose(cdist(found, X).min(axis=1), 0, atol=1e-12)

@@ -15,7 +15,7 @@ app: Callable[..., Any]
 try:
     from protolearn.cli._app import app
 except ModuleNotFoundError as error:
-    if error.name not in EXTRA:
+    if (error.name or "").partition(".")[0] not in EXTRA:
         raise
 
     def app() -> None:

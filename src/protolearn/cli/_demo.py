@@ -19,8 +19,8 @@ __all__ = ["Demo", "run_demo"]
 TITLE = "Maps of data"
 LEAD = (
     "A <em>topographic map</em> describes many samples by a few typical ones, called prototypes, and puts those that "
-    "are alike next to each other. You can look at it like at a map of a country: regions, borders, and how one "
-    "reaches one place from another. This page trains such maps on two small data sets and shows how to read them."
+    "are alike next to each other. You can read it like the map of a country: regions, borders, and the way from "
+    "one place to another. This page trains such maps on two small data sets and shows how to read them."
 )
 
 
@@ -59,7 +59,7 @@ def run_demo(
     """
     start = time.perf_counter()
     sections = {}
-    for build, activity in SECTIONS.items():
+    for activity, build in SECTIONS.items():
         progress(activity)
         section = build(effort)
         sections[section.name] = section

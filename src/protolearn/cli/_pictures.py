@@ -9,24 +9,28 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage, imsave
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from numpy.typing import NDArray
 from PIL import Image
 
 from protolearn import KMeans
+from protolearn.plotting._style import INK, tint
 
-__all__ = ["canvas", "draw_images", "in_terms_of", "ink_png", "to_png", "with_palette"]
+__all__ = ["canvas", "draw_images", "draw_labels", "in_terms_of", "ink_png", "to_png", "with_palette"]
 
-INK = (0.13, 0.13, 0.13)
 DPI = 150
+MARGIN = 0.08
 
 Floats = NDArray[np.float64]
 
 
 def canvas(width: float, height: float) -> Axes:
     """Return Axes in a new figure of this size in inches, which no window shows."""
-    return Figure(figsize=(width, height), layout="constrained").subplots()
+    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=MARGIN, w_pad=MARGIN)).subplots()
 
 
 def to_png(ax: Axes, *, dpi: int = DPI, transparent: bool = False) -> bytes:
@@ -38,7 +42,7 @@ def to_png(ax: Axes, *, dpi: int = DPI, transparent: bool = False) -> bytes:
 
 
 def with_palette(png: bytes, n_colours: int) -> bytes:
-    """Return the picture with this many colours at most, which makes its file several times smaller."""
+    """Return the picture with this many colours, 256 at most, which makes its file several times smaller."""
     pixels = np.array(Image.open(BytesIO(png)).convert("RGBA"))
     found, where, counts = np.unique(pixels.view(np.uint32), return_inverse=True, return_counts=True)
     colours = found.view(np.uint8).reshape(-1, 4).astype(np.float64)
@@ -60,16 +64,22 @@ def ink_png(values: Floats) -> bytes:
 
 def draw_images(ax: Axes, centres: Floats, images: Floats, size: float) -> None:
     """Draw images (k, h, w) with values from 0, see-through, to 1, ink, at centres (k, 2), each ``size`` wide."""
-    # A margin of one pixel lets strokes fade out instead of being cut off.
     half = 0.5 * size * (images.shape[-1] + 2) / images.shape[-1]
-    images = np.pad(images, ((0, 0), (1, 1), (1, 1)))
-    colour = np.broadcast_to(INK, (*images.shape, 3))
-    inked = np.concatenate([colour, np.clip(images, 0.0, 1.0)[..., None]], axis=-1)
-    for (x, y), picture in zip(centres, inked):
+    for (x, y), picture in zip(centres, _in_ink(images)):
         extent = (x - half, x + half, y - half, y + half)
         drawn = AxesImage(ax, extent=extent, origin="upper", interpolation="bicubic", zorder=4)
         drawn.set_data(picture)
         ax.add_image(drawn)
+
+
+def draw_labels(ax: Axes, points: Floats, images: Floats, colours: Floats) -> None:
+    """Draw images (k, h, w) as small framed labels at points (k, 2), in colours (k, 3), one on top of another."""
+    for point, picture, colour in zip(points, _in_ink(images), colours):
+        look = {"facecolor": tint(colour, 0.42), "edgecolor": tuple(colour), "linewidth": 1.2}
+        content = OffsetImage(picture, zoom=1.9, interpolation="bicubic")
+        label = AnnotationBbox(content, tuple(point), pad=0.05, bboxprops=look, zorder=4)
+        label.set_in_layout(False)
+        ax.add_artist(label)
 
 
 def in_terms_of(model: Any, prototypes: Floats, names: Sequence[str]) -> Any:
@@ -78,3 +88,12 @@ def in_terms_of(model: Any, prototypes: Floats, names: Sequence[str]) -> Any:
     seen.prototypes_ = prototypes
     seen.feature_names_in_ = np.array(names, dtype=object)
     return seen
+
+
+def _in_ink(images: Floats) -> Floats:
+    """Return images (k, h, w) as colours (k, h + 2, w + 2, 4): ink, the less the more transparent.
+
+    A margin of one pixel lets strokes fade out instead of being cut off.
+    """
+    opacity = np.pad(np.clip(images, 0.0, 1.0), ((0, 0), (1, 1), (1, 1)))[..., None]
+    return np.concatenate([np.broadcast_to(to_rgb(INK), (*opacity.shape[:-1], 3)), opacity], axis=-1)

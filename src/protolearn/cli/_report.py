@@ -16,6 +16,8 @@ from typing import Any, Protocol
 
 __all__ = ["Block", "Card", "Cards", "Code", "Gallery", "Picture", "Prose", "Section", "Table", "render_page"]
 
+SHARPNESS = 1.5  # pixels of a picture for each pixel of the page, so that it is sharp on fine screens and in print
+
 
 class Block(Protocol):
     """A part of a section."""
@@ -106,10 +108,9 @@ class Table:
         """Return the table, which scrolls where it is wider than the screen."""
         head = "".join(f'<th scope="col">{escape(name)}</th>' for name in self.columns)
         body = "".join(self._row(*row) for row in self.rows)
-        return (
-            f'<div class="scroll"><table><caption>{escape(self.caption)}</caption>'
-            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
-        )
+        caption = escape(self.caption)
+        table = f'<table aria-label="{caption}"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+        return f'<h3>{caption}</h3><div class="scroll">{table}</div>'
 
     @staticmethod
     def _row(name: str, *values: str) -> str:
@@ -185,7 +186,8 @@ def render_page(title: str, lead: str, sections: Sequence[Section], footer: str)
 
 
 def image(png: bytes, alt: str) -> str:
-    """Return an image element that contains the picture, with more pixels than it shows for sharp print."""
-    width, height = (round(int.from_bytes(png[start : start + 4]) / 1.5) for start in (16, 20))
+    """Return an image element that contains the picture."""
+    # The size of a PNG in pixels is in two numbers of four bytes each, which follow its first 16 bytes.
+    width, height = (round(int.from_bytes(png[start : start + 4]) / SHARPNESS) for start in (16, 20))
     source = f"data:image/png;base64,{b64encode(png).decode()}"
     return f'<img src="{source}" alt="{escape(alt)}" width="{width}" height="{height}">'

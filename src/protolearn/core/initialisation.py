@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
-from protolearn.core.prototypes import Mean
 from protolearn.core.sources import ArraySource, Chunk
 
 __all__ = ["around_center", "distinct_samples", "on_principal_plane", "spread_samples"]
@@ -98,19 +97,12 @@ def principal_axes(
     return np.maximum(values[largest], 0.0), axes * signs[:, None]
 
 
-def count_distinct(source: ArraySource) -> int:
-    """Count the different samples of positive weight, by a hash of their bits."""
-    unsigned = np.dtype(f"u{source.dtype.itemsize}")
-    odd = np.random.RandomState(0).randint(1, 2**31, source.n_columns).astype(np.uint64) * 2 + 1
-
-    def hashes(chunk: Chunk) -> tuple[NDArray[np.uint64]]:
-        values = np.ascontiguousarray(chunk.lifted[chunk.weights > 0, :-2]) + 0.0  # -0.0 is 0.0
-        mixed = values.view(unsigned).astype(np.uint64)
-        mixed ^= mixed >> np.uint64(unsigned.itemsize * 4 - 3)
-        return ((mixed * odd).sum(axis=1, dtype=np.uint64),)
-
-    (codes,) = source.gather(hashes)
-    return len(np.unique(codes))
+def distinct_rows(source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return one index for each different sample of positive weight, and the weight of all that equal it."""
+    present = np.flatnonzero(source.weights)
+    (codes,) = source.gather(lambda chunk: (_row_codes(chunk),))
+    _, first, same = np.unique(codes[present], return_index=True, return_inverse=True)
+    return present[first].astype(np.int64), np.bincount(same, source.weights[present]).astype(np.float64)
 
 
 def sampling_order(source: ArraySource, rng: np.random.RandomState) -> NDArray[np.int64]:
@@ -129,23 +121,21 @@ def _draw_samples(
     source: ArraySource, n_prototypes: int, rng: np.random.RandomState, power: float, n_candidates: int
 ) -> NDArray[np.float64]:
     """Draw samples with probability proportional to weight times (squared distance to the nearest drawn) ^ power."""
-    order = sampling_order(source, rng)
-    weights = source.weights.astype(np.float64)
-    (norms,) = source.gather(lambda chunk: (chunk.lifted[:, -1],))
+    points, weights = _candidates(source, max(2048, 64 * n_prototypes), rng)
+    scaled = points * source.metric
+    norms = (scaled * points).sum(axis=1)
     equal = 16 * np.finfo(source.dtype).eps * norms  # nearer than rounding: the same point
-    nearest = np.full(source.n_samples, np.inf)
+    nearest = np.full(len(points), np.inf)
     odds = weights
-    chosen: list[NDArray[np.float64]] = []
-    for _ in range(n_prototypes):
-        uniform = rng.random_sample(n_candidates if chosen else 1)
-        candidates = source.rows(order[inverse_cdf(np.cumsum(odds[order]), uniform)]).astype(np.float64)
-        improved = np.minimum(nearest[:, None], _distances(source, candidates))
-        best = int((weights @ improved).argmin())
-        chosen.append(candidates[best])
-        nearest = improved[:, best]
+    chosen: list[int] = []
+    while len(chosen) < n_prototypes and odds.any():
+        drawn = inverse_cdf(np.cumsum(odds), rng.random_sample(n_candidates if chosen else 1))
+        distances = norms + norms[drawn, None] - 2.0 * (points[drawn] @ scaled.T)
+        improved = np.minimum(nearest, np.maximum(distances, 0.0))
+        best = int((improved @ weights).argmin())
+        chosen.append(int(drawn[best]))
+        nearest = improved[best]
         odds = np.where(nearest > equal, weights * nearest**power, 0.0)
-        if not odds.any():
-            break
     if len(chosen) < n_prototypes:
         warnings.warn(
             f"Only {len(chosen)} distinct samples for {n_prototypes} prototypes: some prototypes coincide. "
@@ -153,10 +143,33 @@ def _draw_samples(
             ConvergenceWarning,
             stacklevel=2,
         )
-    return np.resize(np.array(chosen), (n_prototypes, source.n_columns))
+    return points[np.resize(chosen, n_prototypes)]
 
 
-def _distances(source: ArraySource, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    measure = Mean(points, source.metric).measure(source.dtype)
-    (distances,) = source.gather(lambda chunk: (np.maximum(measure(chunk), 0.0),), len(points))
-    return distances
+def _candidates(
+    source: ArraySource, most: int, rng: np.random.RandomState
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return samples and weights to draw from, in an order of their own: all different ones, or a random subset."""
+    order = sampling_order(source, rng)
+    weights = source.weights.astype(np.float64)
+    if source.n_samples > most:
+        head = source.chunk(slice(0, 2 * most))
+        many = len(np.unique(_row_codes(head)[head.weights > 0])) > most
+        indices, summed = (order, weights) if many else distinct_rows(source)
+        if len(indices) > most:
+            order = order[inverse_cdf(np.cumsum(weights[order]), rng.random_sample(most))]
+            return source.rows(order).astype(np.float64), np.ones(most)
+        weights = np.zeros(source.n_samples)
+        weights[indices] = summed
+        order = order[weights[order] > 0]
+    return source.rows(order).astype(np.float64), weights[order]
+
+
+def _row_codes(chunk: Chunk) -> NDArray[np.uint64]:
+    """Hash the bits of each sample; equal samples have equal codes, and others hardly ever."""
+    values = chunk.lifted[:, :-2] + 0.0  # -0.0 is 0.0
+    unsigned = np.dtype(f"u{values.dtype.itemsize}")
+    bits = values.view(unsigned).astype(np.uint64)
+    bits ^= bits >> np.uint64(unsigned.itemsize * 4 - 3)
+    odd = 2 * np.random.default_rng(0).integers(1, 2**31, values.shape[1], dtype=np.uint64) + 1
+    return (bits * odd).sum(axis=1, dtype=np.uint64)

@@ -60,8 +60,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Return the number of prototypes."""
 
     @abstractmethod
-    def _ranges(self, cooperation: Cooperation) -> NDArray[np.float64]:
-        """Return the range of every epoch."""
+    def _ranges(self, cooperation: Cooperation, first: bool) -> NDArray[np.float64]:
+        """Return the range of every epoch, for the first patch or a later one."""
 
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Place the prototypes.
@@ -315,7 +315,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         ranges: list[float] = []
         interrupted = False
         try:
-            for step in self._epochs(prototypes, cooperation, source, rng):
+            for step in self._epochs(prototypes, cooperation, source, self._ranges(cooperation, model is None), rng):
                 prototypes = step.prototypes
                 costs.append(scale * step.cost)
                 ranges.append(step.range_)
@@ -396,10 +396,14 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return np.column_stack([np.arange(k) // rows, np.arange(k) % rows]).astype(np.float64)
 
     def _epochs(
-        self, prototypes: Mean, cooperation: Cooperation, source: ArraySource, rng: np.random.RandomState
+        self,
+        prototypes: Mean,
+        cooperation: Cooperation,
+        source: ArraySource,
+        ranges: NDArray[np.float64],
+        rng: np.random.RandomState,
     ) -> Iterator[Step]:
         """Run the schedule."""
-        ranges = self._ranges(cooperation)
         if self.algorithm == "batch":
             return anneal(prototypes, cooperation, source, ranges)
         rates = self._falling(self.learning_rate_start, self.learning_rate_end)

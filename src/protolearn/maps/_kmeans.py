@@ -166,7 +166,7 @@ class KMeans(ClusterMixin, PrototypeMap):
     def _size(self, cooperation: Cooperation) -> int:
         return self.n_prototypes
 
-    def _ranges(self, cooperation: Cooperation) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, first: bool) -> NDArray[np.float64]:
         return np.zeros(self.max_iter)
 
     def _learn(
@@ -181,13 +181,18 @@ class KMeans(ClusterMixin, PrototypeMap):
         return best
 
     def _epochs(
-        self, prototypes: Mean, cooperation: Cooperation, source: ArraySource, rng: np.random.RandomState
+        self,
+        prototypes: Mean,
+        cooperation: Cooperation,
+        source: ArraySource,
+        ranges: NDArray[np.float64],
+        rng: np.random.RandomState,
     ) -> Iterator[Step]:
         if self.algorithm == "online":
-            yield from super()._epochs(prototypes, cooperation, source, rng)
+            yield from super()._epochs(prototypes, cooperation, source, ranges, rng)
             return
         still = self.tol * mean_and_variance(source)[1].mean() if self.tol else 0.0
-        for range_ in self._ranges(cooperation):
+        for range_ in ranges:
             (step,) = anneal(prototypes, cooperation, source, np.array([range_]))
             idle = step.mass == 0
             if self.empty == "reseed" and idle.any():

@@ -36,13 +36,14 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     algorithm : {"batch", "online"}, default="batch"
         ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves them a little after each of
         n_samples random samples.
-    init : {"center", "pca", "k-means++", "random"} or array of shape (n_prototypes, n_features), default="center"
-        Where prototypes start: small values around the mean, on the principal plane, spread samples, random samples,
-        or given. It hardly matters, since the first range reaches all prototypes.
+    init : {"k-means++", "center", "random", "pca"} or array of shape (n_prototypes, n_features), default="k-means++"
+        Where prototypes start: spread samples, small values around the mean, random samples, on the principal plane,
+        or given.
     max_iter : int, default=100
         Number of epochs over which the range falls.
     range_start : float or "auto", default="auto"
-        First range; ``"auto"`` is half the number of prototypes.
+        First range; ``"auto"`` is half the number of prototypes, which makes up for any start, or 2 if prototypes
+        start spread over the samples (``init="k-means++"``); it is half their number in all patches but the first.
     range_end : float, default=0.01
         Last range.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
@@ -124,7 +125,7 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         n_prototypes: int = 8,
         *,
         algorithm: str = "batch",
-        init: str | ArrayLike = "center",
+        init: str | ArrayLike = "k-means++",
         max_iter: int = 100,
         range_start: float | str = "auto",
         range_end: float = 0.01,
@@ -173,6 +174,9 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     def _size(self, cooperation: Cooperation) -> int:
         return self.n_prototypes
 
-    def _ranges(self, cooperation: Cooperation) -> NDArray[np.float64]:
-        start = self.n_prototypes / 2 if self.range_start == "auto" else self.range_start
+    def _ranges(self, cooperation: Cooperation, first: bool) -> NDArray[np.float64]:
+        start = self.range_start
+        if start == "auto":
+            spread = first and isinstance(self.init, str) and self.init == "k-means++"
+            start = min(self.n_prototypes / 2, 2.0) if spread else self.n_prototypes / 2
         return self._falling(float(start), self.range_end)

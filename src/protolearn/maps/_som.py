@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.cooperation import Cooperation, OnLattice
-from protolearn.core.initialisation import count_distinct, mean_and_variance, principal_axes
+from protolearn.core.initialisation import distinct_rows, mean_and_variance, principal_axes
 from protolearn.core.lattices import Lattice, as_lattice, rectangular
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
@@ -49,8 +49,8 @@ class SOM(PrototypeMap):
     max_iter : int, default=100
         Number of epochs over which the range falls.
     range_start : float or "auto", default="auto"
-        First range; ``"auto"`` is a twelfth of the largest distance on the lattice, or a quarter if the start is not
-        already ordered (``init`` other than ``"pca"``).
+        First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
+        (``init="pca"``), else a quarter, also in all patches but the first.
     range_end : float, default=0.55
         Last range. Smaller values quantise better, larger ones keep neighbours more alike.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
@@ -189,11 +189,11 @@ class SOM(PrototypeMap):
         assert isinstance(cooperation, OnLattice)
         return cooperation.lattice.coordinates
 
-    def _ranges(self, cooperation: Cooperation) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, first: bool) -> NDArray[np.float64]:
         assert isinstance(cooperation, OnLattice)
         start = self.range_start
         if start == "auto":
-            ordered = isinstance(self.init, str) and self.init == "pca"
+            ordered = first and isinstance(self.init, str) and self.init == "pca"
             start = max(cooperation.lattice.distances.max() / (12 if ordered else 4), self.range_end)
         return self._falling(float(start), self.range_end)
 
@@ -205,7 +205,7 @@ class SOM(PrototypeMap):
 
 def suggest_lattice(source: ArraySource) -> Lattice:
     """Return a rectangle of about 5 sqrt(n) nodes, at most n, with sides in proportion to the spread of the data."""
-    n = count_distinct(source)
+    n = len(distinct_rows(source)[0])
     n_nodes = min(n, round(5 * np.sqrt(n)))
     mean, _ = mean_and_variance(source)
     values, _ = principal_axes(source, mean, 2)

@@ -26,9 +26,11 @@ def demo(
     os.environ.setdefault("MPLBACKEND", "Agg")  # pictures go into the page; no window is needed
     console = Console()
     try:
+        import protolearn.plotting  # noqa: F401 (without matplotlib it fails at once, before slower imports)
         from protolearn.cli._demo import run_demo
     except ImportError as error:
-        console.print(f"[red]{error}[/red]\nThe demo needs all of: pip install 'protolearn\\[cli]'", highlight=False)
+        console.print(str(error), style="red", markup=False, soft_wrap=True)
+        console.print("The demo needs all of: pip install 'protolearn[cli]'", markup=False, soft_wrap=True)
         raise typer.Exit(1) from error
     with console.status("Training maps ...") as status:
         done = run_demo(output, progress=lambda title: status.update(f"{title} ..."))
@@ -42,7 +44,9 @@ def demo(
 def as_rich(table: Table) -> RichTable:
     """Return a table of the page for the terminal."""
     first, *others = table.columns
-    drawn = RichTable(title=table.caption, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
+    drawn = RichTable(
+        title=table.caption, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False
+    )
     drawn.add_column(first, no_wrap=True)
     for column in others:
         drawn.add_column(column, justify="right")

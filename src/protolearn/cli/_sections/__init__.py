@@ -1,6 +1,6 @@
 """The chapters of the demo: each a function that trains its maps and returns a Section.
 
-To add one, write a module with such a function and name it in ``SECTIONS``.
+To add one, write a module with such a function and add it to ``SECTIONS`` under what it does.
 """
 
 from collections.abc import Callable
@@ -15,10 +15,10 @@ from protolearn.cli._sections.wine import wine_section
 
 __all__ = ["FULL", "QUICK", "SECTIONS", "Effort"]
 
-SECTIONS: dict[Callable[[Effort], Section], str] = {
-    idea_section: "Unfolding a lattice",
-    wine_section: "Mapping wines",
-    digits_section: "Mapping digits",
-    classifier_section: "Classifying digits",
-    code_section: "Running the ten lines",
+SECTIONS: dict[str, Callable[[Effort], Section]] = {
+    "Unfolding a lattice": idea_section,
+    "Mapping wines": wine_section,
+    "Mapping digits": digits_section,
+    "Classifying digits": classifier_section,
+    "Running the ten lines": code_section,
 }

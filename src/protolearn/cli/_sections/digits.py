@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.decomposition import PCA
 
 from protolearn import SOM, NeuralGas, PrototypeClassifier
-from protolearn.cli._pictures import canvas, draw_images, in_terms_of, to_png, with_palette
+from protolearn.cli._pictures import canvas, draw_images, draw_labels, in_terms_of, to_png, with_palette
 from protolearn.cli._report import Block, Picture, Prose, Section
 from protolearn.cli._sections._digits_data import N_PROTOTYPES, as_images, load_samples
 from protolearn.cli._sections._effort import Effort
@@ -114,7 +114,7 @@ def _map_picture(som: PrototypeClassifier) -> Picture:
 
 
 def _class_map(som: PrototypeClassifier) -> Picture:
-    ax = canvas(8.0, 4.1)
+    ax = canvas(7.0, 3.7)
     plot_class_map(som, ax=ax)
     lattice, codes = som.estimator_.lattice_, _codes(som)
     for nodes in regions(lattice, codes):
@@ -152,12 +152,9 @@ def _gas_picture(gas: PrototypeClassifier) -> Picture:
 def _graph_picture(gas: PrototypeClassifier, pca: PCA, X: Floats) -> Picture:
     plane = pca.transform(gas.estimator_.prototypes_)
     seen = in_terms_of(gas.estimator_, plane, ["first principal component", "second principal component"])
-    ax = canvas(8.0, 6.0)
+    ax = canvas(7.0, 5.3)
     plot_graph(seen, pca.transform(X), ax=ax)
-    colours = class_colours(len(gas.classes_))[_codes(gas)]
-    frames = ax.scatter(plane[:, 0], plane[:, 1], s=560, marker="s", c=tint(colours, 0.42), zorder=3.5)
-    frames.set_edgecolor(colours.tolist())
-    draw_images(ax, plane, as_images(gas.estimator_.prototypes_), 0.06 * np.ptp(plane, axis=0).max())
+    draw_labels(ax, plane, as_images(gas.estimator_.prototypes_), class_colours(len(gas.classes_))[_codes(gas)])
     return Picture(
         to_png(ax),
         "Graph of the prototypes of neural gas over a cloud of samples",

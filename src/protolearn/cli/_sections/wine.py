@@ -73,11 +73,11 @@ def _on_maps(X: Floats, som: SOM, y: NDArray[Any]) -> str:
         cell whose prototype is nearest to it. All the maps below are this one lattice, coloured in different ways: a
         cell has the same place on each of them.
 
-        The wines come from three cultivars of grapes. <strong>The map was not told</strong>, but it found them: of two
-        neighbouring cells with wines, {same:.0%} are of the same cultivar on the <em>class map</em>; by chance it would
-        be {by_chance:.0%}. The <em>U-matrix</em> needs no labels at all. It shows how far each prototype is from its
-        neighbours: dark valleys are groups, bright ridges are gaps between them, and a bright corner holds unusual
-        wines. The <em>hit map</em> counts wines.
+        The wines come from three cultivars of grapes. <strong>The map was not told</strong>, but it found them: on the
+        <em>class map</em>, {same:.0%} of the pairs of neighbouring cells with wines have the same cultivar; by chance
+        it would be {by_chance:.0%}. The <em>U-matrix</em> needs no labels at all. It shows how far each prototype is
+        from its neighbours: dark valleys are groups, bright ridges are gaps between them, and a bright corner holds
+        unusual wines. The <em>hit map</em> counts wines.
 
         For {topographic_error(X, som):.0%} of the wines the two nearest prototypes are not neighbours on the lattice.
         This is the <em>topographic error</em>; as long as it is small, you may trust what you see.
@@ -102,14 +102,14 @@ def _on_cultivars(X: Floats, y: NDArray[Any], order: NDArray[np.intp], names: li
         means = X[y == cultivar].mean(axis=0)
         first, second = sorted(order, key=lambda column: -abs(means[column]))[:2]
         sentences.append(
-            f"<strong>{cultivar.capitalize()}</strong> has {_level(means[first])} {names[first]} and "
-            f"{_level(means[second])} {names[second]}."
+            f"<strong>{cultivar.capitalize()}</strong> has {_level(names[first], means[first])} and "
+            f"{_level(names[second], means[second])}."
         )
-    return f"{' '.join(sentences)} (In standard deviations from the mean of all wines.)"
+    return f"{' '.join(sentences)} The numbers are standard deviations from the mean of all wines."
 
 
-def _level(deviation: float) -> str:
-    return f"high ({deviation:+.1f})" if deviation > 0 else f"low (−{-deviation:.1f})"
+def _level(name: str, deviation: float) -> str:
+    return f"high {name} (+{deviation:.1f})" if deviation > 0 else f"low {name} (−{-deviation:.1f})"
 
 
 def _class_map(som: SOM, y: NDArray[Any]) -> Picture:
@@ -153,6 +153,6 @@ def _history(som: SOM) -> Picture:
 
 
 def _plane(in_units: Any, name: str) -> Picture:
-    ax = canvas(3.2, 2.1)
+    ax = canvas(3.2, 2.05)
     plot_component_planes(in_units, [name], ax=[ax])
     return Picture(to_png(ax), f"Hexagonal map coloured by {name}")

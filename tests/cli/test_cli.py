@@ -1,0 +1,270 @@
+"""The command line and the page of the demo, read as a browser would and recomputed from the models behind it."""
+
+import re
+import subprocess
+import sys
+from base64 import b64decode
+from html.parser import HTMLParser
+from io import BytesIO
+
+import numpy as np
+import pytest
+
+pytest.importorskip("typer")
+pytest.importorskip("matplotlib")
+
+from PIL import Image
+from scipy.spatial.distance import cdist
+from typer.testing import CliRunner
+
+import protolearn
+from protolearn.cli import app
+from protolearn.cli._demo import run_demo
+from protolearn.cli._pictures import with_palette
+from protolearn.cli._report import Code, Prose, Section, Table, render_page
+from protolearn.cli._sections import QUICK
+from protolearn.cli._sections.code import SOURCE
+from protolearn.cli._sections.digits import regions
+from protolearn.core.lattices import rectangular
+
+VOID = {"meta", "img", "br", "link", "input", "hr"}
+NUMBER = re.compile(r"\d+(?:\.\d+)?")
+
+
+class Page(HTMLParser):
+    """Collects what the tests look at, and insists that every element is closed where it should be."""
+
+    def __init__(self, source):
+        super().__init__()
+        self.open, self.addresses, self.images, self.ids, self.rows, self.text = [], [], [], set(), [], []
+        self.feed(source)
+        self.close()
+        assert self.open == []
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        self.addresses += [attributes[name] for name in ("src", "href", "srcset", "data") if name in attributes]
+        self.ids |= {attributes["id"]} if "id" in attributes else set()
+        if tag == "img":
+            self.images.append(attributes)
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+        if "style" not in self.open:
+            self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    return run_demo(tmp_path_factory.mktemp("demo") / "new" / "folder", effort=QUICK)
+
+
+@pytest.fixture(scope="module")
+def page(demo):
+    return Page(demo.report.read_text(encoding="utf-8"))
+
+
+def test_page_needs_nothing_else(demo, page):
+    """Links lead to sections of the page, pictures are inside, and neither style nor text load anything."""
+    assert set(demo.sections) <= page.ids
+    for address in page.addresses:
+        assert address.startswith("data:image/png;base64,") or address.removeprefix("#") in page.ids
+    source = demo.report.read_text(encoding="utf-8")
+    assert "http" not in source
+    assert "@import" not in source
+    assert "url(" not in source
+
+
+def test_pictures_decode(demo, page):
+    """All pictures are PNG with something to see in them and a description."""
+    n_pictures = sum(len(section.pictures) for section in demo.sections.values())
+    assert len(page.images) >= n_pictures >= 15
+    for picture in page.images:
+        assert picture["alt"]
+        image = Image.open(BytesIO(b64decode(picture["src"].partition(",")[2], validate=True)))
+        assert image.format == "PNG"
+        assert np.ptp(np.asarray(image.convert("RGBA").convert("L"))) > 0
+
+
+def test_pictures_beside_the_page(demo):
+    """The map of digits is a file too: the same picture, transparent around the map, small enough for a README."""
+    written = (demo.report.parent / "digits-map.png").read_bytes()
+    assert written in [picture.png for picture in demo.sections["digits"].pictures]
+    assert len(written) < 250_000
+    image = Image.open(BytesIO(written)).convert("RGBA")
+    assert image.getpixel((0, 0))[3] == 0
+    assert image.getpixel((image.width // 2, image.height // 2))[3] == 255
+
+
+def test_table_of_merits(demo, page):
+    """Every number of the table follows from the fitted classifiers, by other means than those of the demo."""
+    results = demo.sections["classifier"].results
+    X, y, trials = results["X"], results["y"], results["trials"]
+    rows = {row[0]: row[1:] for row in page.rows if row[0] in trials}
+    assert list(rows) == list(trials)
+    assert len(trials) == 5
+    for name, cells in rows.items():
+        merits = np.array([_merits(trial, X, y) for trial in trials[name]])
+        accuracy, error, broken, entropy = merits.mean(axis=0)
+        seconds = [trial.seconds for trial in trials[name]]  # of two, the median is the mean
+        expected = [100 * accuracy, 100 * merits[:, 0].std(), error, 100 * broken, entropy, np.mean(seconds)]
+        shown = [float(number) for number in NUMBER.findall(" ".join(cells))]
+        rounding = [0.0501, 0.0501, 0.000501, 0.0501, 0.000501, 0.00501]
+        if name != "SOM":
+            assert cells[2] == "–"
+            del expected[3], rounding[3]
+        assert np.all(np.abs(np.subtract(shown, expected)) <= rounding), (name, cells, expected)
+
+
+def _merits(trial, X, y):
+    """Return accuracy, quantisation error, topographic error and entropy from plain distances."""
+    model = trial.classifier.estimator_
+    distances = cdist(X[trial.test], model.prototypes_)
+    first, second = np.argsort(distances, axis=1)[:, :2].T
+    shares = np.bincount(first) / len(first)
+    shares = shares[shares > 0]
+    apart = np.nan
+    if hasattr(model, "lattice_"):
+        neighbours = {tuple(edge) for edge in model.lattice_.edges.tolist()}
+        pairs = zip(np.minimum(first, second).tolist(), np.maximum(first, second).tolist())
+        apart = np.mean([pair not in neighbours for pair in pairs])
+    return (
+        np.mean(trial.classifier.prototype_labels_[first] == y[trial.test]),
+        distances.min(axis=1).mean(),
+        apart,
+        -(shares @ np.log(shares)) / np.log(len(model.prototypes_)),
+    )
+
+
+def test_trials_do_not_see_their_tests(demo):
+    results = demo.sections["classifier"].results
+    for trials in results["trials"].values():
+        assert len(trials) == QUICK.n_splits
+        for trial in trials:
+            assert not set(trial.train) & set(trial.test)
+            assert len(trial.train) + len(trial.test) == len(results["X"]) == QUICK.n_digits
+            assert len(trial.classifier.estimator_.prototypes_) == 30
+
+
+def test_rejection_in_the_text(demo, page):
+    """The share of digits left open and the accuracy on the others are those of the classifier."""
+    results = demo.sections["classifier"].results
+    careful, trial = results["careful"], results["trials"]["supervised neural gas"][0]
+    confidence = careful.confidence(results["X"][trial.test])
+    accepted = confidence >= careful.reject_threshold
+    right = trial.classifier.predict(results["X"][trial.test]) == results["y"][trial.test]
+    text = " ".join("".join(page.text).split())
+    assert f"leaves {np.mean(~accepted):.1%} of its test digits open" in text
+    assert f"is right on {right[accepted].mean():.1%} of the others" in text
+    assert 0 < np.mean(~accepted) < 0.5
+    learned = trial.classifier.confidence(results["X"][trial.train])
+    assert np.mean(learned < careful.reject_threshold) == pytest.approx(0.1, abs=0.01)
+
+
+def test_ten_lines(demo, page):
+    """The code on the page is the code that was run, and has ten lines."""
+    assert len([line for line in SOURCE.splitlines() if line.strip()]) == 10
+    text = "".join(page.text)
+    assert SOURCE.strip() in text
+    names = demo.sections["code"].results["names"]
+    assert f"accuracy: {names['classifier'].score(names['X_test'], names['y_test']):.3f}" in text
+
+
+def test_demo_command(monkeypatch, tmp_path, demo):
+    """The command runs the demo in the folder asked for, prints tables and the page, and opens it only on demand."""
+    calls, opened = [], []
+    monkeypatch.setattr("protolearn.cli._demo.run_demo", lambda output, progress: calls.append(output) or demo)
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    plain = CliRunner().invoke(app, ["demo", "--output", str(tmp_path)], env={"COLUMNS": "80"})
+    assert plain.exit_code == 0
+    assert calls == [tmp_path]
+    assert opened == []
+    for row in demo.tables[0].rows:
+        for cell in row:
+            assert cell in plain.output
+    assert str(demo.report) in plain.output
+    assert CliRunner().invoke(app, ["demo", "--open"]).exit_code == 0
+    assert [str(path) for path in calls[1:]] == ["demo"]
+    assert opened == [demo.report.resolve().as_uri()]
+
+
+def test_version():
+    result = CliRunner().invoke(app, ["version"])
+    assert (result.exit_code, result.output.strip()) == (0, protolearn.__version__)
+
+
+def test_no_command_shows_help():
+    output = CliRunner().invoke(app, []).output
+    assert "demo" in output
+    assert "version" in output
+
+
+def test_import_is_light():
+    """The command line starts without the libraries that only its commands need."""
+    code = "import sys, protolearn.cli; print(sorted({'numpy', 'sklearn', 'numba', 'matplotlib'} & set(sys.modules)))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("missing", ["typer", "rich"])
+def test_missing_extra(missing):
+    """Without the extra, the package imports, and the command says what to install."""
+    code = f"import sys; sys.modules['{missing}'] = None; from protolearn.cli import app; app()"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert result.stderr.strip().endswith("pip install 'protolearn[cli]'")
+    assert "Traceback" not in result.stderr
+
+
+def test_missing_matplotlib():
+    code = "import sys; sys.modules['matplotlib'] = None; from protolearn.cli import app; app(['demo'])"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "pip install protolearn[plot]" in result.stdout
+    assert "pip install 'protolearn[cli]'" in result.stdout
+    assert "Traceback" not in result.stdout + result.stderr
+
+
+def test_blocks_escape_what_is_not_prose():
+    """Cells and code are shown as they are; prose may contain HTML."""
+    table = Table("a < b", ["<x>", "y"], [["r & s", "<1>"]])
+    blocks = [Prose("One <em>word</em>.\n\n  Two."), Code("1 < 2", "<True>"), table]
+    page = Page(render_page("T", "L", [Section("s", "S", blocks)], "F"))
+    assert page.rows == [["<x>", "y"], ["r & s", "<1>"]]
+    assert {"1 < 2", "<True>", "word", "a < b"} <= set(page.text)
+    assert blocks[0].html() == "<p>One <em>word</em>.</p>\n<p>Two.</p>"
+
+
+def test_palette_keeps_a_picture_of_few_colours():
+    """A picture that has no more colours than allowed is not changed; one with more has as many as allowed."""
+    colours = np.random.default_rng(0).integers(0, 256, (6, 4), dtype=np.uint8)
+    few = colours[np.arange(20 * 30).reshape(20, 30) % 6]
+    many = np.random.default_rng(1).integers(0, 256, (20, 30, 4), dtype=np.uint8)
+    np.testing.assert_array_equal(_pixels(with_palette(_png(few), 16)), few)
+    assert len(np.unique(_pixels(with_palette(_png(many), 16)).reshape(-1, 4), axis=0)) == 16
+
+
+def _png(pixels):
+    stream = BytesIO()
+    Image.fromarray(pixels, "RGBA").save(stream, format="png")
+    return stream.getvalue()
+
+
+def _pixels(png):
+    return np.asarray(Image.open(BytesIO(png)).convert("RGBA"))
+
+
+def test_regions_are_connected():
+    """Nodes of one colour that do not touch are different regions."""
+    codes = np.array([0, 0, 1, 0, 1, 1, 0, 1, 0])  # rows 001, 011, 010
+    found = {frozenset(nodes.tolist()) for nodes in regions(rectangular(3, 3), codes)}
+    assert found == {frozenset({0, 1, 3, 6}), frozenset({2, 4, 5, 7}), frozenset({8})}
