@@ -1,0 +1,46 @@
+"""Public names written as code, such as `SOM`, become links to the reference, and the pages stay plain Markdown."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+from docutils import nodes
+from sphinx import addnodes
+from sphinx.application import Sphinx
+
+PARTS = ("lattices", "density", "cooperation", "prototypes", "statistics", "sources", "schedules")
+HOMES = ("", ".metrics", ".plotting", ".datasets", *(f".core.{part}" for part in PARTS))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the step."""
+    app.connect("doctree-read", link_names)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def link_names(app: Sphinx, page: nodes.document) -> None:
+    """Wrap inline code that is a public name, with or without its module, in a link."""
+    targets = public_names()
+    for code in list(page.findall(nodes.literal)):
+        target = targets.get(code.astext())
+        within = (nodes.title, nodes.reference, addnodes.pending_xref)
+        if target and not isinstance(code.parent, within):
+            code.replace_self(
+                addnodes.pending_xref(
+                    "",
+                    code.deepcopy(),
+                    refdomain="py",
+                    reftype="obj",
+                    reftarget=target,
+                    refexplicit=True,
+                    refdoc=app.env.docname,
+                )
+            )
+
+
+def public_names() -> dict[str, str]:
+    """Return the full name for each public name, short or full, and for each module."""
+    modules = [import_module("protolearn" + home) for home in HOMES]
+    full = {name: f"{module.__name__}.{name}" for module in modules for name in module.__all__ if name[0] != "_"}
+    return full | {name: name for name in full.values()} | {m.__name__: m.__name__ for m in modules}

@@ -1,0 +1,104 @@
+"""Settings of the documentation, built by ``make docs``."""
+
+import os
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+
+import protolearn
+
+os.environ.setdefault("MPLBACKEND", "Agg")
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "protolearn"
+author = "The protolearn developers"
+copyright = "2026, the protolearn developers"
+release = version = protolearn.__version__
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_gallery.gen_gallery",
+    "sphinx_copybutton",
+    "native_math",
+    "linked_names",
+]
+templates_path = ["_templates"]
+exclude_patterns = ["_build", "_templates", "gallery_src"]
+default_role = "py:obj"
+nitpicky = False
+
+# Pages in Markdown
+
+myst_enable_extensions = ["dollarmath", "deflist", "colon_fence"]
+myst_heading_anchors = 3
+
+# The reference, from the docstrings
+
+autosummary_generate = True
+autodoc_typehints = "none"
+numpydoc_show_class_members = False
+
+# The gallery
+
+sphinx_gallery_conf = {
+    "examples_dirs": "gallery_src",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "gallery_order.in_order",
+    "backreferences_dir": "gallery/backreferences",
+    "doc_module": ("protolearn",),
+    "reference_url": {"protolearn": None},
+    "image_srcset": ["2x"],
+    "download_all_examples": False,
+    "show_signature": False,
+    "capture_repr": (),
+    "remove_config_comments": True,
+    "min_reported_time": 1e6,
+    "write_computation_times": False,
+    "abort_on_example_error": True,
+}
+
+# The looks
+
+html_theme = "pydata_sphinx_theme"
+html_title = "protolearn"
+html_static_path = ["_static"]
+html_css_files = ["style.css"]
+html_math_renderer = "native"
+html_show_sourcelink = False
+html_copy_source = False
+html_sidebars = {"*": [], "guide/*": []}  # the list of pages is for the reference and the gallery
+html_theme_options = {
+    "logo": {"text": "protolearn"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+}
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
+
+def escape(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
+    """Keep names such as n_features_in_ from being read as links, and |x| from being read as a substitution."""
+    lines[:] = [re.sub(r"\|(?=grad )", r"\\|", re.sub(r"_(?=,\))", r"\_", line)) for line in lines]
+
+
+def trim(app: Any, page: nodes.document) -> None:
+    """Drop the empty line at the end of a code block, which doctest needs to see where the output ends."""
+    for block in page.findall(nodes.literal_block):
+        if block.rawsource == block.astext():
+            block.rawsource = block.rawsource.rstrip("\n")
+            block[:] = [nodes.Text(block.rawsource)]
+
+
+def setup(app: Any) -> None:
+    app.connect("autodoc-process-docstring", escape, priority=900)
+    app.connect("doctree-read", trim)

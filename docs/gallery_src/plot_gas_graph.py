@@ -1,0 +1,71 @@
+"""
+Neural gas and the graph of the data
+====================================
+
+Neural gas spreads prototypes over the data as k-means does, and is less easily caught by a poor start. It has no
+lattice; instead the graph of prototypes that are neighbours *in the data* is learned: an edge for every pair that is
+nearest and second nearest to some sample, weighted by how many samples that are.
+"""
+
+# %%
+# Two moons
+# ---------
+# With enough prototypes, hardly any sample has its two nearest on different moons, so the graph falls into two parts
+# that follow the shapes of the clusters.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from scipy.sparse.csgraph import connected_components
+from sklearn.datasets import make_moons
+
+from protolearn import KMeans, NeuralGas
+from protolearn.datasets import make_checkerboard
+from protolearn.metrics import quantization_error
+from protolearn.plotting import plot_graph, plot_history
+
+X, moon = make_moons(1500, noise=0.06, random_state=0)
+gas = NeuralGas(n_prototypes=40, random_state=0).fit(X)
+plot_graph(gas, X)
+
+# %%
+# ``graph_`` is a sparse matrix that SciPy's graph routines take as it is. A few samples in between can join two
+# clusters, and in some draws of these moons they do; without the edges of small weight the parts are steadier. With
+# half as many prototypes the gap can be too narrow for the graph to see.
+
+strong = gas.graph_.multiply(gas.graph_ > 2)
+n_parts, part = connected_components(strong, directed=False)
+print(n_parts, "parts; samples of each moon in each part:")
+print(np.array([np.bincount(part[gas.labels_][moon == m], minlength=n_parts) for m in (0, 1)]))
+
+# %%
+# From a poor start
+# -----------------
+# From ``init="center"``, all prototypes begin in one small heap at the mean. The range then begins so wide that every
+# sample pulls all prototypes, and falls to zero, where only the winner learns and the cost is that of k-means. The cost
+# falls with the range, because fewer and fewer prototypes count.
+
+plot_history(NeuralGas(n_prototypes=40, init="center", random_state=0).fit(X))
+
+# %%
+# A hundred clusters
+# ------------------
+# Small clusters on a board, with one prototype for each. k-means from random samples leaves many clusters without a
+# prototype and others with two, and cannot mend it: prototypes do not cross the gaps. Each dot below is one run from
+# another seed. Neural gas from a heap in the middle does far better. Where clusters are as clear as here, spread
+# samples (k-means++) are the better start, and k-means from them does as well as neural gas.
+
+board, _ = make_checkerboard(random_state=0)
+runs = {
+    "k-means, random samples": lambda seed: KMeans(100, init="random", random_state=seed),
+    "k-means++": lambda seed: KMeans(100, random_state=seed),
+    "neural gas, heap in the middle": lambda seed: NeuralGas(100, init="center", max_iter=60, random_state=seed),
+    "neural gas, k-means++ (default)": lambda seed: NeuralGas(100, max_iter=60, random_state=seed),
+}
+figure, ax = plt.subplots(figsize=(7.5, 2.8), layout="constrained")
+for row, make in enumerate(runs.values()):
+    errors = [quantization_error(board, make(seed).fit(board)) for seed in range(8)]
+    ax.plot(errors, np.full(8, row), "o", alpha=0.6, clip_on=False)
+ax.set(yticks=range(len(runs)), yticklabels=runs, xlabel="quantisation error", ylim=(len(runs) - 0.5, -0.5))
+ax.spines[["top", "right"]].set_visible(False)
+
+plt.show()

@@ -1,0 +1,83 @@
+"""
+Lattices
+========
+
+The lattice of a self-organising map says which prototypes are neighbours. It is the shape one bends the data into, so
+it should have the shape one wants to see: a sheet, a sheet without borders, a disc with room for branches, a ring.
+"""
+
+# %%
+# The same data on five lattices
+# ------------------------------
+# Handwritten digits, 64 pixels each. Every map has about as many nodes as the others.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+
+from protolearn import SOM
+from protolearn.core.lattices import chain, hexagonal, hyperbolic, rectangular
+from protolearn.metrics import quantization_error, topographic_error
+from protolearn.plotting import plot_class_map, plot_prototypes
+
+X, y = load_digits(return_X_y=True)
+lattices = {
+    "rectangular": rectangular(8, 10),
+    "hexagonal": hexagonal(8, 10),
+    "torus": hexagonal(8, 10, periodic=True),
+    "hyperbolic": hyperbolic(7, rings=3),
+    "ring": chain(80, periodic=True),
+}
+maps = {name: SOM(lattice=lattice, max_iter=50).fit(X) for name, lattice in lattices.items()}
+
+# %%
+# A sheet is the easiest to read. The cells of a rectangular one have four neighbours, those of a hexagonal one six,
+# which makes distances on the map more even.
+
+
+def draw(names):
+    _, axes = plt.subplots(1, len(names), figsize=(4.6 * len(names), 3.6), layout="constrained")
+    for name, ax in zip(names, axes):
+        plot_class_map(maps[name], X, y, ax=ax)
+        ax.set_title(name)
+        if name != names[-1]:
+            ax.get_legend().remove()
+
+
+draw(["rectangular", "hexagonal"])
+
+# %%
+# A torus has no border: what leaves it on the right comes back on the left. On the hyperbolic plane the number of
+# nodes grows exponentially with the distance from the centre, which suits data that branch, such as hierarchies. A
+# ring puts all samples in one cyclic order.
+
+draw(["torus", "hyperbolic", "ring"])
+
+# %%
+# Reading the numbers
+# -------------------
+# A ring, whose nodes have two neighbours each, bends freely and quantises best. The topographic error is the share of
+# samples whose two nearest prototypes are not neighbours on the lattice. The torus has the largest: digits are no
+# torus, so joining opposite borders brings unlike digits together.
+
+for name, som in maps.items():
+    print(f"{name:12s} quantisation {quantization_error(X, som):6.2f}   topographic {topographic_error(X, som):.2f}")
+
+# %%
+# A ring for data with a cycle
+# ----------------------------
+# Where data lie around a circle, a ring closes it and a chain leaves a gap. The start along the first principal axis
+# is far from both, so the range starts wider than it would by itself: with ``range_start="auto"`` the chain would
+# keep folds of its straight start.
+
+angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 600)
+circle = np.column_stack([np.cos(angle), np.sin(angle)]) * (1 + 0.08 * np.sin(5 * angle))[:, None]
+circle += np.random.default_rng(1).normal(0, 0.05, circle.shape)
+
+figure, axes = plt.subplots(1, 2, figsize=(9, 4.2), layout="constrained")
+for ax, periodic in zip(axes, (False, True)):
+    som = SOM(lattice=chain(24, periodic=periodic), range_start=8).fit(circle)
+    plot_prototypes(som, circle, voronoi=False, ax=ax)
+    ax.set_title("ring" if periodic else "chain")
+
+plt.show()

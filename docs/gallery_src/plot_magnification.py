@@ -1,0 +1,63 @@
+"""
+Magnification control
+=====================
+
+Where the data are dense there are more prototypes, but not in proportion: k-means and neural gas follow the density
+``p`` only like ``p ** (d / (d + 2))`` in ``d`` dimensions, which favours rare samples. Magnification control changes
+that exponent by weighting each sample with ``p ** c``: positive ``c`` turns to what is common, negative ``c`` to what
+is rare.
+"""
+
+# %%
+# Three exponents on one set of samples
+# -------------------------------------
+# A dense cloud within a thin one.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from protolearn import NeuralGas
+from protolearn.core.density import correlation_dimension
+from protolearn.datasets import make_magnification_control
+from protolearn.metrics import map_entropy
+from protolearn.plotting import plot_prototypes
+
+rng = np.random.default_rng(0)
+X = np.vstack([rng.normal(0, 2.0, (1000, 2)), rng.normal([2.0, 1.0], 0.3, (1000, 2))])
+
+figure, axes = plt.subplots(1, 3, figsize=(12, 4), layout="constrained", sharey=True)
+for ax, c in zip(axes, (-0.6, 0.0, 1.0)):
+    gas = NeuralGas(60, magnification=c, random_state=0).fit(X)
+    plot_prototypes(gas, X, ax=ax)
+    ax.set_title(f"magnification = {c:g}")
+
+# %%
+# The optimal exponent
+# --------------------
+# With ``c = 2 / d``, prototypes follow the density itself, and all of them win equally often: each one tells as much
+# about a sample as it can. ``magnification="optimal"`` estimates the intrinsic dimension ``d`` and takes that
+# exponent. On this curve in the plane the dimension is 1, although there are two features.
+
+curve, density = make_magnification_control(dim=1, n_samples=1500, random_state=0)
+print(f"dimension {correlation_dimension(curve):.2f}")
+
+gas = NeuralGas(50, magnification="optimal", random_state=0).fit(curve)
+print(f"exponent {gas.magnification_:.2f}")
+
+# %%
+# The entropy of the winners measures how evenly samples are shared; ``ln k`` is the most it can be.
+
+exponents = np.linspace(-0.9, 3.0, 9)
+entropies = [map_entropy(NeuralGas(50, magnification=c, random_state=0).fit(curve)) for c in exponents]
+
+figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
+ax.plot(exponents, entropies, "o-", color="#0072B2")
+ax.axhline(np.log(50), color="grey", linewidth=0.8)
+ax.text(-0.9, np.log(50), " ln 50", va="bottom", color="grey")
+ax.axvline(gas.magnification_, color="#D55E00", linewidth=0.8)
+ax.text(gas.magnification_, min(entropies), ' "optimal"', color="#D55E00")
+ax.set(xlabel="magnification", ylabel="entropy of the winners")
+ax.margins(y=0.15)
+ax.spines[["top", "right"]].set_visible(False)
+
+plt.show()

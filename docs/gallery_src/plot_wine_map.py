@@ -1,0 +1,61 @@
+"""
+A map of wines
+==============
+
+A self-organising map lays samples with many features out on a sheet, so that alike samples lie side by side. Here 178
+wines with 13 chemical measurements each become one picture, which can be coloured by anything one wants to know.
+"""
+
+# %%
+# The fit
+# -------
+# Distances add up over the features, so features are brought to the same scale first. ``set_output`` keeps their
+# names, which the pictures use as titles.
+
+import matplotlib.pyplot as plt
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
+
+from protolearn import SOM
+from protolearn.core.lattices import hexagonal
+from protolearn.plotting import plot_class_map, plot_component_planes, plot_u_matrix
+
+wine = load_wine(as_frame=True)
+X = StandardScaler().set_output(transform="pandas").fit_transform(wine.data)
+cultivar = wine.target_names[wine.target]
+
+som = SOM(lattice=hexagonal(7, 10)).fit(X)
+
+# %%
+# Which wines lie where
+# ---------------------
+# The map has not seen the three cultivars, yet they form three regions. The area of a disc is the number of wines in
+# the cell; a pie would show a cell with wines of several cultivars.
+
+plot_class_map(som, X, cultivar)
+
+# %%
+# Where the borders are
+# ---------------------
+# The U-matrix shows how far each prototype is from its neighbours on the map. Bright ridges separate groups of wines
+# that differ much; dark valleys are groups of alike wines.
+
+plot_u_matrix(som)
+
+# %%
+# Why they lie there
+# ------------------
+# One picture per feature tells what the regions mean. Flavanoids and total phenols have nearly the same picture: they
+# vary together. Proline is high where class 0 lies, colour intensity where class 2 does.
+
+plot_component_planes(som, ["alcohol", "flavanoids", "total_phenols", "color_intensity", "hue", "proline"])
+
+# %%
+# New wines
+# ---------
+# ``predict`` gives the cell of a new wine, ``lattice_.coordinates`` its place on the map.
+
+cell = som.predict(X.iloc[[0]])[0]
+print(f"cell {cell} at {som.lattice_.coordinates[cell].round(2)}")
+
+plt.show()
