@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse.csgraph import connected_components
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.cluster import KMeans as ScikitKMeans
 from sklearn.datasets import load_iris, make_blobs
@@ -377,16 +378,43 @@ def test_patches_one_by_one_from_an_iterator_and_cut_by_fit(estimator):
 
 
 @each_map
-def test_a_second_patch_is_a_weighted_fit(estimator):
+@pytest.mark.parametrize("given", [True, False])
+def test_a_second_patch_is_a_weighted_fit(estimator, given):
     """The former prototypes join the new patch, weighted by their masses (Hasenfuss 2009, algorithm 3.4)."""
     X, _ = blobs(n=200)
-    first = clone(estimator).fit(X[:100])
-    second = clone(estimator).fit(X[:100]).partial_fit(X[100:])
+    rng = np.random.RandomState(0)
+    if given:
+        estimator = clone(estimator).set_params(init=X[: 6 if isinstance(estimator, SOM) else 5])
+    first = clone(estimator).set_params(random_state=rng).fit(X[:100])
+    second = clone(estimator).set_params(random_state=0).fit(X[:100]).partial_fit(X[100:])
     full = first.multiplicities_ > 0
     joined = np.vstack([X[100:], first.prototypes_[full]])
     weights = np.concatenate([np.ones(100), first.multiplicities_[full]])
-    expected = clone(estimator).set_params(init=first.prototypes_)
-    assert_allclose(second.prototypes_, expected.fit(joined, sample_weight=weights).prototypes_, atol=1e-9)
+    expected = clone(estimator).set_params(random_state=rng)
+    if given or isinstance(estimator, SOM):  # later patches start where the first ended
+        expected.set_params(init=first.prototypes_)
+    expected.fit(joined, sample_weight=weights)
+    places = cdist(second.prototypes_, expected.prototypes_).argmin(axis=1)
+    assert len(set(places)) == len(places)
+    assert_allclose(second.prototypes_, expected.prototypes_[places], atol=1e-9)
+
+
+@pytest.mark.parametrize("estimator", [KMeans(4, random_state=0), NeuralGas(4, random_state=0)], ids=repr)
+def test_prototypes_keep_their_index_from_patch_to_patch(estimator):
+    X, y = make_blobs(400, centers=[[0, 0], [20, 0], [0, 20], [20, 20]], random_state=0)
+    estimator.partial_fit(X[:200])
+    before = estimator.predict(X)
+    assert_array_equal(estimator.partial_fit(X[200:]).predict(X), before)
+    assert len(np.unique(before + 4 * y)) == 4
+
+
+def test_kmeans_follows_modes_that_come_one_after_the_other():
+    centers = 20.0 * np.arange(5)[:, None] * [1, 0]
+    rng = np.random.default_rng(0)
+    kmeans = KMeans(5, random_state=0)
+    for center in centers:
+        kmeans.partial_fit(center + rng.normal(size=(200, 2)))
+    assert_allclose(kmeans.prototypes_[np.argsort(kmeans.prototypes_[:, 0])], centers, atol=0.5)
 
 
 def test_forgetting():

@@ -11,7 +11,9 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
 from scipy.sparse import coo_array, csr_array
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
@@ -60,8 +62,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Return the number of prototypes."""
 
     @abstractmethod
-    def _ranges(self, cooperation: Cooperation, first: bool) -> NDArray[np.float64]:
-        """Return the range of every epoch, for the first patch or a later one."""
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+        """Return the range of every epoch, which may depend on whether prototypes start where they were."""
 
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Place the prototypes.
@@ -100,7 +102,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Learn from one more patch of samples.
 
         The prototypes so far stand for the samples seen before: they join the patch, each weighted by the mass of its
-        receptive field (times ``decay``), and the map is trained on both with the full schedule of the range.
+        receptive field (times ``decay``), and the map is trained on both with the full schedule of the range. A
+        prototype keeps its index if it stays about where it was.
 
         Parameters
         ----------
@@ -310,12 +313,14 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         k = self._size(cooperation) if model is None else len(model.positions)
         if model is None:
             require_samples(patch, k)
-        prototypes = Mean(self._start(source, cooperation, patch, model, rng), source.metric)
+        resumed = model is not None and self._resumes()
+        prototypes = Mean(self._start(source, cooperation, patch, model if resumed else None, rng), source.metric)
+        epochs = self._epochs(prototypes, cooperation, source, self._ranges(cooperation, resumed), rng)
         costs: list[float] = []
         ranges: list[float] = []
         interrupted = False
         try:
-            for step in self._epochs(prototypes, cooperation, source, self._ranges(cooperation, model is None), rng):
+            for step in epochs:
                 prototypes = step.prototypes
                 costs.append(scale * step.cost)
                 ranges.append(step.range_)
@@ -325,6 +330,9 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         d = source.n_features
         positions = (prototypes.positions[:, :d] + source.origin[:d]).astype(patch.X.dtype)
         fuzzy = None if patch.labels is None else np.clip(prototypes.positions[:, d:], 0.0, 1.0)
+        if model is not None and not resumed:
+            _, places = linear_sum_assignment(cdist(model.positions, positions, "sqeuclidean"))
+            positions, fuzzy = positions[places], None if fuzzy is None else fuzzy[places]
         first, second, squared = winners(*stage(patch.X, positions, n_threads))
         return Model(
             cooperation,
@@ -339,6 +347,10 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             ranges=ranges,
             interrupted=interrupted,
         )
+
+    def _resumes(self) -> bool:
+        """Say whether later patches start from the prototypes so far; otherwise they start anew, by ``init``."""
+        return not isinstance(self.init, str)
 
     def _emphasis(self, patch: Samples) -> NDArray[Any] | float:
         """Return the factor p^c by which magnification control weights each sample."""

@@ -26,7 +26,7 @@ class KMeans(ClusterMixin, PrototypeMap):
     r"""k-means: each sample moves its nearest prototype only.
 
     Minimises :math:`E(W) = \tfrac12 \sum_j u_j \min_i \|x_j - w_i\|^2` by turns in the receptive fields and the
-    prototypes. Fast, but it depends on the start; `NeuralGas` of the same size is the robust alternative. It has all
+    prototypes. Fast, but it depends on the start; `NeuralGas` of the same size is the steadier alternative. It has all
     that the other maps have: labels, magnification control, patches.
 
     Parameters
@@ -93,7 +93,7 @@ class KMeans(ClusterMixin, PrototypeMap):
 
     See Also
     --------
-    NeuralGas : The same cost in the end, whatever the start.
+    NeuralGas : The same cost in the end, with less dependence on the start.
 
     References
     ----------
@@ -166,7 +166,7 @@ class KMeans(ClusterMixin, PrototypeMap):
     def _size(self, cooperation: Cooperation) -> int:
         return self.n_prototypes
 
-    def _ranges(self, cooperation: Cooperation, first: bool) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
         return np.zeros(self.max_iter)
 
     def _learn(

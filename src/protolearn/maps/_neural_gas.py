@@ -18,16 +18,16 @@ __all__ = ["NeuralGas"]
 
 
 class NeuralGas(ClusterMixin, PrototypeMap):
-    r"""Neural gas: vector quantisation that does not depend on where it starts.
+    r"""Neural gas: vector quantisation in which prototypes cooperate by rank.
 
     Minimises, while the range :math:`\lambda` falls,
 
     .. math:: E_\lambda(W) = \tfrac12 \sum_j u_j \sum_i e^{-k_{ij}/\lambda}\, \|x_j - w_i\|^2,
 
     where :math:`k_{ij}` is the rank of prototype i among all prototypes by distance to sample j (0 for the nearest)
-    and :math:`u_j` the weight of the sample. With a wide range all prototypes learn from all samples, so none is left
-    idle; as the range falls to zero the cost becomes that of k-means. Use it wherever k-means would be used and a
-    good, repeatable solution matters, or as the base of a topology graph (``graph_``).
+    and :math:`u_j` the weight of the sample. Prototypes near a sample learn from it together, so that none is left
+    idle; as the range falls to zero the cost becomes that of k-means. Use it where k-means would be used and a good,
+    steady solution matters, or as the base of a topology graph (``graph_``).
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         Number of epochs over which the range falls.
     range_start : float or "auto", default="auto"
         First range; ``"auto"`` is half the number of prototypes, which makes up for any start, or 2 if prototypes
-        start spread over the samples (``init="k-means++"``); it is half their number in all patches but the first.
+        start spread over the samples (``init="k-means++"``).
     range_end : float, default=0.01
         Last range.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
@@ -174,9 +174,9 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     def _size(self, cooperation: Cooperation) -> int:
         return self.n_prototypes
 
-    def _ranges(self, cooperation: Cooperation, first: bool) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
         start = self.range_start
         if start == "auto":
-            spread = first and isinstance(self.init, str) and self.init == "k-means++"
+            spread = isinstance(self.init, str) and self.init == "k-means++"
             start = min(self.n_prototypes / 2, 2.0) if spread else self.n_prototypes / 2
         return self._falling(float(start), self.range_end)

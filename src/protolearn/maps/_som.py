@@ -189,13 +189,16 @@ class SOM(PrototypeMap):
         assert isinstance(cooperation, OnLattice)
         return cooperation.lattice.coordinates
 
-    def _ranges(self, cooperation: Cooperation, first: bool) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
         assert isinstance(cooperation, OnLattice)
         start = self.range_start
         if start == "auto":
-            ordered = first and isinstance(self.init, str) and self.init == "pca"
+            ordered = not resumed and isinstance(self.init, str) and self.init == "pca"
             start = max(cooperation.lattice.distances.max() / (12 if ordered else 4), self.range_end)
         return self._falling(float(start), self.range_end)
+
+    def _resumes(self) -> bool:
+        return True  # the map keeps its orientation
 
     def _store(self, model: Model) -> None:
         super()._store(model)
