@@ -1,7 +1,6 @@
 """Settings of the documentation, built by ``make docs``."""
 
 import os
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -86,11 +85,6 @@ copybutton_prompt_text = r">>> |\.\.\. "
 copybutton_prompt_is_regexp = True
 
 
-def escape(app: Any, what: str, name: str, obj: Any, options: Any, lines: list[str]) -> None:
-    """Keep names such as n_features_in_ from being read as links, and |x| from being read as a substitution."""
-    lines[:] = [re.sub(r"\|(?=grad )", r"\\|", re.sub(r"_(?=,\))", r"\_", line)) for line in lines]
-
-
 def trim(app: Any, page: nodes.document) -> None:
     """Drop the empty line at the end of a code block, which doctest needs to see where the output ends."""
     for block in page.findall(nodes.literal_block):
@@ -100,5 +94,4 @@ def trim(app: Any, page: nodes.document) -> None:
 
 
 def setup(app: Any) -> None:
-    app.connect("autodoc-process-docstring", escape, priority=900)
     app.connect("doctree-read", trim)

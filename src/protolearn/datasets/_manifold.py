@@ -32,8 +32,8 @@ def make_magnification_control(
     X : ndarray of shape (n, dim + 1)
         The samples.
     density : ndarray of shape (n,)
-        Probability density at each sample, per unit of length, area or volume of the sheet: 1 / sqrt(1 + |grad f|^2)
-        for the height f.
+        Probability density at each sample, per unit of length, area or volume of the sheet:
+        ``1 / sqrt(1 + |grad f|^2)`` for the height f.
 
     References
     ----------

@@ -49,7 +49,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         Largest class of each prototype.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if ``X`` had names.
 
     References

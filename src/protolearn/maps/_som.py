@@ -96,7 +96,7 @@ class SOM(PrototypeMap):
         The exponent used, if magnification control is on.
     n_features_in_ : int
         Number of features.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the features, if ``X`` had names.
 
     See Also
