@@ -72,7 +72,8 @@ def test_principal_axes_agree_with_pca(d):
     X = rng.normal(size=(60, d)) * np.r_[5, 3, np.ones(d - 2)] + 10
     source = ArraySource(X, chunk_size=17)
     mean, variance = mean_and_variance(source)
-    values, axes = principal_axes(source, mean, 2)
+    center, values, axes = principal_axes(source, 2)
+    assert_allclose(center, mean)
     pca = PCA(2, svd_solver="full").fit(X)
     assert_allclose(mean + source.origin, X.mean(axis=0))
     assert_allclose(variance, X.var(axis=0))

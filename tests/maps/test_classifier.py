@@ -5,10 +5,14 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
+from sklearn.cluster import KMeans as ScikitKMeans
 from sklearn.datasets import load_iris, make_blobs
 from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from protolearn import SOM, KMeans, NeuralGas, PrototypeClassifier
+from protolearn.metrics import map_entropy, quantization_error, topographic_error, topographic_function
 
 X, y = load_iris(return_X_y=True)
 
@@ -45,7 +49,25 @@ def test_supervised_maps_bring_their_labels():
     assert_array_equal(classifier.label_distribution_, clone(gas).fit(X, y).label_distribution_)
 
 
-def test_empty_fields_take_the_label_of_their_neighbour():
+def test_any_estimator_with_winners_and_distances():
+    for estimator in (ScikitKMeans(9, random_state=0), make_pipeline(StandardScaler(), NeuralGas(9, random_state=0))):
+        classifier = PrototypeClassifier(estimator).fit(X, y)
+        assert classifier.score(X, y) > 0.9
+        assert classifier.confidence(X).shape == (150,)
+    with pytest.raises(ValueError, match="Pipeline takes no sample_weight"):
+        classifier.fit(X, y, sample_weight=np.ones(150))
+
+
+def test_measures_take_the_map_inside():
+    classifier = PrototypeClassifier(SOM((4, 4))).fit(X, y)
+    som = classifier.estimator_
+    assert quantization_error(X, classifier) == quantization_error(X, som)
+    assert topographic_error(X, classifier) == topographic_error(X, som)
+    assert map_entropy(classifier) == map_entropy(som)
+    assert_array_equal(topographic_function(classifier)[1], topographic_function(som)[1])
+
+
+def test_empty_fields_take_the_label_of_the_nearest_sample():
     points = np.array([[0.0], [0.1], [10.0], [10.1]])
     start = np.array([[0.0], [3.0], [10.0]])
     start[1] = 40.0

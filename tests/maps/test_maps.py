@@ -125,6 +125,59 @@ def test_moves_turns_and_scales_with_the_data(estimator):
     assert_allclose(moved.transform(3 * X @ rotation + 7), 9 * plain.transform(X), atol=1e-7)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("scale", [1e-16, 1.0, 1e15])
+@each_map
+def test_scale_of_the_data(estimator, dtype, scale):
+    X, _ = blobs()
+    expected = clone(estimator).fit(X).prototypes_
+    assert_allclose(clone(estimator).fit((X * scale).astype(dtype)).prototypes_ / scale, expected, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("far", [1e4, 1e6])
+def test_an_outlier_costs_the_others_no_precision(far):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(1000, 3))
+    A = np.vstack([Z, np.full((1, 3), far)]).astype(np.float32)
+    kmeans = KMeans(20, init=np.vstack([Z[:19], A[-1:]])).fit(A)
+    exact = cdist(A, kmeans.prototypes_)
+    assert (kmeans.labels_ == exact.argmin(axis=1)).mean() > 0.999
+    assert_allclose(kmeans.score(A), -exact.min(axis=1).mean(), rtol=1e-4)
+
+
+def test_samples_of_weight_zero_may_be_anything():
+    X, _ = blobs()
+    wild = np.vstack([X, np.full((3, 4), 1e100)])
+    weights = np.r_[np.ones(len(X)), np.zeros(3)]
+    for estimator in MAPS:
+        expected = clone(estimator).fit(X).prototypes_
+        assert_allclose(clone(estimator).fit(wild, sample_weight=weights).prototypes_, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("weight", [1e-50, 1e39, 1e300])
+def test_extreme_weights_in_single_precision(weight):
+    X = blobs()[0].astype(np.float32)
+    gas = NeuralGas(5, max_iter=10, random_state=0).fit(X, sample_weight=np.full(len(X), weight))
+    assert_allclose(gas.prototypes_, NeuralGas(5, max_iter=10, random_state=0).fit(X).prototypes_, rtol=1e-4)
+    assert_allclose(gas.multiplicities_.sum(), weight * len(X))
+
+
+def test_far_groups_are_not_taken_for_equal_samples():
+    rng = np.random.default_rng(0)
+    X = np.vstack([rng.normal(size=(200, 2)) - 1000, rng.normal(size=(200, 2)) + 1000]).astype(np.float32)
+    assert (KMeans(40, random_state=0).fit(X).multiplicities_ > 0).sum() >= 38
+
+
+def test_lattice_of_other_units():
+    X, _ = blobs()
+    small = from_distances(chain(9).distances * 0.01, coordinates=chain(9).coordinates)
+    assert_allclose(SOM(small).fit(X).prototypes_, SOM(chain(9)).fit(X).prototypes_, atol=1e-9)
+
+
+def test_many_constant_columns():
+    assert_allclose(SOM((2, 2)).fit(np.ones((10, 1100))).prototypes_, 1.0)
+
+
 # What is fitted
 
 
@@ -195,6 +248,9 @@ def test_schedules():
     assert_allclose(clone(gas).set_params(schedule="constant").fit(X).range_history_, [2, 2, 2, 2])
     own = clone(gas).set_params(schedule=np.linspace).fit(X)
     assert_allclose(own.range_history_, [2, 1.5, 1, 0.5])
+    for bad in ([1.0, 0.5], [4.0, 3.0, 2.0, 0.0], [2.0, np.nan, 1.0, 0.5]):
+        with pytest.raises(ValueError, match="schedule must give max_iter=4 positive numbers"):
+            clone(gas).set_params(schedule=lambda start, end, n, bad=bad: np.array(bad)).fit(X)
 
 
 def test_chain_orders_a_line():
@@ -302,6 +358,19 @@ def test_labels_help_classes_that_overlap_in_space():
     assert purity[1] > purity[0]
 
 
+@pytest.mark.parametrize("options", [{"label_weight": 0.9}, {"magnification": -0.9}])
+def test_more_starts_never_raise_the_cost(options):
+    X, y = blobs()
+    costs = [KMeans(6, n_init=n, random_state=0, **options).fit(X, y).cost_history_[-1] for n in (1, 2, 5, 10)]
+    assert (np.diff(costs) <= 1e-9).all()
+
+
+@pytest.mark.parametrize("y", [np.linspace(0, 1, 150), np.r_[np.nan, np.ones(149)]])
+def test_labels_must_be_classes(y):
+    with pytest.raises(ValueError, match=r"Unknown label type|NaN"):
+        NeuralGas(4, label_weight=0.5).fit(blobs()[0], y)
+
+
 # Magnification
 
 
@@ -333,6 +402,13 @@ def test_magnification_moves_prototypes_towards_or_away_from_density():
         np.abs(NeuralGas(15, magnification=c, random_state=0).fit(X).prototypes_).mean() for c in (-0.9, 0.0, 2.0)
     ]
     assert spread[0] > spread[1] > spread[2]
+
+
+def test_magnification_is_forgotten_with_the_next_fit():
+    X, _ = blobs()
+    gas = NeuralGas(5, magnification=1.0, max_iter=2).fit(X)
+    assert gas.magnification_ == 1.0
+    assert not hasattr(gas.set_params(magnification=0.0).fit(X), "magnification_")
 
 
 def test_optimal_magnification_uses_the_intrinsic_dimension():
@@ -445,8 +521,16 @@ def test_parallel_runs_conserve_mass_and_do_not_depend_on_threads(estimator):
     ]
     assert_array_equal(fits[0].prototypes_, fits[1].prototypes_)
     assert_allclose(fits[0].multiplicities_.sum(), 300)
+    assert_array_equal(fits[0].multiplicities_, np.bincount(fits[0].labels_, minlength=len(fits[0].prototypes_)))
     batch = clone(estimator).fit(X, y)
     assert quantization_error(X, fits[0]) < 1.3 * quantization_error(X, batch)
+
+
+def test_winners_after_a_merge_are_those_of_the_last_patch():
+    X, _ = blobs()
+    gas = NeuralGas(5, patch_runs=2, random_state=0, max_iter=10).fit(iter([X[:60], X[60:110], X[110:]]))
+    assert_array_equal(gas.labels_, gas.predict(X[110:]))
+    assert gas.graph_.sum() == 2 * 40
 
 
 def test_new_classes_may_appear_in_later_patches():
@@ -524,6 +608,29 @@ def test_a_failed_fit_loses_nothing():
     assert_array_equal(gas.prototypes_, before)
 
 
+@pytest.mark.parametrize(
+    ("estimator", "change", "message"),
+    [
+        (NeuralGas(4), {"n_prototypes": 9}, "n_prototypes=9, but the map so far has 4; call fit"),
+        (KMeans(4), {"n_prototypes": 2}, "n_prototypes=2, but the map so far has 4"),
+        (SOM((2, 3)), {"lattice": (3, 2)}, "lattice, winner or kernel is not that of the map so far"),
+        (SOM((2, 3)), {"kernel": "exponential"}, "lattice, winner or kernel"),
+    ],
+)
+def test_partial_fit_needs_the_same_map(estimator, change, message):
+    X, _ = blobs()
+    clone(estimator).fit(X).partial_fit(X)
+    with pytest.raises(ValueError, match=message):
+        clone(estimator).fit(X).set_params(**change).partial_fit(X)
+
+
+def test_partial_fit_needs_labels_of_one_kind():
+    X, y = blobs()
+    gas = NeuralGas(4, label_weight=0.5, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="same kind of labels"):
+        gas.partial_fit(X, y.astype(str))
+
+
 def test_partial_fit_does_not_mix_maps_with_and_without_labels():
     X, y = blobs()
     gas = NeuralGas(5, random_state=0).fit(X).set_params(label_weight=0.5)
@@ -560,6 +667,7 @@ def test_pandas_names_pipeline_and_grid_search():
     [
         ({"X": np.full((20, 2), np.nan)}, "NaN"),
         ({"X": np.full((20, 2), np.inf)}, "infinity"),
+        ({"X": np.full((20, 2), 1e19, np.float32)}, "squares are too large for float32; rescale X"),
         ({"X": np.ones(20)}, "Expected 2D array, got 1D array"),
         ({"X": np.eye(3)}, r"n_samples=3 is fewer than the \d prototypes.*Use at most 3 prototypes"),
         ({"sample_weight": -np.ones(20)}, r"negative values \(smallest -1\); weights must be 0 or more"),
@@ -592,9 +700,13 @@ def test_bad_samples(estimator, arguments, message):
         (NeuralGas(magnification="best"), "magnification='best' must be a number"),
         (NeuralGas(label_weight=0.5), r"label_weight=0.5 needs the classes.*call fit\(X, y\)"),
         (NeuralGas(schedule="linear"), "schedule='linear' must be one of 'geometric', 'inverse', 'constant' or a func"),
+        (NeuralGas(range_start=np.inf), r"range_start=inf must be a number in \(0, inf\) or 'auto'"),
+        (NeuralGas(magnification=np.inf), r"magnification=inf must be a number in \(-inf, inf\) or 'optimal'"),
+        (NeuralGas(init=None), "init=None must be one of"),
+        (NeuralGas(n_jobs="all"), "n_jobs='all' must be an integer"),
         (NeuralGas(patch_size=0), "patch_size=0"),
         (NeuralGas(5, patch_size=4), "n_samples=4 is fewer than the 5 prototypes"),
-        (SOM("spherical"), "spherical"),
+        (SOM("spherical"), r"lattice='spherical' must be one of 'auto', a tuple .*hexagonal\(rows, columns\)"),
         (SOM((3, 0)), "0"),
         (SOM(winner="best"), "winner='best' must be one of 'heskes', 'nearest'"),
         (SOM(kernel="box"), "kernel='box' must be one of 'gaussian', 'exponential'"),
@@ -605,6 +717,11 @@ def test_bad_samples(estimator, arguments, message):
 def test_bad_parameters(estimator, message):
     with pytest.raises(ValueError, match=message):
         estimator.fit(np.random.default_rng(0).normal(size=(20, 2)))
+
+
+def test_labels_of_an_iterator_come_with_its_patches():
+    with pytest.raises(ValueError, match="yields its own labels and weights"):
+        NeuralGas().fit(iter([np.ones((20, 2))]), np.ones(20))
 
 
 def test_no_patches():

@@ -34,12 +34,11 @@ def short_codes(distances: NDArray[np.float32], codes: NDArray[np.uint32], n_bit
         for i in range(k):
             low = min(low, distances[j, i])
             high = max(high, distances[j, i])
-        scale = np.float32(0.0)
-        if high > low:
-            scale = np.float32(0.9999999) * np.float32(1 << (32 - n_bits)) / (high - low)
+        extent = high - low if high > low else np.float32(1.0)
+        top = np.float32(0.9999999) * np.float32(1 << (32 - n_bits))
         for i in range(k):
-            fraction = np.int32((distances[j, i] - low) * scale)
-            codes[j, i] = (np.uint32(fraction) << np.uint32(n_bits)) | np.uint32(i)
+            level = np.int32((distances[j, i] - low) / extent * top)
+            codes[j, i] = (np.uint32(level) << np.uint32(n_bits)) | np.uint32(i)
 
 
 @njit(cache=True, nogil=True)

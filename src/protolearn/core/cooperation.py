@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
-from scipy.special import logsumexp
 
 from protolearn.core.lattices import Lattice
 from protolearn.core.prototypes import Mean
@@ -162,17 +161,15 @@ class OnLattice:
         neighbours, would win most samples.
         """
         logs = self.log_kernel(range_)
-        return logs if self.winner == "nearest" else logs - logsumexp(logs, axis=1, keepdims=True)
-
-    def mixture(self, range_: float) -> NDArray[np.float64] | None:
-        """Return the weights (k, k) with which distances are averaged before the winner is taken."""
-        return None if self.winner == "nearest" else np.exp(self.log_shares(range_))
+        return logs if self.winner == "nearest" else logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
 
     def gather(self, prototypes: Mean, source: ArraySource, range_: float) -> Statistics:
         """Sum the samples by winner, then share the sums among neighbours."""
-        fields = sum_by_winner(prototypes, source, self.mixture(range_))  # Heskes 1999; Hasenfuss 2009, eq. 2.5
+        log_shares = self.log_shares(range_)
+        mixture = None if self.winner == "nearest" else np.exp(log_shares)
+        fields = sum_by_winner(prototypes, source, mixture)  # Heskes 1999; Hasenfuss 2009, eq. 2.5
         occupied = fields.mass > 0
-        logs = self.log_shares(range_)[occupied].T
+        logs = log_shares[occupied].T
         log_scale = logs.max(axis=1)
         return Statistics.of(np.exp(logs - log_scale[:, None]), fields.moments[occupied], log_scale)
 
@@ -191,15 +188,8 @@ class OnLattice:
         for start, stop in pairwise([0, *changes, len(points)]):
             part = slice(start, stop)
             neighbourhood = np.exp(self.log_kernel(ranges[start]))
-            mixture = self.mixture(ranges[start])
-            online_lattice(
-                points[part],
-                positions,
-                metric,
-                rates[part],
-                neighbourhood,
-                np.empty((0, 0), points.dtype) if mixture is None else mixture.astype(points.dtype),
-            )
+            mixture = np.empty((0, 0)) if self.winner == "nearest" else np.exp(self.log_shares(ranges[start]))
+            online_lattice(points[part], positions, metric, rates[part], neighbourhood, mixture.astype(points.dtype))
 
 
 def sum_by_winner(prototypes: Mean, source: ArraySource, mixture: NDArray[np.float64] | None = None) -> Statistics:

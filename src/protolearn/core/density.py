@@ -48,6 +48,7 @@ def parzen_log_density(
     sample_weight: ArrayLike | None = None,
     bandwidth: float | None = None,
     points: ArrayLike | None = None,
+    n_jobs: int | None = None,
 ) -> Floats:
     """Logarithm of the data density, estimated by a Gaussian Parzen window.
 
@@ -66,7 +67,9 @@ def parzen_log_density(
     bandwidth : float, optional
         Width ``h`` of the window. By default a third of the average distance between two samples.
     points : array-like of shape (m, d), optional
-        Where to estimate the density; by default at the samples.
+        Where to estimate the density; by default at the samples. The time grows with n times m.
+    n_jobs : int, optional
+        Number of threads; None means as many as the matrix library may use.
 
     Returns
     -------
@@ -91,7 +94,7 @@ def parzen_log_density(
             f"The points have {targets.shape[1]} features and the samples have {samples.shape[1]}; give both the same."
         )
     if bandwidth is None:
-        bandwidth = _default_bandwidth(samples, weights)
+        bandwidth = _default_bandwidth(samples, weights, n_jobs)
     check_number("bandwidth", bandwidth, low=0.0, open_low=True)
     log_weights = np.log(weights)
 
@@ -105,7 +108,9 @@ def parzen_log_density(
         return total
 
     log_volume = samples.shape[1] * np.log(np.sqrt(2.0 * np.pi) * bandwidth)
-    return np.concatenate(list(_map_bands(log_sums, targets, samples))) - np.log(weights.sum()) - log_volume
+    return (
+        np.concatenate(list(_map_bands(log_sums, targets, samples, n_jobs=n_jobs))) - np.log(weights.sum()) - log_volume
+    )
 
 
 def mean_pairwise_distance(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
@@ -335,14 +340,14 @@ def _count_ordered_pairs(weights: Floats) -> float:
     return total * (total - 1.0)
 
 
-def _default_bandwidth(samples: NDArray[Any], weights: Floats) -> float:
-    distance = _mean_distance(samples, weights)
+def _default_bandwidth(samples: NDArray[Any], weights: Floats, n_jobs: int | None) -> float:
+    distance = _mean_distance(samples, weights, n_jobs)
     if distance == 0.0:
         raise ValueError("All samples are the same point, so there is no natural bandwidth; give a positive bandwidth.")
     return distance / 3.0  # Hasenfuss 2009, sec. 3.5
 
 
-def _mean_distance(samples: NDArray[Any], weights: Floats) -> float:
+def _mean_distance(samples: NDArray[Any], weights: Floats, n_jobs: int | None = None) -> float:
     def weighted_sum(rows: slice, tiles: Tiles) -> float:
         return sum(
             _times(rows, columns) * float(weights[rows] @ np.sqrt(squared) @ weights[columns])
@@ -350,7 +355,7 @@ def _mean_distance(samples: NDArray[Any], weights: Floats) -> float:
         )
 
     pairs = _count_ordered_pairs(weights)
-    return sum(_map_bands(weighted_sum, samples, samples, upper=True)) / pairs
+    return sum(_map_bands(weighted_sum, samples, samples, upper=True, n_jobs=n_jobs)) / pairs
 
 
 def _correlation_curve(samples: NDArray[Any], weights: Floats) -> tuple[Floats, Floats]:
@@ -396,7 +401,12 @@ def _fitting_window(shares: Floats, low: float, high: float) -> slice:
 
 
 def _map_bands(
-    function: Callable[[slice, Tiles], T], A: NDArray[Any], B: NDArray[Any], *, upper: bool = False
+    function: Callable[[slice, Tiles], T],
+    A: NDArray[Any],
+    B: NDArray[Any],
+    *,
+    upper: bool = False,
+    n_jobs: int | None = None,
 ) -> Iterator[T]:
     """Yield ``function(rows, tiles)`` for bands of rows of A, in order, from several threads.
 
@@ -411,7 +421,7 @@ def _map_bands(
         for columns in _cut(rows.start if upper else 0, len(B), side):
             yield columns, squared_distances(left, B[columns] - origin)
 
-    with chunk_threads() as n_threads, ThreadPoolExecutor(n_threads) as pool:
+    with chunk_threads(n_jobs) as n_threads, ThreadPoolExecutor(n_threads) as pool:
         yield from pool.map(lambda rows: function(rows, tiles(rows)), _cut(0, len(A), side))
 
 

@@ -29,8 +29,7 @@ def on_principal_plane(source: ArraySource, coordinates: NDArray[np.float64]) ->
 
     Each axis gets the standard deviation of the data along it.
     """
-    mean, _ = mean_and_variance(source)
-    values, axes = principal_axes(source, mean, coordinates.shape[1])
+    mean, values, axes = principal_axes(source, coordinates.shape[1])
     centred = coordinates - coordinates.mean(axis=0)
     spread = centred.std(axis=0)
     flat = spread == 0
@@ -69,10 +68,11 @@ def mean_and_variance(source: ArraySource) -> tuple[NDArray[np.float64], NDArray
 
 
 def principal_axes(
-    source: ArraySource, mean: NDArray[np.float64], n_axes: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the largest eigenvalues and eigenvectors (rows) of the weighted covariance, signs fixed."""
+    source: ArraySource, n_axes: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return the mean, and the largest eigenvalues and eigenvectors (rows) of the covariance, signs fixed."""
     D = source.n_columns
+    mean, variance = mean_and_variance(source)
     mass = source.weights.sum(dtype=np.float64)
 
     def scatter(chunk: Chunk) -> NDArray[np.float64]:
@@ -86,15 +86,15 @@ def principal_axes(
 
         return source.sum(times) / mass
 
-    if D <= 1024:
+    if D <= 1024 or not variance.any():
         values, vectors = np.linalg.eigh(source.sum(scatter, D) / mass)
     else:  # the covariance would not fit in a cache, or in memory
         operator = LinearOperator((D, D), scatter_times, dtype=np.float64)
-        values, vectors = eigsh(operator, k=n_axes, v0=np.ones(D))
+        values, vectors = eigsh(operator, k=n_axes, v0=np.sqrt(variance))
     largest = np.argsort(values)[::-1][:n_axes]
     axes = vectors[:, largest].T
     signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
-    return np.maximum(values[largest], 0.0), axes * signs[:, None]
+    return mean, np.maximum(values[largest], 0.0), axes * signs[:, None]
 
 
 def distinct_rows(source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
@@ -124,7 +124,7 @@ def _draw_samples(
     points, weights = _candidates(source, max(2048, 64 * n_prototypes), rng)
     scaled = points * source.metric
     norms = (scaled * points).sum(axis=1)
-    equal = 16 * np.finfo(source.dtype).eps * norms  # nearer than rounding: the same point
+    equal = 16 * np.finfo(np.float64).eps * norms  # nearer than rounding: the same point
     nearest = np.full(len(points), np.inf)
     odds = weights
     chosen: list[int] = []

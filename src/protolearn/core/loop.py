@@ -67,7 +67,7 @@ def learn_online(
         falling = _within_epoch(ranges, epoch, n), _within_epoch(rates, epoch, n)
         cost = prototypes.cost(statistics)
         positions = prototypes.positions.astype(source.dtype)
-        for rows in source.slices(len(prototypes)):
+        for rows in source.slices():
             points = source.rows(drawn[rows])
             cooperation.follow(points, positions, metric, falling[1][rows], falling[0][rows])
         prototypes = Mean(positions.astype(np.float64), source.metric)
@@ -99,7 +99,7 @@ def winners(prototypes: Mean, source: ArraySource) -> tuple[NDArray[np.int64], N
 
 def stage(X: NDArray[Any], positions: NDArray[Any], n_threads: int = 1) -> tuple[Mean, ArraySource]:
     """Set positions (k, d) and samples (n, d) into common coordinates, to be read once."""
-    origin = positions.mean(axis=0, dtype=np.float64)
+    origin = np.median(positions, axis=0)  # not the mean, which a single outlier would take far from all others
     source = ArraySource(X, origin=origin, n_threads=n_threads, keep=False)
     return Mean(positions - source.origin, source.metric), source
 

@@ -66,4 +66,5 @@ class Mean:
 
     def cost(self, statistics: Statistics) -> float:
         """Half the weighted sum of squared distances, from the sums alone."""
-        return 0.5 * float(np.exp(statistics.log_scale) @ (self.affine * statistics.moments).sum(axis=1))
+        twice = float(np.exp(statistics.log_scale) @ (self.affine * statistics.moments).sum(axis=1))
+        return max(0.5 * twice, 0.0)

@@ -52,7 +52,7 @@ class ArraySource:
     label_weight : float, default=0.0
         Share of the labels in the distance.
     origin : array of shape (d,), optional
-        Where coordinates are measured from; by default the mean of a few samples, so that squares do not cancel.
+        Where coordinates are measured from; by default the median of a few samples, so that squares do not cancel.
     n_threads : int, default=1
         Threads over which chunks are spread.
     chunk_size : int, optional
@@ -91,7 +91,7 @@ class ArraySource:
         self.n_columns = self.n_features + n_labels
         self.dtype = X.dtype
         if origin is None:
-            origin = X[:: max(1, len(X) // 1024)].mean(axis=0, dtype=np.float64)
+            origin = np.median(X[:: max(1, len(X) // 1024)], axis=0)
         self.origin = np.concatenate([origin, np.zeros(n_labels)])
         # the weight of each column in the squared distance, Hasenfuss 2009, sec. 3.3
         self.metric = np.concatenate([np.full(self.n_features, 1.0 - label_weight), np.full(n_labels, label_weight)])

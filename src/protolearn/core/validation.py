@@ -20,8 +20,9 @@ def check_number(
     low: float = -np.inf,
     high: float = np.inf,
     open_low: bool = False,
+    also: str = "",
 ) -> None:
-    """Require a number between two bounds.
+    """Require a finite number between two bounds.
 
     Examples
     --------
@@ -32,9 +33,10 @@ def check_number(
     """
     kind = Integral if integer else Real
     number = isinstance(value, kind) and not isinstance(value, bool)
-    if not number or not low <= value <= high or (open_low and value == low):
-        bracket = f"{'(' if open_low else '['}{low:g}, {high:g}{']' if np.isfinite(high) else ')'}"
-        raise ValueError(f"{name}={value!r} must be {'an integer' if integer else 'a number'} in {bracket}.")
+    if not number or not np.isfinite(value) or not low <= value <= high or (open_low and value == low):
+        opening = "(" if open_low or not np.isfinite(low) else "["
+        bracket = f"{opening}{low:g}, {high:g}{']' if np.isfinite(high) else ')'}"
+        raise ValueError(f"{name}={value!r} must be {'an integer' if integer else 'a number'} in {bracket}{also}.")
 
 
 def check_option(name: str, value: Any, options: Sequence[str], also: str = "") -> None:

@@ -12,10 +12,10 @@ import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import coo_array, csr_array
 from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_random_state
+from sklearn.utils import Tags, assert_all_finite, check_random_state
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from protolearn.core import initialisation
@@ -27,7 +27,7 @@ from protolearn.core.schedules import Schedule, as_schedule
 from protolearn.core.sources import ArraySource, cut_patches
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, check_weights
-from protolearn.maps._state import Model, Samples
+from protolearn.maps._state import Model, Samples, hebbian_graph
 from protolearn.metrics import quantization_error
 
 __all__ = ["PrototypeMap"]
@@ -71,8 +71,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features), or iterator of patches
-            Samples; a memory map is read in chunks. An iterator yields patches ``X``, ``(X, y)`` or
-            ``(X, y, sample_weight)``, of which only one is in memory at a time.
+            Samples; a memory map of floats is read in chunks. An iterator yields patches ``X``, ``(X, y)`` or
+            ``(X, y, sample_weight)``; only those being learned, and the next, are in memory.
         y : array-like of shape (n_samples,), optional
             Class of each sample, used if ``label_weight`` is positive.
         sample_weight : array-like of shape (n_samples,), optional
@@ -86,6 +86,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._check_parameters()
         rng = check_random_state(self.random_state)
         if isinstance(X, Iterator):
+            if y is not None or sample_weight is not None:
+                raise ValueError("An iterator of patches yields its own labels and weights: (X, y, sample_weight).")
             return self._learn_patches(self._read_all(X), None, rng)
         samples = self._read(X, y, sample_weight, reset=True)
         cuts = cut_patches(len(samples.X), self.patch_size or len(samples.X))
@@ -95,7 +97,9 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._learn_patches((samples.take(order[cut]) for cut in cuts), None, rng)
         with chunk_threads(self.n_jobs) as n_threads:
             self.labels_, second, _ = winners(*stage(samples.X, self.prototypes_, n_threads))
-        self.graph_ = hebbian_graph(self.labels_, second, samples.weights, len(self.prototypes_))
+        k = len(self.prototypes_)
+        self.multiplicities_ = np.bincount(self.labels_, samples.weights, k).astype(np.float64)
+        self.graph_ = hebbian_graph(self.labels_, second, samples.weights, k)
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -121,11 +125,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         self._check_parameters()
         model = getattr(self, "_model", None)
-        if model is not None and (model.fuzzy is None) != (self.label_weight == 0):
-            raise ValueError(
-                f"label_weight={self.label_weight}, but the map so far was fitted "
-                f"{'without' if model.fuzzy is None else 'with'} labels; call fit to start anew."
-            )
+        if model is not None:
+            self._check_unchanged(model)
         rng = check_random_state(self.random_state) if model is None else self._rng
         return self._learn_patches([self._read(X, y, sample_weight, reset=model is None)], model, rng)
 
@@ -224,16 +225,32 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_number("max_iter", self.max_iter, integer=True, low=1)
         as_schedule(self.schedule)
         check_number("label_weight", self.label_weight, low=0, high=1)
-        if self.magnification != "optimal":
-            check_number("magnification", self.magnification)
+        if not (isinstance(self.magnification, str) and self.magnification == "optimal"):
+            check_number("magnification", self.magnification, also=" or 'optimal'")
         check_number("learning_rate_start", self.learning_rate_start, low=0, high=1, open_low=True)
         check_number("learning_rate_end", self.learning_rate_end, low=0, high=1, open_low=True)
         if self.patch_size is not None:
             check_number("patch_size", self.patch_size, integer=True, low=1)
         check_number("patch_runs", self.patch_runs, integer=True, low=1)
         check_number("decay", self.decay, low=0, high=1, open_low=True)
-        if isinstance(self.init, str):
+        check_number("verbose", self.verbose, low=0)
+        if self.n_jobs is not None:
+            check_number("n_jobs", self.n_jobs, integer=True)
+        if isinstance(self.init, str) or self.init is None or callable(self.init):
             check_option("init", self.init, INITS, also=" or an array of shape (n_prototypes, n_features)")
+
+    def _check_unchanged(self, model: Model) -> None:
+        """Refuse to go on with a map of another kind than the one so far."""
+        if (model.fuzzy is None) != (self.label_weight == 0):
+            raise ValueError(
+                f"label_weight={self.label_weight}, but the map so far was fitted "
+                f"{'without' if model.fuzzy is None else 'with'} labels; call fit to start anew."
+            )
+        if self._size(model.cooperation) != len(model.positions):
+            raise ValueError(
+                f"n_prototypes={self._size(model.cooperation)}, but the map so far has {len(model.positions)}; "
+                "call fit to start anew."
+            )
 
     def _read_all(self, patches: Iterator[Any]) -> Iterator[Samples]:
         for number, patch in enumerate(patches):
@@ -243,8 +260,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
     ) -> Samples:
         """Validate one patch of samples."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
-        weights = check_weights(sample_weight, len(X), X.dtype)
+        X = refuse_overflow(validate_data(self, X, dtype=[np.float64, np.float32], reset=reset))
+        weights = check_weights(sample_weight, len(X), np.float64)
         if y is not None:
             check_consistent_length(X, y)
         if self.label_weight == 0:
@@ -254,12 +271,15 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"label_weight={self.label_weight} needs the classes of the samples: call fit(X, y), "
                 "or set label_weight=0 for an unsupervised map."
             )
-        classes, codes = np.unique(column_or_1d(y), return_inverse=True)
+        y = column_or_1d(y)
+        assert_all_finite(y, input_name="y")
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
         return Samples(X, weights, np.eye(len(classes), dtype=X.dtype)[codes], classes)
 
     def _check_new(self, X: ArrayLike) -> NDArray[Any]:
         check_is_fitted(self, "prototypes_")
-        return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return refuse_overflow(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
 
     # Learning
 
@@ -272,7 +292,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             try:
                 for group in _batched(patches, self.patch_runs):
                     each = n_threads if len(group) == 1 else 1
-                    done = Parallel(n_threads if len(group) > 1 else 1, prefer="threads")(
+                    done = Parallel(n_threads if len(group) > 1 else 1, require="sharedmem")(
                         delayed(self._learn)(*job, each, self.decay) for job in zip(group, runs, rngs)
                     )
                     runs[: len(done)] = done
@@ -283,7 +303,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             models = [model for model in runs if model is not None]
             if len(models) > 1 and not interrupted:
                 others = reduce(Samples.joined, (model.as_samples() for model in models[1:]))
-                models[0] = self._learn(others, models[0], rng, n_threads, decay=1.0)
+                merged = self._learn(others, models[0], rng, n_threads, decay=1.0)
+                models[0] = merged.showing(group[-1], n_threads)
         if models:
             self._rng = rng
             self._store(models[0])
@@ -300,21 +321,24 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         n_new = len(patch.X)
         if model is not None:
             patch = patch.joined(model.as_samples(decay))
-        weights = patch.weights * self._emphasis(patch)
-        scale = float(weights.max())
+        present = np.flatnonzero(patch.weights)
+        taught = patch if len(present) == len(patch.X) else patch.take(present)
+        emphasis, magnification = self._emphasis(taught, n_threads)
+        weights = taught.weights * emphasis
+        scale = float(weights.max(initial=1e-300))
         source = ArraySource(
-            patch.X,
+            taught.X,
             weights=weights / scale,
-            labels=patch.labels,
+            labels=taught.labels,
             label_weight=self.label_weight,
             n_threads=n_threads,
         )
         cooperation = self._cooperation(source) if model is None else model.cooperation
         k = self._size(cooperation) if model is None else len(model.positions)
         if model is None:
-            require_samples(patch, k)
+            require_samples(len(taught.X), k)
         resumed = model is not None and self._resumes()
-        prototypes = Mean(self._start(source, cooperation, patch, model if resumed else None, rng), source.metric)
+        prototypes = Mean(self._start(source, cooperation, taught, model if resumed else None, rng), source.metric)
         epochs = self._epochs(prototypes, cooperation, source, self._ranges(cooperation, resumed), rng)
         costs: list[float] = []
         ranges: list[float] = []
@@ -329,20 +353,20 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             interrupted = True
         d = source.n_features
         positions = (prototypes.positions[:, :d] + source.origin[:d]).astype(patch.X.dtype)
-        fuzzy = None if patch.labels is None else np.clip(prototypes.positions[:, d:], 0.0, 1.0)
+        fuzzy = None if patch.labels is None else as_shares(prototypes.positions[:, d:])
         if model is not None and not resumed:
             _, places = linear_sum_assignment(cdist(model.positions, positions, "sqeuclidean"))
             positions, fuzzy = positions[places], None if fuzzy is None else fuzzy[places]
-        first, second, squared = winners(*stage(patch.X, positions, n_threads))
+        first, second, _ = winners(*stage(patch.X, positions, n_threads))
         return Model(
             cooperation,
             positions,
             fuzzy,
             patch.classes,
+            magnification,
             masses=np.bincount(first, patch.weights, k).astype(np.float64),
             winners=first[:n_new],
             graph=hebbian_graph(first[:n_new], second[:n_new], patch.weights[:n_new], k),
-            error=0.5 * float(patch.weights.astype(np.float64) @ squared),  # Hasenfuss 2009, eq. 2.2
             costs=costs,
             ranges=ranges,
             interrupted=interrupted,
@@ -352,21 +376,20 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Say whether later patches start from the prototypes so far; otherwise they start anew, by ``init``."""
         return not isinstance(self.init, str)
 
-    def _emphasis(self, patch: Samples) -> NDArray[Any] | float:
-        """Return the factor p^c by which magnification control weights each sample."""
+    def _emphasis(self, patch: Samples, n_threads: int) -> tuple[NDArray[np.float64] | float, float | None]:
+        """Return the factor p^c by which magnification control weights each sample, and c."""
         if self.magnification == 0:
-            return 1.0
-        n_samples = np.count_nonzero(patch.weights)
+            return 1.0, None
+        n_samples = len(patch.X)
         if n_samples < 2:
             raise ValueError(f"n_samples={n_samples} is too few for magnification control, which needs a density.")
         # weights that cannot be counts, such as shares, are made one on average
-        counts = patch.weights * max(1.0, n_samples / patch.weights.sum(dtype=np.float64))
+        counts = patch.weights * max(1.0, n_samples / patch.weights.sum())
         exponent = self.magnification
         if exponent == "optimal":
             exponent = 2.0 / correlation_dimension(patch.X, sample_weight=counts)  # Hasenfuss 2009, eq. 3.7
-        self.magnification_ = float(exponent)
-        log_weights = self.magnification_ * parzen_log_density(patch.X, sample_weight=counts)
-        return np.exp(log_weights - log_weights.max()).astype(patch.X.dtype)
+        log_weights = float(exponent) * parzen_log_density(patch.X, sample_weight=counts, n_jobs=n_threads)
+        return np.exp(log_weights - log_weights.max()), float(exponent)
 
     def _start(
         self,
@@ -422,7 +445,13 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return learn_online(prototypes, cooperation, source, ranges, rates, rng)
 
     def _falling(self, start: float, end: float) -> NDArray[np.float64]:
-        return as_schedule(self.schedule)(start, end, self.max_iter)
+        values = np.asarray(as_schedule(self.schedule)(start, end, self.max_iter), dtype=np.float64)
+        if values.shape != (self.max_iter,) or not (np.isfinite(values) & (values > 0)).all():
+            raise ValueError(
+                f"The schedule must give max_iter={self.max_iter} positive numbers; it gave {np.round(values[:5], 6)}"
+                f"{' ...' if values.size > 5 else ''} of shape {values.shape}."
+            )
+        return values
 
     def _report(self, costs: list[float], ranges: list[float]) -> None:
         epoch = len(costs)
@@ -442,34 +471,39 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.cost_history_ = model.costs
         self.range_history_ = model.ranges
         self.n_iter_ = len(model.costs)
-        for name in ("classes_", "label_distribution_", "prototype_labels_"):
+        for name in ("classes_", "label_distribution_", "prototype_labels_", "magnification_"):
             self.__dict__.pop(name, None)
+        if model.magnification is not None:
+            self.magnification_ = model.magnification
         if model.fuzzy is not None:
             self.classes_ = model.classes
             self.label_distribution_ = model.fuzzy
             self.prototype_labels_ = model.classes[model.fuzzy.argmax(axis=1)]
 
 
-def hebbian_graph(
-    first: NDArray[np.int64], second: NDArray[np.int64], weights: NDArray[Any], n_prototypes: int
-) -> csr_array:
-    """Connect the two nearest prototypes of every sample, and add up the weights of the samples of each edge."""
-    if n_prototypes == 1:
-        return csr_array((1, 1))
-    shape = (n_prototypes, n_prototypes)
-    ordered = np.minimum(first, second), np.maximum(first, second)
-    upper = coo_array((weights.astype(np.float64), ordered), shape=shape).tocsr()
-    return upper + upper.T
-
-
-def require_samples(patch: Samples, n_prototypes: int) -> None:
+def require_samples(n_samples: int, n_prototypes: int) -> None:
     """Refuse to place more prototypes than there are samples with weight."""
-    n_samples = int(np.count_nonzero(patch.weights))
     if n_samples < n_prototypes:
         raise ValueError(
-            f"n_samples={n_samples} is fewer than the {n_prototypes} prototypes to be placed. "
-            f"Use at most {n_samples} prototypes, or more samples (in the first patch, if there are several)."
+            f"n_samples={n_samples} is fewer than the {n_prototypes} prototypes to be placed. Use at most {n_samples} "
+            "prototypes (or nodes of the lattice), or more samples (in the first patch, if there are several)."
         )
+
+
+def refuse_overflow(X: NDArray[Any]) -> NDArray[Any]:
+    """Refuse samples whose squared distances are beyond the largest number."""
+    largest = max(float(X.max()), -float(X.min()))
+    if largest > np.sqrt(np.finfo(X.dtype).max / (8 * X.shape[1])):
+        raise ValueError(
+            f"X has values up to {largest:g}, whose squares are too large for {X.dtype}; rescale X, or drop outliers."
+        )
+    return X
+
+
+def as_shares(labels: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return fuzzy labels (k, C) as class shares, clear of rounding."""
+    clipped = np.clip(labels, 1e-300, 1.0)
+    return clipped / clipped.sum(axis=1, keepdims=True)
 
 
 def _batched(items: Iterable[Samples], size: int) -> Iterator[list[Samples]]:

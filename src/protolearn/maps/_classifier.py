@@ -21,13 +21,14 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     """Classify by the label of the nearest prototype of a map.
 
     The map is fitted first. Then every prototype gets the class shares of the samples it wins; a prototype that wins
-    none takes them from the nearest prototype that does. A supervised map (``label_weight > 0``) brings the class
+    none takes the class of the sample nearest to it. A supervised map (``label_weight > 0``) brings the class
     shares of its prototypes along.
 
     Parameters
     ----------
     estimator : object, optional
-        A map with ``fit``, ``predict`` (index of the winner) and ``transform`` (distances to the prototypes);
+        A map, or a pipeline that ends in one: anything with ``fit``, ``predict`` (index of the winner) and
+        ``transform`` (distances to the prototypes);
         by default neural gas with three prototypes for each class.
     labelling : {"fuzzy", "majority"}, default="fuzzy"
         ``"fuzzy"`` keeps the class shares of each prototype as probabilities, ``"majority"`` only its largest class,
@@ -110,8 +111,12 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             estimator: Any = NeuralGas(size, random_state=0)
         else:
             estimator = clone(self.estimator)
-        weighted = sample_weight is not None and has_fit_parameter(estimator, "sample_weight")
-        self.estimator_ = estimator.fit(samples, y, sample_weight=weights) if weighted else estimator.fit(samples, y)
+        if sample_weight is None:
+            self.estimator_ = estimator.fit(samples, y)
+        elif has_fit_parameter(estimator, "sample_weight"):
+            self.estimator_ = estimator.fit(samples, y, sample_weight=weights)
+        else:
+            raise ValueError(f"{type(estimator).__name__} takes no sample_weight; fit without weights.")
         if hasattr(self.estimator_, "label_distribution_"):
             shares = self.estimator_.label_distribution_
         else:
@@ -137,6 +142,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         X = self._check_new(X)
         predicted = self.prototype_labels_[self.estimator_.predict(X)]
         if self.reject_threshold > 0:
+            self._check_reject_label()
             predicted = np.where(self.confidence(X) < self.reject_threshold, self.reject_label, predicted)
         return predicted
 
@@ -159,8 +165,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     def confidence(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
 
-        ``d+`` is the distance to the nearest prototype and ``d-`` to the nearest prototype of another class: 0 on a
-        class border, 1 on a prototype.
+        ``d+`` is the squared distance to the nearest prototype and ``d-`` to the nearest prototype of another class
+        (what the map's ``transform`` gives): 0 on a class border, 1 on a prototype.
 
         Parameters
         ----------
@@ -187,15 +193,20 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     def _class_shares(
         self, X: NDArray[Any], codes: NDArray[np.int64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Return the class shares of each receptive field; an empty one takes those of its nearest neighbour."""
-        winners = self.estimator_.predict(X)
-        prototypes = self.estimator_.prototypes_
-        counts = np.zeros((len(prototypes), len(self.classes_)))
-        np.add.at(counts, (winners, codes), weights)
-        filled = counts.sum(axis=1) > 0
-        gaps = ((prototypes[:, None, :] - prototypes[filled]) ** 2).sum(axis=2)
-        donors = np.flatnonzero(filled)[gaps.argmin(axis=1)]
-        counts = counts[np.where(filled, np.arange(len(counts)), donors)]
+        """Return the class shares of each receptive field; an empty one takes the class of the nearest sample."""
+        counts = np.zeros((self.estimator_.transform(X[:1]).shape[1], len(self.classes_)))
+        np.add.at(counts, (self.estimator_.predict(X), codes), weights)
+        empty = np.flatnonzero(counts.sum(axis=1) == 0)
+        if len(empty):
+            present = np.flatnonzero(weights)
+            nearest, closest = np.zeros(len(empty), np.int64), np.full(len(empty), np.inf)
+            for rows in gen_batches(len(present), 4096):
+                distances = self.estimator_.transform(X[present[rows]])[:, empty]
+                best = distances.argmin(axis=0)
+                nearer = distances.min(axis=0) < closest
+                nearest[nearer] = present[rows][best[nearer]]
+                closest = np.minimum(closest, distances.min(axis=0))
+            counts[empty, codes[nearest]] = 1.0
         return counts / counts.sum(axis=1, keepdims=True)
 
     def _check_reject_label(self) -> None:

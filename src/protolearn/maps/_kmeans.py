@@ -40,7 +40,7 @@ class KMeans(ClusterMixin, PrototypeMap):
         Where prototypes start: spread samples, random samples, small values around the mean, on the principal plane,
         or given.
     n_init : int, default=1
-        Number of starts; the result with the lowest cost is kept.
+        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=300
         Largest number of epochs.
     tol : float, default=1e-4
@@ -48,7 +48,8 @@ class KMeans(ClusterMixin, PrototypeMap):
     empty : {"keep", "reseed"}, default="keep"
         A prototype that wins no sample stays where it is, or moves to the sample farthest from its prototype.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the learning rate falls; a callable maps (start, end, n_steps) to the values.
+        How the learning rate of the online algorithm falls; a callable maps (start, end, n_steps) to the
+        values.
     label_weight : float, default=0.0
         Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
     magnification : float or "optimal", default=0.0
@@ -173,11 +174,11 @@ class KMeans(ClusterMixin, PrototypeMap):
         self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
     ) -> Model:
         best = super()._learn(patch, model, rng, n_threads, decay)
-        for _ in range(self.n_init - 1 if model is None and isinstance(self.init, str) else 0):
+        for _ in range(self.n_init - 1 if isinstance(self.init, str) else 0):
             if best.interrupted:
                 break
             other = super()._learn(patch, model, rng, n_threads, decay)
-            best = min(best, other, key=lambda candidate: candidate.error)
+            best = min(best, other, key=lambda candidate: candidate.costs[-1])
         return best
 
     def _epochs(

@@ -53,7 +53,8 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     magnification : float or "optimal", default=0.0
         Exponent c of magnification control: samples count with their density to the power c. Positive values put more
         prototypes into dense regions, negative ones (above -1) into sparse regions. ``"optimal"`` takes
-        2 / (intrinsic dimension), which makes all prototypes win about equally often.
+        2 / (intrinsic dimension), which makes all prototypes win about equally often. The density is estimated from
+        all pairs of samples.
     learning_rate_start, learning_rate_end : float, default=0.5, 0.005
         First and last step size of the online algorithm.
     patch_size : int, optional
@@ -165,7 +166,7 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         super()._check_parameters()
         check_number("n_prototypes", self.n_prototypes, integer=True, low=1)
         if self.range_start != "auto":
-            check_number("range_start", self.range_start, low=0, open_low=True)
+            check_number("range_start", self.range_start, low=0, open_low=True, also=" or 'auto'")
         check_number("range_end", self.range_end, low=0, open_low=True)
 
     def _cooperation(self, source: ArraySource) -> Cooperation:

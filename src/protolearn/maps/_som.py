@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.cooperation import Cooperation, OnLattice
-from protolearn.core.initialisation import distinct_rows, mean_and_variance, principal_axes
+from protolearn.core.initialisation import distinct_rows, principal_axes
 from protolearn.core.lattices import Lattice, as_lattice, rectangular
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
@@ -52,7 +52,8 @@ class SOM(PrototypeMap):
         First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
         (``init="pca"``), else a quarter, also in all patches but the first.
     range_end : float, default=0.55
-        Last range. Smaller values quantise better, larger ones keep neighbours more alike.
+        Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices. Smaller values
+        quantise better, larger ones keep neighbours more alike.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
         How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values.
     label_weight : float, default=0.0
@@ -171,10 +172,13 @@ class SOM(PrototypeMap):
         super()._check_parameters()
         check_option("winner", self.winner, ("heskes", "nearest"))
         check_option("kernel", self.kernel, ("gaussian", "exponential"))
-        if not (isinstance(self.lattice, str) and self.lattice == "auto"):
+        if isinstance(self.lattice, str):
+            check_option("lattice", self.lattice, ("auto",), also=", a tuple (rows, columns) or a Lattice such as "
+                         "protolearn.core.lattices.hexagonal(rows, columns)")  # fmt: skip
+        else:
             as_lattice(self.lattice)
         if self.range_start != "auto":
-            check_number("range_start", self.range_start, low=0, open_low=True)
+            check_number("range_start", self.range_start, low=0, open_low=True, also=" or 'auto'")
         check_number("range_end", self.range_end, low=0, open_low=True)
 
     def _cooperation(self, source: ArraySource) -> OnLattice:
@@ -191,11 +195,21 @@ class SOM(PrototypeMap):
 
     def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
         assert isinstance(cooperation, OnLattice)
+        distances = cooperation.lattice.distances
+        step = distances[distances > 0].min(initial=np.inf)
+        step = step if np.isfinite(step) else 1.0
         start = self.range_start
         if start == "auto":
             ordered = not resumed and isinstance(self.init, str) and self.init == "pca"
-            start = max(cooperation.lattice.distances.max() / (12 if ordered else 4), self.range_end)
-        return self._falling(float(start), self.range_end)
+            start = max(distances.max() / step / (12 if ordered else 4), self.range_end)
+        return step * self._falling(float(start), self.range_end)
+
+    def _check_unchanged(self, model: Model) -> None:
+        super()._check_unchanged(model)
+        assert isinstance(model.cooperation, OnLattice)
+        lattice = model.cooperation.lattice if isinstance(self.lattice, str) else as_lattice(self.lattice)
+        if OnLattice(lattice, self.winner, self.kernel) != model.cooperation:
+            raise ValueError("The lattice, winner or kernel is not that of the map so far; call fit to start anew.")
 
     def _resumes(self) -> bool:
         return True  # the map keeps its orientation
@@ -210,8 +224,7 @@ def suggest_lattice(source: ArraySource) -> Lattice:
     """Return a rectangle of about 5 sqrt(n) nodes, at most n, with sides in proportion to the spread of the data."""
     n = len(distinct_rows(source)[0])
     n_nodes = min(n, round(5 * np.sqrt(n)))
-    mean, _ = mean_and_variance(source)
-    values, _ = principal_axes(source, mean, 2)
+    _, values, _ = principal_axes(source, 2)
     ratio = np.sqrt(values[0] / values[1]) if len(values) == 2 and values[1] > 0 else 1.0
     columns = int(np.clip(round(np.sqrt(n_nodes * np.clip(ratio, 1.0, 4.0))), 1, n_nodes))
     return rectangular(max(1, n_nodes // columns), columns)

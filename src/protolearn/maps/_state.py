@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import coo_array, csr_array
 
 from protolearn.core.cooperation import Cooperation
+from protolearn.core.loop import stage, winners
 
-__all__ = ["Model", "Samples"]
+__all__ = ["Model", "Samples", "hebbian_graph"]
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,15 @@ class Samples:
 
     def joined(self, other: Samples) -> Samples:
         """Append other samples."""
-        X = np.concatenate([self.X, other.X.astype(self.X.dtype)])
-        weights = np.concatenate([self.weights, other.weights.astype(self.X.dtype)])
+        X = np.concatenate([self.X, other.X])
+        weights = np.concatenate([self.weights, other.weights])
         if self.labels is None:
             return Samples(X, weights)
+        if (self.classes.dtype.kind in "biuf") != (other.classes.dtype.kind in "biuf"):
+            raise ValueError(
+                f"Classes are {self.classes.tolist()} here and {other.classes.tolist()} in another patch; "
+                "give all patches the same kind of labels."
+            )
         classes = np.union1d(self.classes, other.classes)
         labels = [spread_columns(part.labels, part.classes, classes) for part in (self, other)]
         return Samples(X, weights, np.concatenate(labels).astype(X.dtype), classes)
@@ -47,10 +53,10 @@ class Model:
     positions: NDArray[Any]
     fuzzy: NDArray[np.float64] | None
     classes: Any
+    magnification: float | None
     masses: NDArray[np.float64]
     winners: NDArray[np.int64]
     graph: csr_array
-    error: float
     costs: list[float]
     ranges: list[float]
     interrupted: bool
@@ -60,6 +66,11 @@ class Model:
         full = self.masses > 0
         fuzzy = None if self.fuzzy is None else self.fuzzy[full]
         return Samples(self.positions[full], decay * self.masses[full], fuzzy, self.classes)
+
+    def showing(self, patch: Samples, n_threads: int) -> Model:
+        """Return the model with winners and graph of other samples than those it was trained on last."""
+        first, second, _ = winners(*stage(patch.X, self.positions, n_threads))
+        return replace(self, winners=first, graph=hebbian_graph(first, second, patch.weights, len(self.positions)))
 
     def labels_over(self, classes: Any) -> NDArray[np.float64]:
         """Return the fuzzy labels with a column for each of these classes; none if the map is not supervised."""
@@ -73,3 +84,15 @@ def spread_columns(labels: NDArray[Any], classes: NDArray[Any], all_classes: NDA
     wider = np.zeros((len(labels), len(all_classes)))
     wider[:, np.searchsorted(all_classes, classes)] = labels
     return wider
+
+
+def hebbian_graph(
+    first: NDArray[np.int64], second: NDArray[np.int64], weights: NDArray[Any], n_prototypes: int
+) -> csr_array:
+    """Connect the two nearest prototypes of every sample, and add up the weights of the samples of each edge."""
+    if n_prototypes == 1:
+        return csr_array((1, 1))
+    shape = (n_prototypes, n_prototypes)
+    ordered = np.minimum(first, second), np.maximum(first, second)
+    upper = coo_array((weights.astype(np.float64), ordered), shape=shape).tocsr()
+    return upper + upper.T

@@ -23,7 +23,7 @@ Indices = NDArray[np.intp]
 
 
 def prototypes_of(source: Any) -> NDArray[Any]:
-    """Return the prototypes W (k, d) of a fitted estimator, or the array itself.
+    """Return the prototypes W (k, d) of a fitted map or of the map in a classifier, or the array itself.
 
     Examples
     --------
@@ -31,6 +31,7 @@ def prototypes_of(source: Any) -> NDArray[Any]:
     array([[0., 1.],
            [2., 3.]])
     """
+    source = getattr(source, "estimator_", source)
     if hasattr(source, "fit") and not hasattr(source, "prototypes_"):
         raise NotFittedError(f"This {type(source).__name__} has no prototypes yet; call fit first.")
     return check_array(getattr(source, "prototypes_", source), dtype=[np.float64, np.float32], input_name="prototypes")
@@ -46,7 +47,7 @@ def lattice_of(estimator: Any) -> Lattice:
     >>> lattice_of(SimpleNamespace(lattice_=chain(3)))
     Lattice(chain, 3 nodes)
     """
-    lattice = getattr(estimator, "lattice_", None)
+    lattice = getattr(getattr(estimator, "estimator_", estimator), "lattice_", None)
     if lattice is None:
         raise ValueError(
             f"This measure compares the data with a lattice, and this {type(estimator).__name__} has none (no "

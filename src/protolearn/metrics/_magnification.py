@@ -132,6 +132,7 @@ def magnification_exponent(
 
 
 def _receptive_field_masses(source: Any, n_prototypes: int | None) -> Floats:
+    source = getattr(source, "estimator_", source)
     if hasattr(source, "multiplicities_"):
         mass = np.asarray(source.multiplicities_, dtype=np.float64)
     else:

@@ -170,6 +170,7 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
     (3, 0.0)
     """
     lattice = lattice_of(estimator)
+    estimator = getattr(estimator, "estimator_", estimator)
     if getattr(estimator, "graph_", None) is None:
         raise ValueError(
             f"This {type(estimator).__name__} has no graph of neighbouring prototypes (no attribute graph_); give a "

@@ -1,0 +1,45 @@
+"""The limit on the matrix library does not outlive the fits that set it, in whatever order they end."""
+
+from threading import Barrier, Event, Thread
+
+import numpy as np
+from threadpoolctl import ThreadpoolController, threadpool_limits
+
+from protolearn.core.threads import chunk_threads
+
+
+def blas_threads():
+    return [library.num_threads for library in ThreadpoolController().select(user_api="blas").lib_controllers]
+
+
+def test_overlapping_users_restore_the_limit():
+    np.ones((2, 2)) @ np.ones((2, 2))
+    before = blas_threads()
+    inside, first_left = Barrier(2), Event()
+
+    def leave_first():
+        with chunk_threads():
+            inside.wait()
+        first_left.set()
+
+    def leave_last():
+        with chunk_threads():
+            inside.wait()
+            first_left.wait()
+
+    threads = [Thread(target=leave_first), Thread(target=leave_last)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert blas_threads() == before
+    with chunk_threads():
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+def test_number_of_threads():
+    with threadpool_limits(1, user_api="blas"), chunk_threads() as allowed:
+        assert allowed == 1
+    with chunk_threads(3) as given, chunk_threads() as nested:
+        assert (given, nested) == (3, 1)
