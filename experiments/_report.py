@@ -1,0 +1,166 @@
+"""How an experiment reports: our numbers beside the document's, a verdict for each, a JSON file and a picture."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image
+
+__all__ = [
+    "ADDED",
+    "MISSED",
+    "NOT_YET",
+    "NO_NUMBER",
+    "ORDER",
+    "REFERENCE",
+    "REPRODUCED",
+    "RESULTS",
+    "SKIPPED",
+    "holds",
+    "judge",
+    "markdown",
+    "report",
+    "row",
+    "save",
+    "table",
+]
+
+RESULTS = Path(__file__).parent / "results"
+
+REPRODUCED = "reproduced"
+ORDER = "same order, other values"
+MISSED = "missed"
+NO_NUMBER = "no number to compare"  # our number, for the record
+REFERENCE = "reference only"  # the document quotes the number from elsewhere
+ADDED = "added later, no verdict"  # looks for the cause of a miss
+NOT_YET = "not yet"
+SKIPPED = "skipped"
+
+Row = dict[str, Any]
+Result = dict[str, Any]
+
+
+def row(quantity: str, document: float | str | None, ours: Any, verdict: str) -> Row:
+    """One line of the table; ``ours`` is a number, a text, or the values of all runs."""
+    values = np.asarray(ours if ours is not None else [])
+    if values.dtype.kind in "US" or values.size == 0:
+        return {"quantity": quantity, "document": document, "ours": ours, "sd": None, "n": None, "verdict": verdict}
+    many = values.size > 1
+    return {
+        "quantity": quantity,
+        "document": document,
+        "ours": float(values.mean()),
+        "sd": float(values.std(ddof=1)) if many else None,
+        "n": int(values.size) if many else None,
+        "verdict": verdict,
+    }
+
+
+def judge(ours: Any, document: float, tolerance: float, same_order: bool) -> str:
+    """Compare a mean with a printed number: within the tolerance, only in the same order, or neither."""
+    if abs(float(np.mean(ours)) - document) <= tolerance:
+        return REPRODUCED
+    return ORDER if same_order else MISSED
+
+
+def holds(statement: Any) -> str:
+    """Verdict on a statement without a number."""
+    return REPRODUCED if bool(statement) else MISSED
+
+
+def report(settings: Mapping[str, Any], rows: Sequence[Row], data: Mapping[str, Any] | None = None) -> Result:
+    """Put settings, rows and what the picture needs together, all as plain numbers and lists."""
+    return {"settings": _plain(settings), "rows": _plain(rows), "data": _plain(data or {})}
+
+
+def save(name: str, result: Result, draw: Callable[[Result], Figure] | None, folder: Path) -> None:
+    """Write ``name.json`` and, if there is something to draw, ``name.png``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
+    if draw is not None and result["data"]:
+        buffer = io.BytesIO()
+        draw(result).savefig(buffer, dpi=110)
+        # a palette keeps the pictures small
+        Image.open(buffer).convert("RGB").quantize(128).save(folder / f"{name}.png", optimize=True)
+
+
+def table(rows: Sequence[Row]) -> str:
+    """Return the rows as a table for the screen."""
+    cells = [["quantity", "document", "ours", "runs", "verdict"], *(_cells(line) for line in rows)]
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells)
+
+
+def markdown(results: Mapping[str, Result]) -> str:
+    """Return the page of all experiments; results by the name of their script."""
+    lines = [
+        "# Experiments",
+        "",
+        "The experiments of A. Hasenfuss, *Topographic Mapping of Dissimilarity Datasets* (PhD thesis, TU Clausthal,",
+        "2009), chapter 3, run with this library. The table is made by `python -m experiments --table` from the files",
+        "in `experiments/results`, which also hold all settings and a picture of every experiment;",
+        "`python -m experiments` runs everything again. The protocol and the rule behind every verdict stand at the",
+        "top of each script and were fixed before the full run.",
+        "",
+        f"*{REPRODUCED}*: within the tolerance of the script, or the statement holds. *{ORDER}*: another value, but",
+        f"the methods compare as in the document. *{MISSED}*: neither. *{NO_NUMBER}*: the document has none, or not of",
+        f"this quantity or data; ours is given for the record. *{REFERENCE}*: the document quotes it from elsewhere.",
+        f"*{ADDED}*: a variant that was added after a first look, to find the cause of a miss. Values are mean ±",
+        "standard deviation over runs.",
+        "",
+        *_tally(results),
+        "",
+        "| experiment | quantity | document | ours | runs | verdict | remark |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for name, result in results.items():
+        script = importlib.import_module(f"experiments.{name}")
+        for line in result["rows"]:
+            cells = [f"{name[:3].upper()} {script.TITLE}", *_cells(line), _remark(line, getattr(script, "REMARKS", {}))]
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _remark(line: Row, remarks: Mapping[str, str]) -> str:
+    """Return the explanation of a row that is not reproduced: that of the first phrase found in its quantity."""
+    if line["verdict"] not in (ORDER, MISSED):
+        return ""
+    return next((text for phrase, text in remarks.items() if phrase in line["quantity"]), "")
+
+
+def _tally(results: Mapping[str, Result]) -> list[str]:
+    verdicts = [line["verdict"] for result in results.values() for line in result["rows"]]
+    counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in (REPRODUCED, ORDER, MISSED)]
+    return [f"In all: {'; '.join(counts)}."]
+
+
+def _cells(line: Row) -> list[str]:
+    """Return the texts of a row: quantity, document, ours, runs, verdict."""
+    ours = _text(line["ours"]) if line["sd"] is None else f"{_text(line['ours'])} ± {line['sd']:.2g}"
+    return [line["quantity"], _text(line["document"]), ours, str(line["n"] or ""), line["verdict"]]
+
+
+def _text(value: Any) -> str:
+    if value is None:
+        return ""
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def _plain(value: Any) -> Any:
+    """Return nested containers and arrays as lists, dictionaries and Python numbers with six digits."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, range, np.ndarray)):
+        return [_plain(item) for item in value]
+    if isinstance(value, (bool, np.bool_)):
+        return bool(value)
+    if isinstance(value, (float, np.floating)):
+        return float(f"{value:.6g}")
+    return int(value) if isinstance(value, np.integer) else value
