@@ -11,7 +11,7 @@ from scipy.spatial.distance import cdist
 
 from protolearn.core.cooperation import OnLattice, Ranks, WinnerTakesAll, index_mask, sorted_codes
 from protolearn.core.lattices import chain, hexagonal, hyperbolic, rectangular
-from protolearn.core.loop import anneal, learn_online, winners
+from protolearn.core.loop import anneal, distances_to, learn_online, nearest, winners
 from protolearn.core.prototypes import Mean
 from protolearn.core.schedules import constant, geometric, inverse
 from protolearn.core.sources import ArraySource
@@ -151,11 +151,12 @@ def test_codes_resolve_single_precision(k):
 
 def test_two_winners():
     X, W, _, source, prototypes = problem(3, n=200)
-    first, second, nearest = winners(prototypes, source)
+    first, second = winners(prototypes, source)
     order = np.argsort(cdist(X, W), axis=1)
     assert_array_equal(first, order[:, 0])
     assert_array_equal(second, order[:, 1])
-    assert_allclose(nearest, cdist(X, W, "sqeuclidean").min(axis=1), atol=1e-9)
+    assert_array_equal(nearest(prototypes, source), order[:, 0])
+    assert_allclose(distances_to(prototypes, source, first), cdist(X, W, "sqeuclidean").min(axis=1), atol=1e-12)
 
 
 # Updates against slow oracles

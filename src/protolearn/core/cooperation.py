@@ -195,14 +195,14 @@ class OnLattice:
 def sum_by_winner(prototypes: Mean, source: ArraySource, mixture: NDArray[np.float64] | None = None) -> Statistics:
     """Sum the samples of each winner, the smallest of the (mixed) distances."""
     k = len(prototypes)
-    measure = prototypes.measure(source.dtype, mixture)
+    find = prototypes.seek(source.dtype, mixture)
 
     def learn(chunk: Chunk) -> Statistics:
-        winners = measure(chunk).argmin(axis=1)
+        winners = find(chunk)
         members = csc_array((chunk.weights, winners, np.arange(len(winners) + 1)), shape=(k, len(winners)))
         return Statistics.of(members, chunk.lifted)
 
-    return source.sum(learn, k)
+    return source.sum(learn, k, width=1)
 
 
 def index_mask(n_prototypes: int) -> int:

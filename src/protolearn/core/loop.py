@@ -14,7 +14,7 @@ from protolearn.core.initialisation import inverse_cdf, sampling_order
 from protolearn.core.prototypes import Mean
 from protolearn.core.sources import ArraySource, Chunk
 
-__all__ = ["Step", "anneal", "learn_online", "nearest", "stage", "winners"]
+__all__ = ["Step", "anneal", "distances_to", "learn_online", "nearest", "stage", "winners"]
 
 
 @dataclass(frozen=True)
@@ -76,25 +76,35 @@ def learn_online(
 
 def nearest(prototypes: Mean, source: ArraySource) -> NDArray[np.int64]:
     """Return the nearest prototype of every sample."""
-    measure = prototypes.measure(source.dtype)
-    (first,) = source.gather(lambda chunk: (measure(chunk).argmin(axis=1),), len(prototypes))
+    find = prototypes.seek(source.dtype)
+    (first,) = source.gather(lambda chunk: (find(chunk),), len(prototypes))
     return first
 
 
-def winners(prototypes: Mean, source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
-    """Return the nearest and second nearest prototype of every sample, and the squared distance to the nearest."""
+def winners(prototypes: Mean, source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the nearest and second nearest prototype of every sample."""
     measure = prototypes.measure(source.dtype)
-    positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
-    def two_nearest(chunk: Chunk) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[Any]]:
+    def two_nearest(chunk: Chunk) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         distances = measure(chunk)
         first = distances.argmin(axis=1)
         distances[np.arange(len(distances)), first] = np.inf
-        gaps = chunk.lifted[:, :-2] - positions[first]  # exact where the product of lifted samples cancels
-        return first, distances.argmin(axis=1), np.square(gaps, out=gaps) @ metric
+        return first, distances.argmin(axis=1)
 
-    first, second, squared = source.gather(two_nearest, len(prototypes))
-    return first, second, squared
+    first, second = source.gather(two_nearest, len(prototypes))
+    return first, second
+
+
+def distances_to(prototypes: Mean, source: ArraySource, chosen: NDArray[np.int64]) -> NDArray[Any]:
+    """Return the squared distance of every sample to one prototype, exact where squares would cancel."""
+    positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
+
+    def measure(chunk: Chunk) -> tuple[NDArray[Any]]:
+        gaps = chunk.lifted[:, :-2] - positions[chosen[chunk.rows]]
+        return (np.square(gaps, out=gaps) @ metric,)
+
+    (squared,) = source.gather(measure)
+    return squared
 
 
 def stage(X: NDArray[Any], positions: NDArray[Any], n_threads: int = 1) -> tuple[Mean, ArraySource]:

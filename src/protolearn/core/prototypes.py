@@ -15,6 +15,8 @@ from protolearn.core.statistics import Statistics
 
 __all__ = ["Mean"]
 
+BLOCK_BYTES = 1_600_000  # distances of a block of samples: few enough for the cache, enough to be worth a call
+
 
 @dataclass(frozen=True)
 class Mean:
@@ -57,6 +59,27 @@ class Mean:
         forms = self.affine if mixture is None else mixture @ self.affine
         columns = np.ascontiguousarray(forms.T, dtype=dtype)
         return lambda chunk: chunk.lifted @ columns
+
+    def seek(self, dtype: Any, mixture: NDArray[np.float64] | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
+        """Return the function that gives the nearest prototype (c,) of each sample of a chunk.
+
+        With a ``mixture`` (k, k), whose rows add up to one, the mixed distances are compared. The term ``|x|^2`` is the
+        same for all and left out, and a few samples are looked at at a time, so that their distances stay in a cache.
+        """
+        forms = self.affine if mixture is None else mixture @ self.affine
+        columns = np.ascontiguousarray(forms[:, :-1].T, dtype=dtype)
+        size = max(16, BLOCK_BYTES // (len(self) * columns.itemsize))
+
+        def find(chunk: Chunk) -> NDArray[np.intp]:
+            winners = np.empty(len(chunk.lifted), np.intp)
+            distances = np.empty((min(size, len(winners)), len(self)), columns.dtype)
+            for start in range(0, len(winners), size):
+                block = chunk.lifted[start : start + size, :-1]
+                np.dot(block, columns, out=distances[: len(block)])
+                distances[: len(block)].argmin(axis=1, out=winners[start : start + size])
+            return winners
+
+        return find
 
     def update(self, statistics: Statistics) -> Mean:
         """Move every prototype to its weighted mean; one without samples stays."""

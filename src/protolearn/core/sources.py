@@ -98,6 +98,7 @@ class ArraySource:
         if labels is None:
             self.metric[:] = 1.0
 
+        self._pool: ThreadPoolExecutor | None = None
         self._kept: NDArray[Any] | None = None
         if keep and self.n_samples * (self.n_columns + 2) * self.dtype.itemsize <= KEPT_BYTES:
             self._kept = self._lift(slice(None))
@@ -121,20 +122,26 @@ class ArraySource:
         lifted[:, -1] = norms
         return lifted
 
-    def slices(self, n_prototypes: int = 1) -> list[slice]:
-        """Cut the rows for chunks whose samples and distances to ``n_prototypes`` stay in the cache."""
-        size = self.chunk_size or int(
-            np.clip(CHUNK_BYTES // ((self.n_columns + 2 + n_prototypes) * self.dtype.itemsize), 128, 8192)
-        )
+    def slices(self, width: int = 1) -> list[slice]:
+        """Cut the rows for chunks that stay in the cache, with ``width`` numbers beside each sample."""
+        size = self.chunk_size
+        if size is None:
+            row_bytes = (self.n_columns + 2 + width) * self.dtype.itemsize
+            most = int(np.clip(CHUNK_BYTES // row_bytes, 128, 8192))
+            rounds = -(-self.n_samples // (N_SPANS * most))  # as many chunks for each span
+            size = max(1, min(most, -(-self.n_samples // (N_SPANS * rounds))) if self.n_samples > most else most)
         return [slice(a, min(a + size, self.n_samples)) for a in range(0, self.n_samples, size)]
 
     def map(self, function: Callable[[Chunk], T], n_prototypes: int = 1) -> Iterator[T]:
         """Yield ``function(chunk)`` for every chunk, in order."""
         return self._spread(lambda rows: function(self.chunk(rows)), self.slices(n_prototypes), n_prototypes)
 
-    def sum(self, function: Callable[[Chunk], T], n_prototypes: int = 1) -> T:
-        """Add ``function(chunk)`` over all chunks; the order of additions does not depend on the threads."""
-        slices = self.slices(n_prototypes)
+    def sum(self, function: Callable[[Chunk], T], n_prototypes: int = 1, width: int | None = None) -> T:
+        """Add ``function(chunk)`` over all chunks; the order of additions does not depend on the threads.
+
+        ``n_prototypes`` tells how much work a sample is, and ``width`` how many numbers it needs at a time.
+        """
+        slices = self.slices(n_prototypes if width is None else width)
         bounds = np.linspace(0, len(slices), min(N_SPANS, len(slices)) + 1).astype(int)
         spans = [slices[a:b] for a, b in pairwise(bounds)]
         return reduce(
@@ -158,8 +165,9 @@ class ArraySource:
         if self.n_threads == 1 or len(parts) == 1 or work < 2_000_000:  # below that, threads cost more than they bring
             yield from map(function, parts)
             return
-        with ThreadPoolExecutor(self.n_threads) as pool:
-            yield from pool.map(function, parts)
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_threads)
+        yield from self._pool.map(function, parts)
 
 
 def cut_patches(n_samples: int, patch_size: int) -> list[NDArray[np.int64]]:

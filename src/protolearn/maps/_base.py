@@ -96,7 +96,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         order = rng.permutation(len(samples.X))
         self._learn_patches((samples.take(order[cut]) for cut in cuts), None, rng)
         with chunk_threads(self.n_jobs) as n_threads:
-            self.labels_, second, _ = winners(*stage(samples.X, self.prototypes_, n_threads))
+            self.labels_, second = winners(*stage(samples.X, self.prototypes_, n_threads))
         k = len(self.prototypes_)
         self.multiplicities_ = np.bincount(self.labels_, samples.weights, k).astype(np.float64)
         self.graph_ = hebbian_graph(self.labels_, second, samples.weights, k)
@@ -357,7 +357,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if model is not None and not resumed:
             _, places = linear_sum_assignment(cdist(model.positions, positions, "sqeuclidean"))
             positions, fuzzy = positions[places], None if fuzzy is None else fuzzy[places]
-        first, second, _ = winners(*stage(patch.X, positions, n_threads))
+        first, second = winners(*stage(patch.X, positions, n_threads))
         return Model(
             cooperation,
             positions,
@@ -410,7 +410,9 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             shape = (self._size(cooperation), d)
             if given.shape != shape:
                 raise ValueError(f"init has shape {given.shape}; expected {shape}: one row for each prototype.")
-            labels = np.tile(initialisation.mean_and_variance(source)[0][d:], (len(given), 1))
+            labels = np.empty((len(given), 0))
+            if patch.labels is not None:
+                labels = np.tile(initialisation.mean_and_variance(source)[0][d:], (len(given), 1))
         return np.hstack([given - source.origin[:d], labels])
 
     def _draw(self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from sklearn.base import ClusterMixin
 
 from protolearn.core.cooperation import Cooperation, WinnerTakesAll
 from protolearn.core.initialisation import mean_and_variance
-from protolearn.core.loop import Step, anneal, winners
+from protolearn.core.loop import Step, anneal, distances_to, nearest
 from protolearn.core.prototypes import Mean
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
@@ -206,7 +206,7 @@ class KMeans(ClusterMixin, PrototypeMap):
 
 def reseed(prototypes: Mean, idle: NDArray[np.bool_], source: ArraySource) -> Mean:
     """Move idle prototypes to the samples that are farthest from their own prototype."""
-    _, _, squared = winners(prototypes, source)
+    squared = distances_to(prototypes, source, nearest(prototypes, source))
     farthest = np.argsort(np.where(source.weights > 0, squared, -1.0))[::-1][: idle.sum()]
     positions = prototypes.positions.copy()
     positions[idle] = source.rows(farthest)

@@ -69,7 +69,7 @@ class Model:
 
     def showing(self, patch: Samples, n_threads: int) -> Model:
         """Return the model with winners and graph of other samples than those it was trained on last."""
-        first, second, _ = winners(*stage(patch.X, self.positions, n_threads))
+        first, second = winners(*stage(patch.X, self.positions, n_threads))
         return replace(self, winners=first, graph=hebbian_graph(first, second, patch.weights, len(self.positions)))
 
     def labels_over(self, classes: Any) -> NDArray[np.float64]:
@@ -92,7 +92,11 @@ def hebbian_graph(
     """Connect the two nearest prototypes of every sample, and add up the weights of the samples of each edge."""
     if n_prototypes == 1:
         return csr_array((1, 1))
-    shape = (n_prototypes, n_prototypes)
-    ordered = np.minimum(first, second), np.maximum(first, second)
-    upper = coo_array((weights.astype(np.float64), ordered), shape=shape).tocsr()
+    pairs = np.minimum(first, second) * n_prototypes + np.maximum(first, second)
+    if n_prototypes <= 1024:
+        sums = np.bincount(pairs, weights)
+        pairs = np.flatnonzero(sums)
+        weights = sums[pairs]
+    ends = np.divmod(pairs, n_prototypes)
+    upper = coo_array((weights, ends), shape=(n_prototypes, n_prototypes)).tocsr()
     return upper + upper.T

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
 from protolearn.core.lattices import Lattice
-from protolearn.core.loop import stage, winners
+from protolearn.core.loop import distances_to, stage, winners
 from protolearn.core.threads import chunk_threads
 
 __all__ = ["check_samples", "lattice_of", "nearest_prototypes", "prototypes_of"]
@@ -85,4 +85,6 @@ def nearest_prototypes(samples: NDArray[Any], prototypes: NDArray[Any]) -> tuple
     (array([0, 1]), array([1, 2]), array([0.25, 9.  ]))
     """
     with chunk_threads() as n_threads:
-        return winners(*stage(samples, prototypes, n_threads))
+        staged = stage(samples, prototypes, n_threads)
+        first, second = winners(*staged)
+        return first, second, distances_to(*staged, first)
