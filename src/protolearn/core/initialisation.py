@@ -71,30 +71,47 @@ def principal_axes(
     source: ArraySource, n_axes: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Return the mean, and the largest eigenvalues and eigenvectors (rows) of the covariance, signs fixed."""
-    D = source.n_columns
+    if source.n_columns <= 1024:
+        mean, covariance = mean_and_covariance(source)
+        values, vectors = np.linalg.eigh(covariance)
+    else:  # the covariance would not fit in a cache, or in memory
+        mean, values, vectors = _leading_axes(source, n_axes)
+    largest = np.argsort(values)[::-1][:n_axes]
+    axes = vectors[:, largest].T
+    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
+    return mean, np.maximum(values[largest], 0.0), axes * signs[:, None]
+
+
+def mean_and_covariance(source: ArraySource) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return weighted mean and covariance of all columns, in the source's coordinates."""
+
+    def moments(chunk: Chunk) -> NDArray[np.float64]:
+        points = chunk.lifted[:, :-1]  # with the column of ones
+        return ((chunk.weights[:, None] * points).T @ points).astype(np.float64)
+
+    second = source.sum(moments, source.n_columns)
+    mean = second[-1, :-1] / second[-1, -1]
+    return mean, second[:-1, :-1] / second[-1, -1] - np.outer(mean, mean)
+
+
+def _leading_axes(
+    source: ArraySource, n_axes: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+    """Return mean, eigenvalues and eigenvectors (columns) of the covariance without ever forming it."""
     mean, variance = mean_and_variance(source)
+    if not variance.any():
+        return mean, np.zeros(n_axes), np.eye(source.n_columns, n_axes)
     mass = source.weights.sum(dtype=np.float64)
 
-    def scatter(chunk: Chunk) -> NDArray[np.float64]:
-        centred = chunk.lifted[:, :-2] - mean.astype(source.dtype)
-        return ((chunk.weights[:, None] * centred).T @ centred).astype(np.float64)
-
-    def scatter_times(vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    def covariance_times(vector: NDArray[np.float64]) -> NDArray[np.float64]:
         def times(chunk: Chunk) -> NDArray[np.float64]:
             centred = chunk.lifted[:, :-2] - mean.astype(source.dtype)
             return (chunk.weights * (centred @ vector.astype(source.dtype)).ravel()) @ centred.astype(np.float64)
 
         return source.sum(times) / mass
 
-    if D <= 1024 or not variance.any():
-        values, vectors = np.linalg.eigh(source.sum(scatter, D) / mass)
-    else:  # the covariance would not fit in a cache, or in memory
-        operator = LinearOperator((D, D), scatter_times, dtype=np.float64)
-        values, vectors = eigsh(operator, k=n_axes, v0=np.sqrt(variance))
-    largest = np.argsort(values)[::-1][:n_axes]
-    axes = vectors[:, largest].T
-    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
-    return mean, np.maximum(values[largest], 0.0), axes * signs[:, None]
+    operator = LinearOperator((source.n_columns, source.n_columns), covariance_times, dtype=np.float64)
+    return mean, *eigsh(operator, k=n_axes, v0=np.sqrt(variance))
 
 
 def distinct_rows(source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
