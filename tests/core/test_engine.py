@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
-from protolearn.core.cooperation import OnLattice, Ranks, WinnerTakesAll, index_mask, sorted_codes
+from protolearn.core.cooperation import OnLattice, Ranks, WinnerTakesAll, index_mask, sorted_codes, sum_by_winner
 from protolearn.core.lattices import chain, hexagonal, hyperbolic, rectangular
 from protolearn.core.loop import anneal, distances_to, learn_online, nearest, winners
 from protolearn.core.prototypes import Mean
@@ -199,6 +199,19 @@ def test_som_update(lattice, kernel, winner, range_):
     expected = slow_means(X, u, log_h[best].T)
     found = prototypes.update(OnLattice(lattice, winner, kernel).gather(prototypes, source, range_)).positions
     assert_allclose(found + 4.0, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("mixed", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compiled_and_plain_sums_agree(dtype, mixed, monkeypatch):
+    _, _, u, source, prototypes = problem(2, n=3000, k=40, dtype=dtype)
+    mixture = np.random.default_rng(0).dirichlet(np.ones(40), 40) if mixed else None
+    plain = sum_by_winner(prototypes, source, mixture)
+    monkeypatch.setattr("protolearn.core.cooperation.LARGE_WORK", 0)
+    monkeypatch.setattr("protolearn.core.cooperation.BLOCK_BYTES", 2000)
+    compiled = sum_by_winner(prototypes, source, mixture)
+    assert_allclose(compiled.moments, plain.moments, rtol=1e-4 if dtype == np.float32 else 1e-10, atol=1e-3)
+    assert_allclose(compiled.mass.sum(), u.sum(), rtol=1e-6)
 
 
 @given(seeds)

@@ -72,6 +72,38 @@ def rank_weights(
                 weights[j, i] = u * table[r - best_rank[i]]
 
 
+@njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"})
+def _smallest(values: NDArray[Any]) -> Any:
+    smallest = values[0]
+    for i in range(values.shape[0]):
+        smallest = min(smallest, values[i])
+    return smallest
+
+
+@njit(cache=True, nogil=True)
+def sum_nearest(
+    lifted: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any], sums: NDArray[np.float64], size: int
+) -> None:
+    """Add each sample (c, D + 2), times its weight, to the row of ``sums`` (k, D + 2) of its nearest prototype.
+
+    ``lifted @ columns`` (D + 2, k) are the distances; they are computed for ``size`` samples at a time, so that they
+    stay in the cache of a core, and nothing holds up other threads.
+    """
+    distances = np.empty((size, columns.shape[1]), lifted.dtype)
+    for start in range(0, lifted.shape[0], size):
+        block = lifted[start : start + size]
+        here = distances[: block.shape[0]]
+        np.dot(block, columns, here)
+        for j in range(block.shape[0]):
+            nearest = _smallest(here[j])
+            i = 0
+            while here[j, i] != nearest:
+                i += 1
+            u = weights[start + j]
+            for t in range(block.shape[1]):
+                sums[i, t] += u * block[j, t]
+
+
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def _squared_distances(
     point: NDArray[Any], positions: NDArray[Any], metric: NDArray[Any], distances: NDArray[Any]

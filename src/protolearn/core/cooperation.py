@@ -6,6 +6,7 @@ Each cooperation turns prototypes, samples and a range into the sums from which 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Protocol
@@ -20,6 +21,9 @@ from protolearn.core.sources import ArraySource, Chunk
 from protolearn.core.statistics import Statistics
 
 __all__ = ["Cooperation", "OnLattice", "Ranks", "WinnerTakesAll"]
+
+LARGE_WORK = 20_000_000  # products an epoch, from which compiled code is worth its import
+BLOCK_BYTES = 200_000  # distances of a block of samples in compiled code, less than the second cache of a core
 
 
 class Cooperation(Protocol):
@@ -195,14 +199,40 @@ class OnLattice:
 def sum_by_winner(prototypes: Mean, source: ArraySource, mixture: NDArray[np.float64] | None = None) -> Statistics:
     """Sum the samples of each winner, the smallest of the (mixed) distances."""
     k = len(prototypes)
+    large = source.n_samples * source.n_columns * k >= LARGE_WORK
+    learn = (_learn_compiled if large else _learn_plain)(prototypes, source, mixture)
+    return source.sum(learn, k, width=1)
+
+
+def _learn_plain(
+    prototypes: Mean, source: ArraySource, mixture: NDArray[np.float64] | None
+) -> Callable[[Chunk], Statistics]:
     find = prototypes.seek(source.dtype, mixture)
 
     def learn(chunk: Chunk) -> Statistics:
         winners = find(chunk)
-        members = csc_array((chunk.weights, winners, np.arange(len(winners) + 1)), shape=(k, len(winners)))
+        shape = (len(prototypes), len(winners))
+        members = csc_array((chunk.weights, winners, np.arange(len(winners) + 1)), shape=shape)
         return Statistics.of(members, chunk.lifted)
 
-    return source.sum(learn, k, width=1)
+    return learn
+
+
+def _learn_compiled(
+    prototypes: Mean, source: ArraySource, mixture: NDArray[np.float64] | None
+) -> Callable[[Chunk], Statistics]:
+    from protolearn.core._kernels import sum_nearest
+
+    forms = prototypes.affine if mixture is None else mixture @ prototypes.affine
+    columns = np.ascontiguousarray(forms.T, dtype=source.dtype)
+    size = max(16, BLOCK_BYTES // columns[0].nbytes)
+
+    def learn(chunk: Chunk) -> Statistics:
+        sums = np.zeros(forms.shape)
+        sum_nearest(chunk.lifted, columns, chunk.weights, sums, size)
+        return Statistics(sums, np.zeros(len(sums)))
+
+    return learn
 
 
 def index_mask(n_prototypes: int) -> int:
