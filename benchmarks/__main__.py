@@ -16,6 +16,7 @@ from benchmarks.peers import COMPETITORS, FLOOR, OURS, Competitor
 from benchmarks.runner import compete
 
 RESULTS = ROOT / "benchmarks" / "results" / "maps.json"
+PAGE = ROOT / "docs" / "benchmarks.md"
 
 Row = dict[str, Any]
 
@@ -23,6 +24,9 @@ Row = dict[str, Any]
 def main() -> None:
     """Run the benchmarks."""
     given = _arguments()
+    if given.table:
+        PAGE.write_text(page(json.loads(RESULTS.read_text())))
+        return
     results: dict[str, Any] = {"date": date.today().isoformat(), "machine": machine(), "tasks": {}}
     print(json.dumps(results["machine"]))
     for task in (TASKS[name] for name in given.only or TASKS):
@@ -55,6 +59,21 @@ def run(task: Task, peers: list[str] | None, repeats: int, budget: float) -> lis
     return sorted(rows, key=lambda row: (row["threads"], row.get("seconds_per_epoch", float("inf"))))
 
 
+def page(results: dict[str, Any]) -> str:
+    """Return the page of the documentation that shows the results of a full run."""
+    facts = results["machine"]
+    libraries = ", ".join(f"{name} {version}" for name, version in facts["libraries"].items())
+    parts = [
+        "# Benchmarks",
+        f"One run of `python -m benchmarks` on {results['date']}: {facts['cpu']}, {facts['cores']} cores, Python "
+        f"{facts['python']}, {facts['blas']}, {libraries}. `benchmarks/README.md` explains the columns; a time ratio "
+        "above 1 means that protolearn is faster. This page is made by `python -m benchmarks --table`.",
+    ]
+    for name, task in results["tasks"].items():
+        parts += [f"## {task['description'][0].upper()}{task['description'][1:]}", table(TASKS[name], task["rows"])]
+    return "\n\n".join(parts) + "\n"
+
+
 def table(task: Task, rows: list[Row]) -> str:
     """Format the rows of a task as a Markdown table, followed by a line for each competitor without a result."""
     lines = [[title for title, _, _ in COLUMNS]]
@@ -62,8 +81,9 @@ def table(task: Task, rows: list[Row]) -> str:
     widths = [max(map(len, column)) for column in zip(*lines)]
     lines.insert(1, ["-" * width for width in widths])
     text = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines]
-    text += [f"{row['name']}, {row['threads']} thread(s): {row['problem']}" for row in rows if "problem" in row]
-    text += [_verdict(task, row) for row in rows if row["name"] == OURS and task.memory_limit and "memory_mb" in row]
+    text += [f"\n{row['name']}, {row['threads']} thread(s): {row['problem']}" for row in rows if "problem" in row]
+    measured = [row for row in rows if row["name"] == OURS and task.memory_limit and "memory_mb" in row]
+    text += [f"\n{_verdict(task, row)}" for row in measured]
     return "\n".join(text)
 
 
@@ -109,6 +129,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=3, help="timed fits of each competitor (default 3)")
     parser.add_argument("--budget", type=float, default=120, help="seconds a competitor may take (default 120)")
     parser.add_argument("--output", type=Path, help="where to write the results; a partial run writes none without it")
+    parser.add_argument("--table", action="store_true", help="only write the page of the documentation, from results")
     given = parser.parse_args()
     unknown = set(given.only or ()) - set(TASKS)
     if unknown:
