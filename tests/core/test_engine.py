@@ -123,7 +123,7 @@ def test_distances_and_mixed_distances(seed):
     chunk = source.chunk(slice(None))
     assert_allclose(prototypes.measure(np.float64)(chunk), expected, atol=1e-9)
     H = np.random.default_rng(seed).random((len(W), len(W)))
-    assert_allclose(prototypes.measure(np.float64, H)(chunk), expected @ H.T, atol=1e-8)
+    assert_allclose(chunk.lifted @ prototypes.columns(np.float64, H), expected @ H.T, atol=1e-8)
 
 
 @given(seeds, st.integers(1, 40))

@@ -223,12 +223,11 @@ def _learn_compiled(
 ) -> Callable[[Chunk], Statistics]:
     from protolearn.core._kernels import sum_nearest
 
-    forms = prototypes.affine if mixture is None else mixture @ prototypes.affine
-    columns = np.ascontiguousarray(forms.T, dtype=source.dtype)
+    columns = prototypes.columns(source.dtype, mixture)
     size = max(16, BLOCK_BYTES // columns[0].nbytes)
 
     def learn(chunk: Chunk) -> Statistics:
-        sums = np.zeros(forms.shape)
+        sums = np.zeros(columns.shape[::-1])
         sum_nearest(chunk.lifted, columns, chunk.weights, sums, size)
         return Statistics(sums, np.zeros(len(sums)))
 

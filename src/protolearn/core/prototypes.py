@@ -51,13 +51,17 @@ class Mean:
         scaled = self.metric * self.positions
         return np.column_stack([-2.0 * scaled, (scaled * self.positions).sum(axis=1), np.ones(len(self))])
 
-    def measure(self, dtype: Any, mixture: NDArray[np.float64] | None = None) -> Callable[[Chunk], NDArray[Any]]:
-        """Return the function that gives the squared distances (c, k) of a chunk.
+    def columns(self, dtype: Any, mixture: NDArray[np.float64] | None = None) -> NDArray[Any]:
+        """Return the matrix (D + 2, k) that turns lifted samples into squared distances.
 
         With a ``mixture`` (k, k) it gives ``distances @ mixture.T``, at no extra cost for the samples.
         """
         forms = self.affine if mixture is None else mixture @ self.affine
-        columns = np.ascontiguousarray(forms.T, dtype=dtype)
+        return np.ascontiguousarray(forms.T, dtype=dtype)
+
+    def measure(self, dtype: Any) -> Callable[[Chunk], NDArray[Any]]:
+        """Return the function that gives the squared distances (c, k) of a chunk."""
+        columns = self.columns(dtype)
         return lambda chunk: chunk.lifted @ columns
 
     def seek(self, dtype: Any, mixture: NDArray[np.float64] | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
@@ -66,8 +70,7 @@ class Mean:
         With a ``mixture`` (k, k), whose rows add up to one, the mixed distances are compared. The term ``|x|^2`` is the
         same for all and left out, and a few samples are looked at at a time, so that their distances stay in a cache.
         """
-        forms = self.affine if mixture is None else mixture @ self.affine
-        columns = np.ascontiguousarray(forms[:, :-1].T, dtype=dtype)
+        columns = self.columns(dtype, mixture)[:-1]
         size = max(16, BLOCK_BYTES // (len(self) * columns.itemsize))
 
         def find(chunk: Chunk) -> NDArray[np.intp]:

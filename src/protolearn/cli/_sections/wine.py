@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ def wine_section(effort: Effort) -> Section:
     in_units = in_terms_of(som, scaler.inverse_transform(som.prototypes_), names)
     blocks: list[Block] = [
         Prose(_on_maps(X, som, y)),
-        Gallery([_class_map(som, y), _u_matrix(som), _hits(som), _history(som)]),
+        Gallery(_pictures(som, y)),
         Prose(_on_planes(X, som, order, names)),
         Gallery([_plane(in_units, names[column]) for column in order], "small"),
         Prose(_on_cultivars(X, y, order, names)),
@@ -112,44 +113,35 @@ def _level(name: str, deviation: float) -> str:
     return f"high {name} (+{deviation:.1f})" if deviation > 0 else f"low {name} (−{-deviation:.1f})"
 
 
-def _class_map(som: SOM, y: NDArray[Any]) -> Picture:
-    ax = canvas(5.4, 3.1)
-    plot_class_map(som, y=y, ax=ax)
-    return Picture(
-        to_png(ax),
-        "Hexagonal map with three regions, one for each cultivar",
-        "<strong>Class map.</strong> Which cultivar lives where. Discs grow with the number of wines; pies are mixed.",
-    )
+def _pictures(som: SOM, y: NDArray[Any]) -> list[Picture]:
+    def drawn(draw: Callable[..., Any], alternative: str, caption: str, **options: Any) -> Picture:
+        ax = canvas(5.4, 3.1)
+        draw(som, ax=ax, **options)
+        return Picture(to_png(ax), alternative, caption)
 
-
-def _u_matrix(som: SOM) -> Picture:
-    ax = canvas(5.4, 3.1)
-    plot_u_matrix(som, ax=ax)
-    return Picture(
-        to_png(ax),
-        "Hexagonal map coloured by the distance of each prototype to its neighbours",
-        "<strong>U-matrix.</strong> Dark: neighbours are alike. Bright: a gap in the data.",
-    )
-
-
-def _hits(som: SOM) -> Picture:
-    ax = canvas(5.4, 3.1)
-    plot_hits(som, ax=ax)
-    return Picture(
-        to_png(ax),
-        "Hexagonal map coloured by the number of wines in each cell",
-        "<strong>Hit map.</strong> How many wines each cell stands for. Grey cells are empty.",
-    )
-
-
-def _history(som: SOM) -> Picture:
-    ax = canvas(5.4, 3.1)
-    plot_history(som, ax=ax)
-    return Picture(
-        to_png(ax),
-        "Cost and range fall over the epochs",
-        f"<strong>Training.</strong> {som.n_iter_} epochs: the range shrinks, and the cost with it.",
-    )
+    return [
+        drawn(
+            plot_class_map,
+            "Hexagonal map with three regions, one for each cultivar",
+            "<strong>Class map.</strong> Which cultivar lives where. Discs grow with the number of wines; pies are mixed.",
+            y=y,
+        ),
+        drawn(
+            plot_u_matrix,
+            "Hexagonal map coloured by the distance of each prototype to its neighbours",
+            "<strong>U-matrix.</strong> Dark: neighbours are alike. Bright: a gap in the data.",
+        ),
+        drawn(
+            plot_hits,
+            "Hexagonal map coloured by the number of wines in each cell",
+            "<strong>Hit map.</strong> How many wines each cell stands for. Grey cells are empty.",
+        ),
+        drawn(
+            plot_history,
+            "Cost and range fall over the epochs",
+            f"<strong>Training.</strong> {som.n_iter_} epochs: the range shrinks, and the cost with it.",
+        ),
+    ]
 
 
 def _plane(in_units: Any, name: str) -> Picture:
