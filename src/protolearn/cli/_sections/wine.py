@@ -123,7 +123,7 @@ def _pictures(som: SOM, y: NDArray[Any]) -> list[Picture]:
         drawn(
             plot_class_map,
             "Hexagonal map with three regions, one for each cultivar",
-            "<strong>Class map.</strong> Which cultivar lives where. Discs grow with the number of wines; pies are mixed.",
+            "<strong>Class map.</strong> Which cultivar lives where. Discs grow with the number of wines; pies mix.",
             y=y,
         ),
         drawn(
