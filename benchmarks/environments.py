@@ -19,8 +19,18 @@ __all__ = ["ROOT", "error_line", "install", "installed_version", "interpreter", 
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# What pip is asked for where the bare name does not do: Somoclu builds against numpy without declaring it.
-REQUIREMENTS = {"prosemble": ["prosemble[jax]"], "somoclu": ["--no-build-isolation", "--no-cache-dir", "somoclu"]}
+# The newest versions under which both sklvq and sklearn-lvq still fit.
+OLDER = ["numpy==1.23.5", "scipy==1.10.1", "scikit-learn==1.2.2"]
+
+# What pip is asked for where the bare name does not do: Somoclu builds against numpy without declaring it, prototorch
+# imports a part of setuptools that newer ones lack.
+REQUIREMENTS = {
+    "prosemble": ["prosemble[jax]"],
+    "prototorch-models": ["prototorch-models==0.7.1", "setuptools<81"],
+    "sklearn-lvq": ["sklearn-lvq==1.1.1", *OLDER],
+    "sklvq": ["sklvq==0.1.2", *OLDER],
+    "somoclu": ["--no-build-isolation", "--no-cache-dir", "somoclu"],
+}
 BUILD_TOOLS = ["numpy", "setuptools", "wheel"]
 
 

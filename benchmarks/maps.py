@@ -5,21 +5,25 @@ Arrays: X (n, d) samples, W (k, d) prototypes; node ``row * columns + column`` o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = ["TASKS", "Task", "chunks", "quantisation_error", "topographic_error", "write_data"]
+from benchmarks.registry import OURS
+from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
+
+__all__ = ["TASKS", "MapTask", "chunks", "quantisation_error", "topographic_error"]
+
+WARM_UP_SAMPLES, WARM_UP_EPOCHS = 2000, 2
 
 
 @dataclass(frozen=True)
-class Task:
-    """One piece of work that every competitor does: samples, size of the model and number of epochs."""
+class MapTask(Task):
+    """A map of a given size, fitted to noise for a number of epochs; judged by its prototypes."""
 
-    name: str
-    title: str
     epochs: int
     n_samples: int = 50_000
     n_features: int = 50
@@ -27,12 +31,29 @@ class Task:
     topographic: bool = False  # whether neighbours on the lattice mean anything for these prototypes
     memory_map: bool = False  # whether the samples stay on disk
     memory_limit: float | None = None  # MB that protolearn may use beyond the samples
-    init: np.ndarray = field(default_factory=lambda: np.empty((0, 0)))  # (k, d) common start, set with the data
+
+    columns: ClassVar[list[Column]] = [
+        *WHO,
+        *TIMES,
+        ("epochs", "epochs", str),
+        ("s / epoch", "seconds_per_epoch", "{:.4f}".format),
+        ("time ratio", "seconds_per_epoch_ratio", "{:.2f}".format),
+        ("quantisation error", "quantisation_error", "{:.4f}".format),
+        ("error ratio", "quantisation_error_ratio", "{:.4f}".format),
+        ("topographic error", "topographic_error", "{:.3f}".format),
+        ("memory MB", "memory_mb", "{:.0f}".format),
+    ]
+    compared: ClassVar[tuple[str, ...]] = ("seconds_per_epoch", "quantisation_error")
 
     @property
     def n_prototypes(self) -> int:
         """Number of prototypes k."""
         return self.lattice[0] * self.lattice[1]
+
+    @cached_property
+    def init(self) -> np.ndarray:
+        """Common start (k, d): random samples."""
+        return np.load(self.folder / "init.npy")
 
     def describe(self) -> str:
         """State the work in one line."""
@@ -42,14 +63,63 @@ class Task:
             f"{self.n_samples:,} x {self.n_features} float32 standard normal samples{where}"
         )
 
+    def write_data(self) -> None:
+        """Write the samples and the common start."""
+        rng = np.random.default_rng(0)
+        shape = (self.n_samples, self.n_features)
+        X = np.lib.format.open_memmap(self.folder / "samples.npy", mode="w+", dtype=np.float32, shape=shape)
+        for rows in chunks(self.n_samples, 50_000):
+            X[rows] = rng.standard_normal((rows.stop - rows.start, self.n_features), dtype=np.float32)
+        np.save(self.folder / "init.npy", X[np.sort(rng.choice(self.n_samples, self.n_prototypes, replace=False))])
+        X.flush()
 
-TASKS = {
+    def load(self) -> Data:
+        """Return the samples."""
+        return (np.load(self.folder / "samples.npy", mmap_mode="r" if self.memory_map else None),)
+
+    def warm_up(self, fit: Callable[..., Any], data: Data) -> None:
+        """Fit a few samples for a few epochs."""
+        (X,) = data
+        fit(X[:WARM_UP_SAMPLES], replace(self, epochs=WARM_UP_EPOCHS))
+
+    def run(self, fit: Callable[..., Any], data: Data) -> Any:
+        """Fit all samples."""
+        (X,) = data
+        return fit(X, self)
+
+    def outcome(self, fitted: Any, data: Data) -> tuple[dict[str, float], np.ndarray | None]:
+        """Return the epochs that were done, and the prototypes (k, d)."""
+        prototypes, epochs = fitted
+        shape = (self.n_prototypes, self.n_features)
+        return {"epochs": int(epochs)}, None if prototypes is None else np.reshape(prototypes, shape)
+
+    def judge(self, row: Row, result: np.ndarray | None) -> Row:
+        """Return the time of an epoch and the errors of the prototypes."""
+        facts: Row = {"seconds_per_epoch": row["seconds"] / row["epochs"]}
+        if result is not None:
+            X = np.load(self.folder / "samples.npy", mmap_mode="r")
+            facts["quantisation_error"] = quantisation_error(X, result)
+            facts["topographic_error"] = topographic_error(X, result, self.lattice) if self.topographic else None
+        return facts
+
+    def notes(self, rows: list[Row]) -> list[str]:
+        """Say whether our memory kept the limit."""
+        limit = self.memory_limit
+        measured = [row for row in rows if limit and row["name"] == OURS and "memory_mb" in row]
+        return [
+            f"memory limit {limit:.0f} MB, {row['threads']} thread(s): "
+            f"{'kept' if row['memory_mb'] < limit else 'EXCEEDED'} ({row['memory_mb']:.0f} MB)"
+            for row in measured
+        ]
+
+
+TASKS: dict[str, Task] = {
     task.name: task
     for task in (
-        Task("som", "self-organising map on a 10 x 10 lattice", epochs=10, topographic=True),
-        Task("ng", "neural gas", epochs=10),
-        Task("kmeans", "k-means from the same start", epochs=20),
-        Task(
+        MapTask("som", "self-organising map on a 10 x 10 lattice", epochs=10, topographic=True),
+        MapTask("ng", "neural gas", epochs=10),
+        MapTask("kmeans", "k-means from the same start", epochs=20),
+        MapTask(
             "memmap",
             "self-organising map on a 10 x 10 lattice",
             epochs=3,
@@ -65,19 +135,6 @@ TASKS = {
 def chunks(n_samples: int, size: int = 2048) -> Iterator[slice]:
     """Cut ``n_samples`` rows into consecutive slices."""
     return (slice(start, min(start + size, n_samples)) for start in range(0, n_samples, size))
-
-
-def write_data(task: Task, folder: Path) -> tuple[Path, Path]:
-    """Write the samples and the common start (random samples) of a task; return the two paths."""
-    rng = np.random.default_rng(0)
-    data, init = folder / f"{task.name}-samples.npy", folder / f"{task.name}-init.npy"
-    shape = (task.n_samples, task.n_features)
-    X = np.lib.format.open_memmap(data, mode="w+", dtype=np.float32, shape=shape)
-    for rows in chunks(task.n_samples, 50_000):
-        X[rows] = rng.standard_normal((rows.stop - rows.start, task.n_features), dtype=np.float32)
-    np.save(init, X[np.sort(rng.choice(task.n_samples, task.n_prototypes, replace=False))])
-    X.flush()
-    return data, init
 
 
 def quantisation_error(X: np.ndarray, W: np.ndarray) -> float:

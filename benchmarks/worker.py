@@ -9,38 +9,43 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import statistics
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from benchmarks.maps import TASKS, Task
-from benchmarks.peers import COMPETITORS, Fit
+from benchmarks.families import TASKS
+from benchmarks.registry import COMPETITORS
+from benchmarks.tasks import Task
 
 __all__ = ["hold_to_cores", "main", "work"]
 
-WARM_UP_SAMPLES, WARM_UP_EPOCHS = 2000, 2
 
-
-def work(fit: Fit, X: np.ndarray, task: Task, repeats: int, budget: float, report: Path) -> None:
+def work(fit: Callable[..., Any], task: Task, repeats: int, budget: float, report: Path) -> None:
     """Time the fits and keep reporting, until the repeats are done or the next one would exceed the budget."""
+    data = task.load()
     started = time.perf_counter()
-    fit(X[:WARM_UP_SAMPLES], replace(task, epochs=WARM_UP_EPOCHS))
-    first_call = time.perf_counter() - started
+    task.warm_up(fit, data)
+    measured: dict[str, Any] = {"first_call": time.perf_counter() - started, "times": [], "cpu_times": []}
+    measured["data_bytes"] = sum(array.nbytes for array in data if not isinstance(array, np.memmap))
 
-    seconds: list[float] = []
-    cpu_seconds: list[float] = []
+    outcomes: list[dict[str, float]] = []
     for _ in range(repeats):
         wall, cpu = time.perf_counter(), time.process_time()
-        prototypes, epochs = fit(X, task)
-        seconds.append(time.perf_counter() - wall)
-        cpu_seconds.append(time.process_time() - cpu)
-        if prototypes is not None:
-            np.save(report.with_suffix(".npy"), np.reshape(prototypes, (task.n_prototypes, task.n_features)))
-        facts = {"first_call": first_call, "times": seconds, "cpu_times": cpu_seconds, "epochs": int(epochs)}
-        report.write_text(json.dumps(facts))
-        if time.perf_counter() - started + seconds[-1] > budget:
+        fitted = task.run(fit, data)
+        measured["times"].append(time.perf_counter() - wall)
+        measured["cpu_times"].append(time.process_time() - cpu)
+        facts, result = task.outcome(fitted, data)
+        outcomes.append(facts)
+        if result is not None:
+            np.save(report.with_suffix(".npy"), result)
+        medians = {key: statistics.median_low(facts[key] for facts in outcomes) for key in facts}
+        report.write_text(json.dumps(measured | medians))
+        if time.perf_counter() - started + measured["times"][-1] > budget:
             break
 
 
@@ -53,9 +58,9 @@ def hold_to_cores(threads: int) -> None:
 def main() -> None:
     """Read the command line that the runner gives."""
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("name", "task"):
+    for name in ("name", "task", "size"):
         parser.add_argument(name)
-    for name in ("data", "init", "report"):
+    for name in ("folder", "report"):
         parser.add_argument(name, type=Path)
     parser.add_argument("threads", type=int)
     parser.add_argument("repeats", type=int)
@@ -63,10 +68,9 @@ def main() -> None:
     given = parser.parse_args()
 
     hold_to_cores(given.threads)
-    task = replace(TASKS[given.task], init=np.load(given.init))
-    X = np.load(given.data, mmap_mode="r" if task.memory_map else None)
+    task = replace(TASKS[given.task].sizes()[given.size], folder=given.folder)
     (fit,) = (entry.fit for entry in COMPETITORS if (entry.name, entry.task) == (given.name, given.task))
-    work(fit, X, task, given.repeats, given.budget, given.report)
+    work(fit, task, given.repeats, given.budget, given.report)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,16 @@ _HOME = {
     "NeuralGas": "maps",
     "SOM": "maps",
     "PrototypeClassifier": "maps",
+    "LVQ1": "lvq",
+    "LVQ21": "lvq",
+    "GLVQ": "lvq",
+    "GRLVQ": "lvq",
+    "LGRLVQ": "lvq",
+    "GMLVQ": "lvq",
+    "LGMLVQ": "lvq",
+    "LLiRaMLVQ": "lvq",
+    "LMNN": "lvq",
+    "LFDA": "lvq",
 }
 
 __all__ = ["__version__", *_HOME]

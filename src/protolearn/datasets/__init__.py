@@ -4,6 +4,7 @@ Every generator takes a `random_state` and returns new samples from a fixed dist
 set are two calls.
 """
 
+from protolearn.datasets._classes import make_cigars, make_label_image, make_landsat_like, make_oblique_classes
 from protolearn.datasets._clouds import make_clouds, make_eleven_clouds, make_four_clouds
 from protolearn.datasets._manifold import make_magnification_control
 from protolearn.datasets._planar import make_checkerboard, make_half_plane_classes, make_ripley
@@ -11,12 +12,16 @@ from protolearn.datasets._surrogates import make_kdd_surrogate, make_landsat_sur
 
 __all__ = [
     "make_checkerboard",
+    "make_cigars",
     "make_clouds",
     "make_eleven_clouds",
     "make_four_clouds",
     "make_half_plane_classes",
     "make_kdd_surrogate",
+    "make_label_image",
+    "make_landsat_like",
     "make_landsat_surrogate",
     "make_magnification_control",
+    "make_oblique_classes",
     "make_ripley",
 ]

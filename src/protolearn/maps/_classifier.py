@@ -11,7 +11,8 @@ from sklearn.utils import gen_batches
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from protolearn.core.validation import check_number, check_option, check_weights
+from protolearn.core.reject import check_reject, relative_similarity
+from protolearn.core.validation import check_option, check_weights
 from protolearn.maps._neural_gas import NeuralGas
 
 __all__ = ["PrototypeClassifier"]
@@ -100,12 +101,11 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         check_option("labelling", self.labelling, ("fuzzy", "majority"))
-        check_number("reject_threshold", self.reject_threshold, low=0, high=1)
         samples, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         weights = check_weights(sample_weight, len(samples), np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
-        self._check_reject_label()
+        check_reject(self.reject_threshold, self.reject_label, self.classes_)
         if self.estimator is None:
             size = min(3 * len(self.classes_), int(np.count_nonzero(weights)))
             estimator: Any = NeuralGas(size, random_state=0)
@@ -142,7 +142,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         X = self._check_new(X)
         predicted = self.prototype_labels_[self.estimator_.predict(X)]
         if self.reject_threshold > 0:
-            self._check_reject_label()
+            check_reject(self.reject_threshold, self.reject_label, self.classes_)
             predicted = np.where(self.confidence(X) < self.reject_threshold, self.reject_label, predicted)
         return predicted
 
@@ -179,16 +179,12 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             Values between 0 and 1.
         """
         X = self._check_new(X)
-        return np.concatenate([self._relative_similarity(X[rows]) for rows in gen_batches(len(X), 4096)])
-
-    def _relative_similarity(self, X: NDArray[Any]) -> NDArray[np.float64]:
-        distances = self.estimator_.transform(X)
-        winners = distances.argmin(axis=1)
-        own = distances[np.arange(len(X)), winners]
-        rivals = self.prototype_labels_[winners][:, None] != self.prototype_labels_
-        other = np.where(rivals, distances, np.inf).min(axis=1)
-        apart = np.isfinite(other) & (other > own)
-        return np.where(np.isfinite(other), np.divide(other - own, other + own, out=np.zeros(len(X)), where=apart), 1.0)
+        return np.concatenate(
+            [
+                relative_similarity(self.estimator_.transform(X[rows]), self.prototype_labels_)
+                for rows in gen_batches(len(X), 4096)
+            ]
+        )
 
     def _class_shares(
         self, X: NDArray[Any], codes: NDArray[np.int64], weights: NDArray[np.float64]
@@ -208,17 +204,6 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
                 closest = np.minimum(closest, distances.min(axis=0))
             counts[empty, codes[nearest]] = 1.0
         return counts / counts.sum(axis=1, keepdims=True)
-
-    def _check_reject_label(self) -> None:
-        kinds = {
-            "numeric" if np.asarray(part).dtype.kind in "biuf" else "text"
-            for part in (self.classes_, self.reject_label)
-        }
-        if self.reject_threshold > 0 and len(kinds) > 1:
-            raise ValueError(
-                f"reject_label={self.reject_label!r} is not of the kind of the classes {self.classes_.dtype}; "
-                "choose a label of the same kind, such as 'rejected' for classes that are strings."
-            )
 
     def _check_new(self, X: ArrayLike) -> NDArray[Any]:
         check_is_fitted(self, "prototype_labels_")

@@ -1,20 +1,34 @@
-"""How good is a map? Quantisation, preservation of neighbourhoods, and how the prototypes follow the data density.
+"""How good is a map, or a classifier? Quantisation, neighbourhoods, density of the prototypes; margins of classes.
 
 Functions take a fitted estimator, or plain arrays where these are enough.
 """
 
 from protolearn.metrics._magnification import magnification_exponent, map_entropy
+from protolearn.metrics._margins import (
+    MarginBound,
+    classification_margins,
+    margin_bound,
+    margin_error,
+    posterior_margin_bound,
+    ramp_loss,
+)
 from protolearn.metrics._neighbourhood import continuity, map_continuity, map_trustworthiness, trustworthiness
 from protolearn.metrics._quantization import quantization_error
 from protolearn.metrics._topography import topographic_error, topographic_function, topographic_product
 
 __all__ = [
+    "MarginBound",
+    "classification_margins",
     "continuity",
     "magnification_exponent",
     "map_continuity",
     "map_entropy",
     "map_trustworthiness",
+    "margin_bound",
+    "margin_error",
+    "posterior_margin_bound",
     "quantization_error",
+    "ramp_loss",
     "topographic_error",
     "topographic_function",
     "topographic_product",

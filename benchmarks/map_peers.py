@@ -1,60 +1,27 @@
-"""Who is compared: a registry of small functions ``fit(X, task) -> (prototypes, epochs done)``.
+"""Who is compared on maps: functions ``fit(X, task) -> (prototypes, epochs done)``.
 
-Every library runs with its defaults, apart from the size of the map, the number of epochs and the seed. Libraries are
-imported inside the functions, because each function runs in the environment of its own library.
+Every library runs with its defaults, apart from the size of the map, the number of epochs and the seed.
 """
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
-from benchmarks.maps import Task, chunks
+from benchmarks.maps import MapTask, chunks
+from benchmarks.registry import FLOOR, OURS, competitor
 
-__all__ = ["COMPETITORS", "FLOOR", "OURS", "Competitor", "Fit"]
-
-OURS = "protolearn"
-FLOOR = "matrix products alone"
+__all__ = ["prosemble_model"]
 
 Fitted = tuple[np.ndarray | None, int]
-Fit = Callable[[np.ndarray, Task], Fitted]
-
-
-@dataclass(frozen=True)
-class Competitor:
-    """One method of one library on one task."""
-
-    name: str
-    task: str
-    package: str
-    environment: str
-    threads: tuple[int, ...]
-    fit: Fit
-
-
-COMPETITORS: list[Competitor] = []
-
-
-def competitor(
-    name: str, *tasks: str, package: str, environment: str = "peers", threads: tuple[int, ...] = (1,)
-) -> Callable[[Fit], Fit]:
-    """Register a fit function for the given tasks."""
-
-    def register(fit: Fit) -> Fit:
-        COMPETITORS.extend(Competitor(name, task, package, environment, threads, fit) for task in tasks)
-        return fit
-
-    return register
 
 
 @competitor(OURS, "som", "memmap", package="protolearn", environment="own", threads=(1, 2))
-def our_som(X: np.ndarray, task: Task) -> Fitted:
+def our_som(X: np.ndarray, task: MapTask) -> Fitted:
     from protolearn import SOM
 
     model = SOM(lattice=task.lattice, max_iter=task.epochs).fit(X)
@@ -62,7 +29,7 @@ def our_som(X: np.ndarray, task: Task) -> Fitted:
 
 
 @competitor(OURS, "ng", package="protolearn", environment="own", threads=(1, 2))
-def our_neural_gas(X: np.ndarray, task: Task) -> Fitted:
+def our_neural_gas(X: np.ndarray, task: MapTask) -> Fitted:
     from protolearn import NeuralGas
 
     model = NeuralGas(task.n_prototypes, max_iter=task.epochs).fit(X)
@@ -70,7 +37,7 @@ def our_neural_gas(X: np.ndarray, task: Task) -> Fitted:
 
 
 @competitor(OURS, "kmeans", package="protolearn", environment="own", threads=(1, 2))
-def our_kmeans(X: np.ndarray, task: Task) -> Fitted:
+def our_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
     from protolearn import KMeans
 
     model = KMeans(task.n_prototypes, init=task.init, max_iter=task.epochs, tol=0).fit(X)
@@ -78,7 +45,7 @@ def our_kmeans(X: np.ndarray, task: Task) -> Fitted:
 
 
 @competitor(FLOOR, "som", "kmeans", "memmap", package="numpy", environment="own", threads=(1, 2))
-def winner_products(X: np.ndarray, task: Task) -> Fitted:
+def winner_products(X: np.ndarray, task: MapTask) -> Fitted:
     for _ in range(task.epochs):
         for rows in chunks(len(X)):
             X[rows] @ task.init.T
@@ -86,7 +53,7 @@ def winner_products(X: np.ndarray, task: Task) -> Fitted:
 
 
 @competitor(FLOOR, "ng", package="numpy", environment="own", threads=(1, 2))
-def neural_gas_products(X: np.ndarray, task: Task) -> Fitted:
+def neural_gas_products(X: np.ndarray, task: MapTask) -> Fitted:
     for _ in range(task.epochs):
         for rows in chunks(len(X)):
             H = X[rows] @ task.init.T
@@ -95,7 +62,7 @@ def neural_gas_products(X: np.ndarray, task: Task) -> Fitted:
 
 
 @competitor("xpysom", "som", package="xpysom")
-def xpysom(X: np.ndarray, task: Task) -> Fitted:
+def xpysom(X: np.ndarray, task: MapTask) -> Fitted:
     from xpysom import XPySom
 
     som = XPySom(*task.lattice, X.shape[1], random_seed=0)
@@ -104,7 +71,7 @@ def xpysom(X: np.ndarray, task: Task) -> Fitted:
 
 
 @competitor("python-som", "som", package="python-som")
-def python_som(X: np.ndarray, task: Task) -> Fitted:
+def python_som(X: np.ndarray, task: MapTask) -> Fitted:
     # Its plain installation has no numba and computes in float64. Where it finds numba (here for another peer's sake)
     # or gets float32 samples, it is several times slower on one thread.
     sys.modules["numba"] = None  # type: ignore[assignment]
@@ -116,34 +83,34 @@ def python_som(X: np.ndarray, task: Task) -> Fitted:
 
 
 @competitor("numbasom (online)", "som", package="numbasom")
-def numbasom(X: np.ndarray, task: Task) -> Fitted:
+def numbasom(X: np.ndarray, task: MapTask) -> Fitted:
     from numbasom import SOM
 
     return SOM(task.lattice).train(X, task.epochs * len(X)), task.epochs
 
 
 @competitor("MiniSom (batch)", "som", package="minisom")
-def minisom_batch(X: np.ndarray, task: Task) -> Fitted:
+def minisom_batch(X: np.ndarray, task: MapTask) -> Fitted:
     som = _minisom(X, task)
     som.train_batch_offline(X, task.epochs)
     return som.get_weights(), task.epochs
 
 
 @competitor("MiniSom (online)", "som", package="minisom")
-def minisom_online(X: np.ndarray, task: Task) -> Fitted:
+def minisom_online(X: np.ndarray, task: MapTask) -> Fitted:
     som = _minisom(X, task)
     som.train(X, task.epochs, use_epochs=True)
     return som.get_weights(), task.epochs
 
 
-def _minisom(X: np.ndarray, task: Task) -> Any:
+def _minisom(X: np.ndarray, task: MapTask) -> Any:
     from minisom import MiniSom
 
     return MiniSom(*task.lattice, X.shape[1], random_seed=0)
 
 
 @competitor("Somoclu", "som", package="somoclu")
-def somoclu(X: np.ndarray, task: Task) -> Fitted:
+def somoclu(X: np.ndarray, task: MapTask) -> Fitted:
     from somoclu import Somoclu
 
     rows, columns = task.lattice
@@ -153,50 +120,51 @@ def somoclu(X: np.ndarray, task: Task) -> Fitted:
 
 
 @competitor("SuSi (batch)", "som", package="susi")
-def susi_batch(X: np.ndarray, task: Task) -> Fitted:
+def susi_batch(X: np.ndarray, task: MapTask) -> Fitted:
     return _susi(X, task, n_iter_unsupervised=task.epochs, train_mode_unsupervised="batch")
 
 
 @competitor("SuSi (online)", "som", package="susi")
-def susi_online(X: np.ndarray, task: Task) -> Fitted:
+def susi_online(X: np.ndarray, task: MapTask) -> Fitted:
     return _susi(X, task, n_iter_unsupervised=task.epochs * len(X))
 
 
-def _susi(X: np.ndarray, task: Task, **options: Any) -> Fitted:
+def _susi(X: np.ndarray, task: MapTask, **options: Any) -> Fitted:
     from susi import SOMClustering
 
     return SOMClustering(*task.lattice, random_state=0, **options).fit(X).unsuper_som_, task.epochs
 
 
 @competitor("prosemble (HeskesSOM)", "som", package="prosemble", environment="prosemble")
-def prosemble_heskes(X: np.ndarray, task: Task) -> Fitted:
+def prosemble_heskes(X: np.ndarray, task: MapTask) -> Fitted:
     return _prosemble(X, "HeskesSOM", *task.lattice, max_iter=task.epochs)
 
 
 @competitor("prosemble (KohonenSOM)", "som", package="prosemble", environment="prosemble")
-def prosemble_kohonen(X: np.ndarray, task: Task) -> Fitted:
+def prosemble_kohonen(X: np.ndarray, task: MapTask) -> Fitted:
     return _prosemble(X, "KohonenSOM", *task.lattice, max_iter=task.epochs)
 
 
 @competitor("prosemble", "ng", package="prosemble", environment="prosemble")
-def prosemble_neural_gas(X: np.ndarray, task: Task) -> Fitted:
+def prosemble_neural_gas(X: np.ndarray, task: MapTask) -> Fitted:
     return _prosemble(X, "NeuralGas", task.n_prototypes, max_iter=task.epochs)
 
 
 def _prosemble(X: np.ndarray, name: str, *size: int, max_iter: int) -> Fitted:
-    model = _prosemble_model(name, *size, max_iter=max_iter).fit(X)
+    model = prosemble_model(name, *size, max_iter=max_iter).fit(X)
     return np.asarray(model.prototypes_), model.n_iter_
 
 
-@cache  # its compiled code belongs to the object: a new one would compile again at every fit
-def _prosemble_model(name: str, *size: int, max_iter: int) -> Any:
+@cache
+def prosemble_model(name: str, *size: int, **parameters: Any) -> Any:
+    """Return one model for equal arguments: its compiled code belongs to it, and a new one would compile again."""
     from prosemble import models
 
-    return getattr(models, name)(*size, max_iter=max_iter)
+    return getattr(models, name)(*size, **parameters)
 
 
 @competitor("scikit-learn (KMeans)", "kmeans", "ng", package="scikit-learn", environment="own", threads=(1, 2))
-def sklearn_kmeans(X: np.ndarray, task: Task) -> Fitted:
+def sklearn_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
     from sklearn.cluster import KMeans
 
     model = KMeans(task.n_prototypes, init=task.init, algorithm="lloyd", n_init=1, tol=0, max_iter=task.epochs).fit(X)
@@ -204,7 +172,7 @@ def sklearn_kmeans(X: np.ndarray, task: Task) -> Fitted:
 
 
 @competitor("scikit-learn (MiniBatchKMeans)", "kmeans", "ng", package="scikit-learn", environment="own")
-def sklearn_minibatch_kmeans(X: np.ndarray, task: Task) -> Fitted:
+def sklearn_minibatch_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
     from sklearn.cluster import MiniBatchKMeans
 
     model = MiniBatchKMeans(task.n_prototypes, init=task.init, n_init=1, max_iter=task.epochs, random_state=0).fit(X)

@@ -1,0 +1,272 @@
+"""What is compared for the classifiers: the tasks, their data, and the accuracy on samples held out.
+
+Arrays: X (n, d) samples, y (n,) classes 0, 1, ...; every competitor gets the same ones.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from benchmarks.environments import ROOT
+from benchmarks.registry import FLOOR, OURS
+from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
+
+__all__ = ["TASKS", "ClassifierTask", "PredictionTask", "ScalingTask"]
+
+Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # X and y for training, X and y held out
+
+WARM_UP_PER_CLASS = 5
+HELD_OUT = 100  # where the accuracy is not the point
+ARRAYS = ("X", "y", "X_test", "y_test")
+QUALITY: list[Column] = [
+    ("test accuracy", "accuracy", "{:.4f}".format),
+    ("predict s", "predict_seconds", "{:.4f}".format),
+    ("memory MB", "memory_mb", "{:.0f}".format),
+]
+
+
+@dataclass(frozen=True)
+class ClassifierTask(Task):
+    """A classifier, with one prototype per class where it has prototypes; judged by its accuracy on new samples."""
+
+    data: Callable[[], Split]
+    n_components: int | None = None  # rank of the learned matrix, None: full
+    local: bool = False  # whether every prototype has a matrix of its own
+    epochs: int = 100  # for competitors whose library does not suggest a number
+    dtype: str = "float64"
+
+    columns: ClassVar[list[Column]] = [
+        *WHO,
+        *TIMES,
+        ("first fit s", "times", lambda times: f"{times[0]:.3f}"),
+        ("iterations", "iterations", str),
+        ("time ratio", "seconds_ratio", "{:.2f}".format),
+        *QUALITY,
+    ]
+    compared: ClassVar[tuple[str, ...]] = ("seconds",)
+
+    def describe(self) -> str:
+        """State the work in one line."""
+        return self.title
+
+    def write_data(self) -> None:
+        """Write the samples and classes for training and the ones held out."""
+        for name, array in zip(ARRAYS, self.data()):
+            np.save(self.folder / f"{name}.npy", array.astype(np.int64 if name.startswith("y") else self.dtype))
+
+    def load(self) -> Data:
+        """Return the samples and classes for training, and the samples to predict."""
+        return tuple(np.load(self.folder / f"{name}.npy") for name in ARRAYS[:3])
+
+    def warm_up(self, fit: Callable[..., Any], data: Data) -> None:
+        """Fit and predict a few samples of each class."""
+        X, y, _ = data
+        rows = np.concatenate([np.flatnonzero(y == label)[:WARM_UP_PER_CLASS] for label in np.unique(y)])
+        fit(X[rows], y[rows], self).predict(X[rows])
+
+    def run(self, fit: Callable[..., Any], data: Data) -> Any:
+        """Fit the training samples."""
+        X, y, _ = data
+        return fit(X, y, self)
+
+    def outcome(self, fitted: Any, data: Data) -> tuple[dict[str, float], np.ndarray | None]:
+        """Return the time of a prediction, the iterations if the classifier counts them, and the predicted classes."""
+        started = time.perf_counter()
+        predicted = fitted.predict(data[2])
+        facts: dict[str, float] = {"predict_seconds": time.perf_counter() - started}
+        if getattr(fitted, "n_iter_", None) is not None:
+            facts["iterations"] = int(np.max(fitted.n_iter_))
+        return facts, predicted
+
+    def judge(self, row: Row, result: np.ndarray | None) -> Row:
+        """Return the accuracy of the predicted classes."""
+        return {} if result is None else {"accuracy": float(np.mean(result == np.load(self.folder / "y_test.npy")))}
+
+
+@dataclass(frozen=True)
+class PredictionTask(ClassifierTask):
+    """A classifier is fitted to few samples and predicts many, in both precisions."""
+
+    columns: ClassVar[list[Column]] = [
+        *WHO,
+        ("samples", "size", str),
+        ("time ratio", "predict_seconds_ratio", "{:.2f}".format),
+        *QUALITY,
+    ]
+    compared: ClassVar[tuple[str, ...]] = ("predict_seconds",)
+
+    def sizes(self) -> dict[str, Task]:
+        """Return one task for each precision."""
+        return {dtype: replace(self, dtype=dtype) for dtype in ("float32", "float64")}
+
+    def notes(self, rows: list[Row]) -> list[str]:
+        """Set our time in relation to the matrix product."""
+        times = {(row["name"], row["size"], row["threads"]): row.get("predict_seconds") for row in rows}
+        return [
+            f"{OURS}, {size}, {threads} thread(s): {ours / times[FLOOR, size, threads]:.2f} x the matrix product"
+            for (name, size, threads), ours in times.items()
+            if name == OURS and ours and times.get((FLOOR, size, threads))
+        ]
+
+
+@dataclass(frozen=True)
+class ScalingTask(ClassifierTask):
+    """Time of an iteration over the number of samples n and over the rank M of the matrix."""
+
+    n_samples: int = 10_000
+
+    columns: ClassVar[list[Column]] = [
+        *WHO,
+        ("size", "size", str),
+        ("time s", "seconds", "{:.3f}".format),
+        ("iterations", "iterations", str),
+        ("ms / iteration", "ms_per_iteration", "{:.3f}".format),
+    ]
+    compared: ClassVar[tuple[str, ...]] = ("ms_per_iteration",)
+
+    SAMPLES: ClassVar[tuple[int, ...]] = (1_000, 3_000, 10_000, 30_000, 100_000)
+    COMPONENTS: ClassVar[tuple[int, ...]] = (1, 2, 4, 8, 16, 32, 64)
+
+    def sizes(self) -> dict[str, Task]:
+        """Return one task for each n with a full matrix, and for each M with 10,000 samples."""
+        full = self.COMPONENTS[-1]
+        pairs = [(n, full) for n in self.SAMPLES] + [(self.n_samples, m) for m in self.COMPONENTS[:-1]]
+        return {
+            f"n = {n:,}, M = {m}": replace(
+                self, n_samples=n, n_components=m, data=partial(synthetic, n + HELD_OUT, full, HELD_OUT)
+            )
+            for n, m in pairs
+        }
+
+    def judge(self, row: Row, result: np.ndarray | None) -> Row:
+        """Return the size and the time of an iteration."""
+        per_iteration = 1000 * row["seconds"] / row["iterations"]
+        return {"n_samples": self.n_samples, "n_components": self.n_components, "ms_per_iteration": per_iteration}
+
+    def notes(self, rows: list[Row]) -> list[str]:
+        """State the growth as the exponent of a power law through the larger half of the sizes."""
+        growth = []
+        for symbol, series in self._series(rows).items():
+            sizes, times = np.log(series[:, series.shape[1] // 2 :])
+            growth += [f"{symbol}^{np.polyfit(sizes, times, 1)[0]:.2f}"] if len(sizes) > 1 else []
+        return [f"The time of an iteration grows as {' and '.join(growth)}."] if growth else []
+
+    def picture(self, rows: list[Row]) -> Any:
+        """Draw the time of an iteration over both sizes on logarithmic axes."""
+        from matplotlib.figure import Figure
+
+        series = self._series(rows)
+        if not all(values.size for values in series.values()):
+            return None
+        figure = Figure(figsize=(8, 3.2), layout="constrained")
+        for axes, (symbol, (sizes, times)) in zip(figure.subplots(1, 2), series.items()):
+            axes.loglog(sizes, times, "o-", label="measured")
+            axes.loglog(sizes, times[-1] * sizes / sizes[-1], "--", color="grey", label="in proportion")
+            axes.set(xlabel={"n": "samples n", "M": "rank M of the matrix"}[symbol], ylabel="ms / iteration")
+            axes.legend(frameon=False)
+        return figure
+
+    def _series(self, rows: list[Row]) -> dict[str, np.ndarray]:
+        """Return ascending sizes and their times (2, k), for each of the two sizes that are varied."""
+        measured = [row for row in rows if row["threads"] == 1 and "ms_per_iteration" in row]
+        chosen = {
+            "n": ("n_samples", [row for row in measured if row["n_components"] == self.COMPONENTS[-1]]),
+            "M": ("n_components", [row for row in measured if row["n_samples"] == self.n_samples]),
+        }
+        return {
+            symbol: np.array(sorted((row[key], row["ms_per_iteration"]) for row in rows)).reshape(-1, 2).T
+            for symbol, (key, rows) in chosen.items()
+        }
+
+
+def digits() -> Split:
+    """Return scikit-learn's handwritten digits, standardised."""
+    from sklearn.datasets import load_digits
+
+    return _standardised(*_split(*load_digits(return_X_y=True)))
+
+
+def segmentation() -> Split:
+    """Return the image segmentation data of UCI with their own split, without the three constant features."""
+    arrays = _file("segmentation")
+    X, X_test = (np.delete(arrays[name], [2, 3, 4], axis=1) for name in ("X_train", "X_test"))
+    return _standardised(X, arrays["y_train"], X_test, arrays["y_test"])
+
+
+def letter() -> Split:
+    """Return the letters of UCI, standardised."""
+    arrays = _file("letter")
+    return _standardised(*_split(arrays["X"], arrays["y"]))
+
+
+def usps() -> Split:
+    """Return the handwritten digits of USPS with their own split: grey values in [-1, 1], stored as thousandths."""
+    arrays = _file("usps")
+    return arrays["X_train"] / 1000, arrays["y_train"], arrays["X_test"] / 1000, arrays["y_test"]
+
+
+def synthetic(n_samples: int, n_features: int, held_out: float = 0.3) -> Split:
+    """Return five overlapping classes, one cluster each, in which 20 features of ``n_features`` are informative."""
+    from sklearn.datasets import make_classification
+
+    X, y = make_classification(
+        n_samples,
+        n_features,
+        n_informative=20,
+        n_redundant=10,
+        n_classes=5,
+        n_clusters_per_class=1,
+        random_state=0,
+    )
+    return _standardised(*_split(X, y, held_out))
+
+
+def _split(X: np.ndarray, y: np.ndarray, held_out: float = 0.3) -> Split:
+    from sklearn.model_selection import train_test_split
+
+    X, X_test, y, y_test = train_test_split(X, y, test_size=held_out, stratify=y, random_state=0)
+    return X, y, X_test, y_test
+
+
+def _standardised(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> Split:
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler().fit(X)
+    return scaler.transform(X), y, scaler.transform(X_test), y_test
+
+
+def _file(name: str) -> dict[str, np.ndarray]:
+    folder = Path(os.environ.get("PROTOLEARN_DATA", ROOT.parent / "shared" / "data"))
+    path = folder / f"{name}.npz"
+    if not path.exists():
+        raise FileNotFoundError(f"not run: its data, {path.name}, are missing; set PROTOLEARN_DATA to their folder")
+    with np.load(path) as arrays:
+        return dict(arrays)
+
+
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in (
+        ClassifierTask("digits", "handwritten digits of scikit-learn, 1,257 x 64, 10 classes", digits),
+        ClassifierTask("digits-local", "the same digits with a matrix for each prototype (LGMLVQ)", digits, local=True),
+        ClassifierTask("digits-rank2", "the same digits with a matrix of rank 2", digits, n_components=2),
+        ClassifierTask("segmentation", "image segmentation (UCI), 210 x 16, 7 classes", segmentation),
+        ClassifierTask("letter", "letters (UCI), 14,000 x 16, 26 classes", letter, epochs=20),
+        ClassifierTask("usps", "handwritten digits of USPS, 7,291 x 256, 10 classes", usps, epochs=20),
+        ClassifierTask(
+            "synthetic", "overlapping classes, 35,000 x 50, 5 classes", partial(synthetic, 50_000, 50), epochs=5
+        ),
+        PredictionTask(
+            "predict", "prediction of 1,000,000 x 50 samples, 5 classes", partial(synthetic, 1_005_000, 50, 1_000_000)
+        ),
+        ScalingTask("scaling", "time of an iteration, d = 64, 5 classes", partial(synthetic, 10_000, 64), epochs=30),
+    )
+}

@@ -1,0 +1,23 @@
+"""The families of models that are compared: each has its tasks, its competitors and a file of results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from benchmarks import classifier_peers, classifiers, map_peers, maps  # noqa: F401 (the peers register themselves)
+from benchmarks.tasks import Task
+
+__all__ = ["FAMILIES", "TASKS", "Family"]
+
+
+@dataclass(frozen=True)
+class Family:
+    """Tasks whose results belong together."""
+
+    name: str
+    title: str
+    tasks: dict[str, Task]
+
+
+FAMILIES = (Family("maps", "Topographic maps", maps.TASKS), Family("lvq", "Classifiers", classifiers.TASKS))
+TASKS = {name: task for family in FAMILIES for name, task in family.tasks.items()}

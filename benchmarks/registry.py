@@ -1,0 +1,44 @@
+"""Who is compared: every competitor is a small function that fits one method of one library.
+
+Libraries are imported inside the functions, because each function runs in the environment of its own library.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+__all__ = ["COMPETITORS", "FLOOR", "OURS", "Competitor", "competitor"]
+
+OURS = "protolearn"
+FLOOR = "matrix products alone"
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Competitor:
+    """One method of one library on one task."""
+
+    name: str
+    task: str
+    package: str
+    environment: str
+    threads: tuple[int, ...]
+    fit: Callable[..., Any]
+
+
+COMPETITORS: list[Competitor] = []
+
+
+def competitor(
+    name: str, *tasks: str, package: str, environment: str = "peers", threads: tuple[int, ...] = (1,)
+) -> Callable[[Fit], Fit]:
+    """Register a fit function for the given tasks."""
+
+    def register(fit: Fit) -> Fit:
+        COMPETITORS.extend(Competitor(name, task, package, environment, threads, fit) for task in tasks)
+        return fit
+
+    return register

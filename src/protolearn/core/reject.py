@@ -1,0 +1,45 @@
+"""When a nearest-prototype classifier is too unsure to answer: relative similarity, and labels for rejected samples."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protolearn.core.validation import check_number
+
+__all__ = ["check_reject", "relative_similarity"]
+
+
+def relative_similarity(distances: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:
+    """Return ``(d- - d+) / (d- + d+)`` of each sample, from its distances (n, k) to prototypes with labels (k,).
+
+    ``d+`` is the smallest distance and ``d-`` the smallest to a prototype of another label than the nearest: 0 on a border,
+    1 on a prototype.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> relative_similarity(np.array([[1.0, 2.0, 3.0]]), np.array(["a", "a", "b"]))
+    array([0.5])
+    """
+    winners = distances.argmin(axis=1)
+    own = distances[np.arange(len(distances)), winners]
+    rivals = labels[winners][:, None] != labels
+    other = np.where(rivals, distances, np.inf).min(axis=1)
+    certain = np.isinf(other)
+    apart = ~certain & (other > own)
+    similarity = np.divide(other - own, other + own, out=np.zeros(len(distances)), where=apart)
+    return np.where(certain, 1.0, similarity)
+
+
+def check_reject(threshold: float, label: Any, classes: NDArray[Any]) -> None:
+    """Require a threshold between 0 and 1, and a label for rejected samples of the kind of the classes."""
+    check_number("reject_threshold", threshold, low=0, high=1)
+    kinds = {"numeric" if np.asarray(part).dtype.kind in "biuf" else "text" for part in (classes, label)}
+    if threshold > 0 and len(kinds) > 1:
+        raise ValueError(
+            f"reject_label={label!r} is not of the kind of the classes {classes.dtype}; "
+            "choose a label of the same kind, such as 'rejected' for classes that are strings."
+        )

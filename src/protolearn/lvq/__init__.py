@@ -1,0 +1,50 @@
+"""LVQ classifiers with learned metrics, the parts they are made of, and the metric learners they are compared with."""
+
+from protolearn.lvq._glvq import GLVQ, GRLVQ, LGRLVQ
+from protolearn.lvq._gmlvq import GMLVQ, LGMLVQ, LLiRaMLVQ
+from protolearn.lvq._lfda import LFDA
+from protolearn.lvq._lmnn import LMNN
+from protolearn.lvq._lvq1 import LVQ1, LVQ21
+from protolearn.lvq.reading import Counterfactuals, Explanation, prototypes_in_units
+from protolearn.lvq.relevance import (
+    Diagonal,
+    Identity,
+    Matrix,
+    Metric,
+    Minkowski,
+    Product,
+    Relevance,
+    canonical,
+    mean_canonical,
+)
+from protolearn.lvq.solvers import LBFGS, SGD, Adam, Solver, Waypoint
+
+__all__ = [
+    "GLVQ",
+    "GMLVQ",
+    "GRLVQ",
+    "LBFGS",
+    "LFDA",
+    "LGMLVQ",
+    "LGRLVQ",
+    "LVQ1",
+    "LVQ21",
+    "SGD",
+    "Adam",
+    "Counterfactuals",
+    "Diagonal",
+    "Explanation",
+    "Identity",
+    "LLiRaMLVQ",
+    "LMNN",
+    "Matrix",
+    "Metric",
+    "Minkowski",
+    "Product",
+    "Relevance",
+    "Solver",
+    "Waypoint",
+    "canonical",
+    "mean_canonical",
+    "prototypes_in_units",
+]

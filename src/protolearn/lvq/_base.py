@@ -1,0 +1,408 @@
+"""What all LVQ classifiers share once they are fitted: labelled prototypes, a metric, and how to read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
+from scipy.special import softmax
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from protolearn.core.reject import check_reject, relative_similarity
+from protolearn.core.threads import chunk_threads
+from protolearn.core.validation import check_option
+from protolearn.lvq.cost import relative_distance
+from protolearn.lvq.reading import Counterfactuals, Explanation, contributions, smallest_change
+from protolearn.lvq.relevance import Metric, Relevance, Theta
+from protolearn.maps._base import refuse_overflow
+
+__all__ = ["LVQClassifier"]
+
+Floats = NDArray[np.float64]
+CHUNK_BYTES = 1 << 21
+
+
+class LVQClassifier(ClassifierMixin, BaseEstimator):
+    """Nearest-prototype classification with any metric: the parent of all LVQ classifiers."""
+
+    # parameters and fitted state of the children
+    prototypes_per_class: int | dict[Any, int]
+    missing: str
+    reject_threshold: float
+    reject_label: Any
+    n_jobs: int | None
+    prototypes_: Floats
+    prototype_labels_: NDArray[Any]
+    classes_: NDArray[Any]
+    _codes: NDArray[np.int64]
+    _metric: Metric
+    _theta: Theta
+    _centre: Floats
+    _temperature: float
+    _hidden: Any = slice(0)  # prototypes of classes of which no sample has come yet
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn whether missing values are allowed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "partial"
+        return tags
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the class of the nearest prototype, or ``reject_label``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Classes. Of prototypes at the same distance the first one decides.
+        """
+        X = self._check_new(X)
+        predicted = self.prototype_labels_[self._winners(X)]
+        if self.reject_threshold > 0:
+            check_reject(self.reject_threshold, self.reject_label, self.classes_)
+            predicted = np.where(self.confidence(X) < self.reject_threshold, self.reject_label, predicted)
+        return predicted
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Return minus the distance to the nearest prototype of each class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes one column: how much nearer the second class is than the first.
+        """
+        near = self._class_distances(self._check_new(X))
+        return near[:, 0] - near[:, 1] if near.shape[1] == 2 else -near
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Return class probabilities, ``exp(-d / T)`` of the nearest prototype of each class, normalised.
+
+        The temperature T fits the training samples best. For probabilities that are checked on other samples, wrap the
+        classifier in scikit-learn's ``CalibratedClassifierCV``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column for each of ``classes_``.
+        """
+        return softmax(-self._class_distances(self._check_new(X)) / self._temperature, axis=1)
+
+    def confidence(self, X: ArrayLike) -> Floats:
+        """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
+
+        ``d+`` is the distance to the nearest prototype and ``d-`` to the nearest prototype of another class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        confidence : ndarray of shape (n_samples,)
+            0 on a class border, 1 on a prototype.
+        """
+        return self._over_chunks(lambda X: relative_similarity(self._measure(X), self._codes), self._check_new(X))
+
+    def relative_distance(self, X: ArrayLike, y: ArrayLike) -> Floats:
+        """Return ``mu = (d_J - d_K) / (d_J + d_K)`` of each sample: what training makes small.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        mu : ndarray of shape (n_samples,)
+            Between -1 and 1; negative for samples that are classified correctly.
+        """
+        return self._to_both_sides(X, y)[0]
+
+    def margins(self, X: ArrayLike, y: ArrayLike) -> Floats:
+        """Return ``d_K - d_J`` of each sample: how much nearer its own class is than any other.
+
+        `protolearn.metrics.margin_bound` makes a bound on the error of it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+
+        Returns
+        -------
+        margins : ndarray of shape (n_samples,)
+            Positive for samples that are classified correctly.
+        """
+        return self._to_both_sides(X, y)[1]
+
+    def explain(self, X: ArrayLike) -> Explanation:
+        """Return which prototypes and which features decided on the class of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        explanation : Explanation
+            Prototypes, distances and the contribution of every feature.
+        """
+        X = self._check_new(X).astype(np.float64)
+        _, A, slots = self._matrices("explain")
+        D = self._over_chunks(self._measure, X)
+        winners = D.argmin(axis=1)
+        rivals = np.where(self._codes[winners][:, None] != self._codes, D, np.inf).argmin(axis=1)
+        rows = np.arange(len(X))
+        return Explanation(
+            self.prototype_labels_[winners],
+            self.prototype_labels_[rivals],
+            winners,
+            rivals,
+            D[rows, winners],
+            D[rows, rivals],
+            contributions(X, self.prototypes_, A, slots, rivals)
+            - contributions(X, self.prototypes_, A, slots, winners),
+            self._feature_names(),
+        )
+
+    def counterfactual(self, X: ArrayLike, target: Any = None) -> Counterfactuals:
+        """Return the smallest change of each sample, in the learned metric, that gives it another class.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples, without missing values.
+        target : object, optional
+            The class to reach; by default any other. Samples that have it already stay as they are.
+
+        Returns
+        -------
+        counterfactuals : Counterfactuals
+            Changed samples, just across the border, and the lengths of the changes.
+        """
+        X = self._check_new(X).astype(np.float64)
+        if np.isnan(X).any():
+            raise ValueError("X contains NaN; a counterfactual needs samples without missing values.")
+        _, A, slots = self._matrices("counterfactual")
+        code = None
+        if target is not None:
+            if target not in self.classes_:
+                raise ValueError(f"target={target!r} is not one of the classes {list(self.classes_)}.")
+            code = int(np.searchsorted(self.classes_, target))
+
+        def predict(x: Floats) -> int:
+            return int(self._codes[self._winners(x[None])[0]])
+
+        changes, lengths = np.zeros_like(X), np.zeros(len(X))
+        for i, x in enumerate(X):
+            if code is None or predict(x) != code:
+                changes[i], lengths[i] = smallest_change(x, self.prototypes_, self._codes, A, slots, predict, code)
+        samples = X + changes
+        return Counterfactuals(samples, changes, self.prototype_labels_[self._winners(samples)], lengths)
+
+    def _matrices(self, wanted: str) -> tuple[Relevance, Floats, NDArray[np.int64]]:
+        if not isinstance(self._metric, Relevance):
+            raise ValueError(
+                f"{wanted} needs a metric |A (x - w)|^2; {type(self._metric).__name__} is of another kind."
+            )
+        A = self._metric.matrices(self._theta)
+        A = np.broadcast_to(A, (len(A), self.n_features_in_)) if A.ndim == 2 else A
+        return self._metric, A, self._metric.slots(self._codes)
+
+    def _feature_names(self) -> NDArray[Any]:
+        return getattr(self, "feature_names_in_", np.array([f"x{i}" for i in range(self.n_features_in_)]))
+
+    def _to_both_sides(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
+        samples = self._check_new(X)
+        labels = np.asarray(y)
+        if labels.shape != (len(samples),):
+            raise ValueError(f"y has shape {labels.shape}; expected ({len(samples)},): one class for each sample of X.")
+        codes = np.searchsorted(self.classes_, labels)
+        known = codes < len(self.classes_)
+        if not known.all() or (self.classes_[codes] != labels).any():
+            raise ValueError(f"y contains classes that were not in the training data, {list(self.classes_)}.")
+        D = self._over_chunks(self._measure, samples)
+        mu, J, K, _, _ = relative_distance(D, codes[:, None] == self._codes)
+        rows = np.arange(len(D))
+        return mu, D[rows, K] - D[rows, J]
+
+    def _measure(self, X: NDArray[Any]) -> Floats:
+        """Return the distances of a chunk of samples, in double precision and from a common origin."""
+        centred = X.astype(np.float64) - self._centre
+        D = self._metric.measure(centred, self.prototypes_ - self._centre, self._codes, self._theta)[0]
+        D[:, self._hidden] = np.inf
+        return D
+
+    def _class_distances(self, X: NDArray[Any]) -> Floats:
+        """Return the distance to the nearest prototype of each class (n, C); infinite for a class without any."""
+
+        def nearest(part: NDArray[Any]) -> Floats:
+            D = self._measure(part)
+            near = np.full((len(part), len(self.classes_)), np.inf)
+            for p, code in enumerate(self._codes):
+                np.minimum(near[:, code], D[:, p], out=near[:, code])
+            return near
+
+        return self._over_chunks(nearest, X)
+
+    def _winners(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the index of the nearest prototype of each sample."""
+        affine = None if np.isnan(X.sum()) else self._affine(X.dtype)
+        if affine is None:
+            return self._over_chunks(lambda part: self._measure(part).argmin(axis=1), X)
+        columns, constants, origin = affine
+        return self._over_chunks(lambda part: ((part - origin) @ columns + constants).argmin(axis=1), X)
+
+    def _affine(self, dtype: Any) -> tuple[Floats, Floats, Floats] | None:
+        """Return distances, up to a constant for each sample, as ``(x - origin) columns + constants``, if possible."""
+        if not isinstance(self._metric, Relevance):
+            return None
+        _, A, _ = self._matrices("predict")
+        if len(A) > 1:
+            return None
+        W = self.prototypes_ - self._centre
+        scaled = W @ A[0].T @ A[0] if A.ndim == 3 else W * A[0] ** 2
+        constants = (scaled * W).sum(axis=1)
+        constants[self._hidden] = np.inf
+        return (-2.0 * scaled.T).astype(dtype), constants.astype(dtype), self._centre.astype(dtype)
+
+    def _over_chunks(self, function: Callable[[NDArray[Any]], NDArray[Any]], X: NDArray[Any]) -> NDArray[Any]:
+        """Apply a function to chunks of samples, on several threads, and put the results together."""
+        size = max(256, CHUNK_BYTES // (X.itemsize * X.shape[1]))
+        if len(X) <= size:
+            with chunk_threads(1):
+                return function(X)
+        parts = [X[start : start + size] for start in range(0, len(X), size)]
+        with chunk_threads(self.n_jobs) as n_threads:
+            if n_threads == 1:
+                return np.concatenate([function(part) for part in parts])
+            with ThreadPoolExecutor(n_threads) as pool:
+                return np.concatenate(list(pool.map(function, parts)))
+
+    def _check_new(self, X: ArrayLike) -> NDArray[Any]:
+        check_is_fitted(self, "prototypes_")
+        return validate_data(
+            self,
+            X,
+            dtype=[np.float64, np.float32],
+            reset=False,
+            ensure_all_finite="allow-nan" if self._partial() else True,
+        )
+
+    def _partial(self) -> bool:
+        check_option("missing", self.missing, ("error", "partial"))
+        return self.missing == "partial"
+
+    def _check_training(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Floats, NDArray[Any]]:
+        """Return samples in double precision, and their labels."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        finite = "allow-nan" if self._partial() else True
+        samples, labels = validate_data(self, X, y, dtype=np.float64, reset=reset, ensure_all_finite=finite)
+        check_classification_targets(labels)
+        empty = np.isnan(samples).all(axis=1)
+        if empty.any():
+            raise ValueError(
+                f"{int(empty.sum())} samples of X have no value at all (first row {empty.argmax()}); leave them out."
+            )
+        return refuse_overflow(samples), labels
+
+    def _prototype_codes(self, y: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the class code of each prototype, in the order of the classes."""
+        wanted = self.prototypes_per_class
+        if isinstance(wanted, dict):
+            unknown = [label for label in wanted if label not in self.classes_]
+            lacking = [label for label in self.classes_ if label not in wanted]
+            if unknown or lacking:
+                raise ValueError(
+                    f"prototypes_per_class must have exactly the classes {list(self.classes_)}; "
+                    + (f"{unknown} are unknown." if unknown else f"{lacking} are missing.")
+                )
+            counts = [wanted[label] for label in self.classes_]
+        else:
+            counts = [wanted] * len(self.classes_)
+        for label, count in zip(self.classes_, counts):
+            whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
+            if not whole or count < 1:
+                raise ValueError(
+                    f"prototypes_per_class={wanted!r} must be 1 or more for each class, got {count!r} for {label!r}."
+                )
+        for code, count in enumerate(counts):
+            available = int((y == code).sum())
+            if available < count:
+                raise ValueError(
+                    f"Class {self.classes_[code]!r} has {available} samples, fewer than its {count} prototypes. Use "
+                    "fewer prototypes for it (prototypes_per_class takes a dict), or more samples."
+                )
+        return np.repeat(np.arange(len(counts)), counts)
+
+    def _given_prototypes(self, init: ArrayLike) -> Floats:
+        """Return prototypes that the user gave, ordered by class."""
+        given = np.array(init, dtype=np.float64)
+        shape = (len(self._codes), self.n_features_in_)
+        if given.shape != shape or not np.isfinite(given).all():
+            raise ValueError(
+                f"init has shape {given.shape}; expected finite values of shape {shape}: one row for each prototype, "
+                "ordered by class."
+            )
+        return given
+
+    def _fit_temperature(self, X: Floats, y: NDArray[np.int64], u: Floats) -> None:
+        """Choose the temperature of the probabilities by maximum likelihood on (some of) the training samples."""
+        some = slice(None, None, max(1, len(X) // 20_000))
+        self._temperature = best_temperature(self._class_distances(X[some]), y[some], u[some])
+
+
+def best_temperature(D: Floats, y: NDArray[np.int64], u: Floats) -> float:
+    """Return the T for which ``softmax(-D / T)`` fits the classes best, D (n, C) distances.
+
+    Targets are smoothed as by Platt, so that separable classes keep a finite temperature.
+    """
+    present = np.isfinite(D[0])
+    codes = np.cumsum(present)[y] - 1
+    D = D[:, present]
+    counts = np.bincount(codes, u, D.shape[1])
+    doubt = (1.0 / (counts + 2.0))[codes]
+    off = doubt / max(D.shape[1] - 1, 1)
+    expected = (1.0 - doubt - off) * D[np.arange(len(D)), codes] + off * D.sum(axis=1)
+    scale = float(np.average(D.mean(axis=1), weights=u)) or 1.0
+
+    D = D - D.min(axis=1, keepdims=True)
+
+    def slope(inverse: float) -> float:
+        shares = np.exp(D * (-inverse / scale))
+        shares /= shares.sum(axis=1, keepdims=True)
+        return float(u @ (np.einsum("ij,ij->i", shares, D) - expected)) / scale
+
+    high = 1.0
+    if slope(0.0) <= 0:
+        return scale
+    while slope(high) > 0 and high < 1e12:
+        high *= 4.0
+    return scale / max(brentq(slope, 0.0, high, xtol=1e-12, rtol=1e-12), 1e-12) if high < 1e12 else scale / high

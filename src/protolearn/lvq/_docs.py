@@ -1,0 +1,88 @@
+"""The parts that the documentation of all classifiers shares."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from textwrap import indent
+from typing import TypeVar
+
+__all__ = ["documented"]
+
+T = TypeVar("T", bound=type)
+
+PARAMETERS = """
+init : {"neural_gas", "mean"} or ndarray of shape (k, n_features), default="neural_gas"
+    Where prototypes start: neural gas within each class (with one prototype, the class mean), means of random thirds of
+    the class, or given positions, ordered by class.
+squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
+    What is made of the relative distance of each sample before it is added to the cost.
+slope : float or tuple of float, default=(2.0, 10.0)
+    Slope of the sigmoid or swish; a pair is annealed from the first to the second. Steep slopes count errors, flat ones
+    heed all samples.
+solver : {"auto", "lbfgs", "sgd", "waypoint", "adam"} or Solver, default="auto"
+    How the cost is minimised. ``"auto"`` is L-BFGS up to {large:,} samples and Adam on mini-batches beyond. Give an
+    object, such as ``SGD(learning_rate=0.1)``, to set its parameters.
+max_iter : int, optional
+    Most iterations (L-BFGS, waypoint) or epochs (sgd, adam); by default what suits the solver. Few iterations also
+    guard against overfitting.
+tol : float, default=1e-6
+    L-BFGS stops when an iteration lowers the cost by less than this.
+class_weight : dict, "balanced" or None, default=None
+    Weights of the classes, as in scikit-learn.
+warm_start : bool, default=False
+    Whether `fit` goes on from the last fit.
+early_stopping : bool or "train", default=False
+    Keep the state with the best accuracy, on held-out samples (True) or on the training samples, and stop when it has
+    not improved for ``n_iter_no_change`` iterations.
+validation_fraction : float, default=0.1
+    Share of samples that early stopping holds out.
+n_iter_no_change : int, default=10
+    Patience of early stopping.
+missing : {"error", "partial"}, default="error"
+    What to do with NaN in ``X``: refuse it, or leave missing values out of the distances.
+reject_threshold : float, default=0.0
+    Samples whose `confidence` is below this are not classified.
+reject_label : object, default=-1
+    What `predict` returns for such samples; of the same kind as the classes.
+n_jobs : int, optional
+    Number of threads; by default as many as the matrix library may use.
+random_state : int, RandomState instance or None, default=None
+    Determines the start and the order of samples.
+verbose : int, default=0
+    Report progress: 1 about ten times, 2 at every iteration.
+"""
+
+ATTRIBUTES = """
+prototypes_ : ndarray of shape (k, n_features)
+    The prototypes.
+prototype_labels_ : ndarray of shape (k,)
+    Their classes.
+classes_ : ndarray of shape (n_classes,)
+    The classes.
+cost_history_ : list of float
+    Cost after every iteration.
+score_history_ : list of float
+    Accuracy after every iteration, if ``early_stopping``.
+n_iter_ : int
+    Number of iterations.
+n_features_in_ : int
+    Number of features.
+feature_names_in_ : ndarray of shape (`n_features_in_`,)
+    Names of the features, if ``X`` had names.
+"""
+
+
+def documented(large: int) -> Callable[[T], T]:
+    """Fill the shared parameters and attributes into the docstring of a class."""
+
+    def fill(estimator: T) -> T:
+        text = estimator.__doc__ or ""
+        for name, part in (
+            ("%(parameters)s", PARAMETERS.replace("{large:,}", f"{large:,}")),
+            ("%(attributes)s", ATTRIBUTES),
+        ):
+            text = text.replace("    " + name, indent(part.strip("\n"), "    "))
+        estimator.__doc__ = text
+        return estimator
+
+    return fill

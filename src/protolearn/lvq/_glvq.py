@@ -1,0 +1,620 @@
+"""Generalised LVQ: prototypes, and the relevance of each feature, learned by minimising one cost."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.model_selection import train_test_split
+from sklearn.utils import check_random_state, compute_sample_weight
+
+from protolearn.core.reject import check_reject
+from protolearn.core.threads import chunk_threads
+from protolearn.core.validation import check_number, check_option, check_weights
+from protolearn.lvq._base import LVQClassifier
+from protolearn.lvq._docs import documented
+from protolearn.lvq.cost import SQUASHING
+from protolearn.lvq.problem import Problem, pack
+from protolearn.lvq.relevance import Diagonal, Identity, Metric, Theta
+from protolearn.lvq.solvers import LBFGS, SOLVERS, Adam, Solver
+from protolearn.lvq.start import Frame, first_prototypes, natural_frame, plain_frame
+from protolearn.lvq.stream import Stream
+
+__all__ = ["GLVQ", "GRLVQ", "LGRLVQ"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+STREAMED = 10_000  # prototypes per class that a stream may ask for, whatever its first batch holds
+LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
+
+
+@documented(LARGE)
+class GLVQ(LVQClassifier):
+    """Generalised learning vector quantization.
+
+    A sample belongs to the class of its nearest prototype. Prototypes minimise the mean of ``phi(mu)`` over the
+    samples, with ``mu = (d_J - d_K) / (d_J + d_K)``, where ``d_J`` is the squared distance to the nearest prototype of
+    the sample's own class and ``d_K`` to the nearest of another class.
+
+    Parameters
+    ----------
+    prototypes_per_class : int or dict, default=1
+        Number of prototypes of every class, or of each class by its label.
+    metric : "euclidean" or Metric, default="euclidean"
+        How samples and prototypes are compared; give an object with the methods of `protolearn.lvq.Metric` for any
+        other differentiable distance.
+    %(parameters)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    GMLVQ : Learns a matrix of relevances as well.
+
+    References
+    ----------
+    Sato and Yamada (1995). Generalized learning vector quantization. NIPS. Biehl, Hammer and Schneider (2006). Matrix
+    learning in learning vector quantization. Technical report IfI-06-14, TU Clausthal.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GLVQ().fit(X, y)
+    >>> model.prototype_labels_
+    array([0, 1, 2])
+    >>> model.score(X, y) > 0.95
+    True
+    """
+
+    regularization = 0.0
+
+    def __init__(
+        self,
+        prototypes_per_class: int | dict[Any, int] = 1,
+        *,
+        metric: str | Metric = "euclidean",
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] = (2.0, 10.0),
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-6,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prototypes_per_class = prototypes_per_class
+        self.metric = metric
+        self.init = init
+        self.squashing = squashing
+        self.slope = slope
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.missing = missing
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn prototypes and metric.
+
+        If training is interrupted (Ctrl-C), the state so far is kept.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes, at least two.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample in the cost.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._check_parameters()
+        resumes = self.warm_start and hasattr(self, "prototypes_")
+        samples, labels = self._check_training(X, y, reset=not resumes)
+        weights = self._weights(samples, labels, sample_weight)
+        present = weights > 0
+        samples, labels, weights = samples[present], labels[present], weights[present]
+        known, codes = np.unique(labels, return_inverse=True)
+        if resumes and not np.array_equal(known, self.classes_):
+            raise ValueError(
+                f"warm_start needs the classes of the last fit, {list(self.classes_)}; y has {list(known)}."
+            )
+        if len(known) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only ({known[0]!r})."
+            )
+        self.classes_ = known
+        for name in ("_stream", "_hidden"):
+            self.__dict__.pop(name, None)
+        check_reject(self.reject_threshold, self.reject_label, self.classes_)
+        rng = check_random_state(self.random_state)
+        self._codes = self._prototype_codes(codes)
+        held_out = None
+        if self.early_stopping is True:
+            kept, out = train_test_split(
+                np.arange(len(codes)), test_size=self.validation_fraction, stratify=codes, random_state=rng
+            )
+            held_out = samples[out], codes[out], weights[out]
+            samples, codes, weights = samples[kept], codes[kept], weights[kept]
+        with chunk_threads(self.n_jobs) as n_threads:
+            self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
+        self._fit_temperature(samples, codes, weights)
+        return self
+
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from a batch of samples, after those seen before.
+
+        The first call places prototypes and metric, unless `fit` has done so; then every call makes one pass in
+        mini-batches (Adam). A class gets its prototypes with its first samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        classes : array-like of shape (n_classes,), optional
+            All classes that will ever come; needed in the first call if there was no `fit`.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample in the cost.
+
+        Returns
+        -------
+        self : object
+            The classifier.
+        """
+        self._check_parameters()
+        first = not hasattr(self, "prototypes_")
+        samples, labels = self._check_training(X, y, reset=first)
+        if first:
+            if classes is None:
+                raise ValueError(
+                    "classes must be given in the first call of partial_fit: all classes that will ever come."
+                )
+            self.classes_ = np.unique(np.asarray(classes))
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y contains {list(unknown)}, which are not among the classes {list(self.classes_)}.")
+        weights = self._weights(samples, labels, sample_weight)
+        present = weights > 0
+        samples, codes = samples[present], np.searchsorted(self.classes_, labels[present])
+        self._go_on(samples, codes, weights[present])
+        return self
+
+    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+        """Return the metric, given samples in the coordinates of the solver."""
+        if isinstance(self.metric, Metric):
+            return self.metric
+        check_option("metric", self.metric, ("euclidean",), also=" or a Metric")
+        return Identity()
+
+    def _rotates(self) -> bool:
+        """Say whether the axes of the data may be turned for training."""
+        return False
+
+    def _store_metric(self, theta: Theta) -> Theta:
+        """Set the attributes that show the metric; return its parameters as they are used from now on."""
+        return theta
+
+    def _check_parameters(self) -> None:
+        check_option("squashing", self.squashing, tuple(SQUASHING))
+        for part in self._slope():
+            check_number("slope", part, low=0, open_low=True, also=", or a pair of such numbers")
+        if self.max_iter is not None:
+            check_number("max_iter", self.max_iter, integer=True, low=1)
+        check_number("tol", self.tol, low=0)
+        check_number("n_iter_no_change", self.n_iter_no_change, integer=True, low=1)
+        check_number("regularization", self.regularization, low=0)
+        if isinstance(self.early_stopping, str):
+            check_option("early_stopping", self.early_stopping, ("train",), also=", True or False")
+        if isinstance(self.init, str):
+            check_option("init", self.init, ("neural_gas", "mean"), also=" or an array")
+        if not isinstance(self.solver, Solver):
+            check_option("solver", self.solver, ("auto", *SOLVERS), also=" or a Solver")
+
+    def _slope(self) -> tuple[float, float]:
+        pair = self.slope if isinstance(self.slope, (tuple, list)) else (self.slope, self.slope)
+        if len(pair) != 2:
+            raise ValueError(f"slope={self.slope!r} must be a number, or a pair of numbers (start, end).")
+        return pair[0], pair[1]
+
+    def _solver(self, n_samples: int) -> Solver:
+        if isinstance(self.solver, Solver):
+            solver = self.solver
+        elif self.solver == "auto":
+            solver = LBFGS() if n_samples <= LARGE else Adam()
+        else:
+            solver = SOLVERS[self.solver]()
+        solver.check()
+        return solver
+
+    def _weights(self, X: Floats, labels: NDArray[Any], sample_weight: ArrayLike | None) -> Floats:
+        weights = check_weights(sample_weight, len(X), np.float64)
+        return weights if self.class_weight is None else weights * compute_sample_weight(self.class_weight, labels)
+
+    def _begin(
+        self, frame: Frame, X: Floats, y: Codes, u: Floats, resumes: bool, rng: np.random.RandomState
+    ) -> tuple[Metric, Floats, Theta]:
+        """Return the metric, the first prototypes and the first parameters, in the coordinates of the solver."""
+        metric = self._structure(X, y, u)
+        if resumes:
+            return metric, frame.enter(self.prototypes_), self._fitting(frame.enter_metric(self._theta), metric, X, rng)
+        if isinstance(self.init, str):
+            W = first_prototypes(X, y, u, self._codes, self.init, rng)
+        else:
+            W = frame.enter(self._given_prototypes(self.init))
+        return metric, W, metric.start(X.shape[1], self._codes, rng)
+
+    def _fitting(self, theta: Theta, metric: Metric, X: Floats, rng: np.random.RandomState) -> Theta:
+        """Cut parameters of an earlier fit to the shapes of this one, where rows beyond the rank are zero."""
+        shapes = [part.shape for part in metric.start(X.shape[1], self._codes, rng)]
+        return tuple(part[tuple(map(slice, shape))] for part, shape in zip(theta, shapes))
+
+    def _problem(
+        self, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta, n_threads: int
+    ) -> Problem:
+        shapes = [W.shape, *(part.shape for part in theta)]
+        return Problem(
+            X, y, u, self._codes, metric, self.squashing, self._slope(), float(self.regularization), shapes, n_threads
+        )
+
+    def _train(
+        self,
+        samples: Floats,
+        y: Codes,
+        u: Floats,
+        held_out: tuple[Floats, Codes, Floats] | None,
+        resumes: bool,
+        rng: np.random.RandomState,
+        n_threads: int,
+    ) -> None:
+        solver = self._solver(len(samples))
+        frame = natural_frame(samples, u, self._rotates()) if solver.rescales else plain_frame(samples, u)
+        X = frame.enter(samples)
+        metric, W, theta = self._begin(frame, X, y, u, resumes, rng)
+        problem = self._problem(metric, X, y, u, W, theta, n_threads)
+        progress = _Progress(self, problem, solver.default_iterations if self.max_iter is None else self.max_iter)
+        if self.early_stopping:
+            judged = (X, y, u) if held_out is None else (frame.enter(held_out[0]), *held_out[1:])
+            progress.judge = self._problem(metric, *judged, W, theta, n_threads)
+        interrupted = False
+        progress.flat = pack(W, theta)
+        try:
+            solver.minimise(problem, progress.flat, progress.max_iter, self.tol, rng, progress)
+        except KeyboardInterrupt:
+            interrupted = True
+        self.cost_history_ = progress.costs
+        self.n_iter_ = max(1, len(progress.costs))
+        self.__dict__.pop("score_history_", None)
+        if self.early_stopping:
+            self.score_history_ = progress.scores
+        self._store(problem, frame, progress.best)
+        if interrupted:
+            self._fit_temperature(samples, y, u)
+            raise KeyboardInterrupt
+
+    def _store(self, problem: Problem, frame: Frame, flat: Floats) -> None:
+        if not np.isfinite(flat).all():
+            raise ValueError(
+                "Training diverged: prototypes or metric are no longer finite. Scale the features, or lower the "
+                "learning rates."
+            )
+        W, theta = problem.unpack(problem.normalised(flat))
+        self._centre = frame.centre
+        self.prototypes_ = frame.leave(W)
+        self.prototype_labels_ = self.classes_[self._codes]
+        self._metric = problem.metric
+        self._theta = self._store_metric(frame.leave_metric(theta))
+
+    def _go_on(self, samples: Floats, codes: Codes, u: Floats) -> None:
+        """Make one pass over a batch, with prototypes of the classes seen so far."""
+        if not hasattr(self, "_stream"):
+            resumes = hasattr(self, "prototypes_")
+            rng = check_random_state(self.random_state)
+            if not resumes:
+                self._codes = self._prototype_codes(np.repeat(np.arange(len(self.classes_)), STREAMED))
+            frame = natural_frame(samples, u, rotates=False)
+            metric, W, theta = self._begin(frame, frame.enter(samples), codes, u, resumes, rng)
+            self._stream = Stream(frame, rng, metric, W, theta, np.full(len(self.classes_), resumes))
+            self.cost_history_ = []
+        stream = self._stream
+        X = stream.frame.enter(samples)
+        if isinstance(self.init, str):
+            stream.welcome(X, codes, u, self._codes, self.init)
+        stream.seen[codes] = True
+        self._hidden = ~stream.seen[self._codes]
+        problem = self._problem(stream.metric, X, codes, u, *stream.parts, 1)
+        problem.hidden = self._hidden
+        with chunk_threads(1):
+            self.cost_history_.append(stream.learn(problem))
+        self.n_iter_ = len(self.cost_history_)
+        self._store(problem, stream.frame, pack(*stream.parts))
+        self._fit_temperature(samples, codes, u)
+
+
+class _Progress:
+    """Follows a solver: keeps costs and the best state, reports, and stops early."""
+
+    def __init__(self, model: GLVQ, problem: Problem, max_iter: int) -> None:
+        self.model = model
+        self.problem = problem
+        self.max_iter = max_iter
+        self.judge: Problem | None = None
+        self.costs: list[float] = []
+        self.scores: list[float] = []
+        self.flat = np.empty(0)
+        self._best: Floats | None = None
+
+    @property
+    def best(self) -> Floats:
+        """The state with the best score, or the last one."""
+        return self.flat if self._best is None else self._best
+
+    def __call__(self, flat: Floats, cost: float) -> None:
+        self.flat = flat
+        self.costs.append(cost)
+        self._report(cost)
+        if self.judge is None:
+            return
+        score = self.judge.accuracy(flat)
+        if not self.scores or score > max(self.scores):
+            self._best = flat.copy()
+        self.scores.append(score)
+        if len(self.scores) - 1 - int(np.argmax(self.scores)) >= self.model.n_iter_no_change:
+            raise StopIteration
+
+    def _report(self, cost: float) -> None:
+        step, verbose = len(self.costs), self.model.verbose
+        every = 1 if verbose > 1 else max(1, self.max_iter // 10)
+        if verbose and (step % every == 0 or step == 1):
+            print(f"[{type(self.model).__name__}] iteration {step}/{self.max_iter}  cost {cost:.6g}", flush=True)
+
+
+@documented(LARGE)
+class GRLVQ(TransformerMixin, GLVQ):
+    """Generalised relevance LVQ: also learns how much each feature matters.
+
+    The distance is ``d = sum_i lambda_i (x_i - w_i)^2`` with relevances that are not negative and add up to one.
+
+    Parameters
+    ----------
+    prototypes_per_class : int or dict, default=1
+        Number of prototypes of every class, or of each class by its label.
+    regularization : float, default=0.0
+        Weight of a term that keeps all features alive: the mean logarithm of the relevances.
+    %(parameters)s
+
+    Attributes
+    ----------
+    relevances_ : ndarray of shape (n_features,)
+        Relevance of each feature.
+    omega_ : ndarray of shape (n_features,)
+        Roots of the relevances, the factors of `transform`.
+    %(attributes)s
+
+    References
+    ----------
+    Hammer and Villmann (2002). Generalized relevance learning vector quantization. Neural Networks 15. Bunte (2011).
+    Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of Groningen, section
+    2.4.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GRLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GRLVQ().fit(X, y)
+    >>> bool(model.relevances_[2:].sum() > 0.9)  # of the petals
+    True
+    """
+
+    def __init__(
+        self,
+        prototypes_per_class: int | dict[Any, int] = 1,
+        *,
+        regularization: float = 0.0,
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] = (2.0, 10.0),
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-6,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            prototypes_per_class,
+            init=init,
+            squashing=squashing,
+            slope=slope,
+            solver=solver,
+            max_iter=max_iter,
+            tol=tol,
+            class_weight=class_weight,
+            warm_start=warm_start,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            missing=missing,
+            reject_threshold=reject_threshold,
+            reject_label=reject_label,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.regularization = regularization
+
+    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+        return Diagonal()
+
+    def _store_metric(self, theta: Theta) -> Theta:
+        self.omega_ = np.abs(theta[0][0])
+        self.relevances_ = self.omega_**2
+        return theta
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Scale features by the roots of their relevances, so that Euclidean distances are the learned ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            Scaled samples.
+        """
+        X = self._check_new(X)
+        return X * self.omega_.astype(X.dtype)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return the names of the features, which `transform` keeps.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the features, if ``X`` had none.
+
+        Returns
+        -------
+        names : ndarray of str
+            Names.
+        """
+        return OneToOneFeatureMixin.get_feature_names_out(self, input_features)
+
+
+@documented(LARGE)
+class LGRLVQ(GLVQ):
+    """Localised generalised relevance LVQ: each prototype, or each class, has relevances of its own.
+
+    The distance to prototype p is ``d = sum_i lambda_pi (x_i - w_pi)^2``, with relevances that add up to one. Borders
+    between classes are curved.
+
+    Parameters
+    ----------
+    prototypes_per_class : int or dict, default=1
+        Number of prototypes of every class, or of each class by its label.
+    localization : {"prototype", "class"}, default="prototype"
+        Who has relevances of its own.
+    regularization : float, default=0.0
+        Weight of a term that keeps all features alive: the mean logarithm of the relevances.
+    %(parameters)s
+
+    Attributes
+    ----------
+    relevances_ : ndarray of shape (k, n_features) or (n_classes, n_features)
+        Relevances of each prototype, or of each class.
+    %(attributes)s
+
+    References
+    ----------
+    Hammer, Schleif and Villmann (2005). On the generalization ability of prototype-based classifiers with local
+    relevance determination. Technical report IfI-05-14, TU Clausthal.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import LGRLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LGRLVQ().fit(X, y).relevances_.shape
+    (3, 4)
+    """
+
+    def __init__(
+        self,
+        prototypes_per_class: int | dict[Any, int] = 1,
+        *,
+        localization: str = "prototype",
+        regularization: float = 0.0,
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] = (2.0, 10.0),
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-6,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            prototypes_per_class,
+            init=init,
+            squashing=squashing,
+            slope=slope,
+            solver=solver,
+            max_iter=max_iter,
+            tol=tol,
+            class_weight=class_weight,
+            warm_start=warm_start,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            missing=missing,
+            reject_threshold=reject_threshold,
+            reject_label=reject_label,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.localization = localization
+        self.regularization = regularization
+
+    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+        check_option("localization", self.localization, ("prototype", "class"))
+        return Diagonal(self.localization)
+
+    def _store_metric(self, theta: Theta) -> Theta:
+        self.relevances_ = theta[0] ** 2
+        return theta

@@ -1,0 +1,556 @@
+"""Matrix LVQ: a learned rotation and scaling of the features, one for all prototypes or one for each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+
+from protolearn.core.validation import check_number, check_option
+from protolearn.lvq._docs import documented
+from protolearn.lvq._glvq import GLVQ, LARGE
+from protolearn.lvq.relevance import Matrix, Metric, Product, Theta, canonical
+from protolearn.lvq.solvers import Solver
+from protolearn.lvq.start import discriminative_directions
+
+__all__ = ["GMLVQ", "LGMLVQ", "LLiRaMLVQ"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+class _MatrixLVQ(GLVQ):
+    """What classifiers with matrices share: rank, start, and relevances."""
+
+    n_components: int | None
+    metric_init: str | ArrayLike
+
+    @property
+    def relevances_(self) -> Floats:
+        """Relevance of each feature: the diagonal of the relevance matrix, which adds up to one."""
+        return np.einsum("...mi,...mi->...i", *[self._omegas()] * 2)
+
+    @property
+    def relevance_matrix_(self) -> Floats:
+        """The relevance matrix ``Lambda = Omega^T Omega``; the distance is ``(x - w)^T Lambda (x - w)``."""
+        omega = self._omegas()
+        return omega.swapaxes(-1, -2) @ omega
+
+    @property
+    def eigenvalues_(self) -> Floats:
+        """Eigenvalues of the relevance matrix in falling order, at most M of them; they add up to one."""
+        return np.square(np.linalg.svd(self._omegas(), compute_uv=False), dtype=np.float64)
+
+    def _omegas(self) -> Floats:
+        raise NotImplementedError
+
+    def _rotates(self) -> bool:
+        return True
+
+    def _rank(self) -> int:
+        """Return the number of rows M."""
+        N = self.n_features_in_
+        if self.n_components is None:
+            return N
+        check_number("n_components", self.n_components, integer=True, low=1, high=N, also=", the number of features")
+        return int(self.n_components)
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if isinstance(self.metric_init, str):
+            check_option("metric_init", self.metric_init, METRIC_INITS, also=" or an array")
+
+    def _start_at(self, X: Floats, y: Codes, u: Floats) -> str | Floats:
+        """Return where the matrix starts, in the coordinates of the solver."""
+        if not isinstance(self.metric_init, str):
+            given = np.asarray(self.metric_init, dtype=np.float64)
+            if given.shape[-2:] != (self._rank(), self.n_features_in_) or not np.isfinite(given).all():
+                shape = (self._rank(), self.n_features_in_)
+                raise ValueError(f"metric_init has shape {given.shape}; expected finite values of shape {shape}.")
+            return given
+        full = self._rank() >= X.shape[1]
+        if self.metric_init == "discriminative" or (self.metric_init == "auto" and not full):
+            return discriminative_directions(X, y, u, min(self._rank(), X.shape[1]))
+        return "random" if self.metric_init == "random" else "identity"
+
+
+@documented(LARGE)
+class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
+    """Generalised matrix LVQ: learns prototypes and a relevance matrix, of limited rank if so wanted (LiRaM LVQ).
+
+    The distance is ``d = |Omega (x - w)|^2 = (x - w)^T Lambda (x - w)`` with ``Lambda = Omega^T Omega`` of trace one:
+    relevant features and combinations of features count more. Prototypes and Omega minimise the mean of ``phi(mu)``,
+    ``mu = (d_J - d_K) / (d_J + d_K)``, minus ``regularization`` times the mean logarithm of the singular values of
+    Omega.
+
+    Parameters
+    ----------
+    prototypes_per_class : int or dict, default=1
+        Number of prototypes of every class, or of each class by its label.
+    n_components : int, optional
+        Number of rows M of the matrix, which limits its rank and is the dimension of `transform`; by default the number
+        of features.
+    mask : int or array-like of shape (M, n_features), optional
+        Entries of Omega that may differ from zero: booleans, or the half-width of a band around the diagonal, as suits
+        features in spatial or temporal order.
+    symmetric : bool, default=False
+        Whether Omega is kept symmetric.
+    metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape (M, n_features), default="auto"
+        Where the matrix starts. ``"discriminative"`` takes the directions of linear discriminant analysis; ``"auto"``
+        does that for ``n_components`` below the number of features, and otherwise starts at the identity.
+    regularization : float, default=0.05
+        Weight of the mean logarithm of the singular values of the matrix, a term that keeps all of its directions alive
+        and guards against overfitting.
+    %(parameters)s
+
+    Attributes
+    ----------
+    omega_ : ndarray of shape (M, n_features)
+        The matrix; unless masked or symmetric, in canonical form: rows are eigenvectors of the relevance matrix times
+        the roots of their eigenvalues, in falling order, with their largest entry positive.
+    relevance_matrix_ : ndarray of shape (n_features, n_features)
+        ``Lambda = Omega^T Omega``, of trace one.
+    relevances_ : ndarray of shape (n_features,)
+        Its diagonal: the relevance of each feature.
+    eigenvalues_ : ndarray of shape (M,)
+        Its eigenvalues, in falling order.
+    %(attributes)s
+
+    See Also
+    --------
+    LGMLVQ : A matrix for each prototype.
+
+    References
+    ----------
+    Biehl, Hammer and Schneider (2006). Matrix learning in learning vector quantization. Technical report IfI-06-14, TU
+    Clausthal. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis,
+    University of Groningen, chapters 2 and 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GMLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GMLVQ(n_components=2).fit(X, y)
+    >>> model.score(X, y) > 0.95
+    True
+    >>> model.transform(X).shape
+    (150, 2)
+    >>> round(float(model.relevances_.sum()), 6)
+    1.0
+    """
+
+    def __init__(
+        self,
+        prototypes_per_class: int | dict[Any, int] = 1,
+        *,
+        n_components: int | None = None,
+        mask: int | ArrayLike | None = None,
+        symmetric: bool = False,
+        metric_init: str | ArrayLike = "auto",
+        regularization: float = 0.05,
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] = (2.0, 10.0),
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-6,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            prototypes_per_class,
+            init=init,
+            squashing=squashing,
+            slope=slope,
+            solver=solver,
+            max_iter=max_iter,
+            tol=tol,
+            class_weight=class_weight,
+            warm_start=warm_start,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            missing=missing,
+            reject_threshold=reject_threshold,
+            reject_label=reject_label,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.n_components = n_components
+        self.mask = mask
+        self.symmetric = symmetric
+        self.metric_init = metric_init
+        self.regularization = regularization
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Project samples by Omega: Euclidean distances in the view are the learned ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, M)
+            Projected samples, the most discriminative direction first.
+        """
+        X = self._check_new(X)
+        return X @ self.omega_.T.astype(X.dtype)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.omega_)
+
+    def _omegas(self) -> Floats:
+        return self.omega_
+
+    def _rotates(self) -> bool:
+        return self.mask is None and not self.symmetric
+
+    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+        rank = self._rank()
+        if self.symmetric and rank != self.n_features_in_:
+            raise ValueError(
+                f"A symmetric matrix must be square; got n_components={rank} for {self.n_features_in_} features."
+            )
+        return Matrix(min(rank, X.shape[1]), mask=self.mask, symmetric=self.symmetric, start_at=self._start_at(X, y, u))
+
+    def _store_metric(self, theta: Theta) -> Theta:
+        omega = theta[0][0]
+        if self._rotates():
+            omega = _with_rows(canonical(omega), self._rank())
+        self.omega_ = omega
+        return (omega[None],)
+
+
+@documented(LARGE)
+class LGMLVQ(_MatrixLVQ):
+    """Localised generalised matrix LVQ: each prototype, or each class, has a relevance matrix of its own.
+
+    The distance to prototype p is ``d = |Omega_p (x - w_p)|^2`` with ``trace(Omega_p^T Omega_p) = 1``, so borders
+    between classes are curved and cells need not be convex.
+
+    Parameters
+    ----------
+    prototypes_per_class : int or dict, default=1
+        Number of prototypes of every class, or of each class by its label.
+    n_components : int, optional
+        Number of rows M of the matrix, which limits its rank; by default the number of
+        features.
+    localization : {"prototype", "class"}, default="prototype"
+        Who has a matrix of its own.
+    mask : int or array-like of shape (M, n_features), optional
+        Entries of the matrices that may differ from zero: booleans, or the half-width of a band around the diagonal.
+    symmetric : bool, default=False
+        Whether the matrices are kept symmetric.
+    metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape ([s,] M, N), default="auto"
+        Where the matrices start. ``"discriminative"`` takes the directions of linear discriminant analysis; ``"auto"``
+        does that for ``n_components`` below the number of features, and otherwise starts at the identity.
+    regularization : float, default=0.05
+        Weight of the mean logarithm of the singular values of the matrix, a term that keeps all of its directions alive
+        and guards against overfitting.
+    %(parameters)s
+
+    Attributes
+    ----------
+    omegas_ : ndarray of shape (s, M, n_features)
+        The matrix of each prototype, or of each class; unless masked or symmetric, in canonical form.
+    relevance_matrix_ : ndarray of shape (s, n_features, n_features)
+        The relevance matrices, each of trace one.
+    relevances_ : ndarray of shape (s, n_features)
+        Their diagonals.
+    eigenvalues_ : ndarray of shape (s, M)
+        Their eigenvalues, in falling order.
+    %(attributes)s
+
+    See Also
+    --------
+    GMLVQ : One matrix for all.
+    LLiRaMLVQ : A shared view, and local matrices in it.
+
+    References
+    ----------
+    Biehl, Hammer and Schneider (2006). Matrix learning in learning vector quantization. Technical report IfI-06-14, TU
+    Clausthal. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis,
+    University of Groningen, chapters 2 and 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import LGMLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LGMLVQ().fit(X, y)
+    >>> model.omegas_.shape
+    (3, 4, 4)
+    >>> model.score(X, y) > 0.95
+    True
+    """
+
+    def __init__(
+        self,
+        prototypes_per_class: int | dict[Any, int] = 1,
+        *,
+        n_components: int | None = None,
+        localization: str = "prototype",
+        mask: int | ArrayLike | None = None,
+        symmetric: bool = False,
+        metric_init: str | ArrayLike = "auto",
+        regularization: float = 0.05,
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] = (2.0, 10.0),
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-6,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            prototypes_per_class,
+            init=init,
+            squashing=squashing,
+            slope=slope,
+            solver=solver,
+            max_iter=max_iter,
+            tol=tol,
+            class_weight=class_weight,
+            warm_start=warm_start,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            missing=missing,
+            reject_threshold=reject_threshold,
+            reject_label=reject_label,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.n_components = n_components
+        self.localization = localization
+        self.mask = mask
+        self.symmetric = symmetric
+        self.metric_init = metric_init
+        self.regularization = regularization
+
+    def local_transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Project samples, relative to each prototype, by the matrix of that prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, k, M)
+            ``Omega_p (x - w_p)``; its squared length is the distance to prototype p. The views of different prototypes
+            do not share their axes.
+        """
+        X = self._check_new(X)
+        _, A, slots = self._matrices("local_transform")
+        views = [(X - w) @ A[s].T for w, s in zip(self.prototypes_, slots)]
+        return np.stack(views, axis=1).astype(X.dtype)
+
+    def _omegas(self) -> Floats:
+        return self.omegas_
+
+    def _rotates(self) -> bool:
+        return self.mask is None and not self.symmetric
+
+    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+        check_option("localization", self.localization, ("prototype", "class"))
+        rank = self._rank()
+        if self.symmetric and rank != self.n_features_in_:
+            raise ValueError(
+                f"A symmetric matrix must be square; got n_components={rank} for {self.n_features_in_} features."
+            )
+        return Matrix(
+            min(rank, X.shape[1]),
+            localization=self.localization,
+            mask=self.mask,
+            symmetric=self.symmetric,
+            start_at=self._start_at(X, y, u),
+        )
+
+    def _store_metric(self, theta: Theta) -> Theta:
+        omegas = theta[0]
+        if self._rotates():
+            omegas = np.stack([_with_rows(canonical(omega), self._rank()) for omega in omegas])
+        self.omegas_ = omegas
+        return (omegas,)
+
+
+@documented(LARGE)
+class LLiRaMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
+    """Localised limited-rank matrix LVQ: one shared view of low dimension, and a matrix for each class in it.
+
+    The distance to prototype p is ``d = |Psi_p Omega (x - w_p)|^2`` with Omega (M, n_features) shared, of
+    ``trace(Omega^T Omega) = 1``, and Psi (M, M) of each class or prototype. All distances depend on ``Omega x`` alone,
+    so the curved borders between classes can be drawn in the view.
+
+    Parameters
+    ----------
+    prototypes_per_class : int or dict, default=1
+        Number of prototypes of every class, or of each class by its label.
+    n_components : int, optional
+        Dimension M of the view; by default 2, or 1 if there is only one feature.
+    localization : {"class", "prototype"}, default="class"
+        Who has a Psi of its own.
+    metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape (M, n_features), default="auto"
+        Where Omega starts; ``"auto"`` and ``"discriminative"`` take the directions of linear discriminant analysis.
+        Every Psi starts at the identity.
+    regularization : float, default=0.05
+        Weight of the mean logarithm of the singular values of the matrices, a term that keeps all directions alive.
+    %(parameters)s
+
+    Attributes
+    ----------
+    omega_ : ndarray of shape (M, n_features)
+        The shared matrix, in canonical form.
+    psis_ : ndarray of shape (s, M, M)
+        The local matrices.
+    relevance_matrix_ : ndarray of shape (n_features, n_features)
+        ``Omega^T Omega``, of trace one.
+    relevances_ : ndarray of shape (n_features,)
+        Its diagonal: the relevance of each feature.
+    eigenvalues_ : ndarray of shape (M,)
+        Its eigenvalues, in falling order.
+    %(attributes)s
+
+    References
+    ----------
+    Biehl, Hammer and Schneider (2006). Matrix learning in learning vector quantization. Technical report IfI-06-14, TU
+    Clausthal. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis,
+    University of Groningen, chapters 2 and 3.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import LLiRaMLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = LLiRaMLVQ().fit(X, y)
+    >>> model.transform(X).shape, model.psis_.shape
+    ((150, 2), (3, 2, 2))
+    """
+
+    def __init__(
+        self,
+        prototypes_per_class: int | dict[Any, int] = 1,
+        *,
+        n_components: int | None = None,
+        localization: str = "class",
+        metric_init: str | ArrayLike = "auto",
+        regularization: float = 0.05,
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] = (2.0, 10.0),
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-6,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            prototypes_per_class,
+            init=init,
+            squashing=squashing,
+            slope=slope,
+            solver=solver,
+            max_iter=max_iter,
+            tol=tol,
+            class_weight=class_weight,
+            warm_start=warm_start,
+            early_stopping=early_stopping,
+            validation_fraction=validation_fraction,
+            n_iter_no_change=n_iter_no_change,
+            missing=missing,
+            reject_threshold=reject_threshold,
+            reject_label=reject_label,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.n_components = n_components
+        self.localization = localization
+        self.metric_init = metric_init
+        self.regularization = regularization
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Project samples by Omega to the view in which the class borders can be drawn.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, M)
+            Projected samples.
+        """
+        X = self._check_new(X)
+        return X @ self.omega_.T.astype(X.dtype)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.omega_)
+
+    def _omegas(self) -> Floats:
+        return self.omega_
+
+    def _rank(self) -> int:
+        return min(2, self.n_features_in_) if self.n_components is None else super()._rank()
+
+    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+        check_option("localization", self.localization, ("prototype", "class"))
+        rank = min(self._rank(), X.shape[1])
+        return Product(rank, localization=self.localization, start_at=self._start_at(X, y, u))
+
+    def _store_metric(self, theta: Theta) -> Theta:
+        omega, psi = theta
+        rank, rows = self._rank(), omega.shape[1]
+        self.omega_ = _with_rows(canonical(omega[0]), rank)
+        turned = psi @ omega[0] @ np.linalg.pinv(self.omega_[:rows])
+        self.psis_ = np.zeros((len(psi), rank, rank))
+        self.psis_[:, :rows, :rows] = turned
+        return self.omega_[None], self.psis_
+
+
+METRIC_INITS = ("auto", "identity", "random", "discriminative")
+
+
+def _with_rows(omega: Floats, n_rows: int) -> Floats:
+    """Add rows of zeros, for directions in which no two samples differ."""
+    return np.vstack([omega, np.zeros((n_rows - len(omega), omega.shape[1]))])

@@ -1,0 +1,223 @@
+"""Local Fisher discriminant analysis: a linear view that separates classes and keeps each class in its shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import Tags, gen_batches
+from sklearn.utils.extmath import svd_flip
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from protolearn.core.density import squared_distances
+from protolearn.core.validation import check_number, check_option
+
+__all__ = ["LFDA", "LinearMetric"]
+
+Floats = NDArray[np.float64]
+
+BLOCK_ENTRIES = 1 << 20  # affinities held at a time
+RIDGE = 1e-8  # added to the scatter within classes, relative to its mean eigenvalue
+
+
+class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of the linear maps ``x -> A x`` that are learned from labelled samples."""
+
+    n_components: int | None
+    components_: Floats
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """Map samples, so that Euclidean distances become the learned ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, n_components)
+            ``X @ components_.T``.
+        """
+        check_is_fitted(self, "components_")
+        samples: NDArray[Any] = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        return samples @ self.components_.T
+
+    def _read(self, X: Any, y: Any) -> tuple[Floats, float, NDArray[np.int64], NDArray[Any]]:
+        """Return samples with mean zero and mean square one, their scale, class codes, and two or more classes."""
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        check_classification_targets(y)
+        classes, codes = np.unique(y, return_inverse=True)
+        if len(classes) == 1:
+            raise ValueError(
+                f"y holds 1 class only ({classes.tolist()[0]!r}); {type(self).__name__} needs two or more."
+            )
+        if self.n_components is not None:
+            check_number("n_components", self.n_components, integer=True, low=1, high=X.shape[1], also=" (n_features)")
+        X = X - X.mean(axis=0)
+        largest = float(np.abs(X).max()) or 1.0
+        X /= largest  # first, for the squares of large numbers may be too large
+        size = float(np.sqrt((X**2).mean())) or 1.0
+        return X / size, largest * size, codes, classes
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+
+class LFDA(LinearMetric):
+    r"""Local Fisher discriminant analysis: Fisher's directions, for classes of several clusters.
+
+    Finds the matrix T that maximises :math:`\mathrm{tr}((T^\top S^w T)^{-1}\, T^\top S^b T)`, where the scatters
+
+    .. math:: S = \tfrac12 \sum_{ij} W_{ij} (x_i - x_j)(x_i - x_j)^\top
+
+    within and between classes weight the pairs of a class of :math:`n_l` samples by their affinity,
+    :math:`W^w_{ij} = A_{ij} / n_l` and :math:`W^b_{ij} = A_{ij} (1/n - 1/n_l)`, and pairs of different classes by
+    :math:`W^b_{ij} = 1/n`. Only samples that are neighbours are asked to stay together, so a class may have
+    several clusters. With all affinities one this is Fisher's analysis. The number of directions is not limited by the
+    number of classes.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of directions; by default as many as there are features.
+    n_neighbors : int, default=7
+        The affinity is :math:`A_{ij} = \exp(-\|x_i - x_j\|^2 / (s_i s_j))`, with :math:`s_i` the distance from
+        sample i to this neighbour in its class (in a class with fewer samples, to the farthest).
+    scaling : {"weighted", "orthonormalized", "plain"}, default="weighted"
+        Length of the directions: times the root of their eigenvalue (those with a negative one become zero), an
+        orthonormal basis of the same space, or such that the scatter within classes is the identity.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The directions, best first, the largest entry of each positive.
+    eigenvalues_ : ndarray of shape (n_components,)
+        Ratio of the scatters between and within classes along each direction.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if ``X`` had names.
+
+    See Also
+    --------
+    LMNN : Learns a metric for nearest neighbours by their margin.
+    sklearn.discriminant_analysis.LinearDiscriminantAnalysis : Fisher's analysis, for classes of one cluster.
+
+    References
+    ----------
+    Sugiyama (2007). Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis.
+    Journal of Machine Learning Research 8, 1027-1061. Bunte (2011). Adaptive dissimilarity measures, dimension
+    reduction and visualization. PhD thesis, University of Groningen, section 3.4.1.
+
+    Examples
+    --------
+    One class lies on both sides of the other, so that the class means coincide.
+
+    >>> import numpy as np
+    >>> from protolearn.lvq import LFDA
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal([m, 0], [0.5, 3], (50, 2)) for m in (-4, 0, 4)])
+    >>> y = np.repeat(["outer", "inner", "outer"], 50)
+    >>> LFDA(1, scaling="orthonormalized").fit(X, y).components_.round(1) + 0.0
+    array([[1., 0.]])
+    """
+
+    def __init__(self, n_components: int | None = None, *, n_neighbors: int = 7, scaling: str = "weighted") -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.scaling = scaling
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Class of each sample.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        check_option("scaling", self.scaling, ("weighted", "orthonormalized", "plain"))
+        samples, scale, codes, _ = self._read(X, y)
+        within, between = local_scatters(samples, codes, self.n_neighbors)
+        self.eigenvalues_, directions = leading_directions(within, between, self.n_components or len(within))
+        directions /= scale
+        if self.scaling == "weighted":
+            directions *= np.sqrt(np.maximum(self.eigenvalues_, 0.0))
+        elif self.scaling == "orthonormalized":
+            directions = np.linalg.qr(directions)[0]
+        self.components_ = svd_flip(directions, None)[0].T
+        return self
+
+
+def local_scatters(X: Floats, codes: NDArray[np.int64], n_neighbors: int) -> tuple[Floats, Floats]:
+    """Return the local scatters (N, N) within and between classes.
+
+    Weights of pairs are sums of constants and affinities, and constants need no pairs: the sum over all pairs of a
+    set of samples is their number times their scatter around the mean.
+    """
+    n, N = X.shape
+    within, mixture, between = np.zeros((N, N)), np.zeros((N, N)), X.T @ X
+    for members in (X[codes == code] for code in range(codes.max() + 1)):
+        centred = members - members.mean(axis=0)
+        near = neighbour_scatter(centred, n_neighbors)
+        within += near / len(members)
+        mixture += near / n
+        between -= len(members) / n * (centred.T @ centred)
+    return within, between + mixture - within  # Sugiyama 2007, eqs. 15 to 18
+
+
+def neighbour_scatter(X: Floats, n_neighbors: int) -> Floats:
+    """Return the scatter of the pairs of one class, weighted by their affinities: ``X^T (diag(A 1) - A) X``."""
+    scatter = np.zeros((X.shape[1], X.shape[1]))
+    for rows, affinities in _local_affinities(X, n_neighbors):
+        scatter += X[rows].T @ (affinities.sum(axis=1)[:, None] * X[rows] - affinities @ X)
+    return (scatter + scatter.T) / 2.0
+
+
+def leading_directions(within: Floats, between: Floats, n_components: int) -> tuple[Floats, Floats]:
+    """Return the largest eigenvalues (M,), and eigenvectors (N, M), of ``between v = lambda within v``."""
+    N = len(within)
+    ridge = RIDGE * np.trace(within) / N
+    if not ridge > 0.0:
+        raise ValueError(
+            "No two different samples of a class are neighbours, so there is no scatter within classes; "
+            "give several different samples for at least one class."
+        )
+    values, vectors = eigh(between, within + ridge * np.eye(N), subset_by_index=[N - n_components, N - 1])
+    return values[::-1], vectors[:, ::-1]
+
+
+def _local_affinities(X: Floats, n_neighbors: int) -> Iterator[tuple[slice, Floats]]:
+    """Yield some rows of one class at a time, with their affinities to all of it.
+
+    A sample that coincides with so many others that its scale is zero has no affinity to those elsewhere, and that to
+    its like does not matter.
+    """
+    n_neighbors = min(n_neighbors, len(X) - 1)
+    if n_neighbors == 0:
+        return
+    scales = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()[0][:, -1]
+    for rows in gen_batches(len(X), max(1, BLOCK_ENTRIES // len(X))):
+        widths = np.outer(scales[rows], scales)
+        ratios = np.divide(squared_distances(X[rows], X), widths, out=np.full(widths.shape, np.inf), where=widths > 0)
+        yield rows, np.exp(-ratios)

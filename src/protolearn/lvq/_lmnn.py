@@ -1,0 +1,444 @@
+"""Large margin nearest neighbours: a metric in which the neighbours of a sample share its class."""
+
+from __future__ import annotations
+
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from itertools import islice, pairwise
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import eigh
+from scipy.optimize import OptimizeResult, minimize
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils import check_array, check_random_state
+
+from protolearn.core.threads import chunk_threads
+from protolearn.core.validation import check_number, check_option
+from protolearn.lvq._lfda import LinearMetric
+from protolearn.lvq.relevance import canonical
+from protolearn.lvq.start import discriminative_directions
+
+__all__ = ["LMNN", "LargeMarginCost", "NearPairs", "target_neighbours"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+Watch = Callable[[float], None]
+
+TILE = (512, 1024)  # rows and columns of a tile of inner products: 4 MB
+LIFETIME = 5.0  # how many steps a list of near pairs is made for
+KEPT_PAIRS = 1 << 24  # longest list of near pairs: 128 MB
+SMOOTHINGS = (0.1, 0.01)  # widths of the rounded kink of the hinge, in units of the margin, one after the other
+PATIENCE = 10  # iterations over which the progress of projected gradients is judged
+
+
+class LMNN(LinearMetric):
+    r"""Large margin nearest neighbours: learn the metric in which a sample's neighbours share its class.
+
+    Each sample i has ``n_neighbors`` target neighbours :math:`j \rightsquigarrow i`, the nearest samples of its class
+    in the Euclidean metric. With :math:`d(x, x') = \|\Upsilon (x - x')\|^2` and b = ``push`` the cost
+
+    .. math:: E = (1 - b) \sum_{i, j \rightsquigarrow i} d(x_i, x_j) + b \sum_{i, j \rightsquigarrow i}
+              \sum_{l: y_l \ne y_i} [1 + d(x_i, x_j) - d(x_i, x_l)]_+
+
+    pulls targets near and pushes samples of other classes beyond them by a margin of one. Features should be of
+    comparable scale. The cost and its gradient are exact: pairs of samples that are too far from each other to
+    matter are left out by a bound on how far they can have moved since they were last compared, so that most steps
+    need not look at all pairs.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number M of rows of :math:`\Upsilon`, the dimension of the view; by default as many as there are features, or
+        as ``init`` has rows.
+    n_neighbors : int, default=3
+        Number of target neighbours; less than the size of the smallest class.
+    push : float, default=0.5
+        Weight b of the push in the cost, above 0 and at most 1.
+    method : {"low_rank", "psd"}, default="low_rank"
+        ``"low_rank"`` minimises over :math:`\Upsilon` by L-BFGS: fast, and of the rank that is asked for. With M below
+        the number of features there are local minima, so that the result depends on ``init``. ``"psd"`` minimises
+        over all positive semidefinite :math:`\Gamma = \Upsilon^\top \Upsilon`, a convex problem whose minimum does
+        not depend on ``init``, by spectral projected gradients on hinges with slightly rounded kinks. Of the result the
+        M leading eigenvectors are kept.
+    init : {"pca", "lda", "identity", "random"} or array of shape (M, n_features), default="pca"
+        Where to start: principal directions, the directions of linear discriminant analysis, the first features, or
+        entries drawn uniformly from [-1, 1], each scaled such that target neighbours have distance one on average; or a
+        given matrix.
+    max_iter : int, default=100
+        Most iterations.
+    tol : float, default=1e-5
+        Stop when the cost falls by less than this fraction, in one iteration of L-BFGS or in ten of projected
+        gradients.
+    random_state : int, RandomState instance or None, default=None
+        Determines the random start.
+    verbose : int, default=0
+        1 prints about ten lines of progress, 2 a line for every iteration.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The matrix :math:`\Upsilon` in its canonical form: orthogonal rows, the longest first, the largest entry of each
+        positive.
+    gamma_ : ndarray of shape (n_features, n_features)
+        The matrix of the metric, ``components_.T @ components_``.
+    cost_history_ : list of float
+        Cost after every iteration. That of ``"psd"`` may rise at times; the best matrix is kept.
+    n_iter_ : int
+        Number of iterations.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if ``X`` had names.
+
+    See Also
+    --------
+    LFDA : A discriminative view in closed form.
+    GMLVQ : Learns a metric together with prototypes, at a cost that is linear in the number of samples.
+
+    References
+    ----------
+    Weinberger and Saul (2009). Distance metric learning for large margin nearest neighbor classification. Journal of
+    Machine Learning Research 10, 207-244. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and
+    visualization. PhD thesis, University of Groningen, sections 2.5 and 4.2.3. Birgin, Martínez and Raydan (2000).
+    Nonmonotone spectral projected gradient methods on convex sets. SIAM Journal on Optimization 10, 1196-1211.
+
+    Examples
+    --------
+    Of two features, only the first tells the classes apart; the second is much wider.
+
+    >>> import numpy as np
+    >>> from protolearn import LMNN
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat([0, 1], 50)
+    >>> X = np.column_stack([y + rng.normal(0, 0.1, 100), rng.normal(0, 3, 100)])
+    >>> first, second = np.abs(LMNN(1).fit(X, y).components_[0])
+    >>> bool(first > 10 * second)
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        n_neighbors: int = 3,
+        push: float = 0.5,
+        method: str = "low_rank",
+        init: str | ArrayLike = "pca",
+        max_iter: int = 100,
+        tol: float = 1e-5,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.push = push
+        self.method = method
+        self.init = init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def gamma_(self) -> Floats:
+        """Matrix of the metric."""
+        return self.components_.T @ self.components_
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Class of each sample.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._check_parameters()
+        samples, scale, codes, classes = self._read(X, y)
+        self._check_class_sizes(codes, classes)
+        self.cost_history_: list[float] = []
+        with chunk_threads(1):
+            cost = LargeMarginCost(samples, codes, self.n_neighbors, self.push)
+            start = self._start(cost, scale)
+            minimise = minimise_over_matrices if self.method == "psd" else minimise_over_factors
+            upsilon, converged = minimise(cost, start, self.max_iter, self.tol, self._watch)
+        if not converged:
+            warnings.warn(
+                f"LMNN stopped after max_iter={self.max_iter} iterations, before the cost settled to tol={self.tol:g}. "
+                "The metric may serve all the same; raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.components_ = canonical(upsilon / scale, self.n_components)
+        self.n_iter_ = len(self.cost_history_)
+        return self
+
+    def _check_parameters(self) -> None:
+        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        check_number("push", self.push, low=0, high=1, open_low=True)
+        check_option("method", self.method, ("low_rank", "psd"))
+        if isinstance(self.init, str):
+            check_option("init", self.init, ("pca", "lda", "identity", "random"), also=", or an array")
+        check_number("max_iter", self.max_iter, integer=True, low=1)
+        check_number("tol", self.tol, low=0)
+
+    def _check_class_sizes(self, codes: Codes, classes: NDArray[Any]) -> None:
+        sizes = np.bincount(codes)
+        smallest = sizes.argmin()
+        if sizes[smallest] <= self.n_neighbors:
+            raise ValueError(
+                f"n_neighbors={self.n_neighbors} needs {self.n_neighbors + 1} samples or more of each class, but class "
+                f"{classes.tolist()[smallest]!r} has {sizes[smallest]} in X (n_samples={len(codes)}, n_features="
+                f"{self.n_features_in_}); lower n_neighbors, or leave out classes of single samples."
+            )
+
+    def _start(self, cost: LargeMarginCost, scale: float) -> Floats:
+        """Return the first matrix; a rule gives one of full rank to the convex method."""
+        N = cost.X.shape[1]
+        if not isinstance(self.init, str):
+            given = check_array(self.init, dtype=np.float64, input_name="init")
+            if given.shape != (self.n_components or len(given), N):
+                rows = self.n_components or "any number of"
+                raise ValueError(f"init has shape {given.shape}; expected {rows} rows and n_features={N} columns.")
+            return given * scale
+        M = N if self.method == "psd" else self.n_components or N
+        if self.init == "pca":
+            upsilon = eigh(cost.X.T @ cost.X, subset_by_index=[N - M, N - 1])[1].T
+        elif self.init == "lda":
+            upsilon = discriminative_directions(cost.X, cost.codes, np.ones(len(cost.X)), M)
+        elif self.init == "identity":
+            upsilon = np.eye(M, N)
+        else:
+            upsilon = check_random_state(self.random_state).uniform(-1.0, 1.0, (M, N))
+        return upsilon / np.sqrt(cost.target_distances(cost.X @ upsilon.T).mean() or 1.0)
+
+    def _watch(self, cost: float) -> None:
+        self.cost_history_.append(cost)
+        n_iter = len(self.cost_history_)
+        every = 1 if self.verbose > 1 else max(1, self.max_iter // 10)
+        if self.verbose and (n_iter % every == 0 or n_iter == 1):
+            print(f"[LMNN] iteration {n_iter}/{self.max_iter}  cost {cost:.6g}", flush=True)
+
+
+class LargeMarginCost:
+    """The cost of LMNN for one data set, and its derivatives.
+
+    The gradient by Gamma is ``G = X^T L X``, where L is the Laplacian of a graph: edges join each sample to its targets
+    and, with negative weight, to samples of other classes within the margin. Their weights count the active triples.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, N)
+        Samples, around the origin. They are kept in the order of their classes.
+    codes : ndarray of shape (n,)
+        Class codes 0, 1, ...
+    n_neighbors : int
+        Number of target neighbours.
+    push : float
+        Weight of the push.
+    """
+
+    def __init__(self, X: Floats, codes: Codes, n_neighbors: int, push: float) -> None:
+        order = np.argsort(codes, kind="stable")
+        self.X = np.ascontiguousarray(X[order])
+        self.codes = codes[order]
+        self.push = push
+        self.targets = target_neighbours(self.X, self.codes, n_neighbors)
+        self.near_pairs = NearPairs(self.X, self.codes)
+
+    def by_factor(self, upsilon: Floats) -> tuple[float, Floats]:
+        """Return the cost and its gradient by Upsilon (M, N)."""
+        Z = self.X @ upsilon.T
+        cost, _, product = self._evaluate(Z, Z, 0.0)
+        return cost, 2.0 * product.T @ self.X
+
+    def by_matrix(self, root: Floats, smoothing: float = 0.0) -> tuple[float, float, Floats]:
+        """Return the cost, the cost with rounded hinges, and the gradient of that by Gamma, given a root of Gamma.
+
+        The root (N, N) should be the symmetric one, which moves no more than Gamma does.
+        """
+        exact, smoothed, product = self._evaluate(self.X @ root, self.X, smoothing)
+        return exact, smoothed, self.X.T @ product
+
+    def target_distances(self, Z: Floats) -> Floats:
+        """Return the squared distances (n, k) of mapped samples to their targets."""
+        from protolearn.lvq._lmnn_kernels import target_distances
+
+        distances = np.empty(self.targets.shape)
+        target_distances(Z, self.targets, distances)
+        return distances
+
+    def _evaluate(self, Z: Floats, V: Floats, smoothing: float) -> tuple[float, float, Floats]:
+        """Return the cost of mapped samples Z, exact and with rounded hinges, and the product ``L V``."""
+        from protolearn.lvq._lmnn_kernels import pull, push
+
+        b = self.push
+        distances = self.target_distances(Z)
+        margins = 1.0 + distances
+        active, product = np.zeros_like(margins), np.zeros_like(V)
+        exact = smoothed = 0.0
+        for pairs in self.near_pairs(Z, np.sqrt(margins.max(axis=1))):
+            sums = push(pairs, Z, V, margins, smoothing, b, active, product)
+            exact, smoothed = exact + sums[0], smoothed + sums[1]
+        pull(self.targets, (1.0 - b) + b * active, V, product)  # Bunte 2011, section 2.5
+        pulled = (1.0 - b) * distances.sum()
+        return float(pulled + b * exact), float(pulled + b * smoothed), product
+
+
+class NearPairs:
+    """Find the pairs of samples of different classes that are nearer than given radii, while the samples move.
+
+    Pairs are listed with an allowance for the movement of each sample, and the list serves until a sample has used up
+    its own: till then, pairs that are not in it are still too far apart. Allowances are in proportion to the distance
+    from the origin, because samples move by a change of a linear map.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, N)
+        Samples around the origin, in the order of their classes.
+    codes : ndarray of shape (n,)
+        Class codes 0, 1, ...
+    """
+
+    def __init__(self, X: Floats, codes: Codes) -> None:
+        self.bounds = np.concatenate([[0], np.cumsum(np.bincount(codes))])
+        norms = np.sqrt(np.einsum("ij,ij->i", X, X))
+        self.mobility = np.maximum(norms, 1e-3 * norms.max()) if norms.any() else np.ones(len(X))
+        n_pairs = (len(X) ** 2 - (np.diff(self.bounds) ** 2).sum()) // 2
+        self.most = min(n_pairs // 4, KEPT_PAIRS)
+        self.pairs: NDArray[np.int32] | None = None
+        self.seen: tuple[Floats, Floats] | None = None
+        self.slack = 0.0
+        self.age = 1
+
+    def __call__(self, Z: Floats, radii: Floats) -> Iterator[NDArray[np.int32]]:
+        """Yield pairs of rows, (m, 2) at a time; all that are nearer than the radius of either, and some others."""
+        drift = self._drift(Z, radii)
+        if self.pairs is not None and drift <= self.slack:
+            self.age += 1
+            yield self.pairs
+            return
+        self.slack = LIFETIME * drift / self.age if np.isfinite(drift) else 0.0
+        self.seen, self.age, self.pairs = (Z, radii), 1, None
+        kept: list[NDArray[np.int32]] = []
+        n_kept = 0
+        for pairs in self._search(Z, radii):
+            yield pairs
+            n_kept += len(pairs)
+            if n_kept <= self.most:
+                kept.append(pairs.copy())
+            else:  # too many to be worth keeping
+                self.slack = 0.0
+                kept.clear()
+        if n_kept <= self.most:
+            self.pairs = np.concatenate(kept)
+
+    def _drift(self, Z: Floats, radii: Floats) -> float:
+        """Return the most that a sample has moved and its radius has grown, relative to its mobility."""
+        if self.seen is None or self.seen[0].shape != Z.shape:
+            return np.inf
+        moved = Z - self.seen[0]
+        used = np.sqrt(np.einsum("ij,ij->i", moved, moved)) + np.maximum(radii - self.seen[1], 0.0)
+        return float((used / self.mobility).max())
+
+    def _search(self, Z: Floats, radii: Floats) -> Iterator[NDArray[np.int32]]:
+        """Compare all pairs, tile by tile."""
+        from protolearn.lvq._lmnn_kernels import near_pairs
+
+        norms = (1.0 - 1e-12) * np.einsum("ij,ij->i", Z, Z)  # rounding must not lose a pair
+        found = np.empty((TILE[0] * TILE[1], 2), np.int32)
+        for first, last in pairwise(self.bounds[:-1]):
+            for row in range(first, last, TILE[0]):
+                rows = slice(row, min(row + TILE[0], last))
+                for column in range(last, len(Z), TILE[1]):
+                    products = Z[rows] @ Z[column : column + TILE[1]].T
+                    allowances = self.slack * self.mobility
+                    yield found[: near_pairs(products, norms, radii, allowances, row, column, found)]
+
+
+def target_neighbours(X: Floats, codes: Codes, n_neighbors: int) -> Codes:
+    """Return the nearest samples of the same class, as row numbers (n, k); no sample is its own neighbour."""
+    targets = np.empty((len(X), n_neighbors), np.int64)
+    for members in (np.flatnonzero(codes == code) for code in range(codes.max() + 1)):
+        search = NearestNeighbors(n_neighbors=n_neighbors).fit(X[members])
+        targets[members] = members[search.kneighbors(return_distance=False)]
+    return targets
+
+
+def minimise_over_factors(
+    cost: LargeMarginCost, start: Floats, max_iter: int, tol: float, watch: Watch
+) -> tuple[Floats, bool]:
+    """Minimise over Upsilon (M, N) by L-BFGS; return it, and whether the cost settled."""
+
+    def flat(upsilon: Floats) -> tuple[float, Floats]:
+        value, gradient = cost.by_factor(upsilon.reshape(start.shape))
+        return value, gradient.ravel()
+
+    def callback(intermediate_result: OptimizeResult) -> None:
+        watch(float(intermediate_result.fun))
+
+    options = {"maxiter": max_iter, "ftol": tol, "gtol": 0.0}
+    result = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", callback=callback, options=options)
+    return result.x.reshape(start.shape), result.status != 1
+
+
+def minimise_over_matrices(
+    cost: LargeMarginCost, start: Floats, max_iter: int, tol: float, watch: Watch
+) -> tuple[Floats, bool]:
+    """Minimise over positive semidefinite Gamma; return its symmetric root, and whether the cost settled."""
+    gamma, best = clip_eigenvalues(start.T @ start)
+    lowest, n_iter = np.inf, 0
+    for smoothing, limit in zip(SMOOTHINGS, (max_iter // 2, max_iter)):
+        for state in islice(projected_gradients(cost, gamma, smoothing, tol), limit - n_iter):
+            value, gamma, root = state
+            n_iter += 1
+            watch(value)
+            if value < lowest:
+                lowest, best = value, root
+    return best, n_iter < max_iter
+
+
+def projected_gradients(
+    cost: LargeMarginCost, gamma: Floats, smoothing: float, tol: float
+) -> Iterator[tuple[float, Floats, Floats]]:
+    """Yield exact cost, Gamma and its root after every step, until the smoothed cost settles.
+
+    Steps have the length of Barzilai and Borwein, shortened where the cost is not below the highest of the last few.
+    """
+    gamma, root = clip_eigenvalues(gamma)
+    _, value, gradient = cost.by_matrix(root, smoothing)
+    recent = deque([value], PATIENCE)
+    step = 0.1 * np.linalg.norm(gamma) / (np.linalg.norm(gradient) or 1.0)
+    while len(recent) < PATIENCE or max(recent) - value > tol * value:
+        for _ in range(40):
+            trial, root = clip_eigenvalues(gamma - step * gradient)
+            exact, value, slope = cost.by_matrix(root, smoothing)
+            moved = trial - gamma
+            length = (moved**2).sum()
+            if value <= max(recent) - 1e-4 * length / step:
+                break
+            step /= 4.0
+        else:
+            return
+        curvature = (moved * (slope - gradient)).sum()
+        step = length / curvature if curvature > 0.0 else 2.0 * step
+        gamma, gradient = trial, slope
+        recent.append(value)
+        yield exact, gamma, root
+
+
+def clip_eigenvalues(gamma: Floats) -> tuple[Floats, Floats]:
+    """Return the nearest positive semidefinite matrix, and its symmetric root."""
+    values, vectors = np.linalg.eigh(gamma)
+    values = np.maximum(values, 0.0)
+    return (vectors * values) @ vectors.T, (vectors * np.sqrt(values)) @ vectors.T

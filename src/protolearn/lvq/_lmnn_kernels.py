@@ -1,0 +1,117 @@
+"""Compiled loops of the large margin cost: distances to target neighbours, near pairs, and what pulls and pushes."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that they use vector instructions
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _squared_distance(Z: NDArray[np.float64], i: int, j: int, enough: float) -> float:
+    """Return the squared distance of two rows, or a part of it that already exceeds ``enough``."""
+    width = Z.shape[1]
+    distance = 0.0
+    for start in range(0, width, 32):
+        for m in range(start, min(start + 32, width)):
+            step = Z[i, m] - Z[j, m]
+            distance += step * step
+        if distance > enough:
+            break
+    return distance
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _tie(V: NDArray[np.float64], i: int, j: int, weight: float, product: NDArray[np.float64]) -> None:
+    """Add the part of one pair, ``weight (e_i - e_j) (e_i - e_j)^T V``, to the product of the Laplacian with V."""
+    for m in range(V.shape[1]):
+        force = weight * (V[i, m] - V[j, m])
+        product[i, m] += force
+        product[j, m] -= force
+
+
+@njit(cache=True, nogil=True)
+def target_distances(Z: NDArray[np.float64], targets: NDArray[np.int64], distances: NDArray[np.float64]) -> None:
+    """Write the squared distances (n, k) of samples to their target neighbours."""
+    for i in range(len(targets)):
+        for t in range(targets.shape[1]):
+            distances[i, t] = _squared_distance(Z, i, targets[i, t], np.inf)
+
+
+@njit(cache=True, nogil=True)
+def near_pairs(
+    products: NDArray[np.float64],
+    norms: NDArray[np.float64],
+    radii: NDArray[np.float64],
+    allowances: NDArray[np.float64],
+    row: int,
+    column: int,
+    pairs: NDArray[np.int32],
+) -> int:
+    """Write the pairs of a tile that are nearer than the larger radius plus both allowances; return their number.
+
+    ``products`` (r, c) are the inner products of samples ``row, row + 1, ...`` with samples ``column, ...``.
+    """
+    n_rows, n_columns = products.shape
+    found = 0
+    for a in range(n_rows):
+        i = row + a
+        for b in range(n_columns):
+            j = column + b
+            reach = max(radii[i], radii[j]) + allowances[i] + allowances[j]
+            if norms[i] + norms[j] - 2.0 * products[a, b] < reach * reach:
+                pairs[found, 0] = i
+                pairs[found, 1] = j
+                found += 1
+    return found
+
+
+@njit(cache=True, nogil=True)
+def push(
+    pairs: NDArray[np.int32],
+    Z: NDArray[np.float64],
+    V: NDArray[np.float64],
+    margins: NDArray[np.float64],
+    smoothing: float,
+    strength: float,
+    active: NDArray[np.float64],
+    product: NDArray[np.float64],
+) -> tuple[float, float]:
+    """Add the active triples among some pairs of different classes; return the sums of hinges, exact and smoothed.
+
+    ``margins`` (n, k) are the squared distances to the targets plus one. ``active`` (n, k) gains the number of active
+    triples of each target, and ``product`` (n, m) the part of these pairs in the product of the Laplacian with V.
+    """
+    exact = 0.0
+    smoothed = 0.0
+    for p in range(len(pairs)):
+        i, j = pairs[p, 0], pairs[p, 1]
+        widest = 0.0
+        for t in range(margins.shape[1]):
+            widest = max(widest, margins[i, t], margins[j, t])
+        distance = _squared_distance(Z, i, j, widest)
+        if distance < widest:
+            weight = 0.0
+            for s in (i, j):
+                for t in range(margins.shape[1]):
+                    excess = margins[s, t] - distance
+                    if excess > 0.0:
+                        slope = 1.0 if excess >= smoothing else excess / smoothing
+                        exact += excess
+                        smoothed += slope * (excess - 0.5 * smoothing * slope)
+                        active[s, t] += slope
+                        weight += slope
+            _tie(V, i, j, -strength * weight, product)
+    return exact, smoothed
+
+
+@njit(cache=True, nogil=True)
+def pull(
+    targets: NDArray[np.int64], weights: NDArray[np.float64], V: NDArray[np.float64], product: NDArray[np.float64]
+) -> None:
+    """Add the part of the target neighbours, with weights (n, k), to the product of the Laplacian with V."""
+    for i in range(len(targets)):
+        for t in range(targets.shape[1]):
+            _tie(V, i, targets[i, t], weights[i, t], product)

@@ -1,0 +1,333 @@
+"""The first LVQ rules, which move prototypes without a cost: LVQ1 (with OLVQ1 and RLVQ) and LVQ2.1."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_random_state
+
+from protolearn.core.reject import check_reject
+from protolearn.core.validation import check_number, check_option
+from protolearn.lvq._base import LVQClassifier
+from protolearn.lvq.relevance import Diagonal, Identity
+from protolearn.lvq.start import first_prototypes, weighted_mean
+
+__all__ = ["LVQ1", "LVQ21"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+class _HeuristicLVQ(LVQClassifier):
+    """What the rules without a cost share: one pass after the other, in random order."""
+
+    init: str | ArrayLike
+    learning_rate: float
+    max_iter: int
+    random_state: Any
+    verbose: int
+
+    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+        """Learn the prototypes.
+
+        If training is interrupted (Ctrl-C), the state so far is kept.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes, at least two.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._check_parameters()
+        samples, labels = self._check_training(X, y)
+        weights = np.ones(len(samples))
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only "
+                f"({self.classes_[0]!r})."
+            )
+        check_reject(self.reject_threshold, self.reject_label, self.classes_)
+        self._codes = self._prototype_codes(codes)
+        rng = check_random_state(self.random_state)
+        self._centre = weighted_mean(samples, weights)
+        centred = samples - self._centre
+        W = self._first_prototypes(centred, codes, weights, rng)
+        self._begin(W)
+        self.error_history_: list[float] = []
+        interrupted = False
+        try:
+            for epoch in range(self.max_iter):
+                rate = self.learning_rate * (1.0 - epoch / self.max_iter)
+                self.error_history_.append(self._sweep(centred, codes, rng.permutation(len(centred)), W, rate))
+                self._report(epoch + 1)
+        except KeyboardInterrupt:
+            interrupted = True
+        self.n_iter_ = max(1, len(self.error_history_))
+        self.prototypes_ = W + self._centre
+        self.prototype_labels_ = self.classes_[self._codes]
+        self._fit_temperature(samples, codes, weights)
+        if interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def _begin(self, W: Floats) -> None:
+        """Set the metric that training starts with."""
+        self._metric, self._theta = Identity(), ()
+
+    def _sweep(self, X: Floats, y: Codes, order: Codes, W: Floats, rate: float) -> float:
+        raise NotImplementedError
+
+    def _first_prototypes(self, X: Floats, y: Codes, u: Floats, rng: np.random.RandomState) -> Floats:
+        if isinstance(self.init, str):
+            return first_prototypes(X, y, u, self._codes, self.init, rng)
+        return self._given_prototypes(self.init) - self._centre
+
+    def _check_parameters(self) -> None:
+        check_number("learning_rate", self.learning_rate, low=0, high=1, open_low=True)
+        check_number("max_iter", self.max_iter, integer=True, low=1)
+        if isinstance(self.init, str):
+            check_option("init", self.init, ("neural_gas", "mean"), also=" or an array")
+
+    def _report(self, epoch: int) -> None:
+        every = 1 if self.verbose > 1 else max(1, self.max_iter // 10)
+        if self.verbose and (epoch % every == 0 or epoch == 1):
+            error = self.error_history_[-1]
+            print(f"[{type(self).__name__}] epoch {epoch}/{self.max_iter}  error {error:.4g}", flush=True)
+
+
+class LVQ1(_HeuristicLVQ):
+    """Learning vector quantization, the first rule: the nearest prototype comes nearer, or goes away.
+
+    For every sample ``x`` the nearest prototype moves by ``rate (x - w)`` if it has the class of the sample, and by
+    ``-rate (x - w)`` otherwise. The rate falls to zero linearly. There is no cost behind the rule; `GLVQ` has one and
+    is the better choice for most purposes.
+
+    Parameters
+    ----------
+    prototypes_per_class : int or dict, default=1
+        Number of prototypes of every class, or of each class by its label.
+    learning_rate : float, default=0.1
+        First learning rate.
+    adaptive_rates : bool, default=False
+        Whether each prototype has a rate of its own, which falls when the prototype is right and rises when it is
+        wrong, up to ``learning_rate`` (OLVQ1).
+    relevance_learning_rate : float, default=0.0
+        Rate of the relevances of features (RLVQ): those in which a right winner is far off lose relevance. 0 leaves all
+        features equal.
+    init : {"neural_gas", "mean"} or ndarray of shape (k, n_features), default="neural_gas"
+        Where prototypes start: neural gas within each class (with one prototype, the class mean), means of random
+        thirds of the class, or given positions, ordered by class.
+    max_iter : int, default=50
+        Number of epochs.
+    missing : {"error", "partial"}, default="error"
+        What to do with NaN in ``X``: refuse it, or leave missing values out of the distances.
+    reject_threshold : float, default=0.0
+        Samples whose `confidence` is below this are not classified.
+    reject_label : object, default=-1
+        What `predict` returns for such samples; of the same kind as the classes.
+    n_jobs : int, optional
+        Number of threads in prediction; by default as many as the matrix library may use.
+    random_state : int, RandomState instance or None, default=None
+        Determines the start and the order of samples.
+    verbose : int, default=0
+        Report progress: 1 about ten times, 2 at every epoch.
+
+    Attributes
+    ----------
+    prototypes_ : ndarray of shape (k, n_features)
+        The prototypes.
+    prototype_labels_ : ndarray of shape (k,)
+        Their classes.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    relevances_ : ndarray of shape (n_features,)
+        Relevance of each feature; they add up to one.
+    error_history_ : list of float
+        Share of samples that were closer to a wrong class, in every epoch.
+    n_iter_ : int
+        Number of epochs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if ``X`` had names.
+
+    References
+    ----------
+    Kohonen (1995). Self-organizing maps. Springer, chapter 6. Bojer, Hammer, Schunk and Tluk von Toschanowitz (2001).
+    Relevance determination in learning vector quantization. ESANN.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import LVQ1
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LVQ1(2, random_state=0).fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        prototypes_per_class: int | dict[Any, int] = 1,
+        *,
+        learning_rate: float = 0.1,
+        adaptive_rates: bool = False,
+        relevance_learning_rate: float = 0.0,
+        init: str | ArrayLike = "neural_gas",
+        max_iter: int = 50,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prototypes_per_class = prototypes_per_class
+        self.learning_rate = learning_rate
+        self.adaptive_rates = adaptive_rates
+        self.relevance_learning_rate = relevance_learning_rate
+        self.init = init
+        self.max_iter = max_iter
+        self.missing = missing
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("relevance_learning_rate", self.relevance_learning_rate, low=0)
+
+    def _begin(self, W: Floats) -> None:
+        self._rates = np.full(len(W), float(self.learning_rate))
+        self.relevances_ = np.full(W.shape[1], 1.0 / W.shape[1])
+        self._metric, self._theta = Diagonal(), (np.sqrt(self.relevances_)[None],)
+
+    def _sweep(self, X: Floats, y: Codes, order: Codes, W: Floats, rate: float) -> float:
+        from protolearn.lvq import _kernels
+
+        if not self.adaptive_rates:
+            self._rates[:] = rate
+        error = _kernels.sweep_lvq1(
+            X,
+            y,
+            order,
+            W,
+            self._codes,
+            self.relevances_,
+            self._rates,
+            float(self.learning_rate),
+            bool(self.adaptive_rates),
+            float(self.relevance_learning_rate),
+        )
+        self._theta = (np.sqrt(self.relevances_)[None],)
+        return error
+
+
+class LVQ21(_HeuristicLVQ):
+    """Learning vector quantization 2.1: samples near a border move the prototypes on both of its sides.
+
+    A sample moves the nearest prototype of its class towards itself and the nearest of another class away, if it lies
+    in a window around the border between the two: ``min(d_J / d_K, d_K / d_J) > (1 - window) / (1 + window)`` for the
+    distances (not squared). Prototypes may drift away without end; `GLVQ` mends that.
+
+    Parameters
+    ----------
+    prototypes_per_class : int or dict, default=1
+        Number of prototypes of every class, or of each class by its label.
+    learning_rate : float, default=0.01
+        First learning rate; it falls to zero linearly.
+    window : float, default=0.25
+        Width of the window.
+    init : {"neural_gas", "mean"} or ndarray of shape (k, n_features), default="neural_gas"
+        Where prototypes start: neural gas within each class (with one prototype, the class mean), means of random
+        thirds of the class, or given positions, ordered by class.
+    max_iter : int, default=50
+        Number of epochs.
+    missing : {"error", "partial"}, default="error"
+        What to do with NaN in ``X``: refuse it, or leave missing values out of the distances.
+    reject_threshold : float, default=0.0
+        Samples whose `confidence` is below this are not classified.
+    reject_label : object, default=-1
+        What `predict` returns for such samples; of the same kind as the classes.
+    n_jobs : int, optional
+        Number of threads in prediction; by default as many as the matrix library may use.
+    random_state : int, RandomState instance or None, default=None
+        Determines the start and the order of samples.
+    verbose : int, default=0
+        Report progress: 1 about ten times, 2 at every epoch.
+
+    Attributes
+    ----------
+    prototypes_ : ndarray of shape (k, n_features)
+        The prototypes.
+    prototype_labels_ : ndarray of shape (k,)
+        Their classes.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    error_history_ : list of float
+        Share of samples that were closer to a wrong class, in every epoch.
+    n_iter_ : int
+        Number of epochs.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if ``X`` had names.
+
+    References
+    ----------
+    Kohonen (1995). Self-organizing maps. Springer, chapter 6.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import LVQ21
+    >>> X, y = load_iris(return_X_y=True)
+    >>> LVQ21(random_state=0).fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        prototypes_per_class: int | dict[Any, int] = 1,
+        *,
+        learning_rate: float = 0.01,
+        window: float = 0.25,
+        init: str | ArrayLike = "neural_gas",
+        max_iter: int = 50,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prototypes_per_class = prototypes_per_class
+        self.learning_rate = learning_rate
+        self.window = window
+        self.init = init
+        self.max_iter = max_iter
+        self.missing = missing
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("window", self.window, low=0, high=1, open_low=True)
+
+    def _sweep(self, X: Floats, y: Codes, order: Codes, W: Floats, rate: float) -> float:
+        from protolearn.lvq import _kernels
+
+        return _kernels.sweep_lvq21(X, y, order, W, self._codes, float(rate), float(self.window))

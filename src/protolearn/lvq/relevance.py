@@ -1,0 +1,528 @@
+"""How samples and prototypes are compared: distances ``d(x, w) = |A (x - w)|^2`` and what is learned of ``A``.
+
+A structure says which matrices there are and what may change in them. It gives the distances together with a function
+that pulls derivatives by the distances back to prototypes and parameters, and that is all a solver needs. Anything
+with the methods of `Metric` can take its place.
+
+Arrays: X (n, N) samples, W (k, N) prototypes, classes (k,) their class codes, D (n, k) distances, A (s, M, N) matrices
+or (s, N) diagonals, of which prototype p uses number ``slots[p]``; theta, a tuple of arrays, holds the parameters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from sklearn.base import BaseEstimator
+
+from protolearn.core.validation import check_option
+
+__all__ = [
+    "Diagonal",
+    "Identity",
+    "Matrix",
+    "Metric",
+    "Minkowski",
+    "Product",
+    "Relevance",
+    "canonical",
+    "mean_canonical",
+]
+
+Floats = NDArray[np.float64]
+Theta = tuple[Floats, ...]
+Pullback = Callable[[Floats], tuple[Floats, Theta]]
+Back = Callable[[Floats], tuple[Floats, Floats]]
+
+LOCALIZATIONS = ("global", "class", "prototype")
+
+
+class Metric(BaseEstimator):
+    """A differentiable dissimilarity between samples and prototypes, to be learned by `GLVQ`.
+
+    A subclass defines `measure`, and `start` if it has parameters. Distances must not be negative; their unit does
+    not matter.
+    """
+
+    def start(self, n_features: int, classes: NDArray[np.int64], rng: np.random.RandomState) -> Theta:
+        """Return the parameters to begin with.
+
+        Parameters
+        ----------
+        n_features : int
+            Number of features N.
+        classes : ndarray of shape (k,)
+            Class code of each prototype.
+        rng : RandomState
+            Source of random numbers.
+
+        Returns
+        -------
+        theta : tuple of ndarray
+            Any number of arrays; none here.
+        """
+        return ()
+
+    def measure(self, X: Floats, W: Floats, classes: NDArray[np.int64], theta: Theta) -> tuple[Floats, Pullback]:
+        """Return the distances, and a function that pulls derivatives back.
+
+        Parameters
+        ----------
+        X : ndarray of shape (n, N)
+            Samples.
+        W : ndarray of shape (k, N)
+            Prototypes.
+        classes : ndarray of shape (k,)
+            Class code of each prototype.
+        theta : tuple of ndarray
+            Parameters.
+
+        Returns
+        -------
+        D : ndarray of shape (n, k)
+            Distances.
+        pullback : callable
+            Takes the derivative G (n, k) of some cost by D; returns its derivatives by W and by each array of theta.
+        """
+        raise NotImplementedError
+
+    def normalise(self, theta: Theta) -> Theta:
+        """Return equivalent parameters of standard size; here theta itself."""
+        return theta
+
+    def tangent(self, theta: Theta, slopes: Theta) -> Theta:
+        """Turn derivatives by the normalised parameters into derivatives by theta."""
+        return slopes
+
+    def log_volume(self, theta: Theta) -> tuple[float, Theta]:
+        """Return a measure of how much of the space the metric sees, and its derivative; here 0."""
+        return 0.0, tuple(np.zeros_like(part) for part in theta)
+
+
+class Relevance(Metric):
+    """A metric ``|A (x - w)|^2``: the parent of all relevance structures.
+
+    A subclass says how matrices follow from parameters (`matrices`) and how derivatives go back (`pull`). In ``X``,
+    NaN stands for a missing value, which takes no part in the distance.
+    """
+
+    localization = "global"
+    rotates = False  # whether turning the axes of the data only turns the matrices
+
+    def matrices(self, theta: Theta) -> Floats:
+        """Return A, as (s, M, N), or as (s, N) if diagonal."""
+        raise NotImplementedError
+
+    def pull(self, theta: Theta, dA: Floats) -> Theta:
+        """Turn derivatives by A into derivatives by the parameters."""
+        raise NotImplementedError
+
+    def slots(self, classes: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the number of the matrix that each prototype uses."""
+        if self.localization == "global":
+            return np.zeros(len(classes), np.int64)
+        return (
+            np.arange(len(classes)) if self.localization == "prototype" else np.unique(classes, return_inverse=True)[1]
+        )
+
+    def n_matrices(self, classes: NDArray[np.int64]) -> int:
+        """Return how many matrices there are."""
+        check_option("localization", self.localization, LOCALIZATIONS)
+        return int(self.slots(classes).max()) + 1
+
+    def measure(self, X: Floats, W: Floats, classes: NDArray[np.int64], theta: Theta) -> tuple[Floats, Pullback]:
+        """Return the distances, and a function that pulls derivatives back."""
+        A = self.matrices(theta)
+        if A.ndim == 2:
+            A = np.broadcast_to(A, (len(A), X.shape[1]))
+        D, back = _measure_shared(X, W, A, bool(theta)) if len(A) == 1 else (np.full((1, 1), np.nan), None)
+        if back is None or np.isnan(D[:, 0]).any():  # missing values do not survive the shared projection
+            D, back = _measure_local(X, W, A, self.slots(classes))
+
+        def pullback(G: Floats) -> tuple[Floats, Theta]:
+            dW, dA = back(G)
+            return dW, self.pull(theta, dA)
+
+        return D, pullback
+
+    def normalise(self, theta: Theta) -> Theta:
+        """Scale each matrix of the first parameter to Frobenius norm one, so that the relevances add up to one."""
+        return (theta[0] / _norms(theta[0]), *theta[1:])  # Bunte 2011, eq. 2.21
+
+    def tangent(self, theta: Theta, slopes: Theta) -> Theta:
+        """Turn derivatives by the normalised parameters into derivatives by theta."""
+        norms = _norms(theta[0])
+        unit = theta[0] / norms
+        along = (slopes[0] * unit).sum(axis=tuple(range(1, unit.ndim)), keepdims=True)
+        return ((slopes[0] - along * unit) / norms, *slopes[1:])
+
+
+class Identity(Relevance):
+    """Squared Euclidean distance; nothing is learned but the prototypes."""
+
+    def matrices(self, theta: Theta) -> Floats:
+        """Return A, as (s, M, N), or as (s, N) if diagonal."""
+        return np.ones((1, 1))
+
+    def pull(self, theta: Theta, dA: Floats) -> Theta:
+        """Turn derivatives by A into derivatives by the parameters."""
+        return ()
+
+    def normalise(self, theta: Theta) -> Theta:
+        """Return theta itself: there is nothing to normalise."""
+        return theta
+
+    def tangent(self, theta: Theta, slopes: Theta) -> Theta:
+        """Turn derivatives by the normalised parameters into derivatives by theta."""
+        return slopes
+
+
+class Diagonal(Relevance):
+    """One relevance for each feature, ``d = sum_i omega_i^2 (x_i - w_i)^2``, squares adding up to one.
+
+    Parameters
+    ----------
+    localization : {"global", "class", "prototype"}, default="global"
+        Who has relevances of its own.
+    """
+
+    def __init__(self, localization: str = "global") -> None:
+        self.localization = localization
+
+    def start(self, n_features: int, classes: NDArray[np.int64], rng: np.random.RandomState) -> Theta:
+        """Return equal relevances."""
+        return (np.full((self.n_matrices(classes), n_features), n_features**-0.5),)
+
+    def matrices(self, theta: Theta) -> Floats:
+        """Return A, as (s, M, N), or as (s, N) if diagonal."""
+        return theta[0]
+
+    def pull(self, theta: Theta, dA: Floats) -> Theta:
+        """Turn derivatives by A into derivatives by the parameters."""
+        return (dA,)
+
+    def log_volume(self, theta: Theta) -> tuple[float, Theta]:
+        """Return the mean logarithm of the entries, and its derivative."""
+        omega = theta[0]
+        safe = np.where(np.abs(omega) > TINY, omega, TINY)
+        return float(np.log(np.abs(safe)).mean()), (1.0 / safe / omega.size,)
+
+
+class Matrix(Relevance):
+    """A matrix ``Omega`` (M, N): scaled and rotated features, ``d = |Omega (x - w)|^2``.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of rows M, which limits the rank; by default N.
+    localization : {"global", "class", "prototype"}, default="global"
+        Who has a matrix of its own.
+    mask : int or array-like of shape (M, N), optional
+        Entries that may differ from zero: an array of booleans, or the half-width of a band around the diagonal
+        (0: a diagonal matrix), as suits features in spatial or temporal order.
+    symmetric : bool, default=False
+        Whether Omega is kept symmetric (only with M = N).
+    start_at : {"identity", "random"} or ndarray of shape (M, N) or (s, M, N), default="identity"
+        Where to start. ``"random"`` draws the entries uniformly from [-1, 1].
+    """
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        localization: str = "global",
+        mask: int | ArrayLike | None = None,
+        symmetric: bool = False,
+        start_at: str | ArrayLike = "identity",
+    ) -> None:
+        self.n_components = n_components
+        self.localization = localization
+        self.mask = mask
+        self.symmetric = symmetric
+        self.start_at = start_at
+
+    @property
+    def rotates(self) -> bool:
+        """Whether turning the axes of the data only turns the matrices."""
+        return self.mask is None and not self.symmetric
+
+    def start(self, n_features: int, classes: NDArray[np.int64], rng: np.random.RandomState) -> Theta:
+        """Return matrices of Frobenius norm one."""
+        shape = (self.n_matrices(classes), self.n_components or n_features, n_features)
+        if not isinstance(self.start_at, str):
+            omega = np.broadcast_to(np.asarray(self.start_at, np.float64), shape)
+        elif self.start_at == "random":
+            omega = rng.uniform(-1.0, 1.0, shape)  # Bunte 2011, section 4.2.2
+        else:
+            check_option("start_at", self.start_at, ("identity", "random"), also=" or an array")
+            omega = np.broadcast_to(np.eye(*shape[1:]), shape)
+        omega = self.matrices((omega,))
+        return (omega / _norms(omega),)
+
+    def matrices(self, theta: Theta) -> Floats:
+        """Return A, as (s, M, N), or as (s, N) if diagonal."""
+        return self._constrained(theta[0])
+
+    def pull(self, theta: Theta, dA: Floats) -> Theta:
+        """Turn derivatives by A into derivatives by the parameters."""
+        return (self._constrained(dA),)
+
+    def log_volume(self, theta: Theta) -> tuple[float, Theta]:
+        """Return the mean logarithm of the singular values, and its derivative."""
+        value, slope = _log_volume(theta[0])
+        return value, (self._constrained(slope),)
+
+    def _constrained(self, A: Floats) -> Floats:
+        """Project on the matrices that mask and symmetry allow; as a projection it serves derivatives too."""
+        if self.symmetric:
+            A = (A + A.swapaxes(1, 2)) / 2.0
+        return A if self.mask is None else np.where(allowed_entries(self.mask, A.shape[1:]), A, 0.0)
+
+
+class Product(Relevance):
+    """A shared matrix ``Omega`` (M, N) followed by local ones ``Psi`` (M, M): ``d = |Psi Omega (x - w)|^2``.
+
+    All distances depend on ``Omega x`` alone, so classes with metrics of their own still share one view. Only
+    Omega is normalised: the size of a Psi is the bandwidth of its class.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Dimension M of the view; by default N.
+    localization : {"class", "prototype"}, default="class"
+        Who has a Psi of its own.
+    start_at : {"identity", "random"} or ndarray of shape (M, N), default="identity"
+        Where Omega starts; every Psi starts at the identity.
+    """
+
+    rotates = True
+
+    def __init__(
+        self, n_components: int | None = None, *, localization: str = "class", start_at: str | ArrayLike = "identity"
+    ) -> None:
+        self.n_components = n_components
+        self.localization = localization
+        self.start_at = start_at
+
+    def start(self, n_features: int, classes: NDArray[np.int64], rng: np.random.RandomState) -> Theta:
+        """Return Omega of Frobenius norm one, and identities."""
+        (omega,) = Matrix(self.n_components, start_at=self.start_at).start(n_features, classes, rng)
+        M = omega.shape[1]
+        return omega, np.tile(np.eye(M), (self.n_matrices(classes), 1, 1))
+
+    def matrices(self, theta: Theta) -> Floats:
+        """Return A, as (s, M, N), or as (s, N) if diagonal."""
+        omega, psi = theta
+        return psi @ omega
+
+    def pull(self, theta: Theta, dA: Floats) -> Theta:
+        """Turn derivatives by A into derivatives by the parameters."""
+        omega, psi = theta
+        return np.einsum("slm,sln->mn", psi, dA, optimize=True)[None], dA @ omega[0].T  # Bunte 2011, eqs. 3.9, 3.10
+
+    def log_volume(self, theta: Theta) -> tuple[float, Theta]:
+        """Return the mean logarithm of the singular values of all matrices, and its derivative."""
+        (of_omega, by_omega), (of_psi, by_psi) = (_log_volume(part) for part in theta)
+        return of_omega + of_psi, (by_omega, by_psi)
+
+
+class Minkowski(Metric):
+    """Sum of the p-th powers of the differences, ``d = sum_i |x_i - w_i|^p``; nothing is learned but the prototypes.
+
+    Parameters
+    ----------
+    p : float, default=1.5
+        Exponent, more than 1; 2 gives the squared Euclidean distance.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn.lvq import GLVQ, Minkowski
+    >>> X, y = load_iris(return_X_y=True)
+    >>> GLVQ(metric=Minkowski(3)).fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    def __init__(self, p: float = 1.5) -> None:
+        self.p = p
+
+    def measure(self, X: Floats, W: Floats, classes: NDArray[np.int64], theta: Theta) -> tuple[Floats, Pullback]:
+        """Return the distances, and a function that pulls derivatives back."""
+        if not self.p > 1:
+            raise ValueError(f"p={self.p!r} must be more than 1 for a differentiable distance.")
+        D = np.stack([(np.abs(X - w) ** self.p).sum(axis=1) for w in W], axis=1)
+
+        def pullback(G: Floats) -> tuple[Floats, Theta]:
+            def slope(w: Floats, g: Floats) -> Floats:
+                return -self.p * (g @ (np.sign(X - w) * np.abs(X - w) ** (self.p - 1.0)))
+
+            return np.stack([slope(w, g) for w, g in zip(W, G.T)]), ()
+
+        return D, pullback
+
+
+def canonical(omega: ArrayLike, n_components: int | None = None) -> Floats:
+    """Return the equivalent matrix whose rows are the eigenvectors of the relevance matrix, in falling order.
+
+    Row i is the i-th eigenvector of ``omega.T @ omega`` times the root of its eigenvalue, with its largest entry
+    positive. All distances stay the same, and matrices that differ by a rotation of their rows become equal.
+
+    Parameters
+    ----------
+    omega : array-like of shape (M, N)
+        Any matrix.
+    n_components : int, optional
+        How many rows to keep; by default M. Fewer rows leave out the smallest eigenvalues.
+
+    Returns
+    -------
+    omega : ndarray of shape (n_components, N)
+        The canonical matrix.
+
+    References
+    ----------
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, eqs. 3.2 and 4.3.
+
+    Examples
+    --------
+    >>> from protolearn.lvq import canonical
+    >>> canonical([[0.0, 3.0], [-4.0, 0.0]])
+    array([[4., 0.],
+           [0., 3.]])
+    """
+    given = np.asarray(omega, dtype=np.float64)
+    _, singular, axes = np.linalg.svd(given, full_matrices=False)
+    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
+    rows = np.zeros_like(given)
+    rows[: len(axes)] = (singular * np.where(signs == 0, 1.0, signs))[:, None] * axes
+    return rows[:n_components] + 0.0
+
+
+def mean_canonical(omegas: ArrayLike, n_components: int | None = None) -> Floats:
+    """Return the canonical matrix of the mean relevance matrix of several runs.
+
+    Averaging matrices entry by entry would mix their signs and orders; averaging ``omega.T @ omega`` does not.
+
+    Parameters
+    ----------
+    omegas : array-like of shape (n_runs, M, N)
+        Matrices of several runs.
+    n_components : int, optional
+        How many rows to keep; by default M.
+
+    Returns
+    -------
+    omega : ndarray of shape (n_components, N)
+        The canonical matrix of the mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq import mean_canonical
+    >>> bool(np.allclose(mean_canonical([[[3.0, 4.0]], [[-3.0, -4.0]]]), [[3, 4]]))
+    True
+    """
+    stack = np.asarray(omegas, dtype=np.float64)
+    mean = np.einsum("rmi,rmj->ij", stack, stack) / len(stack)
+    values, vectors = np.linalg.eigh(mean)
+    root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
+    return canonical(root, n_components or stack.shape[1])
+
+
+def allowed_entries(mask: int | ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+    """Return which entries of a matrix may differ from zero, for a half-width or an array of booleans."""
+    if np.ndim(mask) == 0:
+        rows, columns = np.indices(shape)
+        return np.abs(rows - columns) <= mask
+    allowed = np.asarray(mask, dtype=bool)
+    if allowed.shape != tuple(shape):
+        raise ValueError(f"mask has shape {allowed.shape}; expected {tuple(shape)}, or the half-width of a band.")
+    return allowed
+
+
+TINY = 1e-150
+
+
+def _norms(omega: Floats) -> Floats:
+    return np.sqrt((omega**2).sum(axis=tuple(range(1, omega.ndim)), keepdims=True))
+
+
+def _log_volume(omega: Floats) -> tuple[float, Floats]:
+    """Return ``ln det(Omega Omega^T) / 2`` over all rows of all matrices, as a mean, and its derivative."""
+    value, slopes = 0.0, []
+    for matrix in omega:  # Bunte 2011, section 3.2; the derivative is the transposed pseudo-inverse
+        try:
+            factor = cho_factor(matrix @ matrix.T, lower=True)
+            value += float(np.log(np.diag(factor[0])).sum())
+            slopes.append(cho_solve(factor, matrix))
+        except LinAlgError:
+            U, singular, V = np.linalg.svd(matrix, full_matrices=False)
+            safe = np.maximum(singular, 1e-8 * max(float(singular[0]), TINY))
+            value += float(np.log(safe).sum())
+            slopes.append((U / safe) @ V)
+    count = omega.shape[0] * omega.shape[1]
+    return value / count, np.stack(slopes) / count
+
+
+def _project(X: Floats, A: Floats) -> Floats:
+    """Return ``A x`` for every row, A a matrix (M, N) or a diagonal (N,)."""
+    return X @ A.T if A.ndim == 2 else X * A
+
+
+def _outer(Z: Floats, X: Floats, A: Floats) -> Floats:
+    """Return the derivative by A of a cost whose derivative by ``A x`` is Z."""
+    return Z.T @ X if A.ndim == 2 else (Z * X).sum(axis=0)
+
+
+def _measure_shared(X: Floats, W: Floats, A: Floats, learns: bool) -> tuple[Floats, Back]:
+    """Measure with one matrix: project everything once, then compare in the view."""
+    matrix = A[0]
+    Z, V = _project(X, matrix), _project(W, matrix)
+    D = Z @ (-2.0 * V.T)
+    D += np.einsum("ij,ij->i", Z, Z)[:, None]
+    D += np.einsum("ij,ij->i", V, V)
+    np.maximum(D, 0.0, out=D)
+
+    def back(G: Floats) -> tuple[Floats, Floats]:
+        dV = 2.0 * (G.sum(axis=0)[:, None] * V - G.T @ Z)
+        dW = _project(dV, matrix.T)
+        if not learns:
+            return dW, A
+        dZ = G @ (-2.0 * V)
+        dZ += (2.0 * G.sum(axis=1))[:, None] * Z
+        return dW, (_outer(dZ, X, matrix) + _outer(dV, W, matrix))[None]  # Bunte 2011, eqs. 3.3, 3.4, summed
+
+    return D, back
+
+
+def _measure_local(X: Floats, W: Floats, A: Floats, slots: NDArray[np.int64]) -> tuple[Floats, Back]:
+    """Measure with a matrix for each prototype; a missing value differs from no prototype."""
+    missing = np.isnan(X)
+    partial = bool(missing.any())
+
+    def differences(rows: Any, w: Floats) -> Floats:
+        F = X[rows] - w
+        return np.where(missing[rows], 0.0, F) if partial else F
+
+    D = np.empty((len(X), len(W)))
+    for p, w in enumerate(W):
+        Z = _project(differences(slice(None), w), A[slots[p]])
+        D[:, p] = np.einsum("ij,ij->i", Z, Z)
+
+    def back(G: Floats) -> tuple[Floats, Floats]:
+        dW, dA = np.zeros_like(W), np.zeros(A.shape)
+        for p, w in enumerate(W):
+            rows = np.flatnonzero(G[:, p])
+            F = differences(rows, w)
+            matrix = A[slots[p]]
+            dZ = 2.0 * G[rows, p][:, None] * _project(F, matrix)
+            dF = _project(dZ, matrix.T)
+            dW[p] = -(np.where(missing[rows], 0.0, dF) if partial else dF).sum(axis=0)
+            dA[slots[p]] += _outer(dZ, F, matrix)  # Bunte 2011, section 2.4, local matrices
+        return dW, dA
+
+    return D, back

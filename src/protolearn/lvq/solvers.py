@@ -1,0 +1,345 @@
+"""How the cost of a classifier is minimised.
+
+A solver sees a `Problem`: a flat vector of prototypes and metric, its cost and its gradient. After every step it calls
+``watch(flat, cost)``, which may stop it by raising ``StopIteration``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import OptimizeResult, minimize
+from sklearn.base import BaseEstimator
+
+from protolearn.core.validation import check_number
+from protolearn.lvq.problem import Problem
+
+__all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint"]
+
+Floats = NDArray[np.float64]
+Watch = Callable[[Floats, float], None]
+
+
+class Solver(BaseEstimator):
+    """Something that minimises a `Problem`, starting from a flat vector."""
+
+    default_iterations = 100
+    rescales = True  # whether the solver may work in coordinates of its own choice
+
+    def check(self) -> None:
+        """Raise an error if a parameter is out of range."""
+
+    def minimise(
+        self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
+    ) -> None:
+        """Improve ``start``, and tell ``watch`` about every step."""
+        raise NotImplementedError
+
+
+class LBFGS(Solver):
+    """Limited-memory BFGS on the exact gradient over all samples: fast and without learning rates.
+
+    If the slope of the squashing function is annealed, the first half of the iterations uses the slope at the start and
+    the second half the slope at the end.
+
+    Parameters
+    ----------
+    memory : int, default=10
+        How many earlier steps shape the next one.
+    """
+
+    default_iterations = 75
+
+    def __init__(self, memory: int = 10) -> None:
+        self.memory = memory
+
+    def check(self) -> None:
+        """Raise an error if a parameter is out of range."""
+        check_number("memory", self.memory, integer=True, low=1)
+
+    def minimise(
+        self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
+    ) -> None:
+        """Improve ``start``, and tell ``watch`` about every step."""
+        stopped = False
+
+        def callback(intermediate_result: OptimizeResult) -> None:
+            nonlocal stopped
+            try:
+                watch(intermediate_result.x, float(intermediate_result.fun))
+            except StopIteration:
+                stopped = True
+                raise
+
+        slopes = problem.slopes(1 if problem.slope[0] == problem.slope[1] or max_iter < 2 else 2)
+        for slope, iterations in zip(slopes, _shares(max_iter, len(slopes))):
+            options = {
+                "maxiter": iterations,
+                "maxfun": 20 * iterations,
+                "maxcor": self.memory,
+                "ftol": tol,
+                "gtol": 1e-9,
+            }
+            result = minimize(
+                problem, start, args=(slope,), jac=True, method="L-BFGS-B", callback=callback, options=options
+            )
+            if stopped:
+                return
+            start = result.x
+
+
+class SGD(Solver):
+    """Stochastic gradient descent, one sample at a time in random order, as the method was first published.
+
+    After every sample the metric is normalised. In epoch t (from 1) prototypes learn at the rate
+    ``learning_rate / (1 + decay (t - 1))``; the metric learns at ``metric_learning_rate / (1 + metric_decay (t -
+    metric_start))`` from epoch ``metric_start`` on, and not before.
+
+    Parameters
+    ----------
+    learning_rate : float, default=0.01
+        First rate of the prototypes. Rates belong to exact gradients; some publications print prototype rules without
+        the factor two of the gradient, and their rates are twice these.
+    metric_learning_rate : float, default=0.001
+        First rate of the metric: of the relevances, the diagonal of a matrix, or the whole matrix.
+    off_diagonal_learning_rate : float, optional
+        First rate of the other entries of a matrix, if it shall differ.
+    decay : float, default=1e-4
+        How fast the rate of the prototypes falls.
+    metric_decay : float, optional
+        How fast the rate of the metric falls; by default like ``decay``.
+    metric_start : int, default=1
+        First epoch in which the metric learns.
+
+    References
+    ----------
+    Biehl, Hammer and Schneider (2006). Matrix learning in learning vector quantization. Technical report IfI-06-14, TU
+    Clausthal, section 5. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD
+    thesis, University of Groningen, eqs. 3.5 and 3.6.
+    """
+
+    rescales = False
+
+    def __init__(
+        self,
+        learning_rate: float = 0.01,
+        metric_learning_rate: float = 0.001,
+        *,
+        off_diagonal_learning_rate: float | None = None,
+        decay: float = 1e-4,
+        metric_decay: float | None = None,
+        metric_start: int = 1,
+    ) -> None:
+        self.learning_rate = learning_rate
+        self.metric_learning_rate = metric_learning_rate
+        self.off_diagonal_learning_rate = off_diagonal_learning_rate
+        self.decay = decay
+        self.metric_decay = metric_decay
+        self.metric_start = metric_start
+
+    def check(self) -> None:
+        """Raise an error if a parameter is out of range."""
+        check_number("learning_rate", self.learning_rate, low=0)
+        check_number("metric_learning_rate", self.metric_learning_rate, low=0)
+        check_number("off_diagonal_learning_rate", self._off_diagonal(), low=0)
+        check_number("decay", self.decay, low=0)
+        check_number("metric_decay", self._metric_decay(), low=0)
+        check_number("metric_start", self.metric_start, integer=True, low=1)
+
+    def rates(self, epoch: int) -> tuple[float, float, float]:
+        """Return the rates of prototypes, of the diagonal and of the rest of the metric in an epoch, counted from 1."""
+        prototypes = self.learning_rate / (1.0 + self.decay * (epoch - 1))  # Bunte 2011, eq. 3.5
+        if epoch < self.metric_start:
+            return prototypes, 0.0, 0.0
+        fall = 1.0 + self._metric_decay() * (epoch - self.metric_start)  # Bunte 2011, eq. 3.6
+        return prototypes, self.metric_learning_rate / fall, self._off_diagonal() / fall
+
+    def minimise(
+        self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
+    ) -> None:
+        """Improve ``start``, and tell ``watch`` about every step."""
+        from protolearn.lvq.sweeps import sweep
+
+        flat = problem.normalised(start)
+        for epoch, slope in zip(range(1, max_iter + 1), problem.slopes(max_iter)):
+            flat, cost = sweep(problem, flat, rng.permutation(problem.n_samples), self.rates(epoch), float(slope))
+            try:
+                watch(flat, cost)
+            except StopIteration:
+                return
+
+    def _off_diagonal(self) -> float:
+        given = self.off_diagonal_learning_rate
+        return self.metric_learning_rate if given is None else given
+
+    def _metric_decay(self) -> float:
+        return self.decay if self.metric_decay is None else self.metric_decay
+
+
+class Waypoint(Solver):
+    """Gradient descent with steps of given length, and averages of the last few points where these are better.
+
+    Each step goes down the gradient by the length of its step, for prototypes and metric separately. If the mean of the
+    last points costs less than the new point, the mean is taken and steps become shorter; otherwise they grow.
+
+    Parameters
+    ----------
+    step : float, default=0.1
+        First length of a step, relative to the size of the parameters.
+    n_points : int, default=3
+        How many points are averaged.
+    shrink : float, default=0.67
+        Factor on the length of steps when the average was better.
+    grow : float, default=1.1
+        Factor on the length of steps otherwise.
+
+    References
+    ----------
+    Papari, Bunte and Biehl (2011). Waypoint averaging and step size control in learning by gradient descent. Machine
+    Learning Reports 06/2011.
+    """
+
+    def __init__(self, step: float = 0.1, *, n_points: int = 3, shrink: float = 0.67, grow: float = 1.1) -> None:
+        self.step = step
+        self.n_points = n_points
+        self.shrink = shrink
+        self.grow = grow
+
+    def check(self) -> None:
+        """Raise an error if a parameter is out of range."""
+        check_number("step", self.step, low=0, open_low=True)
+        check_number("n_points", self.n_points, integer=True, low=2)
+        check_number("shrink", self.shrink, low=0, high=1, open_low=True)
+        check_number("grow", self.grow, low=1)
+
+    def minimise(
+        self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
+    ) -> None:
+        """Improve ``start``, and tell ``watch`` about every step."""
+        flat = start
+        points = [start]
+        length = self.step
+        for slope in problem.slopes(max_iter):
+            cost, gradient = problem(flat, slope)
+            flat = flat - length * _unit_steps(problem, flat, gradient)
+            points = [*points, flat][-self.n_points :]
+            if len(points) == self.n_points:
+                mean = np.mean(points, axis=0)
+                if problem(mean, slope)[0] < problem(flat, slope)[0]:
+                    flat, length = mean, length * self.shrink
+                    points[-1] = mean
+                else:
+                    length *= self.grow
+            flat = problem.normalised(flat)
+            try:
+                watch(flat, cost)
+            except StopIteration:
+                return
+            if length < tol:
+                return
+
+
+class Adam(Solver):
+    """Adaptive moments on mini-batches, for data of which a small part tells the gradient well enough.
+
+    Parameters
+    ----------
+    learning_rate : float, default=0.02
+        First rate; it falls to zero along a cosine.
+    batch_size : int, default=512
+        Samples in a mini-batch.
+    momentum : float, default=0.9
+        Share of the mean gradient that is kept from step to step.
+    second_momentum : float, default=0.99
+        Share of the mean squared gradient that is kept.
+
+    References
+    ----------
+    Kingma and Ba (2015). Adam: a method for stochastic optimization. ICLR.
+    """
+
+    default_iterations = 20
+
+    def __init__(
+        self,
+        learning_rate: float = 0.02,
+        *,
+        batch_size: int = 512,
+        momentum: float = 0.9,
+        second_momentum: float = 0.99,
+    ) -> None:
+        self.learning_rate = learning_rate
+        self.batch_size = batch_size
+        self.momentum = momentum
+        self.second_momentum = second_momentum
+
+    def check(self) -> None:
+        """Raise an error if a parameter is out of range."""
+        check_number("learning_rate", self.learning_rate, low=0, open_low=True)
+        check_number("batch_size", self.batch_size, integer=True, low=1)
+        check_number("momentum", self.momentum, low=0, high=1)
+        check_number("second_momentum", self.second_momentum, low=0, high=1, open_low=True)
+
+    def minimise(
+        self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
+    ) -> None:
+        """Improve ``start``, and tell ``watch`` about every step."""
+        n_batches = -(-problem.n_samples // self.batch_size)
+        rates = (
+            self.learning_rate * (1.0 + np.cos(np.pi * np.arange(max_iter * n_batches) / (max_iter * n_batches))) / 2
+        )
+        state = AdamState(np.zeros_like(start))
+        flat = start
+        for epoch, slope in enumerate(problem.slopes(max_iter)):
+            costs = []
+            for batch, rows in enumerate(self.batches(problem.n_samples, rng)):
+                cost, gradient = problem(flat, slope, rows)
+                flat = flat - rates[epoch * n_batches + batch] * state.step(gradient, self)
+                costs.append(cost)
+            try:
+                watch(flat, float(np.mean(costs)))
+            except StopIteration:
+                return
+
+    def batches(self, n_samples: int, rng: np.random.RandomState) -> Iterator[NDArray[np.int64]]:
+        """Yield the rows of each mini-batch of an epoch, in random order."""
+        order = rng.permutation(n_samples)
+        for start in range(0, n_samples, self.batch_size):
+            yield np.sort(order[start : start + self.batch_size])
+
+
+class AdamState:
+    """The running means of gradients and of their squares."""
+
+    def __init__(self, zeros: Floats) -> None:
+        self.mean = zeros
+        self.square = zeros.copy()
+        self.n_steps = 0
+
+    def step(self, gradient: Floats, solver: Adam) -> Floats:
+        """Take a gradient in; return the direction of the next step, of about unit size in every coordinate."""
+        self.n_steps += 1
+        t = self.n_steps
+        self.mean += (1.0 - solver.momentum) * (gradient - self.mean)
+        self.square += (1.0 - solver.second_momentum) * (gradient**2 - self.square)
+        root = np.sqrt(self.square / (1.0 - solver.second_momentum**t))
+        return self.mean / (1.0 - solver.momentum**t) / (root + 1e-8)
+
+
+SOLVERS: dict[str, type[Solver]] = {"lbfgs": LBFGS, "sgd": SGD, "waypoint": Waypoint, "adam": Adam}
+
+
+def _shares(total: int, n_parts: int) -> list[int]:
+    return [len(part) for part in np.array_split(np.arange(total), n_parts)]
+
+
+def _unit_steps(problem: Problem, flat: Floats, gradient: Floats) -> Floats:
+    """Scale the gradient so that every block moves by its own size."""
+    steps = np.zeros_like(gradient)
+    for block in problem.blocks:
+        length = np.linalg.norm(gradient[block])
+        if length > 0:
+            steps[block] = gradient[block] * (np.linalg.norm(flat[block]) / length)
+    return steps

@@ -1,0 +1,149 @@
+"""Where training starts: coordinates to work in, first prototypes of every class, discriminative directions.
+
+Arrays: X (n, N) samples, y (n,) class codes, u (n,) weights. NaN in X stands for a missing value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protolearn.lvq.relevance import Theta
+from protolearn.maps import NeuralGas
+
+__all__ = ["Frame", "class_means", "discriminative_directions", "first_prototypes", "natural_frame", "plain_frame"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """Coordinates ``(x - centre) axes / scale`` in which a solver works; axes (N, r) are orthonormal, or all N."""
+
+    centre: Floats
+    scale: float = 1.0
+    axes: Floats | None = None
+
+    def enter(self, X: Floats) -> Floats:
+        """Return samples or prototypes in these coordinates."""
+        moved = X - self.centre
+        moved /= self.scale
+        return moved if self.axes is None else moved @ self.axes
+
+    def leave(self, W: Floats) -> Floats:
+        """Return prototypes in feature coordinates."""
+        return (W if self.axes is None else W @ self.axes.T) * self.scale + self.centre
+
+    def enter_metric(self, theta: Theta) -> Theta:
+        """Return the parameters of a metric, whose first array acts on features, for these coordinates."""
+        return theta if self.axes is None else (theta[0] @ self.axes, *theta[1:])
+
+    def leave_metric(self, theta: Theta) -> Theta:
+        """Return the parameters of a metric for feature coordinates."""
+        return theta if self.axes is None else (theta[0] @ self.axes.T, *theta[1:])
+
+
+def plain_frame(X: Floats, u: Floats) -> Frame:
+    """Move the origin to the mean, and nothing else."""
+    return Frame(weighted_mean(X, u))
+
+
+def natural_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
+    """Move the origin to the mean, scale to unit variance, and drop directions in which no two samples differ.
+
+    Directions are dropped only where ``rotates`` says that the metric does not mind turned axes. What a matrix does
+    in such directions could not be learned, and would only blur the relevances.
+    """
+    centre = weighted_mean(X, u)
+    centred = X - centre
+    spread = np.sqrt(weighted_mean(centred**2, u))
+    scale = float(np.sqrt((spread**2).mean())) or 1.0
+    return Frame(centre, scale, _row_space(centred, spread, u) if rotates and not np.isnan(X).any() else None)
+
+
+def weighted_mean(X: Floats, u: Floats) -> Floats:
+    """Return the mean of the values of each column that are there."""
+    if not np.isnan(X).any():
+        return u @ X / u.sum()
+    seen = ~np.isnan(X)
+    mass = u @ seen
+    return np.divide(u @ np.where(seen, X, 0.0), mass, out=np.zeros(X.shape[1]), where=mass > 0)
+
+
+def class_means(X: Floats, y: Codes, u: Floats, n_classes: int) -> Floats:
+    """Return the mean of each class (C, N); the overall mean stands in where a class has no value."""
+    means = np.tile(weighted_mean(X, u), (n_classes, 1))
+    for code in np.unique(y):
+        members = X[y == code]
+        seen = ~np.isnan(members).all(axis=0)
+        means[code, seen] = weighted_mean(members[:, seen], u[y == code])
+    return means
+
+
+def first_prototypes(X: Floats, y: Codes, u: Floats, classes: Codes, init: str, rng: np.random.RandomState) -> Floats:
+    """Return the first prototypes (k, N): of each class the mean, or several by neural gas or around the mean."""
+    means = class_means(X, y, u, int(classes.max()) + 1)
+    W = means[classes]
+    for code, count in zip(*np.unique(classes, return_counts=True)):
+        rows = y == code
+        if count == 1 or not rows.any():
+            continue
+        members = np.where(np.isnan(X[rows]), means[code], X[rows])
+        if init == "neural_gas":
+            gas = NeuralGas(int(count), random_state=rng, n_jobs=1)
+            W[classes == code] = gas.fit(members, sample_weight=u[rows]).prototypes_
+        else:
+            W[classes == code] = _means_of_thirds(members, u[rows], int(count), rng)
+    return W
+
+
+def discriminative_directions(X: Floats, y: Codes, u: Floats, n_components: int) -> Floats:
+    """Return directions (M, N) that separate class means, in units of the spread within classes.
+
+    These are the directions of linear discriminant analysis, with a within-class covariance shrunk towards a
+    multiple of the identity; further ones follow in the order of their variance.
+    """
+    means = class_means(X, y, u, int(y.max()) + 1)
+    X = np.where(np.isnan(X), means[y], X)
+    N = X.shape[1]
+    residuals = X - means[y]
+    within = (u[:, None] * residuals).T @ residuals / u.sum()
+    size = np.trace(within) / N or 1.0
+    shrinkage = max(0.1, N / (N + u.sum()))
+    values, vectors = np.linalg.eigh((1.0 - shrinkage) * within + shrinkage * size * np.eye(N))
+    whiten = vectors / np.sqrt(np.maximum(values, 1e-12 * size))
+    shares = np.bincount(y, u, len(means)) / u.sum()
+    offsets = (means - shares @ means) @ whiten
+    between = (shares[:, None] * offsets).T @ offsets
+    inside = whiten.T @ within @ whiten
+    order = np.linalg.eigh(between + 1e-6 * (between + inside))[1][:, ::-1][:, :n_components]
+    return (whiten @ order).T
+
+
+def _row_space(centred: Floats, spread: Floats, u: Floats) -> Floats | None:
+    """Return an orthonormal basis (N, r) of the directions in which samples differ; None if these are all."""
+    n, N = centred.shape
+    unit = np.where(spread > 0, spread, 1.0)
+    standard = centred / unit * np.sqrt(u / u.sum())[:, None]
+    tolerance = max(n, N) * np.finfo(np.float64).eps
+    if n < N:
+        _, singular, directions = np.linalg.svd(standard, full_matrices=False)
+        kept = directions[singular > 10 * tolerance * singular[0]].T
+    else:
+        values, vectors = np.linalg.eigh(standard.T @ standard)
+        kept = vectors[:, values > 10 * tolerance * max(values[-1], 0.0)]
+    if kept.shape[1] in (0, N):
+        return None
+    return np.linalg.qr(unit[:, None] * kept)[0]
+
+
+def _means_of_thirds(members: Floats, u: Floats, count: int, rng: np.random.RandomState) -> Floats:
+    """Return means of random thirds of a class, each with a small deviation."""  # Bunte 2011, section 4.2.2
+    noise = 1e-3 * np.sqrt(weighted_mean((members - weighted_mean(members, u)) ** 2, u))
+    thirds = [rng.choice(len(members), max(1, len(members) // 3), replace=False) for _ in range(count)]
+    return np.stack([weighted_mean(members[third], u[third]) for third in thirds]) + noise * rng.normal(
+        size=(count, members.shape[1])
+    )

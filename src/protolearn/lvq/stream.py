@@ -1,0 +1,54 @@
+"""Learning from batches that come one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protolearn.lvq.problem import Problem, pack
+from protolearn.lvq.relevance import Metric, Theta
+from protolearn.lvq.solvers import Adam, AdamState
+from protolearn.lvq.start import Frame, first_prototypes
+
+__all__ = ["Stream"]
+
+Floats = NDArray[np.float64]
+
+
+class Stream:
+    """The state of training between two batches."""
+
+    def __init__(
+        self, frame: Frame, rng: np.random.RandomState, metric: Metric, W: Floats, theta: Theta, seen: NDArray[np.bool_]
+    ) -> None:
+        self.frame = frame
+        self.rng = rng
+        self.metric = metric
+        self.parts = W, theta
+        self.seen = seen
+        self.solver = Adam(batch_size=128)
+        self.moments = AdamState(np.zeros(len(pack(W, theta))))
+
+    def welcome(self, X: Floats, y: NDArray[np.int64], u: Floats, classes: NDArray[np.int64], init: str) -> None:
+        """Place the prototypes of classes that come for the first time."""
+        W, theta = self.parts
+        new = np.setdiff1d(y, np.flatnonzero(self.seen))
+        mine = np.isin(classes, new)
+        if mine.any():
+            W = W.copy()
+            W[mine] = first_prototypes(X, y, u, classes, init, self.rng)[mine]
+            self.parts = W, theta
+
+    def learn(self, problem: Problem) -> float:
+        """Make one pass over a batch; return the mean cost on the way."""
+        if self.seen.sum() < 2:
+            return 0.0
+        flat = pack(*self.parts)
+        costs = []
+        for rows in self.solver.batches(problem.n_samples, self.rng):
+            cost, gradient = problem(flat, problem.slope[1], rows)
+            flat = flat - self.solver.learning_rate * self.moments.step(gradient, self.solver)
+            costs.append(cost)
+        W, theta = problem.unpack(problem.normalised(flat))
+        self.parts = W, theta
+        return float(np.mean(costs))

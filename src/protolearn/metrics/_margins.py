@@ -1,0 +1,369 @@
+"""How safely prototypes classify: margins, the error that counts narrow margins, and what it says about new samples."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import count
+from operator import attrgetter
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, column_or_1d
+
+from protolearn.core.validation import check_number, check_weights
+
+__all__ = [
+    "MarginBound",
+    "classification_margins",
+    "margin_bound",
+    "margin_error",
+    "posterior_margin_bound",
+    "ramp_loss",
+]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MarginBound:
+    """Bound of the error on new samples, with all its terms; made by `margin_bound`.
+
+    The bound itself is `value`, the sum of error, complexity and confidence.
+
+    Parameters
+    ----------
+    error : float
+        Share of the samples that are misclassified or have a narrow margin, see `margin_error`.
+    linear, quadratic : float
+        Complexity of a classifier with two prototypes: of the part that is linear, and of the part that is quadratic
+        in the sample.
+    fluctuation : float
+        How far the complexity on the samples may be from the expected one.
+    complexity : float
+        What all pairs of prototypes contribute to the bound.
+    confidence : float
+        How far the error on the samples may be from the expected one.
+    rho : float
+        Margin that counts as wide.
+    delta : float
+        Probability that the bound does not hold.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import margin_bound
+    >>> bound = margin_bound([0.2, 0.4], n_prototypes=2, radius=1.0, rho=0.4)
+    >>> bound.error
+    0.25
+    >>> bound.value == bound.error + bound.complexity + bound.confidence
+    True
+    """
+
+    error: float
+    linear: float
+    quadratic: float
+    fluctuation: float
+    complexity: float
+    confidence: float
+    rho: float
+    delta: float
+
+    @property
+    def value(self) -> float:
+        """The bound: error + complexity + confidence. It tells something about the classifier if it is below 1."""
+        return self.error + self.complexity + self.confidence
+
+
+def classification_margins(distances: ArrayLike, prototype_labels: ArrayLike, y: ArrayLike) -> Floats:
+    """Margin of each sample: distance to the nearest wrong prototype minus distance to the nearest correct one.
+
+    Positive if and only if the sample is classified correctly. It is the numerator of the cost function of generalised
+    LVQ, with the opposite sign.
+
+    Parameters
+    ----------
+    distances : array-like of shape (n, k)
+        Squared distances of samples to prototypes, each in the metric of its prototype.
+    prototype_labels : array-like of shape (k,)
+        Class of each prototype.
+    y : array-like of shape (n,)
+        Class of each sample.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The margins.
+
+    References
+    ----------
+    Biehl, M., Hammer, B., Schneider, P. (2006). Matrix Learning in Learning Vector Quantization. Technical Report
+    IfI-06-14, TU Clausthal, section 4.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import classification_margins
+    >>> distances = [[1.0, 4.0, 9.0], [4.0, 1.0, 2.0]]
+    >>> classification_margins(distances, ["cat", "cat", "dog"], ["cat", "dog"])
+    array([ 8., -1.])
+    """
+    values = check_array(distances, dtype=np.float64, input_name="distances")
+    labels, targets = column_or_1d(prototype_labels), column_or_1d(y)
+    if values.shape != (len(targets), len(labels)):
+        raise ValueError(
+            f"distances.shape == {values.shape}, expected ({len(targets)}, {len(labels)}): a row for each sample in y, "
+            "and a column for each prototype in prototype_labels."
+        )
+    correct = targets[:, None] == labels
+    for side, found in (("correct", correct), ("wrong", ~correct)):
+        if not found.any(axis=1).all():
+            lost = targets[~found.any(axis=1)][0]
+            raise ValueError(f"Samples of class {lost} have no {side} prototype; every class needs one, and another.")
+    nearest_correct = np.where(correct, values, np.inf).min(axis=1)
+    nearest_wrong = np.where(correct, np.inf, values).min(axis=1)
+    return nearest_wrong - nearest_correct
+
+
+def ramp_loss(margins: ArrayLike, rho: float) -> Floats:
+    """Loss of each margin: 1 for a misclassified sample, 0 for a wide margin, and linear in between.
+
+    ``L(t) = 1`` for ``t <= 0``, ``1 - t / rho`` for ``0 < t <= rho``, and 0 beyond.
+
+    Parameters
+    ----------
+    margins : array-like
+        Margins, of any shape.
+    rho : float
+        Margin that counts as wide; positive.
+
+    Returns
+    -------
+    ndarray
+        The losses, of the shape of the margins.
+
+    References
+    ----------
+    Biehl, M., Hammer, B., Schneider, P. (2006). Matrix Learning in Learning Vector Quantization. Technical Report
+    IfI-06-14, TU Clausthal, section 4.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import ramp_loss
+    >>> ramp_loss([-1.0, 0.0, 0.5, 2.0, 3.0], rho=2.0)
+    array([1.  , 1.  , 0.75, 0.  , 0.  ])
+    """
+    check_number("rho", rho, low=0.0, open_low=True)
+    return 1.0 - np.clip(np.asarray(margins, dtype=np.float64), 0.0, rho) / rho
+
+
+def margin_error(margins: ArrayLike, rho: float, *, sample_weight: ArrayLike | None = None) -> float:
+    """Mean `ramp_loss`: the training error, plus a part for every correct sample with a margin below `rho`.
+
+    Parameters
+    ----------
+    margins : array-like of shape (n,)
+        Margin of each sample, see `classification_margins`.
+    rho : float
+        Margin that counts as wide; positive. The error grows with it, and is the share of the samples with a margin
+        of 0 or less when it is small.
+    sample_weight : array-like of shape (n,), optional
+        Weight of each sample, 1 by default.
+
+    Returns
+    -------
+    float
+        Between 0 and 1.
+
+    References
+    ----------
+    Biehl, M., Hammer, B., Schneider, P. (2006). Matrix Learning in Learning Vector Quantization. Technical Report
+    IfI-06-14, TU Clausthal, section 4.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import margin_error
+    >>> margins = [-1.0, 0.5, 2.0, 3.0]
+    >>> margin_error(margins, rho=2.0), margin_error(margins, rho=0.1)
+    (0.4375, 0.25)
+    """
+    values = _check_margins(margins)
+    weights = check_weights(sample_weight, len(values), np.float64)
+    return float(weights @ ramp_loss(values, rho) / weights.sum())
+
+
+def margin_bound(
+    margins: ArrayLike,
+    *,
+    n_prototypes: int,
+    radius: float,
+    rho: float,
+    delta: float = 0.05,
+    constant: float = 1.0,
+) -> MarginBound:
+    """Bound the error of an LVQ classifier on new samples by its margins on the training samples.
+
+    With probability ``1 - delta``, for P prototypes with any metrics of trace 1 and m independent samples, all of them
+    within a ball of radius B around the origin,
+
+        ``error on new samples <= E + (2 K / rho) P (P - 1) (l + q + sqrt(8 ln(4 / delta) / m)) +
+        sqrt(ln(4 / delta) / (2 m))``
+
+    with the `margin_error` ``E`` and the complexities ``l = 4 B (B + 1) (B + 2) / sqrt(m)`` and
+    ``q = 4 B^2 / sqrt(m)`` of the linear and the quadratic part of a difference of two distances.
+
+    Parameters
+    ----------
+    margins : array-like of shape (m,)
+        Margin of each training sample, see `classification_margins`.
+    n_prototypes : int
+        Number of prototypes P, of all classes together.
+    radius : float
+        Largest length B of a sample or a prototype. Centre the data first to make it small.
+    rho : float
+        Margin that counts as wide; to be fixed before the margins are known, see `posterior_margin_bound`.
+    delta : float, default=0.05
+        Probability that the bound does not hold.
+    constant : float, default=1.0
+        Universal constant K, of which the theory does not tell the value.
+
+    Returns
+    -------
+    MarginBound
+        The bound `value` with all its terms.
+
+    Notes
+    -----
+    The bound depends neither on the number of features nor on the number of parameters of the metrics. It is far from
+    tight: below 1 only for a great many samples. Use it to see what matters, not to predict an error.
+
+    It is derived for two classes, where the classifier is a Boolean formula of the signs of all differences of two
+    distances; the same ``P (P - 1)`` is used for more classes. The report prints ``4 B / sqrt(m)`` for the quadratic
+    part; but its inputs, the products of two features, have the length ``B^2``.
+
+    References
+    ----------
+    Biehl, M., Hammer, B., Schneider, P. (2006). Matrix Learning in Learning Vector Quantization. Technical Report
+    IfI-06-14, TU Clausthal, section 4.
+    Bartlett, P. L., Mendelson, S. (2002). Rademacher and Gaussian complexities: risk bounds and structural results.
+    Journal of Machine Learning Research 3, 463-482.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.metrics import margin_bound
+    >>> margins = np.linspace(-0.1, 0.9, 1_000_000)
+    >>> bound = margin_bound(margins, n_prototypes=2, radius=1.0, rho=0.5)
+    >>> round(bound.error, 3), round(bound.complexity, 3), round(bound.confidence, 3), round(bound.value, 3)
+    (0.35, 0.271, 0.001, 0.623)
+    """
+    values = _check_margins(margins)
+    check_number("n_prototypes", n_prototypes, integer=True, low=2)
+    check_number("radius", radius, low=0.0, open_low=True)
+    check_number("delta", delta, low=0.0, high=1.0, open_low=True)
+    check_number("constant", constant, low=0.0, open_low=True)
+    error = margin_error(values, rho)
+    m = len(values)
+    # Lemma 22 of Bartlett and Mendelson: 2 |weights| |inputs| / sqrt(m)
+    linear = 4 * radius * (radius + 1) * (radius + 2) / np.sqrt(m)
+    quadratic = 4 * radius**2 / np.sqrt(m)
+    log_odds = np.log(4 / delta)
+    fluctuation = np.sqrt(8 * log_odds / m)
+    pairs = n_prototypes * (n_prototypes - 1)
+    return MarginBound(
+        error=error,
+        linear=float(linear),
+        quadratic=float(quadratic),
+        fluctuation=float(fluctuation),
+        complexity=float(2 * constant / rho * pairs * (linear + quadratic + fluctuation)),
+        confidence=float(np.sqrt(log_odds / (2 * m))),
+        rho=rho,
+        delta=delta,
+    )
+
+
+def posterior_margin_bound(
+    margins: ArrayLike,
+    *,
+    n_prototypes: int,
+    radius: float,
+    scale: float | None = None,
+    priors: ArrayLike | None = None,
+    delta: float = 0.05,
+    constant: float = 1.0,
+) -> MarginBound:
+    """Bound the error on new samples with the margin that suits the samples best.
+
+    `margin_bound` holds for a margin that is fixed in advance. This one holds for all margins ``rho_i = C / i``,
+    ``i = 1, 2, ...``, at once, if each of them is given a share ``p_i delta`` of the probability ``delta``; so the
+    smallest bound may be taken.
+
+    Parameters
+    ----------
+    margins : array-like of shape (m,)
+        Margin of each training sample, see `classification_margins`.
+    n_prototypes : int
+        Number of prototypes, of all classes together.
+    radius : float
+        Largest length B of a sample or a prototype.
+    scale : float, optional
+        Largest margin C that can occur, ``4 B^2`` by default, the largest squared distance in a ball of radius B.
+    priors : array-like of shape (q,), optional
+        Confidence ``p_i`` in each of the margins, 0 or more, with a sum of at most 1; only the first q margins are
+        tried. By default ``p_i = 1 / (i (i + 1))`` for all i.
+    delta : float, default=0.05
+        Probability that the bound does not hold.
+    constant : float, default=1.0
+        Universal constant, see `margin_bound`.
+
+    Returns
+    -------
+    MarginBound
+        The smallest bound, with its ``rho_i`` and ``p_i delta`` as `rho` and `delta`.
+
+    References
+    ----------
+    Biehl, M., Hammer, B., Schneider, P. (2006). Matrix Learning in Learning Vector Quantization. Technical Report
+    IfI-06-14, TU Clausthal, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.metrics import posterior_margin_bound
+    >>> margins = np.linspace(-0.1, 0.9, 1_000_000)
+    >>> bound = posterior_margin_bound(margins, n_prototypes=2, radius=1.0)
+    >>> round(bound.rho, 3), round(bound.value, 3)
+    (0.571, 0.641)
+    """
+    values = _check_margins(margins)
+    check_number("radius", radius, low=0.0, open_low=True)
+    if scale is None:
+        scale = 4.0 * radius**2
+    check_number("scale", scale, low=0.0, open_low=True)
+    bound = partial(margin_bound, values, n_prototypes=n_prototypes, radius=radius, constant=constant)
+    widest = bound(rho=scale, delta=delta)
+    training_error = float(np.mean(values <= 0))
+    candidates = _positive_priors(priors)
+    i, prior = next(candidates)
+    best = bound(rho=scale / i, delta=prior * delta)
+    for i, prior in candidates:
+        # No later bound is smaller: the complexity grows at least like i, the error is at least that in training.
+        if training_error + i * widest.complexity + widest.confidence >= best.value:
+            break
+        best = min(best, bound(rho=scale / i, delta=prior * delta), key=attrgetter("value"))
+    return best
+
+
+def _positive_priors(priors: ArrayLike | None) -> Iterator[tuple[int, float]]:
+    """Numbers i = 1, 2, ... of margins with their priors, without those that have none."""
+    if priors is None:
+        return ((i, 1 / (i * (i + 1))) for i in count(1))
+    shares = np.asarray(priors, dtype=np.float64)
+    if shares.ndim != 1 or not np.all(shares >= 0) or not 0 < shares.sum() <= 1 + 1e-9:
+        raise ValueError(
+            f"priors must be a list of numbers that are 0 or more and add up to 1 or less, not to 0; got {priors!r}."
+        )
+    return ((i, float(share)) for i, share in enumerate(shares, start=1) if share > 0)
+
+
+def _check_margins(margins: ArrayLike) -> Floats:
+    return check_array(column_or_1d(margins), ensure_2d=False, dtype=np.float64, input_name="margins")
