@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.classifiers import ClassifierTask
 from benchmarks.map_peers import prosemble_model
 from benchmarks.maps import chunks
-from benchmarks.registry import FLOOR, OURS, competitor
+from benchmarks.registry import FLOOR, FLOOR_IN_CHUNKS, OURS, competitor
 
 __all__: list[str] = []
 
@@ -61,7 +61,7 @@ def product(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Projection:
     return Projection(np.eye(X.shape[1], dtype=X.dtype))
 
 
-@competitor(f"{FLOOR}, in chunks", "predict", package="numpy", environment="own", threads=(1, 2))
+@competitor(FLOOR_IN_CHUNKS, "predict", package="numpy", environment="own", threads=(1, 2))
 def product_in_chunks(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Projection:
     return Projection(np.eye(X.shape[1], dtype=X.dtype), chunk=2048)
 

@@ -1,27 +1,20 @@
-"""What is compared for the classifiers: the tasks, their data, and the accuracy on samples held out.
-
-Arrays: X (n, d) samples, y (n,) classes 0, 1, ...; every competitor gets the same ones.
-"""
+"""What is compared for the classifiers: time to fit, accuracy on samples held out, time to predict, growth."""
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks.environments import ROOT
-from benchmarks.registry import FLOOR, OURS
+from benchmarks.classifier_data import Split, digits, letter, segmentation, synthetic, usps
+from benchmarks.registry import FLOOR, FLOOR_IN_CHUNKS, OURS
 from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
 
 __all__ = ["TASKS", "ClassifierTask", "PredictionTask", "ScalingTask"]
-
-Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]  # X and y for training, X and y held out
 
 WARM_UP_PER_CLASS = 5
 HELD_OUT = 100  # where the accuracy is not the point
@@ -108,12 +101,13 @@ class PredictionTask(ClassifierTask):
         return {dtype: replace(self, dtype=dtype) for dtype in ("float32", "float64")}
 
     def notes(self, rows: list[Row]) -> list[str]:
-        """Set our time in relation to the matrix product."""
+        """Set our time in relation to the matrix product, whole and in chunks."""
         times = {(row["name"], row["size"], row["threads"]): row.get("predict_seconds") for row in rows}
         return [
-            f"{OURS}, {size}, {threads} thread(s): {ours / times[FLOOR, size, threads]:.2f} x the matrix product"
+            f"{OURS}, {size}, {threads} thread(s): {ours / times[floor, size, threads]:.2f} x {floor}"
             for (name, size, threads), ours in times.items()
-            if name == OURS and ours and times.get((FLOOR, size, threads))
+            for floor in (FLOOR, FLOOR_IN_CHUNKS)
+            if name == OURS and ours and times.get((floor, size, threads))
         ]
 
 
@@ -152,104 +146,51 @@ class ScalingTask(ClassifierTask):
         return {"n_samples": self.n_samples, "n_components": self.n_components, "ms_per_iteration": per_iteration}
 
     def notes(self, rows: list[Row]) -> list[str]:
-        """State the growth as the exponent of a power law through the larger half of the sizes."""
-        growth = []
-        for symbol, series in self._series(rows).items():
-            sizes, times = np.log(series[:, series.shape[1] // 2 :])
-            growth += [f"{symbol}^{np.polyfit(sizes, times, 1)[0]:.2f}"] if len(sizes) > 1 else []
-        return [f"The time of an iteration grows as {' and '.join(growth)}."] if growth else []
+        """State the straight lines that describe the times."""
+        notes = []
+        for symbol, sizes, times in self._series(rows):
+            slope, start = _line(sizes, times)
+            deviation = np.max(np.abs(slope * sizes + start - times) / times)
+            notes.append(f"ms / iteration = {start:.2f} + {slope:.3g} {symbol}, within {deviation:.0%}")
+        return notes
 
     def picture(self, rows: list[Row]) -> Any:
-        """Draw the time of an iteration over both sizes on logarithmic axes."""
+        """Draw the times over both sizes, with their straight lines, on logarithmic axes."""
         from matplotlib.figure import Figure
 
         series = self._series(rows)
-        if not all(values.size for values in series.values()):
+        if not series:
             return None
         figure = Figure(figsize=(8, 3.2), layout="constrained")
-        for axes, (symbol, (sizes, times)) in zip(figure.subplots(1, 2), series.items()):
-            axes.loglog(sizes, times, "o-", label="measured")
-            axes.loglog(sizes, times[-1] * sizes / sizes[-1], "--", color="grey", label="in proportion")
-            axes.set(xlabel={"n": "samples n", "M": "rank M of the matrix"}[symbol], ylabel="ms / iteration")
+        for axes, (symbol, sizes, times) in zip(figure.subplots(1, 2), series):
+            slope, start = _line(sizes, times)
+            between = np.geomspace(sizes[0], sizes[-1])
+            axes.loglog(between, slope * between + start, color="grey", label=f"{start:.2f} + {slope:.3g} {symbol}")
+            axes.loglog(sizes, times, "o", label="measured")
+            axes.set(xlabel=symbol, ylabel="ms / iteration")
             axes.legend(frameon=False)
         return figure
 
-    def _series(self, rows: list[Row]) -> dict[str, np.ndarray]:
-        """Return ascending sizes and their times (2, k), for each of the two sizes that are varied."""
-        measured = [row for row in rows if row["threads"] == 1 and "ms_per_iteration" in row]
-        chosen = {
-            "n": ("n_samples", [row for row in measured if row["n_components"] == self.COMPONENTS[-1]]),
-            "M": ("n_components", [row for row in measured if row["n_samples"] == self.n_samples]),
-        }
-        return {
-            symbol: np.array(sorted((row[key], row["ms_per_iteration"]) for row in rows)).reshape(-1, 2).T
-            for symbol, (key, rows) in chosen.items()
-        }
+    def _series(self, rows: list[Row]) -> list[tuple[str, np.ndarray, np.ndarray]]:
+        """Return symbol, sizes and times for both sizes that are varied; nothing unless all were measured."""
+        measured = [row for row in rows if "ms_per_iteration" in row]
+        if len(measured) < len(self.sizes()):
+            return []
+        full = [row for row in measured if row["n_components"] == self.COMPONENTS[-1]]
+        equal = sorted(
+            (row for row in measured if row["n_samples"] == self.n_samples), key=lambda row: row["n_components"]
+        )
+        varied = (("n", "n_samples", full), ("M", "n_components", equal))
+        return [(symbol, _values(rows, key), _values(rows, "ms_per_iteration")) for symbol, key, rows in varied]
 
 
-def digits() -> Split:
-    """Return scikit-learn's handwritten digits, standardised."""
-    from sklearn.datasets import load_digits
-
-    return _standardised(*_split(*load_digits(return_X_y=True)))
+def _values(rows: list[Row], key: str) -> np.ndarray:
+    return np.array([row[key] for row in rows])
 
 
-def segmentation() -> Split:
-    """Return the image segmentation data of UCI with their own split, without the three constant features."""
-    arrays = _file("segmentation")
-    X, X_test = (np.delete(arrays[name], [2, 3, 4], axis=1) for name in ("X_train", "X_test"))
-    return _standardised(X, arrays["y_train"], X_test, arrays["y_test"])
-
-
-def letter() -> Split:
-    """Return the letters of UCI, standardised."""
-    arrays = _file("letter")
-    return _standardised(*_split(arrays["X"], arrays["y"]))
-
-
-def usps() -> Split:
-    """Return the handwritten digits of USPS with their own split: grey values in [-1, 1], stored as thousandths."""
-    arrays = _file("usps")
-    return arrays["X_train"] / 1000, arrays["y_train"], arrays["X_test"] / 1000, arrays["y_test"]
-
-
-def synthetic(n_samples: int, n_features: int, held_out: float = 0.3) -> Split:
-    """Return five overlapping classes, one cluster each, in which 20 features of ``n_features`` are informative."""
-    from sklearn.datasets import make_classification
-
-    X, y = make_classification(
-        n_samples,
-        n_features,
-        n_informative=20,
-        n_redundant=10,
-        n_classes=5,
-        n_clusters_per_class=1,
-        random_state=0,
-    )
-    return _standardised(*_split(X, y, held_out))
-
-
-def _split(X: np.ndarray, y: np.ndarray, held_out: float = 0.3) -> Split:
-    from sklearn.model_selection import train_test_split
-
-    X, X_test, y, y_test = train_test_split(X, y, test_size=held_out, stratify=y, random_state=0)
-    return X, y, X_test, y_test
-
-
-def _standardised(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> Split:
-    from sklearn.preprocessing import StandardScaler
-
-    scaler = StandardScaler().fit(X)
-    return scaler.transform(X), y, scaler.transform(X_test), y_test
-
-
-def _file(name: str) -> dict[str, np.ndarray]:
-    folder = Path(os.environ.get("PROTOLEARN_DATA", ROOT.parent / "shared" / "data"))
-    path = folder / f"{name}.npz"
-    if not path.exists():
-        raise FileNotFoundError(f"not run: its data, {path.name}, are missing; set PROTOLEARN_DATA to their folder")
-    with np.load(path) as arrays:
-        return dict(arrays)
+def _line(sizes: np.ndarray, times: np.ndarray) -> np.ndarray:
+    """Return slope and start of the straight line with the least relative deviations."""
+    return np.polyfit(sizes, times, 1, w=1 / times)
 
 
 TASKS: dict[str, Task] = {

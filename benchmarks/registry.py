@@ -9,10 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-__all__ = ["COMPETITORS", "FLOOR", "OURS", "Competitor", "competitor"]
+__all__ = ["COMPETITORS", "FLOOR", "FLOOR_IN_CHUNKS", "OURS", "Competitor", "competitor"]
 
 OURS = "protolearn"
 FLOOR = "matrix products alone"
+FLOOR_IN_CHUNKS = f"{FLOOR}, in chunks"
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 

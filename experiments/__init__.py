@@ -1,1 +1,1 @@
-"""The experiments of Hasenfuss 2009, chapter 3, run again: our numbers beside the printed ones."""
+"""Published experiments run again: our numbers beside the printed ones."""

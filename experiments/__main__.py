@@ -1,4 +1,4 @@
-"""Command line: ``python -m experiments [e03 e07 ...] [--quick] [--table] [--draw]``."""
+"""Command line: ``python -m experiments [e03 g01 ...] [--quick] [--table] [--draw]``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from pathlib import Path
 from types import ModuleType
 
 import protolearn
-from experiments._report import RESULTS, Result, markdown, save, table
+from experiments._report import DOCUMENTS, RESULTS, Result, markdown, save, table
 
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parent / "docs" / "experiments.md"
-SCRIPTS = sorted(path.stem for path in FOLDER.glob("e[0-9][0-9]_*.py"))
+SCRIPTS = [path.stem for letter in DOCUMENTS for path in sorted(FOLDER.glob(f"{letter}[0-9][0-9]_*.py"))]
 LAST = "e13"  # measures time, so nothing should run beside it
 
 
@@ -58,7 +58,7 @@ def _read(name: str) -> Result:
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="eNN", help="which experiments; all by default")
+    parser.add_argument("names", nargs="*", metavar="eNN", help="which experiments, such as e03; all by default")
     parser.add_argument("--quick", action="store_true", help="a reduced smoke run; results go to a temporary folder")
     parser.add_argument("--table", action="store_true", help=f"only write docs/{PAGE.name} from the stored results")
     parser.add_argument("--draw", action="store_true", help="only draw the pictures again from the stored results")

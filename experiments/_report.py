@@ -15,6 +15,7 @@ from PIL import Image
 
 __all__ = [
     "ADDED",
+    "DOCUMENTS",
     "MISSED",
     "NOT_YET",
     "NO_NUMBER",
@@ -33,6 +34,24 @@ __all__ = [
 ]
 
 RESULTS = Path(__file__).parent / "results"
+
+# what the experiments of a letter are about: a heading, and what they are taken from
+DOCUMENTS = {
+    "e": (
+        "Topographic maps",
+        "A. Hasenfuss, *Topographic Mapping of Dissimilarity Datasets* (PhD thesis, TU Clausthal, 2009), chapter 3",
+    ),
+    "g": (
+        "Matrix learning",
+        "M. Biehl, B. Hammer, P. Schneider, *Matrix Learning in Learning Vector Quantization* (technical report "
+        "IfI-06-14, TU Clausthal, 2006)",
+    ),
+    "b": (
+        "Adaptive dissimilarities",
+        "K. Bunte, *Adaptive Dissimilarity Measures, Dimension Reduction and Visualization* (PhD thesis, University "
+        "of Groningen, 2011), chapters 2 and 3",
+    ),
+}
 
 REPRODUCED = "reproduced"
 ORDER = "same order, other values"
@@ -103,9 +122,8 @@ def markdown(results: Mapping[str, Result]) -> str:
     lines = [
         "# Experiments",
         "",
-        "The experiments of A. Hasenfuss, *Topographic Mapping of Dissimilarity Datasets* (PhD thesis, TU Clausthal,",
-        "2009), chapter 3, run with this library. The table is made by `python -m experiments --table` from the files",
-        "in `experiments/results`, which also hold all settings and a picture of every experiment;",
+        "Published experiments, run with this library. The tables are made by `python -m experiments --table` from the",
+        "files in `experiments/results`, which also hold all settings and a picture of every experiment;",
         "`python -m experiments` runs everything again. The protocol and the rule behind every verdict stand at the",
         "top of each script and were fixed before the full run.",
         "",
@@ -115,17 +133,24 @@ def markdown(results: Mapping[str, Result]) -> str:
         f"*{ADDED}*: a variant that was added after a first look, to find the cause of a miss. Values are mean ±",
         "standard deviation over runs.",
         "",
-        *_tally(results),
-        "",
-        "| experiment | quantity | document | ours | runs | verdict | remark |",
-        "|---|---|---|---|---|---|---|",
+        f"In all: {_tally(results)}.",
     ]
+    for letter, (heading, source) in DOCUMENTS.items():
+        found = {name: result for name, result in results.items() if name.startswith(letter)}
+        if found:
+            lines += ["", f"## {heading}", "", f"{source}: {_tally(found)}.", "", *_section(found)]
+    return "\n".join(lines) + "\n"
+
+
+def _section(results: Mapping[str, Result]) -> list[str]:
+    """Return the table of the experiments of one document."""
+    lines = ["| experiment | quantity | document | ours | runs | verdict | remark |", "|---|---|---|---|---|---|---|"]
     for name, result in results.items():
         script = importlib.import_module(f"experiments.{name}")
         for line in result["rows"]:
             cells = [f"{name[:3].upper()} {script.TITLE}", *_cells(line), _remark(line, getattr(script, "REMARKS", {}))]
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _remark(line: Row, remarks: Mapping[str, str]) -> str:
@@ -135,10 +160,9 @@ def _remark(line: Row, remarks: Mapping[str, str]) -> str:
     return next((text for phrase, text in remarks.items() if phrase in line["quantity"]), "")
 
 
-def _tally(results: Mapping[str, Result]) -> list[str]:
+def _tally(results: Mapping[str, Result]) -> str:
     verdicts = [line["verdict"] for result in results.values() for line in result["rows"]]
-    counts = [f"{verdicts.count(verdict)} {verdict}" for verdict in (REPRODUCED, ORDER, MISSED)]
-    return [f"In all: {'; '.join(counts)}."]
+    return "; ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in (REPRODUCED, ORDER, MISSED))
 
 
 def _cells(line: Row) -> list[str]:

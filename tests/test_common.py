@@ -5,17 +5,56 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import protolearn
-from protolearn import SOM, KMeans, NeuralGas, PrototypeClassifier
+from protolearn import (
+    GLVQ,
+    GMLVQ,
+    GRLVQ,
+    LFDA,
+    LGMLVQ,
+    LGRLVQ,
+    LMNN,
+    LVQ1,
+    LVQ21,
+    SOM,
+    KMeans,
+    LLiRaMLVQ,
+    NeuralGas,
+    PrototypeClassifier,
+)
 from protolearn.core.lattices import hexagonal
+from protolearn.lvq import Minkowski
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-DEFAULTS = [KMeans(), NeuralGas(), SOM(), PrototypeClassifier()]
+DEFAULTS = [
+    KMeans(),
+    NeuralGas(),
+    SOM(),
+    PrototypeClassifier(),
+    LVQ1(),
+    LVQ21(),
+    GLVQ(),
+    GRLVQ(),
+    LGRLVQ(),
+    GMLVQ(),
+    LGMLVQ(),
+    LLiRaMLVQ(),
+    LMNN(),
+    LFDA(),
+]
 VARIANTS = [
     KMeans(3, init="random", empty="reseed", n_init=2),
     NeuralGas(3, init="pca", magnification=0.5, n_jobs=2),
     SOM((2, 3), winner="nearest", kernel="exponential", init="k-means++"),
     SOM(hexagonal(2, 3), init="center"),
+    LVQ1(adaptive_rates=True),
+    GLVQ(init="mean", squashing="swish", slope=3.0),
+    GLVQ(metric=Minkowski(3.0)),
+    GMLVQ(mask=1, metric_init="identity"),
+    GMLVQ(solver="adam", missing="partial"),
+    GMLVQ(solver="waypoint"),
+    LGMLVQ(localization="class", metric_init="discriminative"),
+    LLiRaMLVQ(localization="prototype", n_jobs=2),
     PrototypeClassifier(NeuralGas(4, label_weight=0.5, random_state=0), labelling="majority"),
 ]
 

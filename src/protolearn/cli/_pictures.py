@@ -20,7 +20,7 @@ from PIL import Image
 from protolearn import KMeans
 from protolearn.plotting._style import INK, tint
 
-__all__ = ["canvas", "draw_images", "draw_labels", "in_terms_of", "ink_png", "to_png", "with_palette"]
+__all__ = ["canvas", "draw_images", "draw_labels", "in_terms_of", "ink_png", "signed_png", "to_png", "with_palette"]
 
 DPI = 150
 MARGIN = 0.08
@@ -59,6 +59,14 @@ def ink_png(values: Floats) -> bytes:
     """Return a grey image (h, w) with values from 0, paper, to 1, ink, as PNG with one pixel for each value."""
     stream = BytesIO()
     imsave(stream, values, cmap="gray_r", vmin=0.0, vmax=1.0, format="png")
+    return stream.getvalue()
+
+
+def signed_png(values: Floats) -> bytes:
+    """Return values (h, w) as PNG with one pixel for each: white is 0, blue above and red below, as far as they go."""
+    limit = np.abs(values).max() or 1.0
+    stream = BytesIO()
+    imsave(stream, values, cmap="RdBu", vmin=-limit, vmax=limit, format="png")
     return stream.getvalue()
 
 

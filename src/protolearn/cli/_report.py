@@ -58,7 +58,10 @@ class Picture:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Pictures side by side, as many in a row as there is room for; ``size`` is large or small."""
+    """Pictures side by side, as many in a row as there is room for; ``size`` is large, medium, small or tiny.
+
+    Tiny pictures are shown with hard pixels, one for each value of an image.
+    """
 
     pictures: Sequence[Picture]
     size: str = "large"

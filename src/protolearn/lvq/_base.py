@@ -329,7 +329,8 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
         empty = np.isnan(samples).all(axis=1)
         if empty.any():
             raise ValueError(
-                f"{int(empty.sum())} samples of X have no value at all (first row {empty.argmax()}); leave them out."
+                f"{int(empty.sum())} samples of X have no value at all (the first is row {empty.argmax()}); leave "
+                "them out."
             )
         return refuse_overflow(samples), labels
 
@@ -351,13 +352,14 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
             whole = isinstance(count, (int, np.integer)) and not isinstance(count, bool)
             if not whole or count < 1:
                 raise ValueError(
-                    f"prototypes_per_class={wanted!r} must be 1 or more for each class, got {count!r} for {label!r}."
+                    f"prototypes_per_class={wanted!r} must be an integer of 1 or more for each class; it is {count!r} "
+                    f"for class {label!s}."
                 )
         for code, count in enumerate(counts):
             available = int((y == code).sum())
             if available < count:
                 raise ValueError(
-                    f"Class {self.classes_[code]!r} has {available} samples, fewer than its {count} prototypes. Use "
+                    f"Class {self.classes_[code]!s} has {available} samples, fewer than its {count} prototypes. Use "
                     "fewer prototypes for it (prototypes_per_class takes a dict), or more samples."
                 )
         return np.repeat(np.arange(len(counts)), counts)
@@ -392,8 +394,8 @@ def best_temperature(D: Floats, y: NDArray[np.int64], u: Floats) -> float:
     off = doubt / max(D.shape[1] - 1, 1)
     expected = (1.0 - doubt - off) * D[np.arange(len(D)), codes] + off * D.sum(axis=1)
     scale = float(np.average(D.mean(axis=1), weights=u)) or 1.0
-
-    D = D - D.min(axis=1, keepdims=True)
+    nearest = D.min(axis=1)
+    D, expected = D - nearest[:, None], expected - nearest  # the same likelihood, without overflow
 
     def slope(inverse: float) -> float:
         shares = np.exp(D * (-inverse / scale))

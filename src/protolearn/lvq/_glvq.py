@@ -328,12 +328,14 @@ class GLVQ(LVQClassifier):
             raise KeyboardInterrupt
 
     def _store(self, problem: Problem, frame: Frame, flat: Floats) -> None:
+        with np.errstate(invalid="ignore", over="ignore"):
+            flat = problem.normalised(flat)
         if not np.isfinite(flat).all():
             raise ValueError(
                 "Training diverged: prototypes or metric are no longer finite. Scale the features, or lower the "
                 "learning rates."
             )
-        W, theta = problem.unpack(problem.normalised(flat))
+        W, theta = problem.unpack(flat)
         self._centre = frame.centre
         self.prototypes_ = frame.leave(W)
         self.prototype_labels_ = self.classes_[self._codes]

@@ -75,7 +75,9 @@ def _add_outer(
 @njit(cache=True, nogil=True)
 def _widen(omega: NDArray[Any], step: float) -> None:
     """Add ``step`` times the transposed pseudo-inverse, the derivative of the logarithm of the volume."""
-    omega += step * np.linalg.solve(omega @ omega.T + 1e-12 * np.eye(len(omega)), omega)
+    gram = omega @ omega.T + 1e-12 * np.eye(len(omega))
+    if np.isfinite(gram).all():
+        omega += step * np.linalg.solve(gram, omega)
 
 
 @njit(cache=True, nogil=True)

@@ -97,8 +97,8 @@ class LFDA(LinearMetric):
         The affinity is :math:`A_{ij} = \exp(-\|x_i - x_j\|^2 / (s_i s_j))`, with :math:`s_i` the distance from
         sample i to this neighbour in its class (in a class with fewer samples, to the farthest).
     scaling : {"weighted", "orthonormalized", "plain"}, default="weighted"
-        Length of the directions: times the root of their eigenvalue (those with a negative one become zero), an
-        orthonormal basis of the same space, or such that the scatter within classes is the identity.
+        Length of the directions: ``"plain"`` makes the scatter within classes the identity, ``"weighted"`` multiplies
+        that by the roots of the eigenvalues, and ``"orthonormalized"`` is an orthonormal basis of the same space.
 
     Attributes
     ----------
@@ -127,7 +127,7 @@ class LFDA(LinearMetric):
     One class lies on both sides of the other, so that the class means coincide.
 
     >>> import numpy as np
-    >>> from protolearn.lvq import LFDA
+    >>> from protolearn import LFDA
     >>> rng = np.random.default_rng(0)
     >>> X = np.vstack([rng.normal([m, 0], [0.5, 3], (50, 2)) for m in (-4, 0, 4)])
     >>> y = np.repeat(["outer", "inner", "outer"], 50)
@@ -162,7 +162,7 @@ class LFDA(LinearMetric):
         self.eigenvalues_, directions = leading_directions(within, between, self.n_components or len(within))
         directions /= scale
         if self.scaling == "weighted":
-            directions *= np.sqrt(np.maximum(self.eigenvalues_, 0.0))
+            directions *= np.sqrt(self.eigenvalues_)
         elif self.scaling == "orthonormalized":
             directions = np.linalg.qr(directions)[0]
         self.components_ = svd_flip(directions, None)[0].T
@@ -204,7 +204,7 @@ def leading_directions(within: Floats, between: Floats, n_components: int) -> tu
             "give several different samples for at least one class."
         )
     values, vectors = eigh(between, within + ridge * np.eye(N), subset_by_index=[N - n_components, N - 1])
-    return values[::-1], vectors[:, ::-1]
+    return np.maximum(values[::-1], 0.0), vectors[:, ::-1]  # negative by rounding only, as no affinity exceeds one
 
 
 def _local_affinities(X: Floats, n_neighbors: int) -> Iterator[tuple[slice, Floats]]:
@@ -219,5 +219,6 @@ def _local_affinities(X: Floats, n_neighbors: int) -> Iterator[tuple[slice, Floa
     scales = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()[0][:, -1]
     for rows in gen_batches(len(X), max(1, BLOCK_ENTRIES // len(X))):
         widths = np.outer(scales[rows], scales)
-        ratios = np.divide(squared_distances(X[rows], X), widths, out=np.full(widths.shape, np.inf), where=widths > 0)
+        with np.errstate(over="ignore"):
+            ratios = np.divide(squared_distances(X[rows], X), widths, np.full(widths.shape, np.inf), where=widths > 0)
         yield rows, np.exp(-ratios)

@@ -52,8 +52,8 @@ class LMNN(LinearMetric):
     Parameters
     ----------
     n_components : int, optional
-        Number M of rows of :math:`\Upsilon`, the dimension of the view; by default as many as there are features, or
-        as ``init`` has rows.
+        Number M of rows of :math:`\Upsilon`, the dimension of the view; by default as many as there are features (with
+        ``method="low_rank"`` and a given ``init``, as that has rows).
     n_neighbors : int, default=3
         Number of target neighbours; less than the size of the smallest class.
     push : float, default=0.5
@@ -69,7 +69,7 @@ class LMNN(LinearMetric):
         entries drawn uniformly from [-1, 1], each scaled such that target neighbours have distance one on average; or a
         given matrix.
     max_iter : int, default=100
-        Most iterations.
+        Most iterations; ``"psd"`` may need some hundred.
     tol : float, default=1e-5
         Stop when the cost falls by less than this fraction, in one iteration of L-BFGS or in ten of projected
         gradients.
@@ -108,15 +108,15 @@ class LMNN(LinearMetric):
 
     Examples
     --------
-    Of two features, only the first tells the classes apart; the second is much wider.
+    Only the first of two features tells the classes apart, and the other is wider.
 
     >>> import numpy as np
     >>> from protolearn import LMNN
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat([0, 1], 50)
-    >>> X = np.column_stack([y + rng.normal(0, 0.1, 100), rng.normal(0, 3, 100)])
-    >>> first, second = np.abs(LMNN(1).fit(X, y).components_[0])
-    >>> bool(first > 10 * second)
+    >>> X = np.column_stack([y + rng.normal(0, 0.1, 100), rng.normal(0, 2, 100)])
+    >>> weights = np.diag(LMNN().fit(X, y).gamma_)
+    >>> bool(weights[0] > 100 * weights[1])
     True
     """
 
@@ -265,7 +265,7 @@ class LargeMarginCost:
     def by_matrix(self, root: Floats, smoothing: float = 0.0) -> tuple[float, float, Floats]:
         """Return the cost, the cost with rounded hinges, and the gradient of that by Gamma, given a root of Gamma.
 
-        The root (N, N) should be the symmetric one, which moves no more than Gamma does.
+        The root (N, N) should be the symmetric one: it changes little when Gamma does, so that lists of pairs last.
         """
         exact, smoothed, product = self._evaluate(self.X @ root, self.X, smoothing)
         return exact, smoothed, self.X.T @ product
@@ -315,14 +315,14 @@ class NearPairs:
         norms = np.sqrt(np.einsum("ij,ij->i", X, X))
         self.mobility = np.maximum(norms, 1e-3 * norms.max()) if norms.any() else np.ones(len(X))
         n_pairs = (len(X) ** 2 - (np.diff(self.bounds) ** 2).sum()) // 2
-        self.most = min(n_pairs // 4, KEPT_PAIRS)
+        self.most = min(n_pairs // 8, KEPT_PAIRS)
         self.pairs: NDArray[np.int32] | None = None
         self.seen: tuple[Floats, Floats] | None = None
         self.slack = 0.0
         self.age = 1
 
     def __call__(self, Z: Floats, radii: Floats) -> Iterator[NDArray[np.int32]]:
-        """Yield pairs of rows, (m, 2) at a time; all that are nearer than the radius of either, and some others."""
+        """Yield pairs of rows, (m, 2) at a time: all that are nearer than the radius of either, and perhaps others."""
         drift = self._drift(Z, radii)
         if self.pairs is not None and drift <= self.slack:
             self.age += 1
@@ -332,14 +332,14 @@ class NearPairs:
         self.seen, self.age, self.pairs = (Z, radii), 1, None
         kept: list[NDArray[np.int32]] = []
         n_kept = 0
-        for pairs in self._search(Z, radii):
-            yield pairs
-            n_kept += len(pairs)
+        for near, almost in self._search(Z, radii):
+            n_kept += len(near) + len(almost)
             if n_kept <= self.most:
-                kept.append(pairs.copy())
-            else:  # too many to be worth keeping
+                kept += [near.copy(), almost.copy()]
+            else:  # comparing all pairs again is as fast as such a long list
                 self.slack = 0.0
                 kept.clear()
+            yield near
         if n_kept <= self.most:
             self.pairs = np.concatenate(kept)
 
@@ -351,8 +351,8 @@ class NearPairs:
         used = np.sqrt(np.einsum("ij,ij->i", moved, moved)) + np.maximum(radii - self.seen[1], 0.0)
         return float((used / self.mobility).max())
 
-    def _search(self, Z: Floats, radii: Floats) -> Iterator[NDArray[np.int32]]:
-        """Compare all pairs, tile by tile."""
+    def _search(self, Z: Floats, radii: Floats) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
+        """Compare all pairs, tile by tile; yield those that are near, and those that are almost so."""
         from protolearn.lvq._lmnn_kernels import near_pairs
 
         norms = (1.0 - 1e-12) * np.einsum("ij,ij->i", Z, Z)  # rounding must not lose a pair
@@ -363,7 +363,8 @@ class NearPairs:
                 for column in range(last, len(Z), TILE[1]):
                     products = Z[rows] @ Z[column : column + TILE[1]].T
                     allowances = self.slack * self.mobility
-                    yield found[: near_pairs(products, norms, radii, allowances, row, column, found)]
+                    near, almost = near_pairs(products, norms, radii, allowances, row, column, found)
+                    yield found[:near], found[len(found) - almost :]
 
 
 def target_neighbours(X: Floats, codes: Codes, n_neighbors: int) -> Codes:
@@ -419,7 +420,7 @@ def projected_gradients(
     _, value, gradient = cost.by_matrix(root, smoothing)
     recent = deque([value], PATIENCE)
     step = 0.1 * np.linalg.norm(gamma) / (np.linalg.norm(gradient) or 1.0)
-    while len(recent) < PATIENCE or max(recent) - value > tol * value:
+    while len(recent) < PATIENCE or max(recent) - min(recent) > tol * value:
         for _ in range(40):
             trial, root = clip_eigenvalues(gamma - step * gradient)
             exact, value, slope = cost.by_matrix(root, smoothing)

@@ -49,23 +49,32 @@ def near_pairs(
     row: int,
     column: int,
     pairs: NDArray[np.int32],
-) -> int:
-    """Write the pairs of a tile that are nearer than the larger radius plus both allowances; return their number.
+) -> tuple[int, int]:
+    """Write the pairs of a tile that are nearer than the larger radius, and those nearer than that plus allowances.
 
-    ``products`` (r, c) are the inner products of samples ``row, row + 1, ...`` with samples ``column, ...``.
+    ``products`` (r, c) are the inner products of samples ``row, row + 1, ...`` with samples ``column, ...``. The first
+    pairs go to the front of ``pairs`` (at least r c, 2) and the others to its end; their numbers are returned.
     """
     n_rows, n_columns = products.shape
-    found = 0
+    near = 0
+    almost = 0
     for a in range(n_rows):
         i = row + a
         for b in range(n_columns):
             j = column + b
-            reach = max(radii[i], radii[j]) + allowances[i] + allowances[j]
-            if norms[i] + norms[j] - 2.0 * products[a, b] < reach * reach:
-                pairs[found, 0] = i
-                pairs[found, 1] = j
-                found += 1
-    return found
+            distance = norms[i] + norms[j] - 2.0 * products[a, b]
+            radius = max(radii[i], radii[j])
+            reach = radius + allowances[i] + allowances[j]
+            if distance < reach * reach:
+                if distance < radius * radius:
+                    place = near
+                    near += 1
+                else:
+                    almost += 1
+                    place = len(pairs) - almost
+                pairs[place, 0] = i
+                pairs[place, 1] = j
+    return near, almost
 
 
 @njit(cache=True, nogil=True)

@@ -22,6 +22,9 @@ Floats = NDArray[np.float64]
 Squashing = Callable[[Floats, float], tuple[Floats, Floats]]
 
 
+TINY = 1e-150  # below this, distances have no meaningful ratio
+
+
 def identity(mu: Floats, slope: float) -> tuple[Floats, Floats]:
     """Leave ``mu`` as it is: every sample counts the same. Return value and derivative."""
     return mu, np.ones_like(mu)
@@ -53,7 +56,7 @@ def relative_distance(D: Floats, own: NDArray[np.bool_]) -> tuple[Floats, Any, A
     K = np.where(own, np.inf, D).argmin(axis=1)
     d_J, d_K = D[rows, J], D[rows, K]
     total = d_J + d_K
-    usable = (total > 0) & (total < np.inf) & own[rows, J] & ~own[rows, K]
+    usable = (total > TINY) & (total < np.inf) & own[rows, J] & ~own[rows, K]
     total = np.where(usable, total, 1.0)
     d_J, d_K = np.where(usable, d_J, 0.0), np.where(usable, d_K, 0.0)
     mu = (d_J - d_K) / total

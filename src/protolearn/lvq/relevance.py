@@ -110,7 +110,6 @@ class Relevance(Metric):
     """
 
     localization = "global"
-    rotates = False  # whether turning the axes of the data only turns the matrices
 
     def matrices(self, theta: Theta) -> Floats:
         """Return A, as (s, M, N), or as (s, N) if diagonal."""
@@ -244,11 +243,6 @@ class Matrix(Relevance):
         self.symmetric = symmetric
         self.start_at = start_at
 
-    @property
-    def rotates(self) -> bool:
-        """Whether turning the axes of the data only turns the matrices."""
-        return self.mask is None and not self.symmetric
-
     def start(self, n_features: int, classes: NDArray[np.int64], rng: np.random.RandomState) -> Theta:
         """Return matrices of Frobenius norm one."""
         shape = (self.n_matrices(classes), self.n_components or n_features, n_features)
@@ -259,21 +253,29 @@ class Matrix(Relevance):
         else:
             check_option("start_at", self.start_at, ("identity", "random"), also=" or an array")
             omega = np.broadcast_to(np.eye(*shape[1:]), shape)
-        omega = self.matrices((omega,))
-        return (omega / _norms(omega),)
+        return self.normalise((omega,))
 
     def matrices(self, theta: Theta) -> Floats:
         """Return A, as (s, M, N), or as (s, N) if diagonal."""
-        return self._constrained(theta[0])
+        return theta[0]
 
     def pull(self, theta: Theta, dA: Floats) -> Theta:
         """Turn derivatives by A into derivatives by the parameters."""
-        return (self._constrained(dA),)
+        return (dA,)
+
+    def normalise(self, theta: Theta) -> Theta:
+        """Give each matrix the entries it may have, and Frobenius norm one, so that the relevances add up to one."""
+        return super().normalise((self._constrained(theta[0]),))
+
+    def tangent(self, theta: Theta, slopes: Theta) -> Theta:
+        """Turn derivatives by the normalised parameters into derivatives by theta."""
+        (slope,) = super().tangent((self._constrained(theta[0]),), slopes)
+        return (self._constrained(slope),)
 
     def log_volume(self, theta: Theta) -> tuple[float, Theta]:
         """Return the mean logarithm of the singular values, and its derivative."""
         value, slope = _log_volume(theta[0])
-        return value, (self._constrained(slope),)
+        return value, (slope,)
 
     def _constrained(self, A: Floats) -> Floats:
         """Project on the matrices that mask and symmetry allow; as a projection it serves derivatives too."""
@@ -297,8 +299,6 @@ class Product(Relevance):
     start_at : {"identity", "random"} or ndarray of shape (M, N), default="identity"
         Where Omega starts; every Psi starts at the identity.
     """
-
-    rotates = True
 
     def __init__(
         self, n_components: int | None = None, *, localization: str = "class", start_at: str | ArrayLike = "identity"

@@ -1,0 +1,82 @@
+"""The data of the classifiers' tasks: X (n, d) and y (n,) classes 0, 1, ... for training, then the same held out.
+
+Each function splits 70/30 by classes with seed 0 and standardises by the training samples, unless it says otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.environments import ROOT
+
+__all__ = ["Split", "digits", "letter", "segmentation", "synthetic", "usps"]
+
+Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def digits() -> Split:
+    """Return scikit-learn's handwritten digits."""
+    from sklearn.datasets import load_digits
+
+    return _standardised(*_split(*load_digits(return_X_y=True)))
+
+
+def segmentation() -> Split:
+    """Return the image segmentation data of UCI with their own split, without the three constant features."""
+    arrays = _file("segmentation")
+    X, X_test = (np.delete(arrays[name], [2, 3, 4], axis=1) for name in ("X_train", "X_test"))
+    return _standardised(X, arrays["y_train"], X_test, arrays["y_test"])
+
+
+def letter() -> Split:
+    """Return the letters of UCI."""
+    arrays = _file("letter")
+    return _standardised(*_split(arrays["X"], arrays["y"]))
+
+
+def usps() -> Split:
+    """Return the handwritten digits of USPS with their own split, as grey values in [-1, 1]."""
+    arrays = _file("usps")  # thousandths
+    return arrays["X_train"] / 1000, arrays["y_train"], arrays["X_test"] / 1000, arrays["y_test"]
+
+
+def synthetic(n_samples: int, n_features: int, held_out: float = 0.3) -> Split:
+    """Return five overlapping classes, one cluster each, in which 20 features of ``n_features`` are informative."""
+    from sklearn.datasets import make_classification
+
+    X, y = make_classification(
+        n_samples,
+        n_features,
+        n_informative=20,
+        n_redundant=10,
+        n_classes=5,
+        n_clusters_per_class=1,
+        random_state=0,
+    )
+    return _standardised(*_split(X, y, held_out))
+
+
+def _split(X: np.ndarray, y: np.ndarray, held_out: float = 0.3) -> Split:
+    from sklearn.model_selection import train_test_split
+
+    X, X_test, y, y_test = train_test_split(X, y, test_size=held_out, stratify=y, random_state=0)
+    return X, y, X_test, y_test
+
+
+def _standardised(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> Split:
+    from sklearn.preprocessing import StandardScaler
+
+    scaler = StandardScaler().fit(X)
+    return scaler.transform(X), y, scaler.transform(X_test), y_test
+
+
+def _file(name: str) -> dict[str, np.ndarray]:
+    folder = Path(os.environ.get("PROTOLEARN_DATA", ROOT.parent / "shared" / "data"))
+    path = folder / f"{name}.npz"
+    if not path.exists():
+        raise FileNotFoundError(f"not run: its data, {path.name}, are missing; set PROTOLEARN_DATA to their folder")
+    with np.load(path) as arrays:
+        return dict(arrays)

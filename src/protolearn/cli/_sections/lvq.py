@@ -1,0 +1,315 @@
+"""Classifiers that learn their distance: how well they do on digits, and how to read them, also on wines."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.datasets import load_wine
+from sklearn.decomposition import PCA
+from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from protolearn import GLVQ, GMLVQ, LGMLVQ
+from protolearn.cli._pictures import canvas, draw_images, draw_labels, ink_png, signed_png, to_png
+from protolearn.cli._report import Block, Gallery, Picture, Prose, Section, Table
+from protolearn.cli._sections._digits_data import as_images, load_samples
+from protolearn.cli._sections._effort import Effort
+from protolearn.cli._sections.classifier import SUPERVISED, Trial, rejection_curve, run_trial
+from protolearn.cli._sections.classifier import models as maps
+from protolearn.cli._sections.wine import _readable
+from protolearn.plotting import plot_explanation, plot_relevances, plot_view
+from protolearn.plotting._style import class_colours, tint
+
+__all__ = ["lvq_section"]
+
+PLAIN, MATRIX, LOCAL = "GLVQ", "GMLVQ", "LGMLVQ"
+LEFT_OPEN = (0.05, 0.1, 0.2)
+N_RELEVANCES = 8
+N_REASONS = 6
+
+Floats = NDArray[np.float64]
+Classes = NDArray[Any]
+
+
+def lvq_section(effort: Effort) -> Section:
+    """Compare LVQ with the map classifier of the chapter before, then read a GMLVQ of digits and one of wines."""
+    X, y = load_samples(effort.n_digits)
+    trials = run_trials(effort, X, y)
+    first = trials[MATRIX][0]
+    model, X_test, y_test = first.classifier, X[first.test], y[first.test]
+    weights = pixel_weights(model, X[first.train])
+    planes = {
+        "learned": GMLVQ(n_components=2, random_state=0).fit(X[first.train], y[first.train]),
+        "principal": make_pipeline(PCA(2), GLVQ(random_state=0)).fit(X[first.train], y[first.train]),
+    }
+    shown = typical_sample(model, X_test, y_test)
+    wines = fit_wines()
+    blocks: list[Block] = [
+        Prose(_introduction()),
+        accuracy_table(trials, X, y),
+        Prose(_on_table(trials, X, y)),
+        Prose(_on_reading(model, weights)),
+        Gallery([_prototypes_picture(model), _weights_picture(weights)]),
+        Prose(_on_view({name: plane.score(X_test, y_test) for name, plane in planes.items()})),
+        _view_picture(planes["learned"], X_test, y_test),
+        Prose(_on_decision(model, shown)),
+        Gallery(_decision_pictures(model, shown), "tiny"),
+        *_wine_blocks(*wines),
+    ]
+    results = {
+        "trials": trials,
+        "X": X,
+        "y": y,
+        "weights": weights,
+        "planes": planes,
+        "shown": shown,
+        "wines": wines,
+    }
+    return Section("lvq", "A distance that is learned", blocks, results)
+
+
+def run_trials(effort: Effort, X: Floats, y: Classes) -> dict[str, list[Trial]]:
+    """Fit supervised neural gas and LVQ on the same splits as in the comparison of maps."""
+    splits = list(StratifiedShuffleSplit(effort.n_splits, test_size=0.3, random_state=0).split(X, y))
+    gas = maps(effort)[SUPERVISED]
+    classifiers = {
+        PLAIN: GLVQ(random_state=0),
+        MATRIX: GMLVQ(random_state=0),
+        LOCAL: LGMLVQ(n_components=10, random_state=0),
+    }
+    return {
+        SUPERVISED: [
+            run_trial(clone(gas).set_params(random_state=seed), X, y, *rows) for seed, rows in enumerate(splits)
+        ]
+    } | {name: [_timed_fit(clone(model), X, y, *rows) for rows in splits] for name, model in classifiers.items()}
+
+
+def accuracy(trials: list[Trial], X: Floats, y: Classes) -> Floats:
+    """Return the share of test samples that are classified rightly, for each trial."""
+    return np.array([np.mean(trial.classifier.predict(X[trial.test]) == y[trial.test]) for trial in trials])
+
+
+def accuracy_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> Table:
+    """Return the comparison: means over the splits, and the median time."""
+    rows = []
+    for name, repeated in trials.items():
+        shares = 100 * accuracy(repeated, X, y)
+        rows.append(
+            (
+                name,
+                str(len(repeated[0].classifier.prototype_labels_)),
+                f"{shares.mean():.1f} ± {shares.std():.1f}",
+                f"{np.median([trial.seconds for trial in repeated]):.2f}",
+            )
+        )
+    return Table("LVQ on digits it has not seen", ("method", "prototypes", "accuracy (%)", "seconds"), rows)
+
+
+def pixel_weights(model: GMLVQ, X: Floats) -> Floats:
+    """Return the share (d,) of each feature in the learned distances: its relevance times its variance."""
+    weights = model.relevances_ * X.var(axis=0)
+    return weights / weights.sum()
+
+
+def typical_sample(model: Any, X: Floats, y: Classes) -> Floats:
+    """Return the sample (1, d) of middle confidence among those that are classified rightly."""
+    right = X[model.predict(X) == y]
+    order = np.argsort(model.confidence(right), kind="stable")
+    return right[order[[len(order) // 2]]]
+
+
+def fit_wines() -> tuple[Pipeline, Floats, Classes, list[str]]:
+    """Fit a GMLVQ with a plane of its own to most of the wines; return it, the other wines, and the measurements."""
+    wine = load_wine()
+    y = np.array([f"cultivar {number + 1}" for number in wine.target])
+    train, test = next(StratifiedShuffleSplit(1, test_size=0.3, random_state=0).split(wine.data, y))
+    model = make_pipeline(StandardScaler(), GMLVQ(n_components=2, random_state=0)).fit(wine.data[train], y[train])
+    return model, wine.data[test], y[test], [_readable(name) for name in wine.feature_names]
+
+
+def doubtful_sample(model: Any, X: Floats, y: Classes) -> int:
+    """Return the number of the sample of least confidence among those that are classified rightly."""
+    return int(np.where(model.predict(X) == y, model.confidence(X), np.inf).argmin())
+
+
+def _timed_fit(model: Any, X: Floats, y: Classes, train: NDArray[np.intp], test: NDArray[np.intp]) -> Trial:
+    start = time.perf_counter()
+    model.fit(X[train], y[train])
+    return Trial(model, train, test, time.perf_counter() - start)
+
+
+def _introduction() -> str:
+    return """
+        To a map, all pixels are equally important. <em>Learning vector quantization</em> (LVQ) is made to decide. GLVQ
+        moves its prototypes until samples are nearer to those of their own class than to any other. Matrix LVQ, GMLVQ,
+        also learns the distance: which pixels count, and which of them count together. LGMLVQ learns a distance for
+        each prototype. Here they are on the splits of the last chapter, with one prototype for each digit.
+    """
+
+
+def _on_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> str:
+    matrix, local = (accuracy(trials[name], X, y).mean() for name in (MATRIX, LOCAL))
+    train, test = trials[MATRIX][0].train, trials[MATRIX][0].test
+    nearest = np.mean(
+        [
+            KNeighborsClassifier(1).fit(X[trial.train], y[trial.train]).score(X[trial.test], y[trial.test])
+            for trial in trials[MATRIX]
+        ]
+    )
+    rejected, right = rejection_curve(trials[MATRIX], X, y)
+    certain = [right[np.abs(rejected - share).argmin()] for share in LEFT_OPEN]
+    return f"""
+        The nearest neighbour rule, with its {len(train)} stored digits, is right on {nearest:.1%} of the test digits;
+        GMLVQ with {len(np.unique(y))} prototypes on {matrix:.1%}, LGMLVQ on {local:.1%}. Leave the least certain
+        {_listed(LEFT_OPEN, "{:.0%}")} open, and GMLVQ is right on {_listed(certain, "{:.1%}")} of the others.
+    """
+
+
+def _on_reading(model: GMLVQ, weights: Floats) -> str:
+    row, column = np.divmod(weights.argmax(), 8)
+    return f"""
+        <strong>Reading the model.</strong> This is the GMLVQ of the first split. Its prototypes are digits, and its
+        <em>relevances</em> tell what it looks at. The pixel in row {row + 1}, column {column + 1} weighs most,
+        {weights.max() * len(weights):.1f} times the average; {np.mean(weights < 0.1 / len(weights)):.0%} of the pixels
+        weigh next to nothing.
+    """
+
+
+def _prototypes_picture(model: GMLVQ) -> Picture:
+    n_columns = 5
+    row, column = np.divmod(np.arange(len(model.prototypes_)), n_columns)
+    ax = canvas(5.4, 5.4 * (row[-1] + 1) / n_columns)
+    ax.bar(column, 0.94, 0.94, bottom=-row - 0.47, color=tint(class_colours(len(model.classes_)), 0.42))
+    draw_images(ax, np.column_stack([column, -row]), as_images(model.prototypes_), 0.74)
+    ax.set(xlim=(-0.55, n_columns - 0.45), ylim=(-row[-1] - 0.55, 0.55), aspect="equal")
+    ax.set_axis_off()
+    return Picture(to_png(ax), "An image of each digit", "<strong>Prototypes</strong>, one for each digit.")
+
+
+def _weights_picture(weights: Floats) -> Picture:
+    ax = canvas(5.4, 3.1)
+    plot_relevances(weights, shape=(8, 8), ax=ax)
+    return Picture(
+        to_png(ax),
+        "Image of the weight of each pixel",
+        "<strong>Relevance map.</strong> The weight of each pixel in the learned distance: its relevance times its "
+        "variance, as a share of all.",
+    )
+
+
+def _on_view(scores: dict[str, float]) -> str:
+    return f"""
+        <strong>A view made for the classes.</strong> With <code>n_components=2</code>, GMLVQ learns the plane in which
+        the classes are told apart best, and decides in it: the regions below are the classifier itself. Two directions
+        are few for ten digits, but the right two: {scores["learned"]:.0%} of the test digits lie in the region of their
+        class, and {scores["principal"]:.0%} if LVQ has to decide in the plane of the first two principal components.
+    """
+
+
+def _view_picture(plane: GMLVQ, X: Floats, y: Classes) -> Picture:
+    ax = canvas(7.0, 5.3)
+    plot_view(plane, X, y, ax=ax)
+    draw_labels(ax, plane.transform(plane.prototypes_), as_images(plane.prototypes_), class_colours(len(plane.classes_)))
+    return Picture(
+        to_png(ax),
+        "Plane with a region for each digit, the test digits as dots and the prototypes as images",
+        "<strong>Discriminative view.</strong> Test digits, prototypes, and the region of each class. Distances in this "
+        "plane are those that were learned.",
+    )
+
+
+def _on_decision(model: GMLVQ, sample: Floats) -> str:
+    reasons, other = model.explain(sample), model.counterfactual(sample)
+    (winner,), (rival,), (parts,) = reasons.classes, reasons.rivals, reasons.contributions
+    row, column = np.divmod(np.abs(parts).argmax(), 8)
+    return f"""
+        <strong>Why, and what if not?</strong> Take a test digit of middle confidence, {model.confidence(sample)[0]:.2f}.
+        Its distance to the prototype of {winner} is {reasons.distances[0]:.3f}; the next class is {rival}, at
+        {reasons.rival_distances[0]:.3f}. The difference is a sum over pixels, so each pixel has a say: the one in row
+        {row + 1}, column {column + 1} has the most, {"for" if parts[8 * row + column] > 0 else "against"} {winner}. And
+        the smallest change in the learned distance that gives the digit another class makes it {other.classes[0]}; no
+        pixel changes by more than {np.abs(other.changes).max():.0%} of full ink.
+    """
+
+
+def _decision_pictures(model: GMLVQ, sample: Floats) -> list[Picture]:
+    reasons, other = model.explain(sample), model.counterfactual(sample)
+    (winner,), (rival,), (reached,) = reasons.classes, reasons.rivals, other.classes
+    nearest, next_nearest = model.prototypes_[reasons.prototypes], model.prototypes_[reasons.rival_prototypes]
+    inked = [
+        (sample, "Test digit", "The digit"),
+        (nearest, "Nearest prototype", f"Its prototype, {winner}"),
+        (next_nearest, "Nearest prototype of another class", f"The next class, {rival}"),
+        (other.samples, "Test digit after the change", f"The digit after it: {reached}"),
+    ]
+    signed = [
+        (reasons.contributions, "Contribution of each pixel", f"Blue speaks for {winner}, red for {rival}"),
+        (other.changes, "Change of each pixel", "Smallest change: blue adds ink, red takes it away"),
+    ]
+    drawn = [Picture(ink_png(as_images(values)[0]), alt, caption) for values, alt, caption in inked]
+    drawn[3:3] = [Picture(signed_png(as_images(values)[0]), alt, caption) for values, alt, caption in signed]
+    return drawn
+
+
+def _wine_blocks(model: Pipeline, X: Floats, y: Classes, names: list[str]) -> list[Block]:
+    scaler, classifier = model
+    Z = scaler.transform(X)
+    row = doubtful_sample(classifier, Z, y)
+    explanation = replace(classifier.explain(Z[[row]]), feature_names=np.array(names))
+    view, bars, reasons = (canvas(4.6, 3.4) for _ in range(3))
+    plot_view(classifier, Z, y, ax=view)
+    plot_relevances(classifier, names, N_RELEVANCES, ax=bars)
+    plot_explanation(explanation, n_features=N_REASONS, ax=reasons)
+    pictures = [
+        Picture(
+            to_png(view),
+            "Plane with a region for each cultivar",
+            "<strong>View</strong> of the test wines, in the plane in which the model decides.",
+        ),
+        Picture(
+            to_png(bars),
+            "Bars of the relevance of measurements",
+            f"<strong>Relevances</strong>, the largest {N_RELEVANCES}. All of them add up to 1.",
+        ),
+        Picture(
+            to_png(reasons),
+            "Bars of what measurements contributed to a decision",
+            "<strong>One decision</strong>, the least certain of those that are right.",
+        ),
+    ]
+    return [Prose(_on_wines(model, X, y, names)), Gallery(pictures, "medium"), Prose(_on_change(model, X[[row]], names))]
+
+
+def _on_wines(model: Pipeline, X: Floats, y: Classes, names: list[str]) -> str:
+    first, second = np.argsort(-model[-1].relevances_)[:2]
+    return f"""
+        <strong>With named features</strong> a model reads like a report. Here are the wines again, now with labels:
+        GMLVQ in two dimensions, on standardised measurements, is right on {model.score(X, y):.0%} of {len(X)} wines it
+        has not seen. It goes most by {names[first]} and {names[second]}.
+    """
+
+
+def _on_change(model: Pipeline, sample: Floats, names: list[str]) -> str:
+    scaler, classifier = model
+    other = classifier.counterfactual(scaler.transform(sample))
+    (after,) = scaler.inverse_transform(other.samples)
+    changes = [
+        f"{names[column]} {after[column]:.4g} instead of {sample[0, column]:.4g}"
+        for column in np.argsort(-np.abs(other.changes[0]))[:3]
+    ]
+    return f"""
+        The smallest change that would make the model call this wine {other.classes[0]} is small indeed: above all
+        {", ".join(changes[:-1])} and {changes[-1]}.
+    """
+
+
+def _listed(values: Any, form: str) -> str:
+    *others, last = (form.format(value) for value in values)
+    return f"{', '.join(others)} or {last}"

@@ -1,0 +1,270 @@
+"""Pictures of classes in the plane: samples, prototypes, and the region of each class."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from protolearn.lvq import canonical, prototypes_in_units
+from protolearn.plotting._bars import entitle
+from protolearn.plotting._features import SAMPLE, _plane, _project, _scatter_samples
+from protolearn.plotting._inputs import check_labels, fitted_map
+from protolearn.plotting._relevances import matrices_of, select
+from protolearn.plotting._style import INK, add_legend, class_colours, class_handles, tint
+
+__all__ = ["plot_decision_regions", "plot_view"]
+
+GRID = 300  # pixels across and up in which class regions are drawn
+
+Floats = NDArray[np.float64]
+
+
+def plot_view(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    matrix: Any = None,
+    *,
+    regions: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show samples and prototypes in the plane of the two directions that tell the classes apart best.
+
+    Lengths in the plane are lengths in the learned metric. If this metric has two dimensions (``n_components=2``), the
+    plane shows all that the classifier sees, and the region of each class is drawn: with straight borders if all
+    prototypes share the metric, with curved ones for `LLiRaMLVQ`. Otherwise the class of a sample depends on
+    directions that are not shown, and there are no regions.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        With a matrix: GMLVQ, LLiRaMLVQ or LGMLVQ.
+    X : array-like of shape (n_samples, n_features)
+        Samples.
+    y : array-like of shape (n_samples,), optional
+        Their classes, shown by colour.
+    matrix : int or str, optional
+        Only for LGMLVQ, whose matrices have no common view: the number of a matrix, or the class it belongs to.
+    regions : bool, default=True
+        Draw the regions of the classes, where the model rejects a sample in white.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    See Also
+    --------
+    plot_decision_regions : Regions of any classifier in the plane of two features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GMLVQ
+    >>> from protolearn.plotting import plot_view
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GMLVQ(n_components=2, random_state=0).fit(X, y)
+    >>> ax = plot_view(model, X, y)
+    >>> bool((ax.collections[-1].get_offsets() == model.transform(model.prototypes_)).all())
+    True
+    """
+    omega, title = _view(model, matrix)
+    samples = _project(X, np.arange(omega.shape[1]), model)
+    shares = np.square(omega).sum(axis=1) / np.square(omega).sum()
+    plane = omega[:2]
+    back = np.linalg.pinv(plane)
+    complete = hasattr(model, "omega_") and not omega[2:].any()
+
+    def predict(points: Floats) -> NDArray[Any]:
+        return model.predict(_like(X, points @ back.T))  # classes depend on the place in the view alone
+
+    ax = _draw_scene(
+        ax,
+        [f"direction {i + 1} ({shares[i]:.0%})" for i in range(2)],
+        samples @ plane.T,
+        check_labels(y, len(samples)),
+        model.prototypes_ @ plane.T,
+        model.prototype_labels_,
+        model.classes_,
+        predict if regions and complete else None,
+    )
+    entitle(ax, title)
+    return ax
+
+
+def plot_decision_regions(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
+    """Show which class a classifier gives to each point in the plane of two features.
+
+    Prototypes are drawn too, if the model, or the last step of a pipeline whose steps can be inverted, has any.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        Any classifier on two features, such as GLVQ, LGMLVQ, a Pipeline, or one of scikit-learn.
+    X : array-like of shape (n_samples, 2)
+        Samples.
+    y : array-like of shape (n_samples,), optional
+        Their classes, shown by colour.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing. Where the model rejects a sample it is white.
+
+    See Also
+    --------
+    plot_view : Regions for data of more features.
+
+    Examples
+    --------
+    >>> from protolearn import LGMLVQ
+    >>> from protolearn.datasets import make_cigars
+    >>> from protolearn.plotting import plot_decision_regions
+    >>> X, y = make_cigars(random_state=0)
+    >>> ax = plot_decision_regions(LGMLVQ(random_state=0).fit(X, y), X, y)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('feature 0', 'feature 1')
+    """
+    check_is_fitted(model)
+    if not hasattr(model, "classes_"):
+        raise ValueError(f"{type(model).__name__} is no classifier (it has no classes_); give one that is fitted.")
+    samples = check_array(X, dtype=np.float64, input_name="X")
+    if samples.shape[1] != 2:
+        raise ValueError(
+            f"Regions are drawn in the plane of two features, but X has {samples.shape[1]}. Fit the model on two of "
+            "them, or see plot_view for models with a matrix."
+        )
+    points, labels = _prototypes(model)
+
+    def predict(points: Floats) -> NDArray[Any]:
+        return model.predict(_like(X, points))
+
+    names = list(map(str, getattr(X, "columns", ("feature 0", "feature 1"))))
+    return _draw_scene(ax, names, samples, check_labels(y, len(samples)), points, labels, model.classes_, predict)
+
+
+def _view(model: Any, matrix: Any) -> tuple[Floats, str]:
+    """Return the matrix (M, N) to look through, the most discriminative row first, and a title."""
+    local = hasattr(model, "omegas_")
+    stack, labels = matrices_of(model, "omegas_" if local else "omega_", 2, "a view by a matrix")
+    if local and matrix is None:
+        raise ValueError(
+            f"The {len(stack)} matrices of {type(model).__name__} have no common view: choose one, by matrix, or fit "
+            "LLiRaMLVQ, which has a view for all."
+        )
+    if not local and matrix is not None:
+        raise ValueError(f"matrix={matrix!r} chooses one of several, but {type(model).__name__} has one view for all.")
+    omega, _, title = select(stack, labels, matrix)
+    if omega.ndim != 2 or len(omega) < 2:
+        raise ValueError(
+            f"A view needs a matrix of two rows or more, and {type(model).__name__} has one of shape {omega.shape}; "
+            "fit GMLVQ(n_components=2). For data of two features see plot_decision_regions."
+        )
+    # Rows of a masked or symmetric matrix are in no order; the local parts of LLiRaM belong to its rows as they are.
+    return omega if hasattr(model, "psis_") else canonical(omega), title
+
+
+def _prototypes(model: Any) -> tuple[Floats, NDArray[Any]]:
+    """Return prototypes (k, 2) in the units of the samples, and their classes; none if that cannot be done."""
+    if isinstance(model, Pipeline):
+        known = hasattr(model[-1], "prototype_labels_") and hasattr(model[-1], "prototypes_")
+        if known and hasattr(model[:-1], "inverse_transform"):
+            return prototypes_in_units(model), model[-1].prototype_labels_
+    elif hasattr(model, "prototype_labels_"):
+        return fitted_map(model).prototypes_, model.prototype_labels_
+    return np.empty((0, 2)), np.empty(0)
+
+
+def _draw_scene(
+    ax: Axes | None,
+    names: list[str],
+    samples: Floats,
+    labels: NDArray[Any] | None,
+    prototypes: Floats,
+    prototype_labels: NDArray[Any],
+    classes: NDArray[Any],
+    predict: Callable[[Floats], NDArray[Any]] | None,
+) -> Axes:
+    """Draw samples (n, 2) and prototypes (k, 2) in the colours of their classes, on the regions that are predicted."""
+    colours = class_colours(len(classes))
+    shades = SAMPLE if labels is None else colours[_known_codes(labels, classes)]
+    low, high = samples.min(axis=0), samples.max(axis=0)
+    room = np.where(high > low, 0.5 * (high - low), np.inf)  # prototypes may be far away from all samples
+    near = ((prototypes >= low - room) & (prototypes <= high + room)).all(axis=1)
+    own = ax is None
+    ax, low, high = _plane(ax, np.concatenate([samples, prototypes[near]]), names)
+    if predict is not None:
+        _draw_regions(ax, low, high, predict, classes, colours)
+    _scatter_samples(ax, samples, shades)
+    handles = class_handles(classes, colours)
+    if len(prototypes):
+        fill = colours[_codes(prototype_labels, classes)]
+        ax.scatter(
+            prototypes[:, 0], prototypes[:, 1], s=40, c=fill, marker="D", edgecolors=INK, linewidths=1.2, zorder=3
+        )
+        handles.append(_prototype_entry(int((~near).sum())))
+    add_legend(ax, handles)
+    figure: Any = ax.figure
+    if own:
+        figure.get_layout_engine().execute(figure)  # with a fixed aspect, room for the legend is found in two rounds
+    return ax
+
+
+def _prototype_entry(n_outside: int) -> Artist:
+    label = f"prototype\n({n_outside} outside)" if n_outside else "prototype"
+    return Line2D([], [], linestyle="", marker="D", color="white", markeredgecolor=INK, markersize=5.5, label=label)
+
+
+def _like(X: Any, points: Floats) -> Any:
+    """Return points (n, d) with the names of the features, if the samples X have names."""
+    return type(X)(points, columns=X.columns) if hasattr(X, "iloc") else points
+
+
+def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the number of the class of each label, -1 for a label that is no class."""
+    codes = np.full(len(labels), -1)
+    for code, name in enumerate(classes):
+        codes[labels == name] = code
+    return codes
+
+
+def _known_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+    codes = _codes(labels, classes)
+    if (codes < 0).any():
+        raise ValueError(
+            f"y contains {labels[codes < 0].tolist()[0]!r}, which is not among the classes of the model, "
+            f"{classes.tolist()}."
+        )
+    return codes
+
+
+def _draw_regions(
+    ax: Axes,
+    low: Floats,
+    high: Floats,
+    predict: Callable[[Floats], NDArray[Any]],
+    classes: NDArray[Any],
+    colours: Floats,
+) -> None:
+    """Draw an image of the class predicted at the centre of each pixel, and the borders between classes."""
+    x, y = (low + (high - low) * (np.arange(GRID)[:, None] + 0.5) / GRID).T
+    points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    codes = _codes(np.asarray(predict(points)), classes).reshape(GRID, GRID)
+    pale = np.vstack([tint(colours, 0.22), np.ones(3)])  # the last one, number -1, for rejected samples
+    extent = (low[0], high[0], low[1], high[1])
+    ax.imshow(pale[codes], extent=extent, origin="lower", interpolation="nearest", aspect=ax.get_aspect(), zorder=0)
+    for code in np.unique(codes)[1:]:
+        ax.contour(x, y, codes == code, levels=[0.5], colors=INK, linewidths=0.5, zorder=0.5)

@@ -1,0 +1,356 @@
+"""Pictures of what a classifier has learned about features: relevances, relevance matrix, reasons for its decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from protolearn.core.validation import check_number
+from protolearn.lvq import Explanation
+from protolearn.plotting._bars import (
+    MOST_NAMES,
+    draw_bars,
+    draw_columns,
+    draw_dots,
+    draw_heat_map,
+    draw_image,
+    entitle,
+    label_size,
+    whole_numbers,
+)
+from protolearn.plotting._style import INK, MUTED, OKABE_ITO, add_colour_bar, axes_or_new
+
+__all__ = ["matrices_of", "plot_eigenvalues", "plot_explanation", "plot_relevance_matrix", "plot_relevances", "select"]
+
+FOR, AGAINST = OKABE_ITO[0], OKABE_ITO[3]
+PALE = "#d4d4d4"
+
+Floats = NDArray[np.float64]
+
+
+def plot_relevances(
+    model: Any,
+    feature_names: Sequence[str] | None = None,
+    n_features: int | None = None,
+    matrix: Any = None,
+    *,
+    shape: tuple[int, int] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show how much each feature counts in the learned distance.
+
+    Of a model with several matrices, bars show the mean, and dots the relevances in each of them.
+
+    Parameters
+    ----------
+    model : fitted classifier, or array-like of shape (n_features,) or (s, n_features)
+        With relevances, such as GRLVQ, GMLVQ or LGMLVQ; or the relevances themselves.
+    feature_names : sequence of str, optional
+        Names of the features; by default those that the model was fitted with.
+    n_features : int, optional
+        Show this many of the most relevant features, in falling order. By default all, in the order of the data.
+    matrix : int or str, optional
+        Of several matrices, the number of one to show, or the class it belongs to. By default all.
+    shape : tuple of int, optional
+        Height and width of the images whose pixels are the features; their relevances are drawn as such an image.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GRLVQ
+    >>> from protolearn.plotting import plot_relevances
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ax = plot_relevances(GRLVQ(random_state=0).fit(X, y), n_features=2)
+    >>> sorted(label.get_text() for label in ax.get_yticklabels())
+    ['petal length (cm)', 'petal width (cm)']
+    """
+    stack, labels = matrices_of(model, "relevances_", 1, "relevances")
+    values, parts, title = select(stack, labels, matrix)
+    if shape is not None:
+        if n_features is not None:
+            raise ValueError("An image shows all features; give shape or n_features, not both.")
+        return draw_image(ax, values, shape, "relevance", title)
+    columns, names = _chosen(model, values, feature_names, n_features)
+    if len(columns) <= MOST_NAMES:
+        ax = axes_or_new(ax, 0.045 * len(columns))
+        draw_bars(ax, values[columns], names, _bar_colour(parts))
+        draw_dots(ax, parts[:, columns].T, labels, across=True)
+        ax.set_xlabel("relevance")
+    else:
+        ax = axes_or_new(ax, 0.5)
+        draw_columns(ax, values[columns], 0, _bar_colour(parts))
+        draw_dots(ax, parts[:, columns].T, labels, first=0)
+        ax.set(ylabel="relevance", xlabel=_order(n_features))
+    entitle(ax, title)
+    return ax
+
+
+def plot_relevance_matrix(
+    model: Any,
+    feature_names: Sequence[str] | None = None,
+    n_features: int | None = None,
+    matrix: Any = None,
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show the relevance matrix: its diagonal as bars, and beside them the other entries as a heat map.
+
+    An entry off the diagonal tells that two features count together: positive if differences of the same sign add to
+    the distance, negative if they cancel out. The diagonal, which would outshine these, is left blank in the map.
+
+    Parameters
+    ----------
+    model : fitted classifier, or array-like of shape (n_features, n_features) or (s, n_features, n_features)
+        With a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; or the matrix itself.
+    feature_names : sequence of str, optional
+        Names of the features; by default those that the model was fitted with.
+    n_features : int, optional
+        Show this many of the most relevant features, in falling order. By default all, in the order of the data.
+    matrix : int or str, optional
+        Of several matrices, the number of one to show, or the class it belongs to. By default their mean is shown.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The frame of the drawing. Its ``child_axes`` are the bars and the heat map.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GMLVQ
+    >>> from protolearn.plotting import plot_relevance_matrix
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = GMLVQ(random_state=0).fit(X, y)
+    >>> bars, heat_map = plot_relevance_matrix(model).child_axes
+    >>> float(heat_map.images[0].get_array().trace())
+    0.0
+    """
+    stack, labels = matrices_of(model, "relevance_matrix_", 2, "a relevance matrix")
+    whole, _, title = select(stack, labels, matrix)
+    columns, names = _chosen(model, whole.diagonal(), feature_names, n_features)
+    entries = whole[np.ix_(columns, columns)]
+    relevances = entries.diagonal().copy()
+    ax = axes_or_new(ax, 0.8)
+    ax.set_axis_off()
+    bars, others = ax.inset_axes((0.0, 0.0, 0.27, 1.0)), ax.inset_axes((0.3, 0.0, 0.7, 1.0))
+    draw_bars(bars, relevances, names, FOR)
+    bars.set_xlabel("diagonal", fontsize="small")
+    image = draw_heat_map(others, entries - np.diag(relevances), aspect="auto")
+    add_colour_bar(ax, image, "off the diagonal")
+    others.tick_params(left=False, labelleft=False)
+    if len(columns) <= MOST_NAMES:
+        others.set_xticks(range(len(columns)), names, rotation=90)
+        others.tick_params(axis="x", labelsize=label_size(others, "x", len(columns)), length=0)
+    else:
+        others.xaxis.set_major_locator(whole_numbers())
+        others.set_xlabel(_order(n_features))
+        bars.set_ylabel(_order(n_features))
+    entitle(ax, title)
+    return ax
+
+
+def plot_eigenvalues(model: Any, matrix: Any = None, *, ax: Axes | None = None) -> Axes:
+    """Show the eigenvalues of the relevance matrix in falling order: how many directions count, and how much each.
+
+    They add up to one. Of a model with several matrices, bars show the mean, and dots the eigenvalues of each.
+
+    Parameters
+    ----------
+    model : fitted classifier, or array-like of shape (M,) or (s, M)
+        With a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; or the eigenvalues themselves, in falling order.
+    matrix : int or str, optional
+        Of several matrices, the number of one to show, or the class it belongs to. By default all.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GMLVQ
+    >>> from protolearn.plotting import plot_eigenvalues
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ax = plot_eigenvalues(GMLVQ(random_state=0).fit(X, y))
+    >>> len(ax.patches), round(sum(bar.get_height() for bar in ax.patches), 6)
+    (4, 1.0)
+    """
+    stack, labels = matrices_of(model, "eigenvalues_", 1, "eigenvalues of a relevance matrix")
+    values, parts, title = select(stack, labels, matrix)
+    ax = axes_or_new(ax, 0.5)
+    draw_columns(ax, values, 1, _bar_colour(parts))
+    draw_dots(ax, parts.T, labels, first=1)
+    ax.set(xlabel="direction", ylabel="eigenvalue")
+    entitle(ax, title)
+    return ax
+
+
+def plot_explanation(
+    explanation: Explanation,
+    sample: int = 0,
+    n_features: int = 10,
+    *,
+    shape: tuple[int, int] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show which features spoke for the class of a sample, and which against it.
+
+    The bars add up to the difference of the distances to the nearest prototype of another class and to the winner.
+
+    Parameters
+    ----------
+    explanation : Explanation
+        What the method ``explain`` of a classifier returns.
+    sample : int, default=0
+        Number of the sample in it.
+    n_features : int, default=10
+        How many features to show, the weightiest first; one more bar holds the sum of all others.
+    shape : tuple of int, optional
+        Height and width of the images whose pixels are the features; contributions are drawn as such an image.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GMLVQ
+    >>> from protolearn.plotting import plot_explanation
+    >>> iris = load_iris(as_frame=True)
+    >>> model = GMLVQ(random_state=0).fit(iris.data, iris.target_names[iris.target])
+    >>> ax = plot_explanation(model.explain(iris.data[:1]), n_features=2)
+    >>> ax.get_yticklabels()[-1].get_text(), ax.get_title()
+    ('2 others', 'setosa, not versicolor')
+    """
+    if not isinstance(explanation, Explanation):
+        raise ValueError(
+            f"explanation is of type {type(explanation).__name__}; give what the method explain of a classifier "
+            "returns, as in plot_explanation(model.explain(X))."
+        )
+    n_samples = len(explanation.contributions)
+    check_number("sample", sample, integer=True, low=-n_samples, high=n_samples - 1, also=", a sample explained")
+    check_number("n_features", n_features, integer=True, low=1)
+    parts = explanation.contributions[sample]
+    winner, rival = explanation.classes[sample], explanation.rivals[sample]
+    title = f"{winner}, not {rival}"
+    if shape is not None:
+        return draw_image(ax, parts, shape, f"speaks for {rival} (-) or {winner} (+)", title, diverging=True)
+    order = np.argsort(-np.abs(parts), kind="stable")
+    shown, others = order[:n_features], order[n_features:]
+    names = [str(explanation.feature_names[column]) for column in shown]
+    values, colours = parts[shown], [FOR if part >= 0 else AGAINST for part in parts[shown]]
+    if len(others):
+        names, colours = [*names, f"{len(others)} others"], [*colours, MUTED]
+        values = np.append(values, parts[others].sum())
+    ax = axes_or_new(ax, 0.045 * len(names))
+    draw_bars(ax, values, names, colours)
+    ax.axvline(0, color=INK, linewidth=0.6)
+    ax.set_xlabel(f"\N{LEFTWARDS ARROW} {rival}    speaks for    {winner} \N{RIGHTWARDS ARROW}", fontsize="small")
+    entitle(ax, title)
+    return ax
+
+
+def matrices_of(model: Any, attribute: str, n_axes: int, what: str) -> tuple[Floats, NDArray[Any] | None]:
+    """Return what a fitted model, or an array, holds for each of its matrices, and the classes these belong to.
+
+    There is one for all if it has ``n_axes`` axes, and a stack of several if it has one axis more. Classes are None if
+    there is one for all, and for an array.
+    """
+    if hasattr(model, "get_params"):
+        check_is_fitted(model)
+        if not hasattr(model, attribute):
+            raise ValueError(
+                f"This picture shows {what}, and {type(model).__name__} has no {attribute}. Give a classifier that "
+                "learns a metric, such as GMLVQ; of a Pipeline, give its last step."
+            )
+        values = np.asarray(getattr(model, attribute))
+    else:
+        values = check_array(model, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="model")
+        square = n_axes < 2 or values.shape[-1] == values.shape[-2]
+        if values.ndim not in (n_axes, n_axes + 1) or not square:
+            one = ", ".join(["n_features"] * n_axes)
+            raise ValueError(
+                f"This picture shows {what}, and the array given has shape {values.shape}; expected ({one}"
+                f"{',' if n_axes == 1 else ''}) for one, or (s, {one}) for several."
+            )
+    if values.ndim == n_axes:
+        return values[None], None
+    for owners in ("classes_", "prototype_labels_"):
+        labels = getattr(model, owners, None)
+        if labels is not None and len(labels) == len(values):
+            return values, labels
+    return values, None
+
+
+def select(stack: Floats, labels: NDArray[Any] | None, matrix: Any) -> tuple[Floats, Floats, str]:
+    """Return the values of one matrix, or a mean; what it is the mean of, empty if nothing; and a title."""
+    if matrix is None:
+        several = len(stack) > 1
+        return stack.mean(axis=0), stack if several else stack[:0], f"mean of {len(stack)} matrices" if several else ""
+    number = _number_of(matrix, len(stack), labels)
+    if labels is None:
+        title = f"matrix {number}" if len(stack) > 1 else ""
+    else:
+        alone = np.count_nonzero(labels == labels[number]) == 1
+        title = f"class {labels[number]}" if alone else f"prototype {number}, class {labels[number]}"
+    return stack[number], stack[:0], title
+
+
+def _number_of(matrix: Any, n_matrices: int, labels: NDArray[Any] | None) -> int:
+    if isinstance(matrix, int | np.integer):
+        found = [int(matrix)] if 0 <= matrix < n_matrices else []
+    else:
+        found = [] if labels is None else [number for number, label in enumerate(labels) if label == matrix]
+    if len(found) > 1:
+        raise ValueError(f"Class {matrix!r} has {len(found)} matrices; give the number of one of them, from {found}.")
+    if not found:
+        names = [] if labels is None else sorted({label for label in labels.tolist() if isinstance(label, str)})
+        known = f", or one of the classes {names}" if names else ""
+        raise ValueError(f"There is no matrix {matrix!r}; give a number from 0 to {n_matrices - 1}{known}.")
+    return found[0]
+
+
+def _chosen(
+    model: Any, relevances: Floats, feature_names: Sequence[str] | None, n_features: int | None
+) -> tuple[NDArray[np.intp], list[str]]:
+    """Return columns and names of the features to show: all, or the most relevant ones."""
+    given = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
+    names = [f"feature {i}" for i in range(len(relevances))] if given is None else list(map(str, given))
+    if len(names) != len(relevances):
+        raise ValueError(f"feature_names holds {len(names)} names for {len(relevances)} features; give one for each.")
+    columns = np.arange(len(relevances))
+    if n_features is not None:
+        check_number("n_features", n_features, integer=True, low=1)
+        columns = np.argsort(-relevances, kind="stable")[:n_features]
+    return columns, [names[column] for column in columns]
+
+
+def _order(n_features: int | None) -> str:
+    return "feature" if n_features is None else "features, the most relevant first"
+
+
+def _bar_colour(parts: Floats) -> str:
+    """Return a colour on which the dots of the parts, if there are any, stand out."""
+    return PALE if len(parts) else FOR

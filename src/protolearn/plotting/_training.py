@@ -1,0 +1,176 @@
+"""Pictures of how well classifiers learn: the course of training, and the margins that it leads to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.ticker import PercentFormatter
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from protolearn.plotting._bars import whole_numbers
+from protolearn.plotting._style import MUTED, OKABE_ITO, axes_or_new, class_colours, tidy
+
+__all__ = ["plot_learning_curve", "plot_margins"]
+
+Floats = NDArray[np.float64]
+
+
+def plot_learning_curve(models: Any, *, ax: Axes | None = None) -> Axes:
+    """Show how the cost fell in training and, as dashed lines, how the accuracy rose.
+
+    The accuracy is recorded by fits with ``early_stopping``, and by LVQ1 and LVQ21, which have no cost. A dot marks the
+    state that early stopping has kept.
+
+    Parameters
+    ----------
+    models : fitted classifier, or list or dict of these
+        LVQ classifiers. The keys of a dict are their names in the legend.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing, with the axis of the cost if there is one; that of the accuracy is to the right then.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GLVQ, GMLVQ
+    >>> from protolearn.plotting import plot_learning_curve
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ax = plot_learning_curve([GLVQ(random_state=0).fit(X, y), GMLVQ(random_state=0).fit(X, y)])
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['GLVQ', 'GMLVQ']
+    """
+    named = _named(models)
+    costs = {name: model.cost_history_ for name, model in named.items() if hasattr(model, "cost_history_")}
+    scores = {name: _accuracies(model) for name, model in named.items() if _accuracies(model) is not None}
+    kept = {name: int(np.argmax(scores[name])) for name, model in named.items() if hasattr(model, "score_history_")}
+    colours = dict(zip(named, class_colours(len(named))))
+    ax = axes_or_new(ax)
+    tidy(ax)
+    ax.set_xlabel("iteration")
+    ax.xaxis.set_major_locator(whole_numbers())
+    if costs:
+        _draw_curves(ax, costs, {}, colours, "-")
+        ax.set_ylabel("cost")
+    if scores:
+        beside = ax.twinx() if costs else ax
+        tidy(beside, hidden=("top", "left" if costs else "right"))
+        _draw_curves(beside, scores, kept, colours, "--" if costs else "-")
+        beside.set_ylabel("accuracy (dashed)" if costs else "accuracy")
+    if len(named) > 1:
+        handles = [Line2D([], [], color=colour, label=name) for name, colour in colours.items()]
+        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.3}
+        ax.legend(handles=handles, ncols=min(4, len(handles)), frameon=False, fontsize="small", **above)
+    return ax
+
+
+def plot_margins(
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike,
+    X_test: ArrayLike | None = None,
+    y_test: ArrayLike | None = None,
+    *,
+    relative: bool = True,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show how safely samples are classified: for each margin, the share of samples that have no larger one.
+
+    The margin of a sample is how much nearer the prototypes of its own class are than all others. It is negative if the
+    sample is misclassified, so the curve passes zero at the error rate, and wide margins push it to the right.
+
+    Parameters
+    ----------
+    model : fitted classifier
+        An LVQ classifier.
+    X : array-like of shape (n_samples, n_features)
+        Samples, for instance those of the fit.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    X_test : array-like of shape (n_test, n_features), optional
+        Other samples, for a second curve.
+    y_test : array-like of shape (n_test,), optional
+        Their classes.
+    relative : bool, default=True
+        Divide ``d_K - d_J`` by ``d_K + d_J``, so that margins are between -1 and 1.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GLVQ
+    >>> from protolearn.plotting import plot_margins
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ax = plot_margins(GLVQ(random_state=0).fit(X[::2], y[::2]), X[::2], y[::2], X[1::2], y[1::2])
+    >>> [text.get_text().split(":")[0] for text in ax.get_legend().get_texts()]
+    ['train', 'test']
+    """
+    check_is_fitted(model)
+    if not hasattr(model, "margins"):
+        raise ValueError(
+            f"This picture shows margins, and {type(model).__name__} has no method margins. Give a fitted LVQ "
+            "classifier; of a Pipeline, give its last step."
+        )
+    if (X_test is None) != (y_test is None):
+        raise ValueError("X_test and y_test belong together; give both, or neither.")
+    sets = {"samples": (X, y)} if X_test is None else {"train": (X, y), "test": (X_test, y_test)}
+    measure = model.relative_distance if relative else model.margins
+    ax = axes_or_new(ax)
+    tidy(ax)
+    ax.axvline(0, color=MUTED, linewidth=0.8)
+    for (name, each), colour in zip(sets.items(), (OKABE_ITO[0], OKABE_ITO[3])):
+        values = -measure(*each) if relative else measure(*each)
+        ax.ecdf(values, color=colour, linewidth=1.4, label=f"{name}: {np.mean(values <= 0):.1%} errors")
+    ax.set(xlabel=f"{'relative ' if relative else ''}margin\n(below 0: misclassified)", ylabel="share of samples")
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0))
+    ax.legend(loc="best", frameon=False, fontsize="small")
+    return ax
+
+
+def _named(models: Any) -> dict[str, Any]:
+    """Return fitted models by name: the keys given, or the names of their types, numbered if several are alike."""
+    if isinstance(models, Mapping):
+        named = {str(name): model for name, model in models.items()}
+    else:
+        listed = list(models) if isinstance(models, list | tuple) else [models]
+        kinds = [type(model).__name__ for model in listed]
+        numbers = [f" {1 + kinds[:i].count(kind)}" if kinds.count(kind) > 1 else "" for i, kind in enumerate(kinds)]
+        named = {kind + number: model for kind, number, model in zip(kinds, numbers, listed)}
+    if not named:
+        raise ValueError("There is no model to show; give at least one.")
+    for model in named.values():
+        check_is_fitted(model)
+        if not hasattr(model, "cost_history_") and not hasattr(model, "error_history_"):
+            raise ValueError(
+                f"This picture shows the course of training, and {type(model).__name__} has no cost_history_. Give "
+                "fitted LVQ classifiers; of a Pipeline, give its last step."
+            )
+    return named
+
+
+def _accuracies(model: Any) -> Any:
+    """Return the recorded accuracies, of LVQ1 and LVQ21 those in the course of each epoch; None if there are none."""
+    if hasattr(model, "error_history_"):
+        return 1.0 - np.asarray(model.error_history_)
+    return getattr(model, "score_history_", None)
+
+
+def _draw_curves(ax: Axes, curves: dict[str, Any], marked: dict[str, int], colours: dict[str, Any], style: str) -> None:
+    for name, values in curves.items():
+        dots = [marked[name]] if name in marked else ([0] if len(values) == 1 else [])
+        steps = np.arange(1, len(values) + 1)
+        ax.plot(steps, values, style, color=colours[name], linewidth=1.4, marker="o", markersize=4.5, markevery=dots)

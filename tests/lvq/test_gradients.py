@@ -1,0 +1,129 @@
+"""Every analytic gradient equals finite differences."""
+
+import numpy as np
+import pytest
+
+from protolearn.lvq import Diagonal, Identity, Matrix, Minkowski, Product
+from protolearn.lvq.cost import SQUASHING
+from protolearn.lvq.problem import Problem, pack
+
+N = 4
+METRICS = {
+    "identity": Identity(),
+    "diagonal": Diagonal(),
+    "diagonal per class": Diagonal("class"),
+    "diagonal per prototype": Diagonal("prototype"),
+    "matrix": Matrix(),
+    "matrix of rank 2": Matrix(2),
+    "matrix per class": Matrix(localization="class"),
+    "matrix of rank 3 per prototype": Matrix(3, localization="prototype"),
+    "banded matrix": Matrix(mask=1),
+    "masked local matrix": Matrix(2, mask=np.array([[1, 0, 1, 1], [0, 1, 1, 0]]), localization="prototype"),
+    "product per class": Product(2),
+    "product per prototype": Product(3, localization="prototype"),
+    "Minkowski": Minkowski(3.0),
+    "symmetric matrix": Matrix(symmetric=True),
+    "symmetric banded matrix per class": Matrix(symmetric=True, mask=1, localization="class"),
+}
+
+
+def problem_of(metric, squashing="sigmoid", regularization=0.3, missing=False, n=30):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(n, N))
+    if missing:
+        X[rng.random(X.shape) < 0.2] = np.nan
+        X[:, 0] = rng.normal(size=n)
+    y = rng.integers(0, 3, n)
+    classes = np.array([0, 0, 1, 2, 2])
+    W = rng.normal(size=(len(classes), N))
+    theta = tuple(
+        part + 0.1 * rng.normal(size=part.shape) for part in metric.start(N, classes, np.random.RandomState(0))
+    )
+    problem = Problem(
+        X,
+        y,
+        rng.uniform(0.5, 2, n),
+        classes,
+        metric,
+        squashing,
+        (2.0, 3.0),
+        0.0 if isinstance(metric, Minkowski) else regularization,
+        [W.shape, *(part.shape for part in theta)],
+    )
+    return problem, pack(W, theta)
+
+
+def finite_differences(cost, flat, step=1e-6):
+    slopes = np.empty_like(flat)
+    for i in range(len(flat)):
+        shift = np.zeros_like(flat)
+        shift[i] = step
+        slopes[i] = (cost(flat + shift) - cost(flat - shift)) / (2 * step)
+    return slopes
+
+
+@pytest.mark.parametrize("squashing", sorted(SQUASHING))
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_gradient_equals_finite_differences(name, squashing):
+    problem, flat = problem_of(METRICS[name], squashing)
+    numeric = finite_differences(lambda point: problem(point, 2.0)[0], flat)
+    analytic = problem(flat, 2.0)[1]
+    assert np.linalg.norm(analytic - numeric) <= 1e-6 * np.linalg.norm(numeric)
+
+
+@pytest.mark.parametrize("name", sorted(set(METRICS) - {"Minkowski"}))
+def test_gradient_with_missing_values(name):
+    problem, flat = problem_of(METRICS[name], missing=True)
+    numeric = finite_differences(lambda point: problem(point, 2.0)[0], flat)
+    assert np.linalg.norm(problem(flat, 2.0)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
+
+
+def test_gradient_of_part_of_the_samples():
+    problem, flat = problem_of(Matrix(2))
+    rows = np.array([3, 5, 8])
+    numeric = finite_differences(lambda point: problem(point, 2.0, rows)[0], flat)
+    assert np.linalg.norm(problem(flat, 2.0, rows)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
+
+
+def test_cost_is_a_sum_over_chunks_and_threads(monkeypatch):
+    problem, flat = problem_of(Matrix(2), n=700)
+    cost, gradient = problem(flat, 2.0)
+    monkeypatch.setattr("protolearn.lvq.problem.CHUNK_BYTES", 1)
+    chunked, slopes = problem(flat, 2.0)
+    problem.n_threads = 2
+    threaded = problem(flat, 2.0)
+    assert chunked == pytest.approx(cost, rel=1e-12)
+    assert np.allclose(slopes, gradient, rtol=1e-9, atol=1e-12)
+    assert threaded[0] == chunked
+    assert np.array_equal(threaded[1], slopes)
+
+
+@pytest.mark.parametrize("name", ["matrix", "matrix of rank 2", "diagonal"])
+def test_cost_does_not_depend_on_the_size_of_a_shared_matrix(name):
+    problem, flat = problem_of(METRICS[name], regularization=0.0)
+    W, (omega,) = problem.unpack(flat)
+    grown = pack(W, (7.0 * omega,))
+    assert problem(grown, 2.0)[0] == pytest.approx(problem(flat, 2.0)[0], rel=1e-12)
+    slope = problem.unpack(problem(flat, 2.0)[1])[1][0]
+    assert (slope * omega).sum() == pytest.approx(0.0, abs=1e-12)
+
+
+def test_cost_does_not_depend_on_rotations_of_the_view_nor_on_translations():
+    problem, flat = problem_of(Matrix(3))
+    W, (omega,) = problem.unpack(flat)
+    Q = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
+    cost = problem(flat, 2.0)[0]
+    assert problem(pack(W, ((Q @ omega[0])[None],)), 2.0)[0] == pytest.approx(cost, rel=1e-12)
+    problem.X = problem.X + 5.0
+    assert problem(pack(W + 5.0, (omega,)), 2.0)[0] == pytest.approx(cost, rel=1e-9)
+
+
+def test_sample_on_two_prototypes_does_not_count():
+    problem, flat = problem_of(Matrix())
+    W, theta = problem.unpack(flat.copy())
+    W[0] = W[2] = problem.X[0]  # classes 0 and 1
+    problem.y[0] = 0
+    cost, gradient = problem(pack(W, theta), 2.0, slice(0, 1))
+    volume = problem.metric.log_volume(problem.metric.normalise(theta))[0]
+    assert cost == pytest.approx(0.5 - 0.3 * volume)  # phi(0), and the regularisation
+    assert np.array_equal(problem.unpack(gradient)[0], np.zeros_like(W))
