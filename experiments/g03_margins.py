@@ -15,7 +15,6 @@ the same for all methods, within PAR (relative).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,20 +45,8 @@ REMARKS: dict[str, str] = {}
 def run(quick: bool = False) -> Result:
     shrink = 10 if quick else 1
     runs = repeat(one_run, range(2 if quick else RUNS), shrink)
-    rows = []
-    for name in METHODS:
-        found = [part[name] for part in runs]
-        rows += method_rows(name, found)
-    rest = {name: np.mean([part[name]["rest"] for part in runs]) for name in METHODS}
-    same = max(rest.values()) <= (1 + PAR) * min(rest.values())
-    rows.append(
-        row(
-            f"terms of the bound besides the margin error, rho = {RHO:g}",
-            "do not depend on metric parameters",
-            ", ".join(f"{name} {value:.0f}" for name, value in rest.items()),
-            holds(same),
-        )
-    )
+    numbers = ("first", "before", "last", "test", "rest", "posterior", "needed")
+    found = {name: {key: np.array([part[name][key] for part in runs]) for key in numbers} for name in METHODS}
     first = runs[0]
     return report(
         settings={
@@ -72,12 +59,11 @@ def run(quick: bool = False) -> Result:
             "radius": "largest distance of a sample or a prototype from the mean of the samples",
             "rule": "margin error after the last epoch below that after the first",
         },
-        rows=rows,
+        rows=all_rows(found),
         data={
             "quantiles": {name: first[name]["quantiles"] for name in SHOWN},
             "errors": {name: [margin_error(first[name]["margins"], rho) for rho in RHOS] for name in METHODS},
             "test": {name: first[name]["test"] for name in METHODS},
-            "needed": {name: first[name]["needed"] for name in METHODS},
             "metric start": METRIC_START // shrink,
         },
     )
@@ -113,17 +99,16 @@ class Margins:
 def read(found: Margins, metric_start: int) -> dict[str, Any]:
     """Return what the margins of all epochs tell."""
     last = found.history[-1]
-    size = {"n_prototypes": 2, "radius": found.radius}
+    size: dict[str, Any] = {"n_prototypes": 2, "radius": found.radius}
     bound = margin_bound(last, rho=RHO, **size)
     posterior = posterior_margin_bound(last, **size)
     moments = {"first": 0, "before": metric_start - 2, "last": -1}
     epochs = np.unique(np.geomspace(1, len(found.history), N_EPOCHS_SHOWN).astype(int))
     return {
-        "errors": {moment: margin_error(found.history[i], RHO) for moment, i in moments.items()},
+        **{moment: margin_error(found.history[i], RHO) for moment, i in moments.items()},
         "margins": last,
         "quantiles": [(int(t), *np.quantile(found.history[t - 1], QUANTILES)) for t in epochs],
         "rest": bound.complexity + bound.confidence,
-        "bound": bound.value,
         "posterior": posterior.value,
         "needed": samples_needed(last, size),
     }
@@ -139,19 +124,26 @@ def samples_needed(margins: Array, size: dict[str, Any]) -> float:
     return float(min(needed))
 
 
-def method_rows(name: str, found: Sequence[dict[str, Any]]) -> list[Any]:
-    errors = {moment: np.array([part["errors"][moment] for part in found]) for moment in ("first", "before", "last")}
-    optimised = holds(errors["last"].mean() < errors["first"].mean())
-    values: Callable[[str], list[float]] = lambda key: [part[key] for part in found]  # noqa: E731
-    return [
-        row(f"{name}, margin error, first epoch", None, errors["first"], NO_NUMBER),
-        row(f"{name}, margin error, before metric learning", None, errors["before"], NO_NUMBER),
-        row(f"{name}, margin error, last epoch", "margin is optimised", errors["last"], optimised),
-        row(f"{name}, test error", None, values("test"), NO_NUMBER),
-        row(f"{name}, bound, rho = {RHO:g}", None, values("bound"), NO_NUMBER),
-        row(f"{name}, bound, best rho (posterior)", None, values("posterior"), NO_NUMBER),
-        row(f"{name}, samples needed for a bound below 1", None, values("needed"), NO_NUMBER),
+def all_rows(found: dict[str, dict[str, Array]]) -> list[Any]:
+    """Return the rows, given the values of all runs for each method."""
+    start = found["GLVQ"]
+    rows = [
+        row("all methods, margin error after the first epoch", None, start["first"], NO_NUMBER),
+        row("all methods, margin error before metric learning", None, start["before"], NO_NUMBER),
     ]
+    for name, values in found.items():
+        optimised = holds(values["last"].mean() < values["first"].mean())
+        rows += [
+            row(f"{name}, margin error after the last epoch", "margin is optimised", values["last"], optimised),
+            row(f"{name}, test error", None, values["test"], NO_NUMBER),
+            row(f"{name}, bound at the best rho", None, values["posterior"], NO_NUMBER),
+            row(f"{name}, samples needed for a bound below 1", None, values["needed"], NO_NUMBER),
+        ]
+    rest = {name: values["rest"].mean() for name, values in found.items()}
+    text = ", ".join(f"{name} {value:.0f}" for name, value in rest.items())
+    same = max(rest.values()) <= (1 + PAR) * min(rest.values())
+    quantity = f"terms of the bound besides the margin error, rho = {RHO:g}"
+    return [*rows, row(quantity, "do not depend on metric parameters", text, holds(same))]
 
 
 def draw(result: Result) -> Figure:

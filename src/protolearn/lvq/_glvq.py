@@ -416,7 +416,7 @@ class GRLVQ(TransformerMixin, GLVQ):
     ----------
     prototypes_per_class : int or dict, default=1
         Number of prototypes of every class, or of each class by its label.
-    regularization : float, default=0.0
+    regularization : float, default=0.01
         Weight of a term that keeps all features alive: the mean logarithm of the relevances.
     %(parameters)s
 
@@ -448,7 +448,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
         *,
-        regularization: float = 0.0,
+        regularization: float = 0.01,
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] = (2.0, 10.0),
@@ -542,7 +542,7 @@ class LGRLVQ(GLVQ):
         Number of prototypes of every class, or of each class by its label.
     localization : {"prototype", "class"}, default="prototype"
         Who has relevances of its own.
-    regularization : float, default=0.0
+    regularization : float, default=0.01
         Weight of a term that keeps all features alive: the mean logarithm of the relevances.
     %(parameters)s
 
@@ -571,7 +571,7 @@ class LGRLVQ(GLVQ):
         prototypes_per_class: int | dict[Any, int] = 1,
         *,
         localization: str = "prototype",
-        regularization: float = 0.0,
+        regularization: float = 0.01,
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] = (2.0, 10.0),

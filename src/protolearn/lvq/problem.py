@@ -19,7 +19,7 @@ from protolearn.lvq.relevance import Metric, Theta
 __all__ = ["Problem"]
 
 Floats = NDArray[np.float64]
-CHUNK_BYTES = 1 << 20  # of samples and their projections: they stay in the cache between the two products
+CHUNK_BYTES = 1 << 21  # of samples and their projections: they stay in the cache between the two products
 N_SPANS = 8  # sums are added in this many parts, whatever the number of threads
 
 

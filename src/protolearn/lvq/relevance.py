@@ -488,13 +488,14 @@ def _measure_shared(X: Floats, W: Floats, A: Floats, learns: bool) -> tuple[Floa
     np.maximum(D, 0.0, out=D)
 
     def back(G: Floats) -> tuple[Floats, Floats]:
-        dV = 2.0 * (G.sum(axis=0)[:, None] * V - G.T @ Z)
+        S = G.T @ X  # all that prototypes need to know of the samples
+        dV = 2.0 * (G.sum(axis=0)[:, None] * V - _project(S, matrix))
         dW = _project(dV, matrix.T)
         if not learns:
             return dW, A
-        dZ = G @ (-2.0 * V)
-        dZ += (2.0 * G.sum(axis=1))[:, None] * Z
-        return dW, (_outer(dZ, X, matrix) + _outer(dV, W, matrix))[None]  # Bunte 2011, eqs. 3.3, 3.4, summed
+        scaled = (2.0 * G.sum(axis=1))[:, None] * Z
+        dA = _outer(scaled, X, matrix) + _outer(dV, W, matrix) - 2.0 * _outer(V, S, matrix)
+        return dW, dA[None]  # Bunte 2011, eqs. 3.3 and 3.4, summed over the samples
 
     return D, back
 

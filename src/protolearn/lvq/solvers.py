@@ -50,7 +50,7 @@ class LBFGS(Solver):
         How many earlier steps shape the next one.
     """
 
-    default_iterations = 75
+    default_iterations = 60
 
     def __init__(self, memory: int = 10) -> None:
         self.memory = memory

@@ -1,8 +1,8 @@
 """Pictures of fitted maps and classifiers, drawn with matplotlib: lattices, prototypes, relevances, class regions.
 
-Every function takes a fitted estimator first, draws into ``ax`` or a new figure, and returns the Axes; nothing is shown
-or saved, and matplotlib's settings stay as they are. Colour bars and legends stand to the right of a picture: give
-figures of your own the option ``layout="constrained"``, and they find room for them.
+Every function takes what it shows first, as a rule a fitted estimator, draws into ``ax`` or a new figure, and returns
+the Axes; nothing is shown or saved, and matplotlib's settings stay as they are. Colour bars and legends stand to the
+right of a picture: give figures of your own the option ``layout="constrained"``, and they find room for them.
 """
 
 try:

@@ -96,7 +96,7 @@ def draw_image(
     ax: Axes | None, values: Floats, shape: tuple[int, int], label: str, title: str, *, diverging: bool = False
 ) -> Axes:
     """Draw values (h w,) as an image (h, w), in colours that diverge from zero or begin with it."""
-    if len(shape) != 2 or np.prod(shape) != len(values):
+    if np.shape(shape) != (2,) or np.prod(shape) != len(values):
         raise ValueError(f"shape={shape!r} must be the height and width of an image of {len(values)} pixels.")
     pixels = values.reshape(shape)
     ax = axes_or_new(ax, shape[0] / shape[1])

@@ -39,8 +39,8 @@ def plot_prototypes(
 
     Parameters
     ----------
-    estimator : fitted map
-        Such as KMeans, NeuralGas or SOM, or a PrototypeClassifier of one.
+    estimator : fitted map or LVQ classifier
+        Such as KMeans, NeuralGas or SOM, a PrototypeClassifier of one, or GLVQ.
     X : array-like of shape (n, d), optional
         Samples to draw behind the prototypes.
     y : array-like of shape (n,), optional
@@ -49,7 +49,8 @@ def plot_prototypes(
         Numbers or names of the features across and up.
     voronoi : bool, default=True
         Draw the receptive fields, in the colour of the prototype's class if it has one. They are drawn for data of two
-        features only: in more dimensions, a receptive field is not a region of the plane.
+        features only: in more dimensions, a receptive field is not a region of the plane. Nor are they drawn for LVQ
+        classifiers with another distance than the Euclidean; `plot_decision_regions` shows the classes of any.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -76,7 +77,7 @@ def plot_prototypes(
     learned = _positions(getattr(estimator, "prototype_labels_", None), classes)
     colours = class_colours(0 if classes is None else len(classes))
     ax, low, high = _plane(ax, np.concatenate([points, samples]), names)
-    if voronoi and fitted_map(estimator).prototypes_.shape[1] == 2:
+    if voronoi and fitted_map(estimator).prototypes_.shape[1] == 2 and _is_euclidean(estimator):
         fields = PolyCollection(voronoi_cells(points, low, high), edgecolor=MUTED, linewidth=0.6, zorder=0.5)
         fields.set_facecolor(_coloured(learned, tint(colours, 0.18), "none"))
         ax.add_collection(fields, autolim=False)
@@ -147,6 +148,14 @@ def plot_graph(
     if heaviest > 0:
         add_legend(ax, _width_entries(heaviest), title="samples\nbetween two\nprototypes")
     return ax
+
+
+def _is_euclidean(estimator: Any) -> bool:
+    """Say whether prototypes are compared by Euclidean distance, so that receptive fields are Voronoi cells."""
+    if getattr(estimator, "metric", "euclidean") != "euclidean" or hasattr(estimator, "relevance_matrix_"):
+        return False
+    weights = np.asarray(getattr(estimator, "relevances_", 1.0))
+    return bool((weights == weights.max()).all())
 
 
 def _two_features(estimator: Any, features: Sequence[int | str]) -> tuple[NDArray[np.intp], list[str]]:

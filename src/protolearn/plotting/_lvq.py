@@ -10,6 +10,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
@@ -18,12 +19,12 @@ from protolearn.lvq import canonical, prototypes_in_units
 from protolearn.plotting._bars import entitle
 from protolearn.plotting._features import SAMPLE, _plane, _project, _scatter_samples
 from protolearn.plotting._inputs import check_labels, fitted_map
-from protolearn.plotting._relevances import matrices_of, select
+from protolearn.plotting._matrices import matrices_of, select
 from protolearn.plotting._style import INK, add_legend, class_colours, class_handles, tint
 
 __all__ = ["plot_decision_regions", "plot_view"]
 
-GRID = 300  # pixels across and up in which class regions are drawn
+GRID = 400  # pixels across and up in which class regions are drawn
 
 Floats = NDArray[np.float64]
 
@@ -70,13 +71,14 @@ def plot_view(
 
     Examples
     --------
+    >>> import numpy as np
     >>> from sklearn.datasets import load_iris
     >>> from protolearn import GMLVQ
     >>> from protolearn.plotting import plot_view
     >>> X, y = load_iris(return_X_y=True)
     >>> model = GMLVQ(n_components=2, random_state=0).fit(X, y)
     >>> ax = plot_view(model, X, y)
-    >>> bool((ax.collections[-1].get_offsets() == model.transform(model.prototypes_)).all())
+    >>> np.allclose(ax.collections[-1].get_offsets(), model.transform(model.prototypes_))
     True
     """
     omega, title = _view(model, matrix)
@@ -139,8 +141,8 @@ def plot_decision_regions(model: Any, X: ArrayLike, y: ArrayLike | None = None, 
     ('feature 0', 'feature 1')
     """
     check_is_fitted(model)
-    if not hasattr(model, "classes_"):
-        raise ValueError(f"{type(model).__name__} is no classifier (it has no classes_); give one that is fitted.")
+    if not is_classifier(model):
+        raise ValueError(f"{type(model).__name__} is no classifier; a PrototypeClassifier makes one of any map.")
     samples = check_array(X, dtype=np.float64, input_name="X")
     if samples.shape[1] != 2:
         raise ValueError(
@@ -160,19 +162,20 @@ def _view(model: Any, matrix: Any) -> tuple[Floats, str]:
     """Return the matrix (M, N) to look through, the most discriminative row first, and a title."""
     local = hasattr(model, "omegas_")
     stack, labels = matrices_of(model, "omegas_" if local else "omega_", 2, "a view by a matrix")
+    kind = type(model).__name__
+    if stack.ndim != 3 or stack.shape[1] < 2:
+        raise ValueError(
+            f"A view needs a matrix of at least two rows, and that of {kind} has shape {stack.shape[-2:]}. Fit "
+            "GMLVQ(n_components=2); for data of two features, plot_decision_regions shows any classifier."
+        )
     if local and matrix is None:
         raise ValueError(
-            f"The {len(stack)} matrices of {type(model).__name__} have no common view: choose one, by matrix, or fit "
-            "LLiRaMLVQ, which has a view for all."
+            f"The {len(stack)} matrices of {kind} have no common view: choose one by matrix, or fit LLiRaMLVQ, which "
+            "has one view for all."
         )
     if not local and matrix is not None:
-        raise ValueError(f"matrix={matrix!r} chooses one of several, but {type(model).__name__} has one view for all.")
+        raise ValueError(f"matrix={matrix!r} chooses one of several, but {kind} has one view for all.")
     omega, _, title = select(stack, labels, matrix)
-    if omega.ndim != 2 or len(omega) < 2:
-        raise ValueError(
-            f"A view needs a matrix of two rows or more, and {type(model).__name__} has one of shape {omega.shape}; "
-            "fit GMLVQ(n_components=2). For data of two features see plot_decision_regions."
-        )
     # Rows of a masked or symmetric matrix are in no order; the local parts of LLiRaM belong to its rows as they are.
     return omega if hasattr(model, "psis_") else canonical(omega), title
 
@@ -217,9 +220,9 @@ def _draw_scene(
         )
         handles.append(_prototype_entry(int((~near).sum())))
     add_legend(ax, handles)
-    figure: Any = ax.figure
-    if own:
-        figure.get_layout_engine().execute(figure)  # with a fixed aspect, room for the legend is found in two rounds
+    if own:  # with a fixed aspect, it takes two rounds to find room for the legend
+        figure: Any = ax.figure
+        figure.get_layout_engine().execute(figure)
     return ax
 
 

@@ -50,8 +50,11 @@ def plot_learning_curve(models: Any, *, ax: Axes | None = None) -> Axes:
     """
     named = _named(models)
     costs = {name: model.cost_history_ for name, model in named.items() if hasattr(model, "cost_history_")}
-    scores = {name: _accuracies(model) for name, model in named.items() if _accuracies(model) is not None}
-    kept = {name: int(np.argmax(scores[name])) for name, model in named.items() if hasattr(model, "score_history_")}
+    scores = {name: model.score_history_ for name, model in named.items() if hasattr(model, "score_history_")}
+    kept = {name: int(np.argmax(values)) for name, values in scores.items() if values}
+    for name, model in named.items():
+        if hasattr(model, "error_history_"):
+            scores[name] = [1.0 - error for error in model.error_history_]
     colours = dict(zip(named, class_colours(len(named))))
     ax = axes_or_new(ax)
     tidy(ax)
@@ -128,12 +131,13 @@ def plot_margins(
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test belong together; give both, or neither.")
     sets = {"samples": (X, y)} if X_test is None else {"train": (X, y), "test": (X_test, y_test)}
-    measure = model.relative_distance if relative else model.margins
+    margins = {
+        name: -model.relative_distance(*each) if relative else model.margins(*each) for name, each in sets.items()
+    }
     ax = axes_or_new(ax)
     tidy(ax)
     ax.axvline(0, color=MUTED, linewidth=0.8)
-    for (name, each), colour in zip(sets.items(), (OKABE_ITO[0], OKABE_ITO[3])):
-        values = -measure(*each) if relative else measure(*each)
+    for (name, values), colour in zip(margins.items(), (OKABE_ITO[0], OKABE_ITO[3])):
         ax.ecdf(values, color=colour, linewidth=1.4, label=f"{name}: {np.mean(values <= 0):.1%} errors")
     ax.set(xlabel=f"{'relative ' if relative else ''}margin\n(below 0: misclassified)", ylabel="share of samples")
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
@@ -160,13 +164,6 @@ def _named(models: Any) -> dict[str, Any]:
                 "fitted LVQ classifiers; of a Pipeline, give its last step."
             )
     return named
-
-
-def _accuracies(model: Any) -> Any:
-    """Return the recorded accuracies, of LVQ1 and LVQ21 those in the course of each epoch; None if there are none."""
-    if hasattr(model, "error_history_"):
-        return 1.0 - np.asarray(model.error_history_)
-    return getattr(model, "score_history_", None)
 
 
 def _draw_curves(ax: Axes, curves: dict[str, Any], marked: dict[str, int], colours: dict[str, Any], style: str) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.decomposition import PCA
 from sklearn.model_selection import StratifiedShuffleSplit
@@ -16,23 +15,24 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from protolearn import GLVQ, GMLVQ, LGMLVQ
+from protolearn import GLVQ, GMLVQ, LGMLVQ, PrototypeClassifier
 from protolearn.cli._pictures import canvas, draw_images, draw_labels, ink_png, signed_png, to_png
 from protolearn.cli._report import Block, Gallery, Picture, Prose, Section, Table
 from protolearn.cli._sections._digits_data import as_images, load_samples
 from protolearn.cli._sections._effort import Effort
-from protolearn.cli._sections.classifier import SUPERVISED, Trial, rejection_curve, run_trial
+from protolearn.cli._sections.classifier import SUPERVISED, Trial, rejection_curve
 from protolearn.cli._sections.classifier import models as maps
 from protolearn.cli._sections.wine import _readable
-from protolearn.plotting import plot_explanation, plot_relevances, plot_view
+from protolearn.plotting import plot_eigenvalues, plot_explanation, plot_relevances, plot_view
 from protolearn.plotting._style import class_colours, tint
 
 __all__ = ["lvq_section"]
 
 PLAIN, MATRIX, LOCAL = "GLVQ", "GMLVQ", "LGMLVQ"
+N_DIRECTIONS = 10
 LEFT_OPEN = (0.05, 0.1, 0.2)
-N_RELEVANCES = 8
-N_REASONS = 6
+N_FEATURES = 6
+SMALL = (3.9, 2.8)  # inches
 
 Floats = NDArray[np.float64]
 Classes = NDArray[Any]
@@ -56,39 +56,35 @@ def lvq_section(effort: Effort) -> Section:
         accuracy_table(trials, X, y),
         Prose(_on_table(trials, X, y)),
         Prose(_on_reading(model, weights)),
-        Gallery([_prototypes_picture(model), _weights_picture(weights)]),
+        Gallery([_prototypes_picture(model), _weights_picture(weights), _eigenvalues_picture(model)], "medium"),
         Prose(_on_view({name: plane.score(X_test, y_test) for name, plane in planes.items()})),
         _view_picture(planes["learned"], X_test, y_test),
-        Prose(_on_decision(model, shown)),
-        Gallery(_decision_pictures(model, shown), "tiny"),
+        *_decision_blocks(model, shown),
         *_wine_blocks(*wines),
     ]
-    results = {
-        "trials": trials,
-        "X": X,
-        "y": y,
-        "weights": weights,
-        "planes": planes,
-        "shown": shown,
-        "wines": wines,
-    }
+    results = {"trials": trials, "X": X, "y": y, "planes": planes, "shown": shown, "wines": wines}
     return Section("lvq", "A distance that is learned", blocks, results)
 
 
-def run_trials(effort: Effort, X: Floats, y: Classes) -> dict[str, list[Trial]]:
-    """Fit supervised neural gas and LVQ on the same splits as in the comparison of maps."""
-    splits = list(StratifiedShuffleSplit(effort.n_splits, test_size=0.3, random_state=0).split(X, y))
-    gas = maps(effort)[SUPERVISED]
-    classifiers = {
-        PLAIN: GLVQ(random_state=0),
-        MATRIX: GMLVQ(random_state=0),
-        LOCAL: LGMLVQ(n_components=10, random_state=0),
-    }
+def classifiers(effort: Effort, seed: int) -> dict[str, Any]:
+    """Return the best map of the chapter before, and LVQ with one prototype for each class."""
+    gas = maps(effort)[SUPERVISED].set_params(random_state=seed)
     return {
-        SUPERVISED: [
-            run_trial(clone(gas).set_params(random_state=seed), X, y, *rows) for seed, rows in enumerate(splits)
-        ]
-    } | {name: [_timed_fit(clone(model), X, y, *rows) for rows in splits] for name, model in classifiers.items()}
+        SUPERVISED: PrototypeClassifier(gas),
+        PLAIN: GLVQ(random_state=seed),
+        MATRIX: GMLVQ(random_state=seed),
+        LOCAL: LGMLVQ(n_components=N_DIRECTIONS, random_state=seed),
+    }
+
+
+def run_trials(effort: Effort, X: Floats, y: Classes) -> dict[str, list[Trial]]:
+    """Fit all classifiers on each of the splits of the chapter before."""
+    splits = StratifiedShuffleSplit(effort.n_splits, test_size=0.3, random_state=0).split(X, y)
+    runs = [
+        {name: _timed_fit(model, X, y, *rows) for name, model in classifiers(effort, seed).items()}
+        for seed, rows in enumerate(splits)
+    ]
+    return {name: [run[name] for run in runs] for name in runs[0]}
 
 
 def accuracy(trials: list[Trial], X: Floats, y: Classes) -> Floats:
@@ -113,7 +109,7 @@ def accuracy_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> Tab
 
 
 def pixel_weights(model: GMLVQ, X: Floats) -> Floats:
-    """Return the share (d,) of each feature in the learned distances: its relevance times its variance."""
+    """Return the weight (d,) of each feature in the learned distance: its relevance times its variance, as a share."""
     weights = model.relevances_ * X.var(axis=0)
     return weights / weights.sum()
 
@@ -146,17 +142,17 @@ def _timed_fit(model: Any, X: Floats, y: Classes, train: NDArray[np.intp], test:
 
 
 def _introduction() -> str:
-    return """
+    return f"""
         To a map, all pixels are equally important. <em>Learning vector quantization</em> (LVQ) is made to decide. GLVQ
-        moves its prototypes until samples are nearer to those of their own class than to any other. Matrix LVQ, GMLVQ,
-        also learns the distance: which pixels count, and which of them count together. LGMLVQ learns a distance for
-        each prototype. Here they are on the splits of the last chapter, with one prototype for each digit.
+        moves its prototypes so that samples come to lie nearer to those of their own class than to any other. GMLVQ,
+        matrix LVQ, also learns the distance: which pixels count, and which of them count together. LGMLVQ learns a
+        distance for each prototype, here by {N_DIRECTIONS} directions of its own. All have one prototype for each
+        digit, and the splits are those of the last chapter.
     """
 
 
 def _on_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> str:
     matrix, local = (accuracy(trials[name], X, y).mean() for name in (MATRIX, LOCAL))
-    train, test = trials[MATRIX][0].train, trials[MATRIX][0].test
     nearest = np.mean(
         [
             KNeighborsClassifier(1).fit(X[trial.train], y[trial.train]).score(X[trial.test], y[trial.test])
@@ -166,26 +162,29 @@ def _on_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> str:
     rejected, right = rejection_curve(trials[MATRIX], X, y)
     certain = [right[np.abs(rejected - share).argmin()] for share in LEFT_OPEN]
     return f"""
-        The nearest neighbour rule, with its {len(train)} stored digits, is right on {nearest:.1%} of the test digits;
-        GMLVQ with {len(np.unique(y))} prototypes on {matrix:.1%}, LGMLVQ on {local:.1%}. Leave the least certain
-        {_listed(LEFT_OPEN, "{:.0%}")} open, and GMLVQ is right on {_listed(certain, "{:.1%}")} of the others.
+        The nearest neighbour rule, with its {len(trials[MATRIX][0].train)} stored digits, is right on {nearest:.1%} of
+        the test digits; GMLVQ with {len(np.unique(y))} prototypes on {matrix:.1%}, LGMLVQ on {local:.1%}. Leave the
+        least certain {_listed(LEFT_OPEN, "{:.0%}")} open, and GMLVQ is right on {_listed(certain, "{:.1%}")} of the
+        others.
     """
 
 
 def _on_reading(model: GMLVQ, weights: Floats) -> str:
     row, column = np.divmod(weights.argmax(), 8)
+    half = 1 + np.searchsorted(np.cumsum(model.eigenvalues_), 0.5)
     return f"""
         <strong>Reading the model.</strong> This is the GMLVQ of the first split. Its prototypes are digits, and its
         <em>relevances</em> tell what it looks at. The pixel in row {row + 1}, column {column + 1} weighs most,
         {weights.max() * len(weights):.1f} times the average; {np.mean(weights < 0.1 / len(weights)):.0%} of the pixels
-        weigh next to nothing.
+        weigh less than a tenth of it. Pixels count together, too: of the {len(model.eigenvalues_)} directions of the
+        relevance matrix, the first {half} have half of the weight.
     """
 
 
 def _prototypes_picture(model: GMLVQ) -> Picture:
-    n_columns = 5
+    n_columns = 4
     row, column = np.divmod(np.arange(len(model.prototypes_)), n_columns)
-    ax = canvas(5.4, 5.4 * (row[-1] + 1) / n_columns)
+    ax = canvas(*SMALL)
     ax.bar(column, 0.94, 0.94, bottom=-row - 0.47, color=tint(class_colours(len(model.classes_)), 0.42))
     draw_images(ax, np.column_stack([column, -row]), as_images(model.prototypes_), 0.74)
     ax.set(xlim=(-0.55, n_columns - 0.45), ylim=(-row[-1] - 0.55, 0.55), aspect="equal")
@@ -194,7 +193,7 @@ def _prototypes_picture(model: GMLVQ) -> Picture:
 
 
 def _weights_picture(weights: Floats) -> Picture:
-    ax = canvas(5.4, 3.1)
+    ax = canvas(*SMALL)
     plot_relevances(weights, shape=(8, 8), ax=ax)
     return Picture(
         to_png(ax),
@@ -204,69 +203,75 @@ def _weights_picture(weights: Floats) -> Picture:
     )
 
 
+def _eigenvalues_picture(model: GMLVQ) -> Picture:
+    ax = canvas(*SMALL)
+    plot_eigenvalues(model, ax=ax)
+    return Picture(
+        to_png(ax),
+        "Bars of the eigenvalues of the relevance matrix, in falling order",
+        "<strong>Directions.</strong> How much each direction of the relevance matrix counts: its eigenvalues, which "
+        "add up to 1.",
+    )
+
+
 def _on_view(scores: dict[str, float]) -> str:
     return f"""
         <strong>A view made for the classes.</strong> With <code>n_components=2</code>, GMLVQ learns the plane in which
         the classes are told apart best, and decides in it: the regions below are the classifier itself. Two directions
-        are few for ten digits, but the right two: {scores["learned"]:.0%} of the test digits lie in the region of their
-        class, and {scores["principal"]:.0%} if LVQ has to decide in the plane of the first two principal components.
+        are few for ten digits, and yet {scores["learned"]:.0%} of the test digits lie in the region of their class. In
+        the plane of the first two principal components, LVQ recognises {scores["principal"]:.0%}.
     """
 
 
 def _view_picture(plane: GMLVQ, X: Floats, y: Classes) -> Picture:
-    ax = canvas(7.0, 5.3)
-    plot_view(plane, X, y, ax=ax)
-    draw_labels(ax, plane.transform(plane.prototypes_), as_images(plane.prototypes_), class_colours(len(plane.classes_)))
+    ax: Any = plot_view(plane, X, y, ax=canvas(7.0, 4.8))
+    ax.get_legend().remove()  # the prototypes are images, and need none
+    draw_labels(
+        ax, plane.transform(plane.prototypes_), as_images(plane.prototypes_), class_colours(len(plane.classes_))
+    )
     return Picture(
         to_png(ax),
         "Plane with a region for each digit, the test digits as dots and the prototypes as images",
-        "<strong>Discriminative view.</strong> Test digits, prototypes, and the region of each class. Distances in this "
-        "plane are those that were learned.",
+        "<strong>Discriminative view.</strong> Test digits, prototypes and the region of each class. Distances in "
+        "this plane are those that were learned.",
     )
 
 
-def _on_decision(model: GMLVQ, sample: Floats) -> str:
+def _decision_blocks(model: GMLVQ, sample: Floats) -> list[Block]:
+    """Show the prototypes and pixels that decided on a sample (1, d), and the smallest change to another class."""
     reasons, other = model.explain(sample), model.counterfactual(sample)
     (winner,), (rival,), (parts,) = reasons.classes, reasons.rivals, reasons.contributions
     row, column = np.divmod(np.abs(parts).argmax(), 8)
-    return f"""
-        <strong>Why, and what if not?</strong> Take a test digit of middle confidence, {model.confidence(sample)[0]:.2f}.
-        Its distance to the prototype of {winner} is {reasons.distances[0]:.3f}; the next class is {rival}, at
-        {reasons.rival_distances[0]:.3f}. The difference is a sum over pixels, so each pixel has a say: the one in row
-        {row + 1}, column {column + 1} has the most, {"for" if parts[8 * row + column] > 0 else "against"} {winner}. And
-        the smallest change in the learned distance that gives the digit another class makes it {other.classes[0]}; no
-        pixel changes by more than {np.abs(other.changes).max():.0%} of full ink.
+    prose = f"""
+        <strong>Why, and what if not?</strong> Take a test digit of middle confidence,
+        {model.confidence(sample)[0]:.2f}. Its distance to the prototype of class {winner} is
+        {reasons.distances[0]:.3f}; the next class is {rival}, at {reasons.rival_distances[0]:.3f}. The difference is a sum
+        over pixels, so each pixel has a say: the one in row {row + 1}, column {column + 1} has the most, and speaks for
+        {winner if parts[8 * row + column] > 0 else rival}. The smallest change in the learned distance that gives the
+        digit another class makes it a {other.classes[0]}; no pixel changes by more than
+        {np.abs(other.changes).max():.0%} of full ink.
     """
-
-
-def _decision_pictures(model: GMLVQ, sample: Floats) -> list[Picture]:
-    reasons, other = model.explain(sample), model.counterfactual(sample)
-    (winner,), (rival,), (reached,) = reasons.classes, reasons.rivals, other.classes
-    nearest, next_nearest = model.prototypes_[reasons.prototypes], model.prototypes_[reasons.rival_prototypes]
-    inked = [
-        (sample, "Test digit", "The digit"),
-        (nearest, "Nearest prototype", f"Its prototype, {winner}"),
-        (next_nearest, "Nearest prototype of another class", f"The next class, {rival}"),
-        (other.samples, "Test digit after the change", f"The digit after it: {reached}"),
+    drawn = [
+        (ink_png, sample, "Test digit", "The digit"),
+        (ink_png, model.prototypes_[reasons.prototypes], "Nearest prototype", f"Its prototype, {winner}"),
+        (ink_png, model.prototypes_[reasons.rival_prototypes], "Nearest of another class", f"The next class, {rival}"),
+        (signed_png, parts, "Contribution of each pixel", f"Blue speaks for {winner}, red for {rival}"),
+        (signed_png, other.changes, "Change of each pixel", "The change: blue adds ink, red takes it away"),
+        (ink_png, other.samples, "Test digit after the change", f"The digit after it, just a {other.classes[0]}"),
     ]
-    signed = [
-        (reasons.contributions, "Contribution of each pixel", f"Blue speaks for {winner}, red for {rival}"),
-        (other.changes, "Change of each pixel", "Smallest change: blue adds ink, red takes it away"),
-    ]
-    drawn = [Picture(ink_png(as_images(values)[0]), alt, caption) for values, alt, caption in inked]
-    drawn[3:3] = [Picture(signed_png(as_images(values)[0]), alt, caption) for values, alt, caption in signed]
-    return drawn
+    pictures = [Picture(png(as_images(values)[0]), alt, caption) for png, values, alt, caption in drawn]
+    return [Prose(prose), Gallery(pictures, "tiny")]
 
 
 def _wine_blocks(model: Pipeline, X: Floats, y: Classes, names: list[str]) -> list[Block]:
     scaler, classifier = model
     Z = scaler.transform(X)
     row = doubtful_sample(classifier, Z, y)
-    explanation = replace(classifier.explain(Z[[row]]), feature_names=np.array(names))
-    view, bars, reasons = (canvas(4.6, 3.4) for _ in range(3))
+    reasons = replace(classifier.explain(Z[[row]]), feature_names=np.array(names))
+    view, bars, decision = (canvas(*SMALL) for _ in range(3))
     plot_view(classifier, Z, y, ax=view)
-    plot_relevances(classifier, names, N_RELEVANCES, ax=bars)
-    plot_explanation(explanation, n_features=N_REASONS, ax=reasons)
+    plot_relevances(classifier, names, N_FEATURES, ax=bars).locator_params(axis="x", nbins=4)
+    plot_explanation(reasons, n_features=N_FEATURES, ax=decision)
     pictures = [
         Picture(
             to_png(view),
@@ -276,15 +281,19 @@ def _wine_blocks(model: Pipeline, X: Floats, y: Classes, names: list[str]) -> li
         Picture(
             to_png(bars),
             "Bars of the relevance of measurements",
-            f"<strong>Relevances</strong>, the largest {N_RELEVANCES}. All of them add up to 1.",
+            f"<strong>Relevances</strong>, the largest {N_FEATURES}. All of them add up to 1.",
         ),
         Picture(
-            to_png(reasons),
+            to_png(decision),
             "Bars of what measurements contributed to a decision",
             "<strong>One decision</strong>, the least certain of those that are right.",
         ),
     ]
-    return [Prose(_on_wines(model, X, y, names)), Gallery(pictures, "medium"), Prose(_on_change(model, X[[row]], names))]
+    return [
+        Prose(_on_wines(model, X, y, names)),
+        Gallery(pictures, "medium"),
+        Prose(_on_change(model, X[[row]], names)),
+    ]
 
 
 def _on_wines(model: Pipeline, X: Floats, y: Classes, names: list[str]) -> str:
@@ -297,16 +306,17 @@ def _on_wines(model: Pipeline, X: Floats, y: Classes, names: list[str]) -> str:
 
 
 def _on_change(model: Pipeline, sample: Floats, names: list[str]) -> str:
+    """Say what would have to be different for another class, in the units of the data."""
     scaler, classifier = model
     other = classifier.counterfactual(scaler.transform(sample))
     (after,) = scaler.inverse_transform(other.samples)
-    changes = [
+    first, second, third = (
         f"{names[column]} {after[column]:.4g} instead of {sample[0, column]:.4g}"
         for column in np.argsort(-np.abs(other.changes[0]))[:3]
-    ]
+    )
     return f"""
-        The smallest change that would make the model call this wine {other.classes[0]} is small indeed: above all
-        {", ".join(changes[:-1])} and {changes[-1]}.
+        What would it take for the model to call this last wine {other.classes[0]}? The smallest change is above all
+        {first}, {second} and {third}.
     """
 
 

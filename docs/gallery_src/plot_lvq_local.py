@@ -1,0 +1,68 @@
+"""
+A metric for each class
+=======================
+
+Two long classes cross each other. No single way of measuring distances suits both, but a metric for each does: along
+its own class distances are small, across it they are large.
+"""
+
+# %%
+# One metric, two prototypes, a straight border
+# ---------------------------------------------
+# With one metric for all, the border between two prototypes is a straight line, whatever the metric. Relevances and
+# matrices can turn it, not bend it. With a metric for each prototype the border is a conic section.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from protolearn import GLVQ, GMLVQ, LGMLVQ, LGRLVQ
+from protolearn.datasets import make_cigars
+from protolearn.plotting import plot_decision_regions, plot_learning_curve
+
+X, y = make_cigars(300, random_state=0)
+X_test, y_test = make_cigars(600, random_state=1)
+
+models = {
+    "GLVQ, fixed metric": GLVQ(),
+    "GMLVQ, one matrix": GMLVQ(),
+    "LGRLVQ, local relevances": LGRLVQ(),
+    "LGMLVQ, local matrices": LGMLVQ(),
+}
+figure, axes = plt.subplots(2, 2, figsize=(9, 8), layout="constrained", sharex=True, sharey=True)
+for ax, (name, model) in zip(axes.flat, models.items()):
+    model.fit(X, y)
+    plot_decision_regions(model, X, y, ax=ax)
+    ax.set_title(f"{name}: {model.score(X_test, y_test):.1%} right")
+
+# %%
+# The best possible classifier is right on 91.2 % of such samples.
+#
+# What the matrices have learned
+# ------------------------------
+# All points on an ellipse are equally far from its prototype. The ellipses are long where the classes are: distances
+# count across a class.
+
+local = models["LGMLVQ, local matrices"]
+angle = np.linspace(0, 2 * np.pi, 200)
+circle = np.column_stack([np.cos(angle), np.sin(angle)])
+
+figure, ax = plt.subplots(figsize=(5.5, 5), layout="constrained")
+for label, colour in zip(local.classes_, ("#0072B2", "#E69F00")):
+    ax.scatter(*X[y == label].T, s=6, color=colour, linewidths=0)
+for w, omega in zip(local.prototypes_, local.omegas_):
+    for radius in (0.5, 1.0):
+        ax.plot(*(w + radius * circle @ np.linalg.inv(omega).T).T, color="black", linewidth=1)
+ax.set(aspect="equal", title="equal distance from the prototypes", xlim=ax.get_xlim(), ylim=ax.get_ylim())
+
+for label, matrix in zip(local.prototype_labels_, local.relevance_matrix_):
+    print(f"class {label}\n{matrix.round(2)}")
+
+# %%
+# The course of training
+# ----------------------
+# The default solver first minimises a smooth version of the cost, half-way through a steeper one that comes close to
+# counting errors: hence the step.
+
+plot_learning_curve(models)
+
+plt.show()

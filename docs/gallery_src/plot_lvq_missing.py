@@ -1,0 +1,70 @@
+"""
+Missing values
+==============
+
+A sample without some of its values can still be compared with a prototype, by the values it has. With
+``missing="partial"`` LVQ learns and predicts that way, and nothing has to be filled in.
+"""
+
+# %%
+# Partial distances
+# -----------------
+# A third of the measurements of 178 wines is lost at random, in training and in the samples to be predicted. The
+# scaler of scikit-learn leaves missing values as they are.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits, load_wine
+from sklearn.impute import KNNImputer, SimpleImputer
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from protolearn import GMLVQ
+from protolearn.plotting import plot_explanation
+
+wine = load_wine(as_frame=True)
+X, y = wine.data, wine.target_names[wine.target]
+rng = np.random.default_rng(0)
+holes = X.mask(rng.random(X.shape) < 1 / 3)
+
+scaler = StandardScaler().set_output(transform="pandas")
+model = make_pipeline(scaler, GMLVQ(missing="partial")).fit(holes, y)[-1]
+print(f"accuracy on the training samples: {model.score(scaler.transform(holes), y):.2f}")
+
+# %%
+# The explanation of a sample rests on what is known of it; missing values contribute nothing.
+
+poorest = holes.iloc[[holes.isna().sum(axis=1).argmax()]]
+print(f"known: {', '.join(poorest.columns[poorest.notna().to_numpy()[0]])}")
+plot_explanation(model.explain(scaler.transform(poorest)), n_features=13)
+
+# %%
+# Or fill them in?
+# ----------------
+# The alternatives are to fill in the mean of the feature, or the mean of the nearest samples that have it. Partial
+# distances need no assumption but that values are missing by chance. Where a value can be guessed well from others, as
+# a pixel from its neighbours, a good guess is worth more than none.
+
+ways = {
+    "partial distances": [GMLVQ(missing="partial")],
+    "filled in: mean": [SimpleImputer(keep_empty_features=True), GMLVQ()],
+    "filled in: neighbours": [KNNImputer(keep_empty_features=True), GMLVQ()],
+}
+shares = [0.0, 0.2, 0.4, 0.6]
+pixels, digit = load_digits(return_X_y=True)
+data = {"wine": (X.to_numpy(), y), "digits, 600 of them": (pixels[:600], digit[:600])}
+
+figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
+for ax, (title, (samples, labels)) in zip(axes, data.items()):
+    gaps = [np.where(rng.random(samples.shape) < share, np.nan, samples) for share in shares]
+    for (way, steps), colour in zip(ways.items(), ("#0072B2", "#E69F00", "#009E73")):
+        pipeline = make_pipeline(StandardScaler(), *steps)
+        scores = [cross_val_score(pipeline, each, labels, cv=5).mean() for each in gaps]
+        ax.plot(shares, scores, "o-", color=colour, markersize=4, label=way)
+    ax.set(title=title, xlabel="share of values that are missing", ylabel="accuracy, cross-validated")
+    ax.spines[["top", "right"]].set_visible(False)
+axes[0].legend(frameon=False)
+
+plt.show()
+# sphinx_gallery_thumbnail_number = 2

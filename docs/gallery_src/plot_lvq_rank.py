@@ -1,0 +1,81 @@
+"""
+How many directions, how much regularisation
+============================================
+
+Two parameters of matrix LVQ are worth a search: the number of rows of the matrix, ``n_components``, and the weight of
+the term that keeps its directions alive, ``regularization``. scikit-learn's ``validation_curve`` shows what they do.
+"""
+
+# %%
+# How many directions
+# -------------------
+# The matrix has at most as many rows as there are features, 64 for the digits. With one prototype for each of ten
+# classes, nine directions are enough to place the prototypes anywhere relative to each other, and accuracy hardly rises
+# beyond.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_breast_cancer, load_digits
+from sklearn.model_selection import validation_curve
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from protolearn import GMLVQ
+from protolearn.datasets import make_oblique_classes
+
+pipeline = make_pipeline(StandardScaler(), GMLVQ())
+
+
+def draw_curve(ax, X, y, name, values, cv):
+    """Draw the accuracy in training and on held-out samples over the values of a parameter."""
+    scores = validation_curve(pipeline, X, y, param_name=f"gmlvq__{name}", param_range=values, cv=cv)
+    places = np.arange(len(values))
+    for part, score, colour in zip(("training", "held out"), scores, ("#0072B2", "#D55E00")):
+        ax.plot(places, score.mean(axis=1), "o-", color=colour, label=part, markersize=4)
+    ax.set_xticks(places, [f"{value:g}" for value in values])
+    ax.set(xlabel=name, ylabel="accuracy")
+    ax.spines[["top", "right"]].set_visible(False)
+    best = scores[1].mean(axis=1).argmax()
+    print(f"best on held-out samples: {name}={values[best]:g} with {scores[1].mean(axis=1)[best]:.3f}")
+
+
+X, y = load_digits(return_X_y=True)
+figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
+draw_curve(ax, X, y, "n_components", [1, 2, 3, 5, 9, 64], cv=3)
+ax.set_title("digits")
+ax.legend(frameon=False)
+
+# %%
+# How much regularisation
+# -----------------------
+# Without the term, the relevance matrix tends to a single direction that fits the training samples well. Of the tumours
+# most measurements say nearly the same, and it is better to keep all: regularise much. The oblique classes are told
+# apart by directions that are exactly the ones to be found, and regularisation hides them.
+
+weights = [0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]
+data = {
+    "breast cancer": load_breast_cancer(return_X_y=True),
+    "oblique classes": make_oblique_classes(30, random_state=0),
+}
+figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
+for ax, (title, (X, y)) in zip(axes, data.items()):
+    draw_curve(ax, X, y, "regularization", weights, cv=5)
+    ax.set_title(title)
+axes[0].legend(frameon=False)
+
+# %%
+# What it does to the matrix
+# --------------------------
+# The eigenvalues of the relevance matrix add up to one. Regularisation makes them more equal.
+
+X, y = data["breast cancer"]
+figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
+for weight, colour in zip((0.0, 0.01, 0.1, 1.0), ("#0072B2", "#56B4E9", "#E69F00", "#D55E00")):
+    model = pipeline.set_params(gmlvq__regularization=weight).fit(X, y)[-1]
+    ax.semilogy(np.arange(1, 31), model.eigenvalues_, "o-", markersize=3, color=colour, label=f"{weight:g}")
+ax.set(xlabel="direction", ylabel="eigenvalue", ylim=(1e-6, 1.5), title="breast cancer")
+ax.legend(title="regularization", frameon=False)
+ax.spines[["top", "right"]].set_visible(False)
+
+plt.show()
+# sphinx_gallery_thumbnail_number = 2

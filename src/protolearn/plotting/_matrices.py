@@ -1,0 +1,74 @@
+"""What a classifier holds for each of its matrices, and which of them a picture shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+__all__ = ["matrices_of", "select"]
+
+Floats = NDArray[np.float64]
+
+
+def matrices_of(model: Any, attribute: str, n_axes: int, what: str) -> tuple[Floats, NDArray[Any] | None]:
+    """Return what a fitted model, or an array, holds for each of its matrices, and the classes these belong to.
+
+    There is one for all if it has ``n_axes`` axes, and a stack of several if it has one axis more. Classes are None if
+    there is one for all, and for an array.
+    """
+    if hasattr(model, "get_params"):
+        check_is_fitted(model)
+        if not hasattr(model, attribute):
+            raise ValueError(
+                f"This picture shows {what}, and {type(model).__name__} has no {attribute}. Give a classifier that "
+                "learns a metric, such as GMLVQ; of a Pipeline, give its last step."
+            )
+        values = np.asarray(getattr(model, attribute))
+    else:
+        values = check_array(model, dtype=np.float64, ensure_2d=False, allow_nd=True, input_name="model")
+        square = n_axes < 2 or values.shape[-1] == values.shape[-2]
+        if values.ndim not in (n_axes, n_axes + 1) or not square:
+            one = ", ".join(["n_features"] * n_axes)
+            raise ValueError(
+                f"This picture shows {what}, and the array given has shape {values.shape}; expected ({one}"
+                f"{',' if n_axes == 1 else ''}) for one, or (s, {one}) for several."
+            )
+    if values.ndim == n_axes:
+        return values[None], None
+    for owners in ("classes_", "prototype_labels_"):
+        labels = getattr(model, owners, None)
+        if labels is not None and len(labels) == len(values):
+            return values, labels
+    return values, None
+
+
+def select(stack: Floats, labels: NDArray[Any] | None, matrix: Any) -> tuple[Floats, Floats, str]:
+    """Return the values of one matrix, or a mean; what it is the mean of, empty if nothing; and a title."""
+    if matrix is None:
+        several = len(stack) > 1
+        return stack.mean(axis=0), stack if several else stack[:0], f"mean of {len(stack)} matrices" if several else ""
+    number = _number_of(matrix, len(stack), labels)
+    if labels is None:
+        title = f"matrix {number}" if len(stack) > 1 else ""
+    else:
+        alone = np.count_nonzero(labels == labels[number]) == 1
+        title = f"class {labels[number]}" if alone else f"prototype {number}, class {labels[number]}"
+    return stack[number], stack[:0], title
+
+
+def _number_of(matrix: Any, n_matrices: int, labels: NDArray[Any] | None) -> int:
+    if isinstance(matrix, int | np.integer):
+        found = [int(matrix)] if 0 <= matrix < n_matrices else []
+    else:
+        found = [] if labels is None else [number for number, label in enumerate(labels) if label == matrix]
+    if len(found) > 1:
+        raise ValueError(f"Class {matrix!r} has {len(found)} matrices; give the number of one of them, from {found}.")
+    if not found:
+        names = [] if labels is None else sorted({label for label in labels.tolist() if isinstance(label, str)})
+        known = f", or one of the classes {names}" if names else ""
+        raise ValueError(f"There is no matrix {matrix!r}; give a number from 0 to {n_matrices - 1}{known}.")
+    return found[0]
