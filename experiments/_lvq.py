@@ -49,7 +49,7 @@ def printed_rates(prototypes: float, *others: Any, **schedule: Any) -> SGD:
     return SGD(prototypes / 2, **dict(zip(names, others)), **schedule)
 
 
-def as_published(name: str, solver: SGD, epochs: int, seed: int) -> GLVQ:
+def as_published(name: str, solver: Solver, epochs: int, seed: int) -> GLVQ:
     """Return a method of Biehl et al. 2006: class means, no squashing; a symmetric matrix from the identity."""
     options: dict[str, Any] = {"init": "mean", "squashing": "identity", "solver": solver, "max_iter": epochs}
     if name.endswith("GMLVQ"):

@@ -47,7 +47,13 @@ SCALINGS = ("weighted", "plain", "orthonormalized")
 LIRAM, LIRAM_15, LLIRAM = "LiRaM, 7 prototypes", "LiRaM, 15 prototypes", "LLiRaM"
 # Bunte 2011, table 3.1: train and test, classification and 1-NN
 CLASSIFICATION = {LIRAM: (92.9, 88.0), LIRAM_15: (91.9, 90.3), LLIRAM: (89.0, 85.7)}
-NEIGHBOURS = {LIRAM: (85.7, 87.0), LIRAM_15: (88.6, 87.5), LLIRAM: (88.6, 87.4), "LFDA": (83.7, 85.8), "NCA": (90, 87.1)}
+NEIGHBOURS = {
+    LIRAM: (85.7, 87.0),
+    LIRAM_15: (88.6, 87.5),
+    LLIRAM: (88.6, 87.4),
+    "LFDA": (83.7, 85.8),
+    "NCA": (90.0, 87.1),
+}
 WHOLE = {LIRAM: 88.4, LIRAM_15: 90.4}
 LLIRAM_MEAN = 85.0
 
@@ -75,6 +81,7 @@ class View:
     psis: Array | None = None
 
     def __call__(self, X: Array) -> Array:
+        """Return the coordinates of samples in the view."""
         return X @ self.matrix.T
 
     def scores(self, train: Samples, test: Samples) -> list[float]:
@@ -104,7 +111,7 @@ def run(quick: bool = False) -> Result:
     lfda = {scaling: lfda_scan(train, SCAN, 2, scaling) for scaling in SCALINGS}
     nca = [nca_scan(train, SCAN, 2, seed) for seed in range(n_runs)]
     views["LFDA"] = best_of_scan(lfda["weighted"])
-    views["NCA"] = best_of_scan(max(nca, key=lambda one: max(score for score, _ in one.values())))
+    views["NCA"] = best_of_scan(best_scan(nca))
     defaults = {
         LIRAM: GMLVQ(SIZES[7], n_components=2, random_state=0),
         LIRAM_15: GMLVQ(SIZES[15], n_components=2, random_state=0),
@@ -203,6 +210,10 @@ def nca_scan(train: Samples, scan: tuple[int, ...], M: int, seed: int) -> Scan:
     return {step: (leave_one_out(view(train[0]), train[1]), view) for step, view in views.items()}
 
 
+def best_scan(scans: list[Scan]) -> Scan:
+    return max(scans, key=lambda scan: scan[best_key(scan)][0])
+
+
 def best_of_scan(scan: Scan) -> View:
     return scan[best_key(scan)][1]
 
@@ -230,10 +241,10 @@ def classification_rows(runs: dict[str, list[Run]]) -> list[Row]:
             value = float(ours[name][i])
             verdict = judge(value, printed[i], TOLERANCE, in_order)
             rows.append(row(f"{name}, classification, {part}, %", printed[i], value, verdict))
-    for name, printed in WHOLE.items():
+    for name, overall in WHOLE.items():
         value = float(ours[name] @ [210, 2100]) / 2310
-        verdict = judge(value, printed, TOLERANCE, False)
-        rows.append(row(f"{name}, classification, all samples, %", printed, value, verdict))
+        verdict = judge(value, overall, TOLERANCE, False)
+        rows.append(row(f"{name}, classification, all samples, %", overall, value, verdict))
     return rows
 
 
@@ -243,7 +254,7 @@ def neighbour_rows(views: dict[str, View], train: Samples, test: Samples) -> lis
     for i, part in enumerate(("train, leave-one-out", "test, leave-one-out", "test among training samples")):
         lowest = min(ours, key=lambda name: ours[name][i]) == "LFDA"
         for name, printed in NEIGHBOURS.items():
-            document = float(printed[min(i, 1)])
+            document = printed[min(i, 1)]
             verdict = judge(ours[name][i], document, TOLERANCE, lowest) if i < 2 else NO_NUMBER
             rows.append(row(f"{name}, 1-NN in the view, {part}, %", document, ours[name][i], verdict))
     return rows
@@ -291,7 +302,7 @@ def scan_rows(lfda: dict[str, Scan], nca: list[Scan], train: Samples, test: Samp
     late = [float(np.mean([score for step, (score, _) in one.items() if step >= 16])) for one in nca]
     best = [one[best_key(one)][0] for one in nca]
     tests = [best_of_scan(one).scores(train, test)[1] for one in nca]
-    rows.append(row("NCA, 1-NN, train, l = 1, %", 56.2, first, judge(first, 56.2, TOLERANCE, np.mean(first) < 80)))
+    rows.append(row("NCA, 1-NN, train, l = 1, %", 56.2, first, judge(first, 56.2, TOLERANCE, False)))
     rows.append(row("NCA, 1-NN, train, mean of l >= 16, %", 90.0, late, judge(late, 90.0, TOLERANCE, False)))
     rows.append(row("NCA, 1-NN, train, best l of each run, %", None, best, NO_NUMBER))
     rows.append(row("NCA, 1-NN, test, leave-one-out, best l of each run, %", None, tests, NO_NUMBER))
@@ -324,7 +335,7 @@ def draw_view(ax: Axes, view: dict[str, Any], labels: Array) -> None:
     """Draw samples, and prototypes and class borders if the view has any; far outliers fall outside."""
     Z = np.array(view["points"])
     colours = np.array((*COLOURS, "#000000"))
-    ax.scatter(*Z.T, s=9, c=colours[labels], alpha=0.75, linewidth=0, zorder=3)
+    ax.scatter(Z[:, 0], Z[:, 1], s=9, c=colours[labels], alpha=0.75, linewidth=0, zorder=3)
     around = Z if view["prototypes"] is None else np.vstack([Z, view["prototypes"]])
     low, high = np.percentile(around, [0.5, 99.5], axis=0)
     margin = 0.06 * (high - low)
@@ -335,20 +346,22 @@ def draw_view(ax: Axes, view: dict[str, Any], labels: Array) -> None:
         return
     draw_borders(ax, in_view(view))
     V, codes = np.array(view["prototypes"]), np.array(view["codes"])
-    ax.scatter(*V.T, s=60, c=colours[codes], marker="D", edgecolor="white", linewidth=1.2, zorder=4)
+    style: dict[str, Any] = {"marker": "D", "facecolor": "none", "linewidth": 1.7, "zorder": 4}
+    ax.scatter(V[:, 0], V[:, 1], s=75, edgecolor=colours[codes], **style)
 
 
-def draw_borders(ax: Axes, predict: Predict) -> None:
-    """Draw the borders between classes in the plane that the Axes show."""
+def draw_borders(ax: Axes, predict: Predict, colour: str = "0.35") -> None:
+    """Draw the borders between the regions of a prediction, in the plane that the Axes show."""
     x, y = (np.linspace(*limits, 400) for limits in (ax.get_xlim(), ax.get_ylim()))
     plane = np.stack(np.meshgrid(x, y), axis=-1)
     codes = predict(plane.reshape(-1, 2)).reshape(plane.shape[:2])
     for code in np.unique(codes):
-        ax.contour(x, y, codes == code, levels=[0.5], colors="0.35", linewidths=0.7, zorder=2)
+        ax.contour(x, y, codes == code, levels=[0.5], colors=colour, linewidths=0.7, zorder=1)
 
 
 def draw_legend(ax: Axes, classes: list[str]) -> None:
     ax.axis("off")
     marks = [Line2D([], [], linestyle="", marker="o", color=c, label=n) for c, n in zip((*COLOURS, "#000000"), classes)]
-    marks.append(Line2D([], [], linestyle="", marker="D", color="0.5", label="prototype"))
+    diamond: dict[str, Any] = {"marker": "D", "markersize": 8, "fillstyle": "none", "color": "0.4"}
+    marks.append(Line2D([], [], linestyle="", label="prototype", **diamond))
     ax.legend(handles=marks, frameon=False, loc="center left")

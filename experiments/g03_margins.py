@@ -15,6 +15,7 @@ the same for all methods, within PAR (relative).
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -71,45 +72,49 @@ def run(quick: bool = False) -> Result:
 
 def one_run(seed: int, shrink: int) -> dict[str, Any]:
     train, test = cigars(seed)
+    before = METRIC_START // shrink - 1
     results = {}
     for name in METHODS:
-        margins = Margins()
-        solver: Any = Watched(online(shrink), margins)
-        model = as_published(name, solver, EPOCHS[name] // shrink, seed).fit(*train)
-        results[name] = read(margins, METRIC_START // shrink) | {"test": 1 - accuracy(model, test) / 100}
+        n_epochs = EPOCHS[name] // shrink
+        margins = Margins([before, *np.geomspace(1, n_epochs, N_EPOCHS_SHOWN).round().astype(int).tolist()])
+        model = as_published(name, Watched(online(shrink), margins), n_epochs, seed).fit(*train)
+        results[name] = read(margins, before) | {"test": 1 - accuracy(model, test) / 100}
     return results
 
 
 class Margins:
-    """Keeps the margins of the training samples after every epoch, and the radius of samples and prototypes."""
+    """Keeps the margins of the training samples after chosen epochs, and the last radius of samples and prototypes."""
 
-    def __init__(self) -> None:
-        self.history: list[Array] = []
+    def __init__(self, epochs: Iterable[int]) -> None:
+        self.epochs = set(epochs)
+        self.epoch = 0
+        self.found: dict[int, Array] = {}
         self.radius = 0.0
 
     def __call__(self, problem: Problem, flat: Array) -> None:
         """Look at the state after an epoch."""
+        self.epoch += 1
+        if self.epoch not in self.epochs:
+            return
         W, theta = problem.unpack(problem.normalised(flat))
         D = problem.metric.measure(problem.X, W, problem.classes, theta)[0]
         trace = W.shape[1] if isinstance(problem.metric, Identity) else 1
-        self.history.append(classification_margins(D / trace, problem.classes, problem.y))
+        self.found[self.epoch] = classification_margins(D / trace, problem.classes, problem.y)
         self.radius = float(np.sqrt(max((part**2).sum(axis=1).max() for part in (problem.X, W))))
 
 
-def read(found: Margins, metric_start: int) -> dict[str, Any]:
-    """Return what the margins of all epochs tell."""
-    last = found.history[-1]
-    size: dict[str, Any] = {"n_prototypes": 2, "radius": found.radius}
+def read(seen: Margins, before: int) -> dict[str, Any]:
+    """Return what the margins tell; ``before`` is the last epoch without metric learning."""
+    last = seen.found[seen.epoch]
+    size: dict[str, Any] = {"n_prototypes": 2, "radius": seen.radius}
     bound = margin_bound(last, rho=RHO, **size)
-    posterior = posterior_margin_bound(last, **size)
-    moments = {"first": 0, "before": metric_start - 2, "last": -1}
-    epochs = np.unique(np.geomspace(1, len(found.history), N_EPOCHS_SHOWN).astype(int))
+    moments = {"first": 1, "before": before, "last": seen.epoch}
     return {
-        **{moment: margin_error(found.history[i], RHO) for moment, i in moments.items()},
+        **{moment: margin_error(seen.found[epoch], RHO) for moment, epoch in moments.items()},
         "margins": last,
-        "quantiles": [(int(t), *np.quantile(found.history[t - 1], QUANTILES)) for t in epochs],
+        "quantiles": [(epoch, *np.quantile(margins, QUANTILES)) for epoch, margins in seen.found.items()],
         "rest": bound.complexity + bound.confidence,
-        "posterior": posterior.value,
+        "posterior": posterior_margin_bound(last, **size).value,
         "needed": samples_needed(last, size),
     }
 

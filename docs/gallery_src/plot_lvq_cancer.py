@@ -41,8 +41,8 @@ print(f"accuracy on {len(X_test)} new tumours: {pipeline.score(X_test, y_test):.
 plot_relevances(model, n_features=15)
 
 # %%
-# The relevance matrix also tells which measurements count *together*. Red: if a tumour differs from a prototype in both
-# in the same sense, that adds to the distance. Blue: it takes from it.
+# The relevance matrix also tells which measurements count *together*. A positive entry: if a tumour differs from a
+# prototype in both in the same sense, that adds to the distance. A negative one: it takes from it.
 
 plot_relevance_matrix(model, n_features=12)
 

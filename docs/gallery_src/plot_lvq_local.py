@@ -22,17 +22,13 @@ from protolearn.plotting import plot_decision_regions, plot_learning_curve
 X, y = make_cigars(300, random_state=0)
 X_test, y_test = make_cigars(600, random_state=1)
 
-models = {
-    "GLVQ, fixed metric": GLVQ(),
-    "GMLVQ, one matrix": GMLVQ(),
-    "LGRLVQ, local relevances": LGRLVQ(),
-    "LGMLVQ, local matrices": LGMLVQ(),
-}
-figure, axes = plt.subplots(2, 2, figsize=(9, 8), layout="constrained", sharex=True, sharey=True)
-for ax, (name, model) in zip(axes.flat, models.items()):
-    model.fit(X, y)
-    plot_decision_regions(model, X, y, ax=ax)
-    ax.set_title(f"{name}: {model.score(X_test, y_test):.1%} right")
+models = [GLVQ(), GMLVQ(), LGRLVQ(), LGMLVQ()]
+metrics = ["fixed metric", "one matrix", "local relevances", "local matrices"]
+figure, axes = plt.subplots(2, 2, figsize=(8, 8), layout="constrained", sharex=True, sharey=True)
+for ax, model, metric in zip(axes.flat, models, metrics):
+    plot_decision_regions(model.fit(X, y), X, y, ax=ax)
+    ax.get_legend().remove()
+    ax.set(title=f"{type(model).__name__}, {metric}: {model.score(X_test, y_test):.1%} right", xlabel="", ylabel="")
 
 # %%
 # The best possible classifier is right on 91.2 % of such samples.
@@ -42,7 +38,7 @@ for ax, (name, model) in zip(axes.flat, models.items()):
 # All points on an ellipse are equally far from its prototype. The ellipses are long where the classes are: distances
 # count across a class.
 
-local = models["LGMLVQ, local matrices"]
+local = models[-1]
 angle = np.linspace(0, 2 * np.pi, 200)
 circle = np.column_stack([np.cos(angle), np.sin(angle)])
 
@@ -50,7 +46,7 @@ figure, ax = plt.subplots(figsize=(5.5, 5), layout="constrained")
 for label, colour in zip(local.classes_, ("#0072B2", "#E69F00")):
     ax.scatter(*X[y == label].T, s=6, color=colour, linewidths=0)
 for w, omega in zip(local.prototypes_, local.omegas_):
-    for radius in (0.5, 1.0):
+    for radius in (0.5, 1.0, 2.0):
         ax.plot(*(w + radius * circle @ np.linalg.inv(omega).T).T, color="black", linewidth=1)
 ax.set(aspect="equal", title="equal distance from the prototypes", xlim=ax.get_xlim(), ylim=ax.get_ylim())
 

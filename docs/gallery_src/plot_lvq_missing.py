@@ -51,16 +51,16 @@ ways = {
     "filled in: mean": [SimpleImputer(keep_empty_features=True), GMLVQ()],
     "filled in: neighbours": [KNNImputer(keep_empty_features=True), GMLVQ()],
 }
-shares = [0.0, 0.2, 0.4, 0.6]
+shares = [0.0, 0.25, 0.5]
 pixels, digit = load_digits(return_X_y=True)
-data = {"wine": (X.to_numpy(), y), "digits, 600 of them": (pixels[:600], digit[:600])}
+data = {"wine": (X.to_numpy(), y), "digits, 500 of them": (pixels[:500], digit[:500])}
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 for ax, (title, (samples, labels)) in zip(axes, data.items()):
     gaps = [np.where(rng.random(samples.shape) < share, np.nan, samples) for share in shares]
     for (way, steps), colour in zip(ways.items(), ("#0072B2", "#E69F00", "#009E73")):
         pipeline = make_pipeline(StandardScaler(), *steps)
-        scores = [cross_val_score(pipeline, each, labels, cv=5).mean() for each in gaps]
+        scores = [cross_val_score(pipeline, each, labels, cv=3).mean() for each in gaps]
         ax.plot(shares, scores, "o-", color=colour, markersize=4, label=way)
     ax.set(title=title, xlabel="share of values that are missing", ylabel="accuracy, cross-validated")
     ax.spines[["top", "right"]].set_visible(False)

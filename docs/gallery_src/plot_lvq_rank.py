@@ -16,7 +16,7 @@ the term that keeps its directions alive, ``regularization``. scikit-learn's ``v
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer, load_digits
-from sklearn.model_selection import validation_curve
+from sklearn.model_selection import StratifiedKFold, validation_curve
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -26,8 +26,9 @@ from protolearn.datasets import make_oblique_classes
 pipeline = make_pipeline(StandardScaler(), GMLVQ())
 
 
-def draw_curve(ax, X, y, name, values, cv):
+def draw_curve(ax, X, y, name, values, n_splits):
     """Draw the accuracy in training and on held-out samples over the values of a parameter."""
+    cv = StratifiedKFold(n_splits, shuffle=True, random_state=0)
     scores = validation_curve(pipeline, X, y, param_name=f"gmlvq__{name}", param_range=values, cv=cv)
     places = np.arange(len(values))
     for part, score, colour in zip(("training", "held out"), scores, ("#0072B2", "#D55E00")):
@@ -41,16 +42,16 @@ def draw_curve(ax, X, y, name, values, cv):
 
 X, y = load_digits(return_X_y=True)
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-draw_curve(ax, X, y, "n_components", [1, 2, 3, 5, 9, 64], cv=3)
+draw_curve(ax, X, y, "n_components", [1, 2, 3, 5, 9, 64], n_splits=3)
 ax.set_title("digits")
 ax.legend(frameon=False)
 
 # %%
 # How much regularisation
 # -----------------------
-# Without the term, the relevance matrix tends to a single direction that fits the training samples well. Of the tumours
-# most measurements say nearly the same, and it is better to keep all: regularise much. The oblique classes are told
-# apart by directions that are exactly the ones to be found, and regularisation hides them.
+# Without the term, the relevance matrix tends to few directions, those that suit the training samples best. Of the
+# tumours many measurements say nearly the same, and it is better to keep all: regularise much. The oblique classes need
+# certain directions: a little regularisation helps to find them, and more hides them.
 
 weights = [0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]
 data = {
@@ -59,7 +60,7 @@ data = {
 }
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.6), layout="constrained")
 for ax, (title, (X, y)) in zip(axes, data.items()):
-    draw_curve(ax, X, y, "regularization", weights, cv=5)
+    draw_curve(ax, X, y, "regularization", weights, n_splits=5)
     ax.set_title(title)
 axes[0].legend(frameon=False)
 

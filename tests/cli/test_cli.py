@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 import protolearn
 from protolearn.cli import app
 from protolearn.cli._demo import run_demo
-from protolearn.cli._pictures import with_palette
+from protolearn.cli._pictures import signed_png, with_palette
 from protolearn.cli._report import Code, Prose, Section, Table, render_page
 from protolearn.cli._sections import QUICK
 from protolearn.cli._sections.code import SOURCE
@@ -110,7 +110,7 @@ def test_table_of_merits(demo, page):
     """Every number of the table follows from the fitted classifiers, by other means than those of the demo."""
     results = demo.sections["classifier"].results
     X, y, trials = results["X"], results["y"], results["trials"]
-    rows = {row[0]: row[1:] for row in page.rows if row[0] in trials}
+    rows = {row[0]: row[1:] for row in page.rows if row[0] in trials and len(row) == 6}
     assert list(rows) == list(trials)
     assert len(trials) == 5
     for name, cells in rows.items():
@@ -163,12 +163,164 @@ def test_rejection_in_the_text(demo, page):
     confidence = careful.confidence(results["X"][trial.test])
     accepted = confidence >= careful.reject_threshold
     right = trial.classifier.predict(results["X"][trial.test]) == results["y"][trial.test]
-    text = " ".join("".join(page.text).split())
+    text = _text(page)
     assert f"leaves {np.mean(~accepted):.1%} of its test digits open" in text
     assert f"is right on {right[accepted].mean():.1%} of the others" in text
     assert 0 < np.mean(~accepted) < 0.5
     learned = trial.classifier.confidence(results["X"][trial.train])
     assert np.mean(learned < careful.reject_threshold) == pytest.approx(0.1, abs=0.01)
+
+
+def test_lvq_runs_on_the_splits_of_the_maps(demo):
+    """The map classifier that LVQ is compared with is the one of the chapter before, and all see the same rows."""
+    before = demo.sections["classifier"].results["trials"]["supervised neural gas"]
+    trials = demo.sections["lvq"].results["trials"]
+    assert list(trials) == ["supervised neural gas", "GLVQ", "GMLVQ", "LGMLVQ"]
+    for repeated in trials.values():
+        for trial, earlier in zip(repeated, before, strict=True):
+            np.testing.assert_array_equal(trial.train, earlier.train)
+            np.testing.assert_array_equal(trial.test, earlier.test)
+    for trial, earlier in zip(trials["supervised neural gas"], before):
+        prototypes = trial.classifier.estimator_.prototypes_
+        np.testing.assert_array_equal(prototypes, earlier.classifier.estimator_.prototypes_)
+
+
+def test_table_of_lvq(demo, page):
+    """Accuracies follow from plain distances to the prototypes under the learned matrices."""
+    results = demo.sections["lvq"].results
+    X, y, trials = results["X"], results["y"], results["trials"]
+    rows = {row[0]: row[1:] for row in page.rows if row[0] in trials and len(row) == 4}
+    for name, repeated in trials.items():
+        shares = [100 * _right(trial.classifier, X[trial.test], y[trial.test]).mean() for trial in repeated]
+        seconds = np.mean([trial.seconds for trial in repeated])  # of two, the median is the mean
+        expected = [30 if name == "supervised neural gas" else 10, np.mean(shares), np.std(shares), seconds]
+        shown = [float(number) for number in NUMBER.findall(" ".join(rows[name]))]
+        assert np.all(np.abs(np.subtract(shown, expected)) <= [0, 0.0501, 0.0501, 0.00501]), (name, rows[name])
+
+
+def _right(model, X, y):
+    return model.prototype_labels_[_lvq_distances(model, X).argmin(axis=1)] == y
+
+
+def _lvq_distances(model, X):
+    """Return squared distances (n, k), one prototype after another."""
+    W = getattr(model, "estimator_", model).prototypes_
+    identity = np.eye(X.shape[1])
+    matrices = getattr(model, "omegas_", [getattr(model, "omega_", identity)] * len(W))
+    return np.stack([(((X - w) @ A.T) ** 2).sum(axis=1) for w, A in zip(W, matrices)], axis=1)
+
+
+def test_lvq_rejection_in_the_text(demo, page):
+    """The accuracies on the most certain digits come from the two nearest classes of every test digit."""
+    results = demo.sections["lvq"].results
+    certainty, right = [], []
+    for trial in results["trials"]["GMLVQ"]:
+        X, y = results["X"][trial.test], results["y"][trial.test]
+        near, far = np.sort(_lvq_distances(trial.classifier, X), axis=1)[:, :2].T  # one prototype for each class
+        certainty += list((far - near) / (far + near))
+        right += list(_right(trial.classifier, X, y))
+    surest = np.array(right)[np.argsort(certainty)[::-1]]
+    shown = [f"{surest[: round(len(surest) * share)].mean():.1%}" for share in (0.95, 0.9, 0.8)]
+    text = _text(page)
+    assert f"Leave the least certain 5%, 10% or 20% open, and GMLVQ is right on {', '.join(shown[:2])} or " in text
+    assert f"or {shown[2]} of the others" in text
+
+
+def test_pixel_of_most_weight(demo, page):
+    """It adds most to the distances between digits, if pixels are counted one by one."""
+    results = demo.sections["lvq"].results
+    trial = results["trials"]["GMLVQ"][0]
+    X, matrix = results["X"][trial.train], trial.classifier.omega_.T @ trial.classifier.omega_
+    parts = np.array([matrix[i, i] * cdist(X[:, [i]], X[:, [i]], "sqeuclidean").sum() for i in range(64)])
+    parts /= parts.mean()
+    row, column = np.argwhere(parts.reshape(8, 8) == parts.max())[0] + 1
+    assert f"row {row}, column {column} weighs most, {parts.max():.1f} times the average" in _text(page)
+    assert f"{np.mean(parts < 0.1):.0%} of the pixels weigh less than a tenth of it" in _text(page)
+
+
+def test_view_in_the_text(demo, page):
+    """The shares are those of test digits nearest to a prototype of their class in each of the planes."""
+    results = demo.sections["lvq"].results
+    rows = results["trials"]["GMLVQ"][0].test
+    X, y = results["X"][rows], results["y"][rows]
+    learned, (pca, principal) = results["planes"]["learned"], results["planes"]["principal"]
+    in_view = cdist(learned.transform(X), learned.transform(learned.prototypes_)).argmin(axis=1)
+    assert learned.transform(X).shape[1] == 2
+    right = np.mean(learned.prototype_labels_[in_view] == y)
+    assert f"yet {right:.0%} of the test digits lie in the region of their class" in _text(page)
+    assert f"LVQ recognises {_right(principal, pca.transform(X), y).mean():.0%}" in _text(page)
+
+
+def test_explained_digit(demo, page):
+    """It is a test digit of middle confidence; the page tells its distances and shows what would change its class."""
+    results = demo.sections["lvq"].results
+    trial, sample = results["trials"]["GMLVQ"][0], results["shown"]
+    model, X, y = trial.classifier, results["X"][trial.test], results["y"][trial.test]
+    right = X[_right(model, X, y)]
+    assert (right == sample).all(axis=1).any()
+    assert np.mean(model.confidence(right) < model.confidence(sample)) == pytest.approx(0.5, abs=0.02)
+
+    (distances,) = _lvq_distances(model, sample)
+    nearest, rival = np.argsort(distances)[:2]
+    text = _text(page)
+    assert f"the prototype of class {model.classes_[nearest]} is {distances[nearest]:.3f}" in text
+    assert f"the next class is {model.classes_[rival]}, at {distances[rival]:.3f}" in text
+
+    (other,) = model.counterfactual(sample).samples
+    for alt, values in {
+        "Test digit": sample,
+        "Nearest prototype": model.prototypes_[nearest],
+        "Nearest of another class": model.prototypes_[rival],
+        "Test digit after the change": other,
+    }.items():
+        np.testing.assert_allclose(_ink(page, alt), np.clip(values, 0, 1).reshape(8, 8), atol=0.01)
+    reached = model.classes_[_lvq_distances(model, other[None]).argmin()]
+    assert reached != model.classes_[nearest]
+    assert f"leads to class {reached}; no pixel changes by more than {np.abs(other - sample).max():.0%}" in text
+
+
+def _ink(page, alt):
+    """Return how much ink, from 0 to 1, is in each pixel of the image with this description."""
+    (source,) = (image["src"] for image in page.images if image["alt"] == alt)
+    return 1 - _pixels(b64decode(source.partition(",")[2]))[..., 0] / 255
+
+
+def test_wine_that_might_be_another(demo, page):
+    """The page tells the largest changes that take the least certain wine, rightly classified, across a border."""
+    (scaler, model), X, y, names = demo.sections["lvq"].results["wines"]
+    text = _text(page)
+    Z = scaler.transform(X)
+    right = _right(model, Z, y)
+    assert f"is right on {right.mean():.0%} of {len(X)} wines it has not seen" in text
+    second, first = np.argsort((model.omega_**2).sum(axis=0))[-2:]
+    assert f"It goes most by {names[first]} and {names[second]}." in text
+
+    near, far = np.sort(_lvq_distances(model, Z), axis=1)[:, :2].T
+    row = np.where(right, (far - near) / (far + near), np.inf).argmin()
+    after = model.counterfactual(Z[[row]]).samples
+    reached = model.classes_[_lvq_distances(model, after).argmin()]
+    assert reached != y[row]
+    assert f"to call this last wine {reached}?" in text
+    values = after[0] * scaler.scale_ + scaler.mean_
+    for column in np.argsort(np.abs(after - Z[row])[0])[-3:]:
+        assert f"{names[column]} {values[column]:.4g} instead of {X[row, column]:.4g}" in text
+
+
+def _text(page):
+    return " ".join("".join(page.text).split())
+
+
+def test_signed_pictures():
+    """Zero is white, opposite values have the place of blue and red exchanged, and the largest is the darkest."""
+    values = np.array([[0.0, 1.0, -1.0], [0.5, -0.5, 0.25]])
+    colours, exchanged = (_pixels(signed_png(signs * values)).astype(int)[..., :3] for signs in (1, -1))
+    assert colours[0, 0].min() > 240
+    assert np.all(colours[values > 0][:, 2] > colours[values > 0][:, 0])
+    assert np.all(colours[values < 0][:, 0] > colours[values < 0][:, 2])
+    np.testing.assert_array_equal(colours[0, 1], exchanged[0, 2])
+    np.testing.assert_array_equal(_pixels(signed_png(7 * values))[..., :3], colours)
+    assert colours[0, 1].sum() < colours[1, 0].sum() < colours[1, 2].sum()
+    assert np.ptp(_pixels(signed_png(np.zeros((2, 2))))[..., :3]) < 10
 
 
 def test_ten_lines(demo, page):

@@ -207,6 +207,16 @@ def test_all_is_inside_the_figure(draw: Any, name: str) -> None:
     assert box.y1 <= height + 0.02
 
 
+def test_there_is_room_for_long_names_of_classes(cigars: Any) -> None:
+    X, y = cigars
+    names = np.where(y == "left", "those on the left", "those on the right")
+    figure = plot_decision_regions(GLVQ(**FEW).fit(X, names), X, names).figure
+    figure.canvas.draw()
+    box = figure.get_tightbbox()
+    assert box.x0 >= -0.02
+    assert box.x1 <= figure.get_size_inches()[0] + 0.02
+
+
 @each_of_models
 def test_refuses_what_is_not_fitted(draw: Any, name: str) -> None:
     with pytest.raises(NotFittedError):
@@ -570,6 +580,8 @@ def test_view_of_one_local_matrix(local: LGMLVQ, wine: Any) -> None:
     np.testing.assert_allclose(samples - prototypes[1], local.local_transform(wine[0])[:, 1, :2], atol=1e-12)
     assert ax.get_title() == "class class_1"
     assert not ax.images
+    # The other prototypes have metrics of their own, so there are no regions in two dimensions either.
+    assert not plot_view(LGMLVQ(n_components=2, **FEW).fit(*wine), *wine, 0).images
     with pytest.raises(ValueError, match=r"The 3 matrices of LGMLVQ have no common view: .*fit LLiRaMLVQ"):
         plot_view(local, *wine)
 

@@ -1,26 +1,41 @@
-"""The parts that the documentation of all classifiers shares."""
+"""What the signatures and the documentation of all classifiers share, written once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from textwrap import indent
-from typing import TypeVar
+from typing import Any, TypeVar
 
-__all__ = ["documented"]
+__all__ = ["documented", "extends"]
 
 T = TypeVar("T", bound=type)
 
-PARAMETERS = """
+INIT = """
 init : {"neural_gas", "mean"} or ndarray of shape (k, n_features), default="neural_gas"
     Where prototypes start: neural gas within each class (with one prototype, the class mean), means of random thirds of
     the class, or given positions, ordered by class.
+"""
+
+ANSWERS = """
+missing : {"error", "partial"}, default="error"
+    What to do with NaN in ``X``: refuse it, or leave missing values out of the distances.
+reject_threshold : float, default=0.0
+    Samples whose `confidence` is below this are not classified.
+reject_label : object, default=-1
+    What `predict` returns for such samples; of the same kind as the classes.
+"""
+
+PARAMETERS = """
+%(init)s
 squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
     What is made of the relative distance of each sample before it is added to the cost.
 slope : float or tuple of float, default=(2.0, 10.0)
     Slope of the sigmoid or swish; a pair is annealed from the first to the second. Steep slopes count errors, flat ones
     heed all samples.
 solver : {"auto", "lbfgs", "sgd", "waypoint", "adam"} or Solver, default="auto"
-    How the cost is minimised. ``"auto"`` is L-BFGS up to {large:,} samples and Adam on mini-batches beyond. Give an
+    How the cost is minimised. ``"auto"`` is L-BFGS up to 200,000 samples and Adam on mini-batches beyond. Give an
     object, such as ``SGD(learning_rate=0.1)``, to set its parameters.
 max_iter : int, optional
     Most iterations (L-BFGS, waypoint) or epochs (sgd, adam); by default what suits the solver. Few iterations also
@@ -38,12 +53,7 @@ validation_fraction : float, default=0.1
     Share of samples that early stopping holds out.
 n_iter_no_change : int, default=10
     Patience of early stopping.
-missing : {"error", "partial"}, default="error"
-    What to do with NaN in ``X``: refuse it, or leave missing values out of the distances.
-reject_threshold : float, default=0.0
-    Samples whose `confidence` is below this are not classified.
-reject_label : object, default=-1
-    What `predict` returns for such samples; of the same kind as the classes.
+%(answers)s
 n_jobs : int, optional
     Number of threads; by default as many as the matrix library may use.
 random_state : int, RandomState instance or None, default=None
@@ -52,37 +62,67 @@ verbose : int, default=0
     Report progress: 1 about ten times, 2 at every iteration.
 """
 
-ATTRIBUTES = """
+PROTOTYPES = """
 prototypes_ : ndarray of shape (k, n_features)
     The prototypes.
 prototype_labels_ : ndarray of shape (k,)
     Their classes.
 classes_ : ndarray of shape (n_classes,)
     The classes.
-cost_history_ : list of float
-    Cost after every iteration.
-score_history_ : list of float
-    Accuracy after every iteration, if ``early_stopping``.
-n_iter_ : int
-    Number of iterations.
+"""
+
+FEATURES = """
 n_features_in_ : int
     Number of features.
 feature_names_in_ : ndarray of shape (`n_features_in_`,)
     Names of the features, if ``X`` had names.
 """
 
+ATTRIBUTES = """
+%(prototypes)s
+cost_history_ : list of float
+    Cost after every iteration.
+score_history_ : list of float
+    Accuracy after every iteration, if ``early_stopping``.
+n_iter_ : int
+    Number of iterations.
+%(features)s
+"""
 
-def documented(large: int) -> Callable[[T], T]:
-    """Fill the shared parameters and attributes into the docstring of a class."""
 
-    def fill(estimator: T) -> T:
-        text = estimator.__doc__ or ""
-        for name, part in (
-            ("%(parameters)s", PARAMETERS.replace("{large:,}", f"{large:,}")),
-            ("%(attributes)s", ATTRIBUTES),
-        ):
-            text = text.replace("    " + name, indent(part.strip("\n"), "    "))
-        estimator.__doc__ = text
-        return estimator
+PARTS = {
+    "parameters": PARAMETERS,
+    "attributes": ATTRIBUTES,
+    "init": INIT,
+    "answers": ANSWERS,
+    "prototypes": PROTOTYPES,
+    "features": FEATURES,
+}
 
-    return fill
+
+def documented(estimator: T) -> T:
+    """Fill the shared parts, ``%(name)s`` on lines of their own, into the docstring of a class."""
+    text = estimator.__doc__ or ""
+    for name, part in PARTS.items():  # in this order, because the first two hold some of the others
+        text = text.replace(f"    %({name})s", indent(part.strip("\n"), "    "))
+    estimator.__doc__ = text
+    return estimator
+
+
+def extends(parent: type, without: str = "metric") -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Put the parameters of a parent in place of the ``**common`` of an ``__init__``."""
+
+    def decorate(init: Callable[..., None]) -> Callable[..., None]:
+        own = [part for part in signature(init).parameters.values() if part.kind is not Parameter.VAR_KEYWORD]
+        known = {part.name for part in own} | {without}
+        full = Signature(own + [part for name, part in signature(parent).parameters.items() if name not in known])
+
+        @wraps(init)
+        def checked(*args: Any, **kwargs: Any) -> None:
+            bound = full.bind(*args, **kwargs)
+            init(*bound.args, **bound.kwargs)
+
+        checked.__signature__ = full  # type: ignore[attr-defined]
+        return checked
+
+    return decorate

@@ -14,7 +14,7 @@ from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, check_weights
 from protolearn.lvq._base import LVQClassifier
-from protolearn.lvq._docs import documented
+from protolearn.lvq._docs import documented, extends
 from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import Diagonal, Identity, Metric, Theta
@@ -30,7 +30,7 @@ STREAMED = 10_000  # prototypes per class that a stream may ask for, whatever it
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
 
-@documented(LARGE)
+@documented
 class GLVQ(LVQClassifier):
     """Generalised learning vector quantization.
 
@@ -406,7 +406,7 @@ class _Progress:
             print(f"[{type(self.model).__name__}] iteration {step}/{self.max_iter}  cost {cost:.6g}", flush=True)
 
 
-@documented(LARGE)
+@documented
 class GRLVQ(TransformerMixin, GLVQ):
     """Generalised relevance LVQ: also learns how much each feature matters.
 
@@ -444,49 +444,15 @@ class GRLVQ(TransformerMixin, GLVQ):
     True
     """
 
+    @extends(GLVQ)
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
         *,
         regularization: float = 0.01,
-        init: str | ArrayLike = "neural_gas",
-        squashing: str = "sigmoid",
-        slope: float | tuple[float, float] = (2.0, 10.0),
-        solver: str | Solver = "auto",
-        max_iter: int | None = None,
-        tol: float = 1e-6,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        early_stopping: bool | str = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        missing: str = "error",
-        reject_threshold: float = 0.0,
-        reject_label: Any = -1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
+        **common: Any,
     ) -> None:
-        super().__init__(
-            prototypes_per_class,
-            init=init,
-            squashing=squashing,
-            slope=slope,
-            solver=solver,
-            max_iter=max_iter,
-            tol=tol,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            missing=missing,
-            reject_threshold=reject_threshold,
-            reject_label=reject_label,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        super().__init__(prototypes_per_class, **common)
         self.regularization = regularization
 
     def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
@@ -529,7 +495,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         return OneToOneFeatureMixin.get_feature_names_out(self, input_features)
 
 
-@documented(LARGE)
+@documented
 class LGRLVQ(GLVQ):
     """Localised generalised relevance LVQ: each prototype, or each class, has relevances of its own.
 
@@ -566,50 +532,16 @@ class LGRLVQ(GLVQ):
     (3, 4)
     """
 
+    @extends(GLVQ)
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
         *,
         localization: str = "prototype",
         regularization: float = 0.01,
-        init: str | ArrayLike = "neural_gas",
-        squashing: str = "sigmoid",
-        slope: float | tuple[float, float] = (2.0, 10.0),
-        solver: str | Solver = "auto",
-        max_iter: int | None = None,
-        tol: float = 1e-6,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        early_stopping: bool | str = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        missing: str = "error",
-        reject_threshold: float = 0.0,
-        reject_label: Any = -1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
+        **common: Any,
     ) -> None:
-        super().__init__(
-            prototypes_per_class,
-            init=init,
-            squashing=squashing,
-            slope=slope,
-            solver=solver,
-            max_iter=max_iter,
-            tol=tol,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            missing=missing,
-            reject_threshold=reject_threshold,
-            reject_label=reject_label,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        super().__init__(prototypes_per_class, **common)
         self.localization = localization
         self.regularization = regularization
 

@@ -9,10 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from protolearn.core.validation import check_number, check_option
-from protolearn.lvq._docs import documented
-from protolearn.lvq._glvq import GLVQ, LARGE
+from protolearn.lvq._docs import documented, extends
+from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq.relevance import Matrix, Metric, Product, Theta, canonical
-from protolearn.lvq.solvers import Solver
 from protolearn.lvq.start import discriminative_directions
 
 __all__ = ["GMLVQ", "LGMLVQ", "LLiRaMLVQ"]
@@ -26,6 +25,9 @@ class _MatrixLVQ(GLVQ):
 
     n_components: int | None
     metric_init: str | ArrayLike
+    localization = "global"
+    mask: int | ArrayLike | None = None
+    symmetric = False
 
     @property
     def relevances_(self) -> Floats:
@@ -47,7 +49,19 @@ class _MatrixLVQ(GLVQ):
         raise NotImplementedError
 
     def _rotates(self) -> bool:
-        return True
+        return self.mask is None and not self.symmetric
+
+    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+        rank, N = self._rank(), self.n_features_in_
+        if self.symmetric and rank != N:
+            raise ValueError(f"A symmetric matrix must be square; got n_components={rank} for {N} features.")
+        return Matrix(
+            min(rank, X.shape[1]),
+            localization=self.localization,
+            mask=self.mask,
+            symmetric=self.symmetric,
+            start_at=self._start_at(X, y, u),
+        )
 
     def _rank(self) -> int:
         """Return the number of rows M."""
@@ -76,8 +90,37 @@ class _MatrixLVQ(GLVQ):
         return "random" if self.metric_init == "random" else "identity"
 
 
-@documented(LARGE)
-class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
+class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
+    """What classifiers with one matrix for all samples share: the view it gives."""
+
+    omega_: Floats
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Project samples by Omega: Euclidean distances in the view are the learned ones.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        Z : ndarray of shape (n_samples, M)
+            Projected samples, the most discriminative direction first.
+        """
+        X = self._check_new(X)
+        return X @ self.omega_.T.astype(X.dtype)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.omega_)
+
+    def _omegas(self) -> Floats:
+        return self.omega_
+
+
+@documented
+class GMLVQ(_WithView):
     """Generalised matrix LVQ: learns prototypes and a relevance matrix, of limited rank if so wanted (LiRaM LVQ).
 
     The distance is ``d = |Omega (x - w)|^2 = (x - w)^T Lambda (x - w)`` with ``Lambda = Omega^T Omega`` of trace one:
@@ -142,6 +185,7 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
     1.0
     """
 
+    @extends(GLVQ)
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
@@ -151,83 +195,14 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
         symmetric: bool = False,
         metric_init: str | ArrayLike = "auto",
         regularization: float = 0.05,
-        init: str | ArrayLike = "neural_gas",
-        squashing: str = "sigmoid",
-        slope: float | tuple[float, float] = (2.0, 10.0),
-        solver: str | Solver = "auto",
-        max_iter: int | None = None,
-        tol: float = 1e-6,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        early_stopping: bool | str = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        missing: str = "error",
-        reject_threshold: float = 0.0,
-        reject_label: Any = -1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
+        **common: Any,
     ) -> None:
-        super().__init__(
-            prototypes_per_class,
-            init=init,
-            squashing=squashing,
-            slope=slope,
-            solver=solver,
-            max_iter=max_iter,
-            tol=tol,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            missing=missing,
-            reject_threshold=reject_threshold,
-            reject_label=reject_label,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        super().__init__(prototypes_per_class, **common)
         self.n_components = n_components
         self.mask = mask
         self.symmetric = symmetric
         self.metric_init = metric_init
         self.regularization = regularization
-
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Project samples by Omega: Euclidean distances in the view are the learned ones.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, M)
-            Projected samples, the most discriminative direction first.
-        """
-        X = self._check_new(X)
-        return X @ self.omega_.T.astype(X.dtype)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.omega_)
-
-    def _omegas(self) -> Floats:
-        return self.omega_
-
-    def _rotates(self) -> bool:
-        return self.mask is None and not self.symmetric
-
-    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
-        rank = self._rank()
-        if self.symmetric and rank != self.n_features_in_:
-            raise ValueError(
-                f"A symmetric matrix must be square; got n_components={rank} for {self.n_features_in_} features."
-            )
-        return Matrix(min(rank, X.shape[1]), mask=self.mask, symmetric=self.symmetric, start_at=self._start_at(X, y, u))
 
     def _store_metric(self, theta: Theta) -> Theta:
         omega = theta[0][0]
@@ -237,7 +212,7 @@ class GMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
         return (omega[None],)
 
 
-@documented(LARGE)
+@documented
 class LGMLVQ(_MatrixLVQ):
     """Localised generalised matrix LVQ: each prototype, or each class, has a relevance matrix of its own.
 
@@ -300,6 +275,7 @@ class LGMLVQ(_MatrixLVQ):
     True
     """
 
+    @extends(GLVQ)
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
@@ -310,44 +286,9 @@ class LGMLVQ(_MatrixLVQ):
         symmetric: bool = False,
         metric_init: str | ArrayLike = "auto",
         regularization: float = 0.05,
-        init: str | ArrayLike = "neural_gas",
-        squashing: str = "sigmoid",
-        slope: float | tuple[float, float] = (2.0, 10.0),
-        solver: str | Solver = "auto",
-        max_iter: int | None = None,
-        tol: float = 1e-6,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        early_stopping: bool | str = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        missing: str = "error",
-        reject_threshold: float = 0.0,
-        reject_label: Any = -1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
+        **common: Any,
     ) -> None:
-        super().__init__(
-            prototypes_per_class,
-            init=init,
-            squashing=squashing,
-            slope=slope,
-            solver=solver,
-            max_iter=max_iter,
-            tol=tol,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            missing=missing,
-            reject_threshold=reject_threshold,
-            reject_label=reject_label,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        super().__init__(prototypes_per_class, **common)
         self.n_components = n_components
         self.localization = localization
         self.mask = mask
@@ -377,23 +318,9 @@ class LGMLVQ(_MatrixLVQ):
     def _omegas(self) -> Floats:
         return self.omegas_
 
-    def _rotates(self) -> bool:
-        return self.mask is None and not self.symmetric
-
-    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_option("localization", self.localization, ("prototype", "class"))
-        rank = self._rank()
-        if self.symmetric and rank != self.n_features_in_:
-            raise ValueError(
-                f"A symmetric matrix must be square; got n_components={rank} for {self.n_features_in_} features."
-            )
-        return Matrix(
-            min(rank, X.shape[1]),
-            localization=self.localization,
-            mask=self.mask,
-            symmetric=self.symmetric,
-            start_at=self._start_at(X, y, u),
-        )
 
     def _store_metric(self, theta: Theta) -> Theta:
         omegas = theta[0]
@@ -403,8 +330,8 @@ class LGMLVQ(_MatrixLVQ):
         return (omegas,)
 
 
-@documented(LARGE)
-class LLiRaMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
+@documented
+class LLiRaMLVQ(_WithView):
     """Localised limited-rank matrix LVQ: one shared view of low dimension, and a matrix for each class in it.
 
     The distance to prototype p is ``d = |Psi_p Omega (x - w_p)|^2`` with Omega (M, n_features) shared, of
@@ -456,6 +383,7 @@ class LLiRaMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
     ((150, 2), (3, 2, 2))
     """
 
+    @extends(GLVQ)
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
@@ -464,71 +392,13 @@ class LLiRaMLVQ(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
         localization: str = "class",
         metric_init: str | ArrayLike = "auto",
         regularization: float = 0.05,
-        init: str | ArrayLike = "neural_gas",
-        squashing: str = "sigmoid",
-        slope: float | tuple[float, float] = (2.0, 10.0),
-        solver: str | Solver = "auto",
-        max_iter: int | None = None,
-        tol: float = 1e-6,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        early_stopping: bool | str = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 10,
-        missing: str = "error",
-        reject_threshold: float = 0.0,
-        reject_label: Any = -1,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
+        **common: Any,
     ) -> None:
-        super().__init__(
-            prototypes_per_class,
-            init=init,
-            squashing=squashing,
-            slope=slope,
-            solver=solver,
-            max_iter=max_iter,
-            tol=tol,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            early_stopping=early_stopping,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            missing=missing,
-            reject_threshold=reject_threshold,
-            reject_label=reject_label,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
+        super().__init__(prototypes_per_class, **common)
         self.n_components = n_components
         self.localization = localization
         self.metric_init = metric_init
         self.regularization = regularization
-
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
-        """Project samples by Omega to the view in which the class borders can be drawn.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-
-        Returns
-        -------
-        Z : ndarray of shape (n_samples, M)
-            Projected samples.
-        """
-        X = self._check_new(X)
-        return X @ self.omega_.T.astype(X.dtype)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.omega_)
-
-    def _omegas(self) -> Floats:
-        return self.omega_
 
     def _rank(self) -> int:
         return min(2, self.n_features_in_) if self.n_components is None else super()._rank()

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 from protolearn.core.reject import check_reject
 from protolearn.core.validation import check_number, check_option
 from protolearn.lvq._base import LVQClassifier
+from protolearn.lvq._docs import documented
 from protolearn.lvq.relevance import Diagonal, Identity
 from protolearn.lvq.start import first_prototypes, weighted_mean
 
@@ -104,6 +105,7 @@ class _HeuristicLVQ(LVQClassifier):
             print(f"[{type(self).__name__}] epoch {epoch}/{self.max_iter}  error {error:.4g}", flush=True)
 
 
+@documented
 class LVQ1(_HeuristicLVQ):
     """Learning vector quantization, the first rule: the nearest prototype comes nearer, or goes away.
 
@@ -123,17 +125,10 @@ class LVQ1(_HeuristicLVQ):
     relevance_learning_rate : float, default=0.0
         Rate of the relevances of features (RLVQ): those in which a right winner is far off lose relevance. 0 leaves all
         features equal.
-    init : {"neural_gas", "mean"} or ndarray of shape (k, n_features), default="neural_gas"
-        Where prototypes start: neural gas within each class (with one prototype, the class mean), means of random
-        thirds of the class, or given positions, ordered by class.
+    %(init)s
     max_iter : int, default=50
         Number of epochs.
-    missing : {"error", "partial"}, default="error"
-        What to do with NaN in ``X``: refuse it, or leave missing values out of the distances.
-    reject_threshold : float, default=0.0
-        Samples whose `confidence` is below this are not classified.
-    reject_label : object, default=-1
-        What `predict` returns for such samples; of the same kind as the classes.
+    %(answers)s
     n_jobs : int, optional
         Number of threads in prediction; by default as many as the matrix library may use.
     random_state : int, RandomState instance or None, default=None
@@ -143,22 +138,14 @@ class LVQ1(_HeuristicLVQ):
 
     Attributes
     ----------
-    prototypes_ : ndarray of shape (k, n_features)
-        The prototypes.
-    prototype_labels_ : ndarray of shape (k,)
-        Their classes.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    %(prototypes)s
     relevances_ : ndarray of shape (n_features,)
         Relevance of each feature; they add up to one.
     error_history_ : list of float
         Share of samples that were closer to a wrong class, in every epoch.
     n_iter_ : int
         Number of epochs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if ``X`` had names.
+    %(features)s
 
     References
     ----------
@@ -233,6 +220,7 @@ class LVQ1(_HeuristicLVQ):
         return error
 
 
+@documented
 class LVQ21(_HeuristicLVQ):
     """Learning vector quantization 2.1: samples near a border move the prototypes on both of its sides.
 
@@ -248,17 +236,10 @@ class LVQ21(_HeuristicLVQ):
         First learning rate; it falls to zero linearly.
     window : float, default=0.25
         Width of the window.
-    init : {"neural_gas", "mean"} or ndarray of shape (k, n_features), default="neural_gas"
-        Where prototypes start: neural gas within each class (with one prototype, the class mean), means of random
-        thirds of the class, or given positions, ordered by class.
+    %(init)s
     max_iter : int, default=50
         Number of epochs.
-    missing : {"error", "partial"}, default="error"
-        What to do with NaN in ``X``: refuse it, or leave missing values out of the distances.
-    reject_threshold : float, default=0.0
-        Samples whose `confidence` is below this are not classified.
-    reject_label : object, default=-1
-        What `predict` returns for such samples; of the same kind as the classes.
+    %(answers)s
     n_jobs : int, optional
         Number of threads in prediction; by default as many as the matrix library may use.
     random_state : int, RandomState instance or None, default=None
@@ -268,20 +249,12 @@ class LVQ21(_HeuristicLVQ):
 
     Attributes
     ----------
-    prototypes_ : ndarray of shape (k, n_features)
-        The prototypes.
-    prototype_labels_ : ndarray of shape (k,)
-        Their classes.
-    classes_ : ndarray of shape (n_classes,)
-        The classes.
+    %(prototypes)s
     error_history_ : list of float
         Share of samples that were closer to a wrong class, in every epoch.
     n_iter_ : int
         Number of epochs.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of shape (`n_features_in_`,)
-        Names of the features, if ``X`` had names.
+    %(features)s
 
     References
     ----------

@@ -146,7 +146,7 @@ def _introduction() -> str:
         To a map, all pixels are equally important. <em>Learning vector quantization</em> (LVQ) is made to decide. GLVQ
         moves its prototypes so that samples come to lie nearer to those of their own class than to any other. GMLVQ,
         matrix LVQ, also learns the distance: which pixels count, and which of them count together. LGMLVQ learns a
-        distance for each prototype, here by {N_DIRECTIONS} directions of its own. All have one prototype for each
+        distance for each prototype, here by {N_DIRECTIONS} directions of its own. All three have one prototype for each
         digit, and the splits are those of the last chapter.
     """
 
@@ -245,10 +245,10 @@ def _decision_blocks(model: GMLVQ, sample: Floats) -> list[Block]:
     prose = f"""
         <strong>Why, and what if not?</strong> Take a test digit of middle confidence,
         {model.confidence(sample)[0]:.2f}. Its distance to the prototype of class {winner} is
-        {reasons.distances[0]:.3f}; the next class is {rival}, at {reasons.rival_distances[0]:.3f}. The difference is a sum
-        over pixels, so each pixel has a say: the one in row {row + 1}, column {column + 1} has the most, and speaks for
-        {winner if parts[8 * row + column] > 0 else rival}. The smallest change in the learned distance that gives the
-        digit another class makes it a {other.classes[0]}; no pixel changes by more than
+        {reasons.distances[0]:.3f}; the next class is {rival}, at {reasons.rival_distances[0]:.3f}. The difference is a
+        sum over pixels, so each pixel has a say: the one in row {row + 1}, column {column + 1} has the most, and speaks
+        for {winner if parts[8 * row + column] > 0 else rival}. The smallest change in the learned distance that gives
+        the digit another class leads to class {other.classes[0]}; no pixel changes by more than
         {np.abs(other.changes).max():.0%} of full ink.
     """
     drawn = [
@@ -257,7 +257,7 @@ def _decision_blocks(model: GMLVQ, sample: Floats) -> list[Block]:
         (ink_png, model.prototypes_[reasons.rival_prototypes], "Nearest of another class", f"The next class, {rival}"),
         (signed_png, parts, "Contribution of each pixel", f"Blue speaks for {winner}, red for {rival}"),
         (signed_png, other.changes, "Change of each pixel", "The change: blue adds ink, red takes it away"),
-        (ink_png, other.samples, "Test digit after the change", f"The digit after it, just a {other.classes[0]}"),
+        (ink_png, other.samples, "Test digit after the change", f"The digit after it, now class {other.classes[0]}"),
     ]
     pictures = [Picture(png(as_images(values)[0]), alt, caption) for png, values, alt, caption in drawn]
     return [Prose(prose), Gallery(pictures, "tiny")]
