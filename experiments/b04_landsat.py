@@ -246,12 +246,11 @@ def draw(result: Result) -> Figure:
         if Z.shape[1] == 3:
             ax.remove()
             ax = figure.add_subplot(3, 4, place + 1, projection="3d")
-        ax.scatter(*Z.T, s=7, c=colours[labels], linewidth=0, alpha=0.85)
-        ax.set_title(name)
-        ax.tick_params(labelbottom=False, labelleft=False)
-        if Z.shape[1] == 3:
-            ax.tick_params(labelright=False)
-            ax.set(xticklabels=[], yticklabels=[], zticklabels=[])
+            ax.set_box_aspect(None, zoom=1.15)
+            ax.set(zticklabels=[])
+        style = {"depthshade": False} if Z.shape[1] == 3 else {}
+        ax.scatter(*Z.T, s=7, c=colours[labels], linewidth=0, **style)
+        ax.set(title=name, xticklabels=[], yticklabels=[])
     for ax, name in zip(axes[2], ("truth", "prediction")):
         ax.imshow(colours[from_text(data[name])], interpolation="nearest")
         ax.set_title("labels" if name == "truth" else "prediction, LLiRaM 3-D")

@@ -54,9 +54,6 @@ SLACK = 0.5
 ONE_DIRECTION = 0.99
 LARGE = 200_000  # samples for each class, from which the best possible classifier is learned and judged
 
-# why a row is not reproduced, by a phrase of its quantity
-REMARKS: dict[str, str] = {}
-
 
 def run(quick: bool = False) -> Result:
     shrink = 10 if quick else 1

@@ -50,13 +50,13 @@ GAP = 5.0
 SHOWN = ("brickface", "window")
 COLOUR = slice(7, 13)  # features 8 to 13 of the document
 RAW, SCALED = ", raw", ", z-transformed"
-LONGER = 300  # iterations of L-BFGS, instead of 75
+LONGER = 300  # iterations of L-BFGS, several times the default
 
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
     "LGMLVQ, defaults, raw": (
-        "75 iterations are too few for seven matrices of features in such different units; see the row with more of "
-        "them. With scaled features, as recommended, the defaults are above the printed value"
+        "the default number of iterations is too small for seven matrices on features in such different units; see "
+        "the row with more of them. On scaled features the defaults are above the printed value"
     ),
 }
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_digits, load_iris
 from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from protolearn import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LVQ1, LVQ21, LLiRaMLVQ
 from protolearn.datasets import make_cigars, make_clouds
-from protolearn.lvq import SGD, Matrix, canonical, mean_canonical
+from protolearn.lvq import SGD, Matrix, Metric, canonical, mean_canonical
 
 ALL = [LVQ1(), LVQ21(), GLVQ(), GRLVQ(), LGRLVQ(), GMLVQ(), LGMLVQ(), LLiRaMLVQ()]
 COSTED = ALL[2:]
@@ -183,15 +183,19 @@ def test_regularisation_keeps_the_rank(wine):
 
 def test_directions_without_variance_get_no_relevance(wine):
     X, y = wine
-    wide = np.column_stack([X, X[:, 0] + X[:, 1], np.ones(len(X))])
+    wide = np.column_stack([X, X[:, 0] + X[:, 1], np.full(len(X), 0.1)])
     model = GMLVQ().fit(wide, y)
     silent = np.zeros((2, 15))
     silent[0, [0, 1, 13]] = 1, 1, -1
     silent[1, 14] = 1
     assert model.relevance_matrix_.shape == (15, 15)
     assert np.allclose(model.omega_ @ silent.T, 0.0, atol=1e-12)
-    assert model.omega_.shape == (15, 15)
-    assert np.allclose(model.omega_[13:], 0.0)
+    assert model.omega_.shape == (13, 15)
+    given = GMLVQ(metric_init=np.eye(15)).fit(wide, y)
+    assert np.allclose(given.relevance_matrix_, model.relevance_matrix_, atol=1e-6)
+    again = model.partial_fit(wide[:50], y[:50])
+    assert again.relevances_[14] < 1e-9
+    assert again.score(wide, y) > 0.95
 
 
 def test_more_features_than_samples():
@@ -250,11 +254,112 @@ def test_partial_fit_welcomes_classes_when_they_come(iris):
     assert model.score(X, y) > 0.93
 
 
-def test_partial_fit_goes_on_from_fit(wine):
+@pytest.mark.parametrize("model", [GMLVQ(), GMLVQ(n_components=10), LGMLVQ(max_iter=15)], ids=name)
+def test_partial_fit_goes_on_from_fit(model):
+    X, y = load_digits(return_X_y=True)
+    X = X / 16
+    model = clone(model).set_params(random_state=0).fit(X[:1200], y[:1200])
+    before = model.score(X[1200:], y[1200:])
+    for start in range(0, 160, 40):
+        model.partial_fit(X[start : start + 40], y[start : start + 40])
+    assert model.score(X[1200:], y[1200:]) > before - 0.03
+
+
+def test_stream_that_starts_with_single_samples(wine):
     X, y = wine
-    model = GMLVQ(random_state=0).fit(X, y)
-    before = model.score(X, y)
-    assert model.partial_fit(X[:20], y[:20]).score(X, y) >= before - 0.05
+    model = GMLVQ(2, random_state=0)
+    order = np.random.default_rng(0).permutation(len(X))
+    for i in order[:5]:
+        model.partial_fit(1e-3 * X[[i]], y[[i]], classes=[0, 1, 2])
+    for _ in range(5):
+        for rows in np.array_split(order, 10):
+            model.partial_fit(1e-3 * X[rows], y[rows])
+    assert model.score(1e-3 * X, y) > 0.95
+    batch = model.predict_proba(1e-3 * X)
+    assert np.array_equal(model.partial_fit(1e-3 * X[:1], y[:1]).classes_, [0, 1, 2])
+    assert np.abs(model.predict_proba(1e-3 * X) - batch).max() < 0.2
+
+
+CHANGES = {
+    "prototypes_per_class": (GMLVQ(), {"prototypes_per_class": 2}),
+    "n_components": (GMLVQ(n_components=1), {"n_components": 3}),
+    "localization": (LGMLVQ(2), {"localization": "class"}),
+    "mask": (GMLVQ(mask=1), {"mask": 2}),
+}
+
+
+@pytest.mark.parametrize("changed", sorted(CHANGES))
+def test_training_goes_on_only_with_a_model_of_the_same_form(changed, wine):
+    X, y = wine
+    model, change = CHANGES[changed]
+    model = clone(model).set_params(warm_start=True, max_iter=3, random_state=0).fit(X, y)
+    before = model.predict_proba(X)
+    model.set_params(**change)
+    with pytest.raises(ValueError, match=f"{changed} was .* in the last fit and is .* now"):
+        model.fit(X, y)
+    with pytest.raises(ValueError, match=f"{changed} was"):
+        model.partial_fit(X, y)
+    assert np.array_equal(model.predict_proba(X), before)
+
+
+def test_failed_fit_loses_nothing(iris):
+    X, y = iris
+    model = GMLVQ().fit(X, y)
+    before = model.predict_proba(X)
+    with pytest.raises(ValueError, match="at least 2 classes"):
+        model.fit(X[:, :3], np.zeros(150))
+    assert np.array_equal(model.predict_proba(X), before)
+    assert model.n_features_in_ == 4
+
+
+class Bump(Metric):
+    """A distance that is neither homogeneous nor unbounded."""
+
+    def measure(self, X, W, classes, theta):
+        kernels = np.exp(-((X[:, None] - W) ** 2).sum(axis=2) / 50.0)
+
+        def pullback(G):
+            weights = G * kernels / 25.0
+            return weights.sum(axis=0)[:, None] * W - weights.T @ X, ()
+
+        return 1.0 - kernels, pullback
+
+
+def test_metrics_of_any_kind_are_used_as_they_were_trained(wine):
+    X, y = wine
+    model = GLVQ(metric=Bump(), slope=2.0).fit(3 * X + 7, y)
+    mu = model.relative_distance(3 * X + 7, y)
+    assert (1 / (1 + np.exp(-2.0 * mu))).mean() == pytest.approx(model.cost_history_[-1])
+    with pytest.raises(ValueError, match="Bump cannot leave out missing values"):
+        GLVQ(metric=Bump(), missing="partial").fit(X, y)
+
+
+def test_size_of_weights_does_not_matter_for_shares(wine):
+    X, y = wine
+    plain = GMLVQ(n_components=2).fit(X, y)
+    shares = GMLVQ(n_components=2).fit(X, y, sample_weight=np.full(len(X), 1 / len(X)))
+    assert np.allclose(shares.predict_proba(X), plain.predict_proba(X), atol=1e-6)
+
+
+def test_missing_values_where_they_make_no_sense(wine):
+    X, y = wine
+    hidden = X.copy()
+    hidden[3, 4] = np.nan
+    view = GMLVQ(n_components=2, missing="partial").fit(hidden, y)
+    for method in (view.transform, view.counterfactual, LGMLVQ(missing="partial").fit(hidden, y).local_transform):
+        with pytest.raises(ValueError, match="this needs samples without missing values"):
+            method(hidden)
+    hidden[3] = np.nan
+    with pytest.raises(ValueError, match="1 samples of X have no value at all"):
+        view.predict(hidden)
+    assert np.allclose(view.explain(X[:2]).contributions.sum(axis=1), view.margins(X[:2], y[:2]))
+
+
+def test_mask_without_diagonal(iris):
+    X, y = iris
+    model = GMLVQ(mask=~np.eye(4, dtype=bool)).fit(X, y)
+    assert (np.diag(model.omega_) == 0).all()
+    assert model.score(X, y) > 0.9
 
 
 def test_missing_values_are_left_out(wine):
@@ -352,6 +457,30 @@ BAD = {
     "reject": (GLVQ(reject_threshold=0.1, reject_label="none"), lambda X, y: (X, y), "reject_label='none'"),
     "early stopping": (GLVQ(early_stopping="test"), lambda X, y: (X, y), "early_stopping='test'"),
     "huge": (GLVQ(), lambda X, y: (X * 1e160, y), "squares are too large"),
+    "negative band": (GMLVQ(mask=-1), lambda X, y: (X, y), "mask=-1 must be an integer"),
+    "empty mask": (GMLVQ(mask=np.zeros((4, 4))), lambda X, y: (X, y), "mask allows no entry"),
+    "lopsided mask": (
+        GMLVQ(mask=np.triu(np.ones((4, 4))), symmetric=True),
+        lambda X, y: (X, y),
+        "mask of a symmetric matrix must be symmetric",
+    ),
+    "no matrix": (GMLVQ(metric_init=np.zeros((4, 4))), lambda X, y: (X, y), "not all zero"),
+    "negative class weight": (GMLVQ(class_weight={0: -1}), lambda X, y: (X, y), "negative values"),
+    "class as reject label": (
+        GLVQ(reject_threshold=0.1, reject_label=1),
+        lambda X, y: (X, y),
+        "reject_label=1 is one of the classes",
+    ),
+    "too few to hold out": (
+        GLVQ(early_stopping=True),
+        lambda X, y: (X[::10], y[::10]),
+        "Too few samples to hold out validation_fraction=0.1 of 15",
+    ),
+    "too few left": (
+        GLVQ(10, early_stopping=True, validation_fraction=0.3, random_state=0),
+        lambda X, y: (X[::5], y[::5]),
+        "fewer than its 10 prototypes",
+    ),
     "window": (LVQ21(window=2), lambda X, y: (X, y), "window=2"),
 }
 

@@ -98,6 +98,12 @@ def test_cost_is_a_sum_over_chunks_and_threads(monkeypatch):
     assert np.array_equal(threaded[1], slopes)
 
 
+def test_size_of_all_local_factors_together_does_not_pay():
+    problem, flat = problem_of(Product(2))
+    W, (omega, psi) = problem.unpack(flat)
+    assert problem(pack(W, (omega, 1e3 * psi)), 2.0)[0] == pytest.approx(problem(flat, 2.0)[0], rel=1e-9)
+
+
 @pytest.mark.parametrize("name", ["matrix", "matrix of rank 2", "diagonal"])
 def test_cost_does_not_depend_on_the_size_of_a_shared_matrix(name):
     problem, flat = problem_of(METRICS[name], regularization=0.0)

@@ -1,5 +1,7 @@
 """Explanations, counterfactuals, probabilities, rejection, and prototypes in the units of the data."""
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -121,6 +123,16 @@ def test_counterfactuals_across_a_curved_border_are_the_smallest(wine):
         assert result.distances[0] <= found.fun * 1.01 + 1e-9
 
 
+@pytest.mark.parametrize("model", [GMLVQ(n_components=1), GRLVQ(regularization=0.0)], ids=name)
+def test_counterfactuals_change_nothing_that_the_metric_does_not_see(model, wine):
+    X, y = wine
+    model = clone(model).fit(X, y)
+    omega = np.diag(model.omega_) if model.omega_.ndim == 1 else model.omega_
+    seen = np.linalg.pinv(omega, rcond=1e-10) @ omega
+    changes = model.counterfactual(X[::30]).changes
+    assert np.allclose(changes @ seen.T, changes, atol=1e-8)
+
+
 def test_counterfactuals_reach_a_target(wine):
     X, y = wine
     model = GMLVQ(2, random_state=0).fit(X, y)
@@ -170,6 +182,16 @@ def test_temperature_of_separable_classes_is_finite():
     assert 0 < T < 1
     certainty = 1 / (1 + np.exp(-1 / T))
     assert certainty == pytest.approx(11 / 12, rel=1e-6)  # Platt's target for ten samples
+
+
+def test_rejected_samples_of_small_integers_and_frames():
+    iris = load_iris(as_frame=True)
+    y = iris.target.astype("uint8")
+    model = GMLVQ(reject_threshold=0.5).fit(iris.data, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        predicted = model.predict(iris.data)
+    assert set(predicted) == {-1, 0, 1, 2}
 
 
 def test_rejected_samples(wine):

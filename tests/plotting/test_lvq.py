@@ -207,10 +207,10 @@ def test_all_is_inside_the_figure(draw: Any, name: str) -> None:
     assert box.y1 <= height + 0.02
 
 
-def test_there_is_room_for_long_names_of_classes(cigars: Any) -> None:
-    X, y = cigars
-    names = np.where(y == "left", "those on the left", "those on the right")
-    figure = plot_decision_regions(GLVQ(**FEW).fit(X, names), X, names).figure
+def test_there_is_room_for_long_names_of_classes() -> None:
+    X = np.random.default_rng(0).random((50, 2))
+    y = np.where(X[:, 0] < 0.5, "those on the left", "those on the right")
+    figure = plot_decision_regions(GLVQ(**FEW).fit(X, y), X, y).figure
     figure.canvas.draw()
     box = figure.get_tightbbox()
     assert box.x0 >= -0.02
@@ -456,16 +456,19 @@ def test_eigenvalues_of_several_matrices(local: LGMLVQ) -> None:
 
 def test_explanation_adds_up_to_the_difference_of_distances(full: GMLVQ, wine: Any) -> None:
     explanation = full.explain(wine[0])
-    ax = plot_explanation(explanation, 7, n_features=4)
-    parts = explanation.contributions[7]
+    sample = int(explanation.contributions.min(axis=1).argmin())  # one with a weighty reason against its class
+    ax = plot_explanation(explanation, sample, n_features=4)
+    parts = explanation.contributions[sample]
     order = sorted(range(6), key=lambda i: -abs(parts[i]))
     lengths = bars_of(ax)
     np.testing.assert_allclose(lengths[:4], parts[order[:4]])
-    assert lengths.sum() == pytest.approx(explanation.rival_distances[7] - explanation.distances[7])
+    assert lengths[:4].min() < 0
+    assert lengths.sum() == pytest.approx(explanation.rival_distances[sample] - explanation.distances[sample])
     assert names_of(ax.yaxis) == [*wine[0].columns[order[:4]], "2 others"]
-    assert ax.get_title() == f"{explanation.classes[7]}, not {explanation.rivals[7]}"
-    assert ax.get_xlabel().startswith(f"← {explanation.rivals[7]} ")
-    assert ax.get_xlabel().endswith(f" {explanation.classes[7]} →")
+    winner, rival = explanation.classes[sample], explanation.rivals[sample]
+    assert ax.get_title() == f"{winner}, not {rival}"
+    assert ax.get_xlabel().startswith(f"← {rival} ")
+    assert ax.get_xlabel().endswith(f" {winner} →")
 
 
 def test_colours_tell_for_and_against(full: GMLVQ, wine: Any) -> None:
@@ -732,6 +735,14 @@ def test_other_metrics_have_no_voronoi_cells(model: Any, cigars: Any) -> None:
     ax = plot_prototypes(model.fit(*cigars), *cigars)
     assert not [part for part in ax.collections if isinstance(part, PolyCollection)]
     np.testing.assert_allclose(scattered(ax)[1].get_offsets(), model.prototypes_)
+
+
+def test_equal_relevances_do_not_make_a_matrix_euclidean(cigars: Any) -> None:
+    model = copy(GMLVQ(**FEW).fit(*cigars))
+    model.omega_ = np.array([[0.7, 0.7], [0.1, -0.1]])
+    assert model.relevances_[0] == model.relevances_[1]
+    ax = plot_prototypes(model, *cigars)
+    assert not [part for part in ax.collections if isinstance(part, PolyCollection)]
 
 
 # Learning curves.

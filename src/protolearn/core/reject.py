@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 
 from protolearn.core.validation import check_number
 
-__all__ = ["check_reject", "relative_similarity"]
+__all__ = ["check_reject", "relative_similarity", "with_rejects"]
 
 
 def relative_similarity(distances: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:
     """Return ``(d- - d+) / (d- + d+)`` of each sample, from its distances (n, k) to prototypes with labels (k,).
 
-    ``d+`` is the smallest distance and ``d-`` the smallest to a prototype of another label than the nearest: 0 on a border,
-    1 on a prototype.
+    ``d+`` is the smallest distance and ``d-`` the smallest to a prototype of another label than the nearest: 0 on a
+    border, 1 on a prototype.
 
     Examples
     --------
@@ -43,3 +43,20 @@ def check_reject(threshold: float, label: Any, classes: NDArray[Any]) -> None:
             f"reject_label={label!r} is not of the kind of the classes {classes.dtype}; "
             "choose a label of the same kind, such as 'rejected' for classes that are strings."
         )
+    if threshold > 0 and label in classes:
+        raise ValueError(f"reject_label={label!r} is one of the classes; choose a label that is none of them.")
+
+
+def with_rejects(
+    predicted: NDArray[Any], unsure: NDArray[np.bool_], threshold: float, label: Any, classes: NDArray[Any]
+) -> NDArray[Any]:
+    """Return predictions with the label of rejected samples where they are unsure.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> with_rejects(np.array(["a", "b"]), np.array([True, False]), 0.1, "none", np.array(["a", "b"])).tolist()
+    ['none', 'b']
+    """
+    check_reject(threshold, label, classes)
+    return np.where(unsure, np.asarray(label), predicted)

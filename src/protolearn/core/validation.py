@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["check_number", "check_option", "check_weights"]
+__all__ = ["check_number", "check_option", "check_weights", "undone_on_error"]
 
 
 def check_number(
@@ -73,3 +74,29 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -
     if not weights.any():
         raise ValueError("sample_weight sums to zero; give at least one sample a positive weight.")
     return weights.astype(dtype)
+
+
+@contextmanager
+def undone_on_error(estimator: Any) -> Iterator[None]:
+    """Give an estimator its state back if something goes wrong, so that a failed fit loses nothing.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> model = BaseEstimator()
+    >>> model.classes_ = "old"
+    >>> try:
+    ...     with undone_on_error(model):
+    ...         model.classes_ = "new"
+    ...         raise ValueError
+    ... except ValueError:
+    ...     print(model.classes_)
+    old
+    """
+    state = dict(vars(estimator))
+    try:
+        yield
+    except Exception:
+        vars(estimator).clear()
+        vars(estimator).update(state)
+        raise

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protolearn.core.reject import check_reject, relative_similarity
+from protolearn.core.reject import relative_similarity, with_rejects
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_option
 from protolearn.lvq.cost import relative_distance
@@ -64,13 +64,13 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes. Of prototypes at the same distance the first one decides.
+            Classes. Between prototypes at the same distance the choice is arbitrary, but always the same.
         """
         X = self._check_new(X)
         predicted = self.prototype_labels_[self._winners(X)]
         if self.reject_threshold > 0:
-            check_reject(self.reject_threshold, self.reject_label, self.classes_)
-            predicted = np.where(self.confidence(X) < self.reject_threshold, self.reject_label, predicted)
+            unsure = self._confidence(X) < self.reject_threshold
+            predicted = with_rejects(predicted, unsure, self.reject_threshold, self.reject_label, self.classes_)
         return predicted
 
     def decision_function(self, X: ArrayLike) -> Floats:
@@ -122,7 +122,7 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
         confidence : ndarray of shape (n_samples,)
             0 on a class border, 1 on a prototype.
         """
-        return self._over_chunks(lambda X: relative_similarity(self._measure(X), self._codes), self._check_new(X))
+        return self._confidence(self._check_new(X))
 
     def relative_distance(self, X: ArrayLike, y: ArrayLike) -> Floats:
         """Return ``mu = (d_J - d_K) / (d_J + d_K)`` of each sample: what training makes small.
@@ -174,7 +174,7 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
             Prototypes, distances and the contribution of every feature.
         """
         X = self._check_new(X).astype(np.float64)
-        _, A, slots = self._matrices("explain")
+        A, slots = self._matrices("explain")
         D = self._over_chunks(self._measure, X)
         winners = D.argmin(axis=1)
         rivals = np.where(self._codes[winners][:, None] != self._codes, D, np.inf).argmin(axis=1)
@@ -194,6 +194,9 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
     def counterfactual(self, X: ArrayLike, target: Any = None) -> Counterfactuals:
         """Return the smallest change of each sample, in the learned metric, that gives it another class.
 
+        With one matrix for all prototypes the change is the smallest there is. With matrices of their own, it is the
+        smallest across the border between two prototypes that leads to another class.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -206,10 +209,8 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
         counterfactuals : Counterfactuals
             Changed samples, just across the border, and the lengths of the changes.
         """
-        X = self._check_new(X).astype(np.float64)
-        if np.isnan(X).any():
-            raise ValueError("X contains NaN; a counterfactual needs samples without missing values.")
-        _, A, slots = self._matrices("counterfactual")
+        X = self._check_complete(X).astype(np.float64)
+        A, slots = self._matrices("counterfactual")
         code = None
         if target is not None:
             if target not in self.classes_:
@@ -226,14 +227,18 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
         samples = X + changes
         return Counterfactuals(samples, changes, self.prototype_labels_[self._winners(samples)], lengths)
 
-    def _matrices(self, wanted: str) -> tuple[Relevance, Floats, NDArray[np.int64]]:
+    def _confidence(self, X: NDArray[Any]) -> Floats:
+        return self._over_chunks(lambda part: relative_similarity(self._measure(part), self._codes), X)
+
+    def _matrices(self, wanted: str) -> tuple[Floats, NDArray[np.int64]]:
+        """Return the matrices (s, M, N) or (s, N), and which of them each prototype uses."""
         if not isinstance(self._metric, Relevance):
             raise ValueError(
                 f"{wanted} needs a metric |A (x - w)|^2; {type(self._metric).__name__} is of another kind."
             )
         A = self._metric.matrices(self._theta)
         A = np.broadcast_to(A, (len(A), self.n_features_in_)) if A.ndim == 2 else A
-        return self._metric, A, self._metric.slots(self._codes)
+        return A, self._metric.slots(self._codes)
 
     def _feature_names(self) -> NDArray[Any]:
         return getattr(self, "feature_names_in_", np.array([f"x{i}" for i in range(self.n_features_in_)]))
@@ -283,7 +288,7 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
         """Return distances, up to a constant for each sample, as ``(x - origin) columns + constants``, if possible."""
         if not isinstance(self._metric, Relevance):
             return None
-        _, A, _ = self._matrices("predict")
+        A, _ = self._matrices("predict")
         if len(A) > 1:
             return None
         W = self.prototypes_ - self._centre
@@ -307,13 +312,28 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_new(self, X: ArrayLike) -> NDArray[Any]:
         check_is_fitted(self, "prototypes_")
-        return validate_data(
-            self,
-            X,
-            dtype=[np.float64, np.float32],
-            reset=False,
-            ensure_all_finite="allow-nan" if self._partial() else True,
-        )
+        finite = "allow-nan" if self._partial() else True
+        samples = validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=finite)
+        self._refuse_empty(samples)
+        return samples
+
+    def _check_complete(self, X: ArrayLike) -> NDArray[Any]:
+        """Return new samples, without missing values."""
+        samples = self._check_new(X)
+        if np.isnan(samples).any():
+            raise ValueError(
+                "X contains NaN; this needs samples without missing values. Leave them out or fill them in."
+            )
+        return samples
+
+    def _refuse_empty(self, X: NDArray[Any]) -> None:
+        if self._partial() and len(X):
+            empty = np.isnan(X).all(axis=1)
+            if empty.any():
+                raise ValueError(
+                    f"{int(empty.sum())} samples of X have no value at all (the first is row {empty.argmax()}); leave "
+                    "them out."
+                )
 
     def _partial(self) -> bool:
         check_option("missing", self.missing, ("error", "partial"))
@@ -326,16 +346,11 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
         finite = "allow-nan" if self._partial() else True
         samples, labels = validate_data(self, X, y, dtype=np.float64, reset=reset, ensure_all_finite=finite)
         check_classification_targets(labels)
-        empty = np.isnan(samples).all(axis=1)
-        if empty.any():
-            raise ValueError(
-                f"{int(empty.sum())} samples of X have no value at all (the first is row {empty.argmax()}); leave "
-                "them out."
-            )
+        self._refuse_empty(samples)
         return refuse_overflow(samples), labels
 
-    def _prototype_codes(self, y: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the class code of each prototype, in the order of the classes."""
+    def _prototype_codes(self, y: NDArray[np.int64] | None) -> NDArray[np.int64]:
+        """Return the class code of each prototype, in the order of the classes, if samples y (or a stream) allow it."""
         wanted = self.prototypes_per_class
         if isinstance(wanted, dict):
             unknown = [label for label in wanted if label not in self.classes_]
@@ -356,7 +371,7 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
                     f"for class {label!s}."
                 )
         for code, count in enumerate(counts):
-            available = int((y == code).sum())
+            available = count if y is None else int((y == code).sum())
             if available < count:
                 raise ValueError(
                     f"Class {self.classes_[code]!s} has {available} samples, fewer than its {count} prototypes. Use "

@@ -41,7 +41,7 @@ max_iter : int, optional
     Most iterations (L-BFGS, waypoint) or epochs (sgd, adam); by default what suits the solver. Few iterations also
     guard against overfitting.
 tol : float, default=1e-6
-    L-BFGS stops when an iteration lowers the cost by less than this.
+    L-BFGS stops when an iteration lowers the cost by less than this, waypoint averaging when steps are shorter.
 class_weight : dict, "balanced" or None, default=None
     Weights of the classes, as in scikit-learn.
 warm_start : bool, default=False
@@ -81,7 +81,8 @@ feature_names_in_ : ndarray of shape (`n_features_in_`,)
 ATTRIBUTES = """
 %(prototypes)s
 cost_history_ : list of float
-    Cost after every iteration.
+    Cost after every iteration; with ``sgd`` and ``adam`` the mean cost that samples met during an epoch (``sgd``:
+    without the regularisation).
 score_history_ : list of float
     Accuracy after every iteration, if ``early_stopping``.
 n_iter_ : int

@@ -6,13 +6,13 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, compute_sample_weight
 
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option, check_weights
+from protolearn.core.validation import check_number, check_option, check_weights, undone_on_error
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented, extends
 from protolearn.lvq.cost import SQUASHING
@@ -26,7 +26,7 @@ __all__ = ["GLVQ", "GRLVQ", "LGRLVQ"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-STREAMED = 10_000  # prototypes per class that a stream may ask for, whatever its first batch holds
+FORM = ("prototypes_per_class", "metric", "localization", "n_components", "mask", "symmetric")
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
 
@@ -73,6 +73,7 @@ class GLVQ(LVQClassifier):
     """
 
     regularization = 0.0
+    _form: dict[str, Any]
 
     def __init__(
         self,
@@ -129,44 +130,39 @@ class GLVQ(LVQClassifier):
         y : array-like of shape (n_samples,)
             Their classes, at least two.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample in the cost.
+            Weight of each sample in the cost. Samples of weight 0 are left out, and so is a class of which none is
+            left.
 
         Returns
         -------
         self : object
             The fitted classifier.
         """
-        self._check_parameters()
-        resumes = self.warm_start and hasattr(self, "prototypes_")
-        samples, labels = self._check_training(X, y, reset=not resumes)
-        weights = self._weights(samples, labels, sample_weight)
-        present = weights > 0
-        samples, labels, weights = samples[present], labels[present], weights[present]
-        known, codes = np.unique(labels, return_inverse=True)
-        if resumes and not np.array_equal(known, self.classes_):
-            raise ValueError(
-                f"warm_start needs the classes of the last fit, {list(self.classes_)}; y has {list(known)}."
-            )
-        if len(known) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only ({known[0]!r})."
-            )
-        self.classes_ = known
-        for name in ("_stream", "_hidden"):
-            self.__dict__.pop(name, None)
-        check_reject(self.reject_threshold, self.reject_label, self.classes_)
-        rng = check_random_state(self.random_state)
-        self._codes = self._prototype_codes(codes)
-        held_out = None
-        if self.early_stopping is True:
-            kept, out = train_test_split(
-                np.arange(len(codes)), test_size=self.validation_fraction, stratify=codes, random_state=rng
-            )
-            held_out = samples[out], codes[out], weights[out]
-            samples, codes, weights = samples[kept], codes[kept], weights[kept]
-        with chunk_threads(self.n_jobs) as n_threads:
-            self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
-        self._fit_temperature(samples, codes, weights)
+        with undone_on_error(self):
+            self._check_parameters()
+            resumes = self.warm_start and hasattr(self, "prototypes_")
+            samples, labels, weights = self._check_samples(X, y, sample_weight, reset=not resumes)
+            known, codes = np.unique(labels, return_inverse=True)
+            if resumes:
+                self._check_resumable(known)
+            if len(known) < 2:
+                raise ValueError(
+                    f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only ({known[0]})."
+                )
+            self.classes_ = known
+            for name in ("_stream", "_hidden"):
+                self.__dict__.pop(name, None)
+            check_reject(self.reject_threshold, self.reject_label, self.classes_)
+            rng = check_random_state(self.random_state)
+            held_out = None
+            if self.early_stopping is True:
+                kept, out = self._split(codes, rng)
+                held_out = samples[out], codes[out], weights[out]
+                samples, codes, weights = samples[kept], codes[kept], weights[kept]
+            self._codes = self._prototype_codes(codes)
+            with chunk_threads(self.n_jobs) as n_threads:
+                self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
+            self._fit_temperature(samples, codes, weights)
         return self
 
     def partial_fit(
@@ -197,30 +193,34 @@ class GLVQ(LVQClassifier):
         self : object
             The classifier.
         """
-        self._check_parameters()
-        first = not hasattr(self, "prototypes_")
-        samples, labels = self._check_training(X, y, reset=first)
-        if first:
-            if classes is None:
+        with undone_on_error(self):
+            self._check_parameters()
+            first = not hasattr(self, "prototypes_")
+            samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first)
+            if not first:
+                self._check_resumable(self.classes_)
+            elif classes is None:
                 raise ValueError(
                     "classes must be given in the first call of partial_fit: all classes that will ever come."
                 )
-            self.classes_ = np.unique(np.asarray(classes))
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise ValueError(f"y contains {list(unknown)}, which are not among the classes {list(self.classes_)}.")
-        weights = self._weights(samples, labels, sample_weight)
-        present = weights > 0
-        samples, codes = samples[present], np.searchsorted(self.classes_, labels[present])
-        self._go_on(samples, codes, weights[present])
+            else:
+                self.classes_ = np.unique(np.asarray(classes))
+                check_reject(self.reject_threshold, self.reject_label, self.classes_)
+            unknown = np.setdiff1d(labels, self.classes_)
+            if len(unknown):
+                raise ValueError(f"y contains {list(unknown)}, which are not among the classes {list(self.classes_)}.")
+            self._go_on(samples, np.searchsorted(self.classes_, labels), weights)
         return self
 
-    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         """Return the metric, given samples in the coordinates of the solver."""
-        if isinstance(self.metric, Metric):
-            return self.metric
-        check_option("metric", self.metric, ("euclidean",), also=" or a Metric")
-        return Identity()
+        return clone(self.metric) if isinstance(self.metric, Metric) else Identity()
+
+    def _frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
+        """Return the coordinates to work in."""
+        if isinstance(self.metric, Metric) and not self.metric.homogeneous:
+            return Frame(np.zeros(X.shape[1]))
+        return natural_frame(X, u, self._rotates() and not resumes) if rescales else plain_frame(X, u)
 
     def _rotates(self) -> bool:
         """Say whether the axes of the data may be turned for training."""
@@ -239,6 +239,11 @@ class GLVQ(LVQClassifier):
         check_number("tol", self.tol, low=0)
         check_number("n_iter_no_change", self.n_iter_no_change, integer=True, low=1)
         check_number("regularization", self.regularization, low=0)
+        check_number("validation_fraction", self.validation_fraction, low=0, high=1, open_low=True)
+        if not isinstance(self.metric, Metric):
+            check_option("metric", self.metric, ("euclidean",), also=" or a Metric")
+        elif self._partial() and not self.metric.allows_missing:
+            raise ValueError(f"{type(self.metric).__name__} cannot leave out missing values; fill them in.")
         if isinstance(self.early_stopping, str):
             check_option("early_stopping", self.early_stopping, ("train",), also=", True or False")
         if isinstance(self.init, str):
@@ -252,6 +257,32 @@ class GLVQ(LVQClassifier):
             raise ValueError(f"slope={self.slope!r} must be a number, or a pair of numbers (start, end).")
         return pair[0], pair[1]
 
+    def _split(self, codes: Codes, rng: np.random.RandomState) -> tuple[Codes, Codes]:
+        """Return the samples to learn from, and those to hold out."""
+        n_out = int(np.ceil(self.validation_fraction * len(codes)))
+        n_classes = len(self.classes_)
+        if min(n_out, len(codes) - n_out) < n_classes or np.bincount(codes).min() < 2:
+            raise ValueError(
+                f"Too few samples to hold out validation_fraction={self.validation_fraction} of {len(codes)} with "
+                f"{n_classes} classes; use early_stopping='train', or more samples of each class."
+            )
+        rows = np.arange(len(codes))
+        return tuple(train_test_split(rows, test_size=n_out, stratify=codes, random_state=rng))
+
+    def _check_resumable(self, classes: NDArray[Any]) -> None:
+        """Refuse to go on from a model that is of another form than the parameters ask for."""
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"warm_start needs the classes of the last fit, {list(self.classes_)}; y has {list(classes)}."
+            )
+        for name, before in self._form.items():
+            now = getattr(self, name)
+            if not np.array_equal(np.asarray(now, object), np.asarray(before, object)):
+                raise ValueError(
+                    f"{name} was {before!r} in the last fit and is {now!r} now; training can go on only with a model "
+                    "of the same form. Fit anew, without warm_start."
+                )
+
     def _solver(self, n_samples: int) -> Solver:
         if isinstance(self.solver, Solver):
             solver = self.solver
@@ -262,35 +293,41 @@ class GLVQ(LVQClassifier):
         solver.check()
         return solver
 
-    def _weights(self, X: Floats, labels: NDArray[Any], sample_weight: ArrayLike | None) -> Floats:
-        weights = check_weights(sample_weight, len(X), np.float64)
-        return weights if self.class_weight is None else weights * compute_sample_weight(self.class_weight, labels)
+    def _check_samples(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool
+    ) -> tuple[Floats, NDArray[Any], Floats]:
+        """Return samples, labels and weights, without samples of weight zero."""
+        samples, labels = self._check_training(X, y, reset)
+        weights = check_weights(sample_weight, len(samples), np.float64)
+        if self.class_weight is not None:
+            by_class = compute_sample_weight(self.class_weight, labels)
+            weights = check_weights(weights * by_class, len(samples), np.float64)
+        present = weights > 0
+        # weights that cannot be counts, such as shares, are made one on average
+        weights = weights[present] * max(1.0, np.count_nonzero(present) / weights.sum())
+        return samples[present], labels[present], weights
 
     def _begin(
         self, frame: Frame, X: Floats, y: Codes, u: Floats, resumes: bool, rng: np.random.RandomState
     ) -> tuple[Metric, Floats, Theta]:
         """Return the metric, the first prototypes and the first parameters, in the coordinates of the solver."""
-        metric = self._structure(X, y, u)
+        self._form = {name: getattr(self, name) for name in FORM if hasattr(self, name)}
         if resumes:
-            return metric, frame.enter(self.prototypes_), self._fitting(frame.enter_metric(self._theta), metric, X, rng)
+            return self._metric, frame.enter(self.prototypes_), frame.enter_metric(self._theta)
+        metric = self._structure(frame, X, y, u)
         if isinstance(self.init, str):
             W = first_prototypes(X, y, u, self._codes, self.init, rng)
         else:
             W = frame.enter(self._given_prototypes(self.init))
         return metric, W, metric.start(X.shape[1], self._codes, rng)
 
-    def _fitting(self, theta: Theta, metric: Metric, X: Floats, rng: np.random.RandomState) -> Theta:
-        """Cut parameters of an earlier fit to the shapes of this one, where rows beyond the rank are zero."""
-        shapes = [part.shape for part in metric.start(X.shape[1], self._codes, rng)]
-        return tuple(part[tuple(map(slice, shape))] for part, shape in zip(theta, shapes))
-
     def _problem(
         self, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta, n_threads: int
     ) -> Problem:
         shapes = [W.shape, *(part.shape for part in theta)]
-        return Problem(
-            X, y, u, self._codes, metric, self.squashing, self._slope(), float(self.regularization), shapes, n_threads
-        )
+        slope = (1.0, 1.0) if self.squashing == "identity" else self._slope()
+        regularization = float(self.regularization)
+        return Problem(X, y, u, self._codes, metric, self.squashing, slope, regularization, shapes, n_threads)
 
     def _train(
         self,
@@ -303,7 +340,7 @@ class GLVQ(LVQClassifier):
         n_threads: int,
     ) -> None:
         solver = self._solver(len(samples))
-        frame = natural_frame(samples, u, self._rotates()) if solver.rescales else plain_frame(samples, u)
+        frame = self._frame(samples, u, solver.rescales, resumes)
         X = frame.enter(samples)
         metric, W, theta = self._begin(frame, X, y, u, resumes, rng)
         problem = self._problem(metric, X, y, u, W, theta, n_threads)
@@ -348,12 +385,13 @@ class GLVQ(LVQClassifier):
             resumes = hasattr(self, "prototypes_")
             rng = check_random_state(self.random_state)
             if not resumes:
-                self._codes = self._prototype_codes(np.repeat(np.arange(len(self.classes_)), STREAMED))
-            frame = natural_frame(samples, u, rotates=False)
+                self._codes = self._prototype_codes(None)
+            frame = self._frame(samples, u, rescales=True, resumes=True)
             metric, W, theta = self._begin(frame, frame.enter(samples), codes, u, resumes, rng)
             self._stream = Stream(frame, rng, metric, W, theta, np.full(len(self.classes_), resumes))
             self.cost_history_ = []
         stream = self._stream
+        stream.settle(self._frame(samples, u, rescales=True, resumes=True), samples)
         X = stream.frame.enter(samples)
         if isinstance(self.init, str):
             stream.welcome(X, codes, u, self._codes, self.init)
@@ -365,7 +403,8 @@ class GLVQ(LVQClassifier):
             self.cost_history_.append(stream.learn(problem))
         self.n_iter_ = len(self.cost_history_)
         self._store(problem, stream.frame, pack(*stream.parts))
-        self._fit_temperature(samples, codes, u)
+        if len(np.unique(codes)) > 1 or not hasattr(self, "_temperature"):
+            self._fit_temperature(samples, codes, u)
 
 
 class _Progress:
@@ -387,14 +426,14 @@ class _Progress:
         return self.flat if self._best is None else self._best
 
     def __call__(self, flat: Floats, cost: float) -> None:
-        self.flat = flat
+        self.flat = flat.copy()  # solvers may change theirs in place
         self.costs.append(cost)
         self._report(cost)
         if self.judge is None:
             return
         score = self.judge.accuracy(flat)
         if not self.scores or score > max(self.scores):
-            self._best = flat.copy()
+            self._best = self.flat
         self.scores.append(score)
         if len(self.scores) - 1 - int(np.argmax(self.scores)) >= self.model.n_iter_no_change:
             raise StopIteration
@@ -417,7 +456,7 @@ class GRLVQ(TransformerMixin, GLVQ):
     prototypes_per_class : int or dict, default=1
         Number of prototypes of every class, or of each class by its label.
     regularization : float, default=0.01
-        Weight of a term that keeps all features alive: the mean logarithm of the relevances.
+        Weight of a term that keeps all features alive: the mean logarithm of the roots of the relevances.
     %(parameters)s
 
     Attributes
@@ -440,7 +479,7 @@ class GRLVQ(TransformerMixin, GLVQ):
     >>> from protolearn import GRLVQ
     >>> X, y = load_iris(return_X_y=True)
     >>> model = GRLVQ().fit(X, y)
-    >>> bool(model.relevances_[2:].sum() > 0.9)  # of the petals
+    >>> bool(model.relevances_.argmax() >= 2)  # length or width of the petals
     True
     """
 
@@ -455,7 +494,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         super().__init__(prototypes_per_class, **common)
         self.regularization = regularization
 
-    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         return Diagonal()
 
     def _store_metric(self, theta: Theta) -> Theta:
@@ -476,7 +515,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         X : ndarray of shape (n_samples, n_features)
             Scaled samples.
         """
-        X = self._check_new(X)
+        X = self._check_complete(X)
         return X * self.omega_.astype(X.dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
@@ -509,7 +548,7 @@ class LGRLVQ(GLVQ):
     localization : {"prototype", "class"}, default="prototype"
         Who has relevances of its own.
     regularization : float, default=0.01
-        Weight of a term that keeps all features alive: the mean logarithm of the relevances.
+        Weight of a term that keeps all features alive: the mean logarithm of the roots of the relevances.
     %(parameters)s
 
     Attributes
@@ -545,8 +584,11 @@ class LGRLVQ(GLVQ):
         self.localization = localization
         self.regularization = regularization
 
-    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_option("localization", self.localization, ("prototype", "class"))
+
+    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         return Diagonal(self.localization)
 
     def _store_metric(self, theta: Theta) -> Theta:

@@ -12,7 +12,7 @@ from protolearn.core.validation import check_number, check_option
 from protolearn.lvq._docs import documented, extends
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq.relevance import Matrix, Metric, Product, Theta, canonical
-from protolearn.lvq.start import discriminative_directions
+from protolearn.lvq.start import Frame, discriminative_directions
 
 __all__ = ["GMLVQ", "LGMLVQ", "LLiRaMLVQ"]
 
@@ -51,7 +51,7 @@ class _MatrixLVQ(GLVQ):
     def _rotates(self) -> bool:
         return self.mask is None and not self.symmetric
 
-    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         rank, N = self._rank(), self.n_features_in_
         if self.symmetric and rank != N:
             raise ValueError(f"A symmetric matrix must be square; got n_components={rank} for {N} features.")
@@ -60,7 +60,7 @@ class _MatrixLVQ(GLVQ):
             localization=self.localization,
             mask=self.mask,
             symmetric=self.symmetric,
-            start_at=self._start_at(X, y, u),
+            start_at=self._start_at(frame, X, y, u),
         )
 
     def _rank(self) -> int:
@@ -76,18 +76,27 @@ class _MatrixLVQ(GLVQ):
         if isinstance(self.metric_init, str):
             check_option("metric_init", self.metric_init, METRIC_INITS, also=" or an array")
 
-    def _start_at(self, X: Floats, y: Codes, u: Floats) -> str | Floats:
+    def _start_at(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> str | Floats:
         """Return where the matrix starts, in the coordinates of the solver."""
+        rank = min(self._rank(), X.shape[1])
         if not isinstance(self.metric_init, str):
-            given = np.asarray(self.metric_init, dtype=np.float64)
-            if given.shape[-2:] != (self._rank(), self.n_features_in_) or not np.isfinite(given).all():
-                shape = (self._rank(), self.n_features_in_)
-                raise ValueError(f"metric_init has shape {given.shape}; expected finite values of shape {shape}.")
-            return given
-        full = self._rank() >= X.shape[1]
-        if self.metric_init == "discriminative" or (self.metric_init == "auto" and not full):
-            return discriminative_directions(X, y, u, min(self._rank(), X.shape[1]))
+            (given,) = frame.enter_metric((self._given_matrices(),))
+            return given if given.shape[1] == rank else np.stack([canonical(part, rank) for part in given])
+        if self.metric_init == "discriminative" or (self.metric_init == "auto" and rank < X.shape[1]):
+            return discriminative_directions(X, y, u, rank)
         return "random" if self.metric_init == "random" else "identity"
+
+    def _given_matrices(self) -> Floats:
+        """Return the matrices that the user gave."""
+        given = np.asarray(self.metric_init, dtype=np.float64)
+        shape = (self._rank(), self.n_features_in_)
+        several = (Matrix(localization=self.localization).n_matrices(self._codes), *shape)
+        if given.shape not in (shape, several) or not np.isfinite(given).all() or not given.any():
+            raise ValueError(
+                f"metric_init has shape {given.shape}; expected finite values, not all zero, of shape {shape}"
+                + (f" or {several}." if several[0] > 1 else ".")
+            )
+        return given if given.ndim == 3 else given[None]
 
 
 class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
@@ -108,7 +117,7 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
         Z : ndarray of shape (n_samples, M)
             Projected samples, the most discriminative direction first.
         """
-        X = self._check_new(X)
+        X = self._check_complete(X)
         return X @ self.omega_.T.astype(X.dtype)
 
     @property
@@ -134,7 +143,7 @@ class GMLVQ(_WithView):
         Number of prototypes of every class, or of each class by its label.
     n_components : int, optional
         Number of rows M of the matrix, which limits its rank and is the dimension of `transform`; by default the number
-        of features.
+        of features. If samples differ in fewer directions, there are only as many rows.
     mask : int or array-like of shape (M, n_features), optional
         Entries of Omega that may differ from zero: booleans, or the half-width of a band around the diagonal, as suits
         features in spatial or temporal order.
@@ -205,11 +214,8 @@ class GMLVQ(_WithView):
         self.regularization = regularization
 
     def _store_metric(self, theta: Theta) -> Theta:
-        omega = theta[0][0]
-        if self._rotates():
-            omega = _with_rows(canonical(omega), self._rank())
-        self.omega_ = omega
-        return (omega[None],)
+        self.omega_ = canonical(theta[0][0]) if self._rotates() else theta[0][0]
+        return (self.omega_[None],)
 
 
 @documented
@@ -224,8 +230,8 @@ class LGMLVQ(_MatrixLVQ):
     prototypes_per_class : int or dict, default=1
         Number of prototypes of every class, or of each class by its label.
     n_components : int, optional
-        Number of rows M of the matrix, which limits its rank; by default the number of
-        features.
+        Number of rows M of each matrix, which limits its rank; by default the number of features. If samples differ in
+        fewer directions, there are only as many rows.
     localization : {"prototype", "class"}, default="prototype"
         Who has a matrix of its own.
     mask : int or array-like of shape (M, n_features), optional
@@ -310,8 +316,8 @@ class LGMLVQ(_MatrixLVQ):
             ``Omega_p (x - w_p)``; its squared length is the distance to prototype p. The views of different prototypes
             do not share their axes.
         """
-        X = self._check_new(X)
-        _, A, slots = self._matrices("local_transform")
+        X = self._check_complete(X)
+        A, slots = self._matrices("local_transform")
         views = [(X - w) @ A[s].T for w, s in zip(self.prototypes_, slots)]
         return np.stack(views, axis=1).astype(X.dtype)
 
@@ -323,11 +329,8 @@ class LGMLVQ(_MatrixLVQ):
         check_option("localization", self.localization, ("prototype", "class"))
 
     def _store_metric(self, theta: Theta) -> Theta:
-        omegas = theta[0]
-        if self._rotates():
-            omegas = np.stack([_with_rows(canonical(omega), self._rank()) for omega in omegas])
-        self.omegas_ = omegas
-        return (omegas,)
+        self.omegas_ = np.stack([canonical(omega) for omega in theta[0]]) if self._rotates() else theta[0]
+        return (self.omegas_,)
 
 
 @documented
@@ -403,24 +406,19 @@ class LLiRaMLVQ(_WithView):
     def _rank(self) -> int:
         return min(2, self.n_features_in_) if self.n_components is None else super()._rank()
 
-    def _structure(self, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
         check_option("localization", self.localization, ("prototype", "class"))
+
+    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         rank = min(self._rank(), X.shape[1])
-        return Product(rank, localization=self.localization, start_at=self._start_at(X, y, u))
+        return Product(rank, localization=self.localization, start_at=self._start_at(frame, X, y, u))
 
     def _store_metric(self, theta: Theta) -> Theta:
-        omega, psi = theta
-        rank, rows = self._rank(), omega.shape[1]
-        self.omega_ = _with_rows(canonical(omega[0]), rank)
-        turned = psi @ omega[0] @ np.linalg.pinv(self.omega_[:rows])
-        self.psis_ = np.zeros((len(psi), rank, rank))
-        self.psis_[:, :rows, :rows] = turned
+        (omega,), psi = theta
+        self.omega_ = canonical(omega)
+        self.psis_ = psi @ (omega @ np.linalg.pinv(self.omega_))
         return self.omega_[None], self.psis_
 
 
 METRIC_INITS = ("auto", "identity", "random", "discriminative")
-
-
-def _with_rows(omega: Floats, n_rows: int) -> Floats:
-    """Add rows of zeros, for directions in which no two samples differ."""
-    return np.vstack([omega, np.zeros((n_rows - len(omega), omega.shape[1]))])

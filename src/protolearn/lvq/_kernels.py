@@ -73,11 +73,14 @@ def _add_outer(
 
 
 @njit(cache=True, nogil=True)
-def _widen(omega: NDArray[Any], step: float) -> None:
-    """Add ``step`` times the transposed pseudo-inverse, the derivative of the logarithm of the volume."""
+def _widen(omega: NDArray[Any], diagonal: float, rest: float) -> None:
+    """Add the rates times the transposed pseudo-inverse, the derivative of the logarithm of the volume."""
     gram = omega @ omega.T + 1e-12 * np.eye(len(omega))
     if np.isfinite(gram).all():
-        omega += step * np.linalg.solve(gram, omega)
+        slope = np.linalg.solve(gram, omega)
+        for m in range(omega.shape[0]):
+            for t in range(omega.shape[1]):
+                omega[m, t] += (diagonal if t == m else rest) * slope[m, t]
 
 
 @njit(cache=True, nogil=True)
@@ -166,9 +169,14 @@ def sweep_matrix(
                 _add_outer(psi[a], z_J, v_J, by_diagonal * gamma_J, by_rest * gamma_J, False)
                 _add_outer(psi[b], z_K, v_K, by_diagonal * gamma_K, by_rest * gamma_K, False)
                 if regularization > 0:
-                    _widen(omega[0], by_diagonal * regularization / M)
-                    _widen(psi[a], by_diagonal * regularization / M)
-                    _widen(psi[b], by_diagonal * regularization / M)
+                    weight = u[i] * regularization / M
+                    _widen(omega[0], by_diagonal * weight, by_rest * weight)
+                    pull = u[i] * regularization / (psi**2).sum()
+                    for s in range(psi.shape[0]):
+                        _widen(psi[s], by_diagonal * weight / len(psi), by_rest * weight / len(psi))
+                    for m in range(M):
+                        for t in range(M):
+                            psi[:, m, t] *= 1.0 - (by_diagonal if t == m else by_rest) * pull
                 _normalise(omega[0])
             continue
         _add_transposed(W[J], x, omega[a], v_J, 2.0 * by_prototypes * gamma_J)
@@ -176,14 +184,14 @@ def sweep_matrix(
         if by_diagonal > 0 or by_rest > 0:
             _add_outer(omega[a], v_J, f_J, by_diagonal * gamma_J, by_rest * gamma_J, symmetric)
             _add_outer(omega[b], v_K, f_K, by_diagonal * gamma_K, by_rest * gamma_K, symmetric)
-            for s in (a, b):
+            for s in range(omega.shape[0]):
                 if regularization > 0:
-                    _widen(omega[s], by_diagonal * regularization / M)
-                if masked:
-                    omega[s] *= allowed
-                _normalise(omega[s])  # Bunte 2011, eq. 2.21
-                if a == b:
-                    break
+                    weight = u[i] * regularization / (M * omega.shape[0])
+                    _widen(omega[s], by_diagonal * weight, by_rest * weight)
+                if regularization > 0 or s in (a, b):
+                    if masked:
+                        omega[s] *= allowed
+                    _normalise(omega[s])  # Bunte 2011, eq. 2.21
     return cost / mass if mass > 0 else 0.0
 
 
@@ -198,6 +206,7 @@ def sweep_diagonal(
     relevances: NDArray[Any],
     slots: NDArray[Any],
     rates: tuple[float, float, float],
+    regularization: float,
     kind: int,
     slope: float,
 ) -> float:
@@ -235,8 +244,12 @@ def sweep_diagonal(
                 W[p, t] += 2.0 * by_prototypes * gamma * old[side][t] * f[t]
                 relevances[slots[p], t] -= by_relevances * gamma * f[t] * f[t]
         if by_relevances > 0:
-            for p in (J, K):
-                _make_shares(relevances[slots[p]])
+            for s in range(relevances.shape[0]):
+                if regularization > 0:  # the derivative of half the mean logarithm, kept finite
+                    step = by_relevances * u[i] * regularization / (2.0 * N * relevances.shape[0])
+                    relevances[s] += step / np.maximum(relevances[s], 1e-6)
+                if regularization > 0 or s == slots[J] or s == slots[K]:
+                    _make_shares(relevances[s])
     return cost / mass if mass > 0 else 0.0
 
 
@@ -274,7 +287,7 @@ def sweep_lvq1(
         errors += 1.0 if sign < 0 else 0.0
         _gap(x, W[winner], f)
         if adaptive:
-            rates[winner] = min(most, rates[winner] / (1.0 + sign * rates[winner]))
+            rates[winner] = min(most, rates[winner] / max(1.0 + sign * rates[winner], 1e-12))
         for t in range(N):
             W[winner, t] += sign * rates[winner] * f[t]
         if by_relevances > 0:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from protolearn.core.reject import check_reject
-from protolearn.core.validation import check_number, check_option
+from protolearn.core.validation import check_number, check_option, undone_on_error
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
 from protolearn.lvq.relevance import Diagonal, Identity
@@ -48,6 +48,11 @@ class _HeuristicLVQ(LVQClassifier):
             The fitted classifier.
         """
         self._check_parameters()
+        with undone_on_error(self):
+            self._learn(X, y)
+        return self
+
+    def _learn(self, X: ArrayLike, y: ArrayLike) -> None:
         samples, labels = self._check_training(X, y)
         weights = np.ones(len(samples))
         self.classes_, codes = np.unique(labels, return_inverse=True)
@@ -60,7 +65,7 @@ class _HeuristicLVQ(LVQClassifier):
         self._codes = self._prototype_codes(codes)
         rng = check_random_state(self.random_state)
         self._centre = weighted_mean(samples, weights)
-        centred = samples - self._centre
+        centred = np.subtract(samples, self._centre, order="C")
         W = self._first_prototypes(centred, codes, weights, rng)
         self._begin(W)
         self.error_history_: list[float] = []
@@ -78,7 +83,6 @@ class _HeuristicLVQ(LVQClassifier):
         self._fit_temperature(samples, codes, weights)
         if interrupted:
             raise KeyboardInterrupt
-        return self
 
     def _begin(self, W: Floats) -> None:
         """Set the metric that training starts with."""

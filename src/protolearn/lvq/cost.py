@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Squashing = Callable[[Floats, float], tuple[Floats, Floats]]
 
 
-TINY = 1e-150  # below this, distances have no meaningful ratio
+TINY = 1e-290  # below this, distances have no meaningful ratio
 
 
 def identity(mu: Floats, slope: float) -> tuple[Floats, Floats]:

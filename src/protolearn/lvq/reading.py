@@ -220,14 +220,15 @@ def _to_cell(
     In the view, ``eta = Omega delta``, these are half-spaces ``2 (v_rival - v_j) eta >= d_rival - d_j``: the
     least-distance problem of Lawson and Hanson, whose dual is solved by non-negative least squares.
     """
-    apart = 2.0 * (offsets[rival] - offsets[own])  # in features; the change is a sum of these
-    normals = apart @ omega.T
+    normals = 2.0 * (offsets[rival] - offsets[own]) @ omega.T
     needed = distances[rival] - distances[own] + extra * (distances[rival] + distances[own])
     system = np.vstack([normals.T, needed])
     scale = np.abs(system).max() or 1.0
     weights, _ = nnls(system / scale, np.append(np.zeros(len(omega)), 1.0 / scale))
     slack = 1.0 - needed @ weights
-    return weights @ apart / slack if slack > 0 else np.zeros(offsets.shape[1])
+    if slack <= 0:
+        return np.zeros(offsets.shape[1])
+    return np.linalg.lstsq(omega, weights @ normals / slack, rcond=1e-10)[0]  # nothing in directions it does not see
 
 
 def _across_border(offsets: Floats, mine: Floats, theirs: Floats, winner: int, rival: int, extra: float) -> Floats:

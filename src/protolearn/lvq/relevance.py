@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 
-from protolearn.core.validation import check_option
+from protolearn.core.validation import check_number, check_option
 
 __all__ = [
     "Diagonal",
@@ -45,7 +45,18 @@ class Metric(BaseEstimator):
 
     A subclass defines `measure`, and `start` if it has parameters. Distances must not be negative; their unit does
     not matter.
+
+    Attributes
+    ----------
+    homogeneous : bool
+        Whether distances do not change when samples and prototypes are moved together, and all change by the same
+        factor when both are scaled. If so, training works in centred and scaled coordinates.
+    allows_missing : bool
+        Whether NaN in the samples is left out of the distances.
     """
+
+    homogeneous = False
+    allows_missing = False
 
     def start(self, n_features: int, classes: NDArray[np.int64], rng: np.random.RandomState) -> Theta:
         """Return the parameters to begin with.
@@ -110,6 +121,8 @@ class Relevance(Metric):
     """
 
     localization = "global"
+    homogeneous = True
+    allows_missing = True
 
     def matrices(self, theta: Theta) -> Floats:
         """Return A, as (s, M, N), or as (s, N) if diagonal."""
@@ -206,7 +219,8 @@ class Diagonal(Relevance):
     def log_volume(self, theta: Theta) -> tuple[float, Theta]:
         """Return the mean logarithm of the entries, and its derivative."""
         omega = theta[0]
-        safe = np.where(np.abs(omega) > TINY, omega, TINY)
+        least = 1e-8 * np.abs(omega).max()
+        safe = np.where(np.abs(omega) > least, omega, least)
         return float(np.log(np.abs(safe)).mean()), (1.0 / safe / omega.size,)
 
 
@@ -253,6 +267,8 @@ class Matrix(Relevance):
         else:
             check_option("start_at", self.start_at, ("identity", "random"), also=" or an array")
             omega = np.broadcast_to(np.eye(*shape[1:]), shape)
+            if not self._constrained(omega).any():  # the mask has no diagonal
+                omega = np.ones(shape)
         return self.normalise((omega,))
 
     def matrices(self, theta: Theta) -> Floats:
@@ -281,7 +297,7 @@ class Matrix(Relevance):
         """Project on the matrices that mask and symmetry allow; as a projection it serves derivatives too."""
         if self.symmetric:
             A = (A + A.swapaxes(1, 2)) / 2.0
-        return A if self.mask is None else np.where(allowed_entries(self.mask, A.shape[1:]), A, 0.0)
+        return A if self.mask is None else np.where(allowed_entries(self.mask, A.shape[1:], self.symmetric), A, 0.0)
 
 
 class Product(Relevance):
@@ -326,7 +342,9 @@ class Product(Relevance):
     def log_volume(self, theta: Theta) -> tuple[float, Theta]:
         """Return the mean logarithm of the singular values of all matrices, and its derivative."""
         (of_omega, by_omega), (of_psi, by_psi) = (_log_volume(part) for part in theta)
-        return of_omega + of_psi, (by_omega, by_psi)
+        psi = theta[1]
+        size = (psi**2).sum()  # scaling all Psi together changes nothing, so it must not pay
+        return of_omega + of_psi - 0.5 * float(np.log(size)), (by_omega, by_psi - psi / size)
 
 
 class Minkowski(Metric):
@@ -345,6 +363,8 @@ class Minkowski(Metric):
     >>> GLVQ(metric=Minkowski(3)).fit(X, y).score(X, y) > 0.9
     True
     """
+
+    homogeneous = True
 
     def __init__(self, p: float = 1.5) -> None:
         self.p = p
@@ -433,14 +453,19 @@ def mean_canonical(omegas: ArrayLike, n_components: int | None = None) -> Floats
     return canonical(root, n_components or stack.shape[1])
 
 
-def allowed_entries(mask: int | ArrayLike, shape: tuple[int, ...]) -> NDArray[np.bool_]:
+def allowed_entries(mask: int | ArrayLike, shape: tuple[int, ...], symmetric: bool = False) -> NDArray[np.bool_]:
     """Return which entries of a matrix may differ from zero, for a half-width or an array of booleans."""
     if np.ndim(mask) == 0:
+        check_number("mask", mask, integer=True, low=0, also=", the half-width of a band, or an array of booleans")
         rows, columns = np.indices(shape)
         return np.abs(rows - columns) <= mask
     allowed = np.asarray(mask, dtype=bool)
     if allowed.shape != tuple(shape):
         raise ValueError(f"mask has shape {allowed.shape}; expected {tuple(shape)}, or the half-width of a band.")
+    if not allowed.any():
+        raise ValueError("mask allows no entry of the matrix; at least one must be true.")
+    if symmetric and not np.array_equal(allowed, allowed.T):
+        raise ValueError("The mask of a symmetric matrix must be symmetric itself.")
     return allowed
 
 

@@ -218,21 +218,22 @@ class Waypoint(Solver):
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
         """Improve ``start``, and tell ``watch`` about every step."""
-        flat = start
-        points = [start]
-        length = self.step
-        for slope in problem.slopes(max_iter):
-            cost, gradient = problem(flat, slope)
+        slopes = problem.slopes(max_iter)
+        flat, length = problem.normalised(start), self.step
+        points = [flat]
+        _, gradient = problem(flat, slopes[0])
+        for slope in slopes:
             flat = flat - length * _unit_steps(problem, flat, gradient)
+            cost, gradient = problem(flat, slope)
             points = [*points, flat][-self.n_points :]
             if len(points) == self.n_points:
                 mean = np.mean(points, axis=0)
-                if problem(mean, slope)[0] < problem(flat, slope)[0]:
-                    flat, length = mean, length * self.shrink
+                cost_of_mean, at_mean = problem(mean, slope)
+                if cost_of_mean < cost:
+                    flat, cost, gradient, length = mean, cost_of_mean, at_mean, length * self.shrink
                     points[-1] = mean
                 else:
                     length *= self.grow
-            flat = problem.normalised(flat)
             try:
                 watch(flat, cost)
             except StopIteration:
@@ -247,7 +248,8 @@ class Adam(Solver):
     Parameters
     ----------
     learning_rate : float, default=0.02
-        First rate; it falls to zero along a cosine.
+        First rate, relative to the spread of the data and to the entries of the metric; it falls to zero along a
+        cosine.
     batch_size : int, default=512
         Samples in a mini-batch.
     momentum : float, default=0.9
@@ -290,13 +292,13 @@ class Adam(Solver):
         rates = (
             self.learning_rate * (1.0 + np.cos(np.pi * np.arange(max_iter * n_batches) / (max_iter * n_batches))) / 2
         )
-        state = AdamState(np.zeros_like(start))
+        state, sizes = AdamState(np.zeros_like(start)), step_sizes(problem, start)
         flat = start
         for epoch, slope in enumerate(problem.slopes(max_iter)):
             costs = []
             for batch, rows in enumerate(self.batches(problem.n_samples, rng)):
                 cost, gradient = problem(flat, slope, rows)
-                flat = flat - rates[epoch * n_batches + batch] * state.step(gradient, self)
+                flat = flat - rates[epoch * n_batches + batch] * sizes * state.step(gradient, self)
                 costs.append(cost)
             try:
                 watch(flat, float(np.mean(costs)))
@@ -329,6 +331,14 @@ class AdamState:
 
 
 SOLVERS: dict[str, type[Solver]] = {"lbfgs": LBFGS, "sgd": SGD, "waypoint": Waypoint, "adam": Adam}
+
+
+def step_sizes(problem: Problem, flat: Floats) -> Floats:
+    """Return a size for the steps of each coordinate: one for prototypes, that of their entries for parameters."""
+    sizes = np.ones_like(flat)
+    for block in problem.blocks[1:]:
+        sizes[block] = np.sqrt(np.mean(flat[block] ** 2))
+    return sizes
 
 
 def _shares(total: int, n_parts: int) -> list[int]:

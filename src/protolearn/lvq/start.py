@@ -29,7 +29,7 @@ class Frame:
 
     def enter(self, X: Floats) -> Floats:
         """Return samples or prototypes in these coordinates."""
-        moved = X - self.centre
+        moved = np.subtract(X, self.centre, order="C")
         moved /= self.scale
         return moved if self.axes is None else moved @ self.axes
 
@@ -60,6 +60,7 @@ def natural_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
     centre = weighted_mean(X, u)
     centred = X - centre
     spread = np.sqrt(weighted_mean(centred**2, u))
+    spread[spread <= len(X) * np.finfo(np.float64).eps * np.abs(centre)] = 0.0  # constant, but for rounding
     scale = float(np.sqrt((spread**2).mean())) or 1.0
     return Frame(centre, scale, _row_space(centred, spread, u) if rotates and not np.isnan(X).any() else None)
 
@@ -92,7 +93,10 @@ def first_prototypes(X: Floats, y: Codes, u: Floats, classes: Codes, init: str, 
         if count == 1 or not rows.any():
             continue
         members = np.where(np.isnan(X[rows]), means[code], X[rows])
-        if init == "neural_gas":
+        if len(members) < count:  # in a stream, whose first batch may be small
+            noise = 1e-3 * rng.normal(size=(int(count), X.shape[1]))
+            W[classes == code] = members[rng.randint(len(members), size=int(count))] + noise
+        elif init == "neural_gas":
             gas = NeuralGas(int(count), random_state=rng, n_jobs=1)
             W[classes == code] = gas.fit(members, sample_weight=u[rows]).prototypes_
         else:
@@ -127,7 +131,7 @@ def _row_space(centred: Floats, spread: Floats, u: Floats) -> Floats | None:
     """Return an orthonormal basis (N, r) of the directions in which samples differ; None if these are all."""
     n, N = centred.shape
     unit = np.where(spread > 0, spread, 1.0)
-    standard = centred / unit * np.sqrt(u / u.sum())[:, None]
+    standard = np.where(spread > 0, centred / unit, 0.0) * np.sqrt(u / u.sum())[:, None]
     tolerance = max(n, N) * np.finfo(np.float64).eps
     if n < N:
         _, singular, directions = np.linalg.svd(standard, full_matrices=False)

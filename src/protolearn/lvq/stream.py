@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import Metric, Theta
-from protolearn.lvq.solvers import Adam, AdamState
+from protolearn.lvq.solvers import Adam, AdamState, step_sizes
 from protolearn.lvq.start import Frame, first_prototypes
 
 __all__ = ["Stream"]
@@ -26,8 +26,17 @@ class Stream:
         self.metric = metric
         self.parts = W, theta
         self.seen = seen
+        self.settled = False
         self.solver = Adam(batch_size=128)
         self.moments = AdamState(np.zeros(len(pack(W, theta))))
+
+    def settle(self, frame: Frame, samples: Floats) -> None:
+        """Take the coordinates that a batch suggests, unless an earlier one had samples that differ."""
+        if not self.settled:
+            W, theta = self.parts
+            self.parts = frame.enter(self.frame.leave(W)), theta
+            self.frame = frame
+            self.settled = bool((samples != samples[0]).any())
 
     def welcome(self, X: Floats, y: NDArray[np.int64], u: Floats, classes: NDArray[np.int64], init: str) -> None:
         """Place the prototypes of classes that come for the first time."""
@@ -41,13 +50,14 @@ class Stream:
 
     def learn(self, problem: Problem) -> float:
         """Make one pass over a batch; return the mean cost on the way."""
-        if self.seen.sum() < 2:
+        if self.seen.sum() < 2 or not self.settled:
             return 0.0
         flat = pack(*self.parts)
         costs = []
+        sizes = self.solver.learning_rate * step_sizes(problem, flat)
         for rows in self.solver.batches(problem.n_samples, self.rng):
             cost, gradient = problem(flat, problem.slope[1], rows)
-            flat = flat - self.solver.learning_rate * self.moments.step(gradient, self.solver)
+            flat = flat - sizes * self.moments.step(gradient, self.solver)
             costs.append(cost)
         W, theta = problem.unpack(problem.normalised(flat))
         self.parts = W, theta

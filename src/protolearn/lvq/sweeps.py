@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import Diagonal, Identity, Matrix, Product, allowed_entries
 
@@ -44,6 +45,7 @@ def _sweep_diagonal(
         relevances,
         problem.metric.slots(problem.classes),
         rates if learns else (rates[0], 0.0, 0.0),
+        float(problem.regularization),
         KINDS.index(problem.squashing),
         slope,
     )
@@ -94,7 +96,7 @@ def _sweep_any(
     return flat, total / float(weights.sum())
 
 
-KINDS = ("identity", "sigmoid", "swish")
+KINDS = tuple(SQUASHING)
 
 
 def _relative_weights(problem: Problem) -> Floats:

@@ -494,7 +494,7 @@ def require_samples(n_samples: int, n_prototypes: int) -> None:
 
 def refuse_overflow(X: NDArray[Any]) -> NDArray[Any]:
     """Refuse samples whose squared distances are beyond the largest number."""
-    largest = max(float(X.max()), -float(X.min()))
+    largest = max(float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
     if largest > np.sqrt(np.finfo(X.dtype).max / (8 * X.shape[1])):
         raise ValueError(
             f"X has values up to {largest:g}, whose squares are too large for {X.dtype}; rescale X, or drop outliers."

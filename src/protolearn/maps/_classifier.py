@@ -11,7 +11,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from protolearn.core.reject import check_reject, relative_similarity
+from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.validation import check_option, check_weights
 from protolearn.maps._neural_gas import NeuralGas
 
@@ -142,8 +142,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         X = self._check_new(X)
         predicted = self.prototype_labels_[self.estimator_.predict(X)]
         if self.reject_threshold > 0:
-            check_reject(self.reject_threshold, self.reject_label, self.classes_)
-            predicted = np.where(self.confidence(X) < self.reject_threshold, self.reject_label, predicted)
+            unsure = self._confidence(X) < self.reject_threshold
+            predicted = with_rejects(predicted, unsure, self.reject_threshold, self.reject_label, self.classes_)
         return predicted
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -178,7 +178,9 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         confidence : ndarray of shape (n_samples,)
             Values between 0 and 1.
         """
-        X = self._check_new(X)
+        return self._confidence(self._check_new(X))
+
+    def _confidence(self, X: NDArray[Any]) -> NDArray[np.float64]:
         return np.concatenate(
             [
                 relative_similarity(self.estimator_.transform(X[rows]), self.prototype_labels_)
