@@ -113,18 +113,18 @@ class PredictionTask(ClassifierTask):
 
 @dataclass(frozen=True)
 class ScalingTask(ClassifierTask):
-    """Time of an iteration over the number of samples n and over the rank M of the matrix."""
+    """CPU time of an epoch over the number of samples n and over the rank M of the matrix."""
 
     n_samples: int = 10_000
 
     columns: ClassVar[list[Column]] = [
         *WHO,
         ("size", "size", str),
-        ("time s", "seconds", "{:.3f}".format),
-        ("iterations", "iterations", str),
-        ("ms / iteration", "ms_per_iteration", "{:.3f}".format),
+        ("cpu s", "cpu_seconds", "{:.3f}".format),
+        ("epochs", "iterations", str),
+        ("ms / epoch", "ms_per_epoch", "{:.3f}".format),
     ]
-    compared: ClassVar[tuple[str, ...]] = ("ms_per_iteration",)
+    compared: ClassVar[tuple[str, ...]] = ("ms_per_epoch",)
 
     SAMPLES: ClassVar[tuple[int, ...]] = (1_000, 3_000, 10_000, 30_000, 100_000)
     COMPONENTS: ClassVar[tuple[int, ...]] = (1, 2, 4, 8, 16, 32, 64)
@@ -141,9 +141,9 @@ class ScalingTask(ClassifierTask):
         }
 
     def judge(self, row: Row, result: np.ndarray | None) -> Row:
-        """Return the size and the time of an iteration."""
-        per_iteration = 1000 * row["seconds"] / row["iterations"]
-        return {"n_samples": self.n_samples, "n_components": self.n_components, "ms_per_iteration": per_iteration}
+        """Return the size and the time of an epoch."""
+        per_epoch = 1000 * row["cpu_seconds"] / row["iterations"]
+        return {"n_samples": self.n_samples, "n_components": self.n_components, "ms_per_epoch": per_epoch}
 
     def notes(self, rows: list[Row]) -> list[str]:
         """State the straight lines that describe the times."""
@@ -151,7 +151,7 @@ class ScalingTask(ClassifierTask):
         for symbol, sizes, times in self._series(rows):
             slope, start = _line(sizes, times)
             deviation = np.max(np.abs(slope * sizes + start - times) / times)
-            notes.append(f"ms / iteration = {start:.2f} + {slope:.3g} {symbol}, within {deviation:.0%}")
+            notes.append(f"ms / epoch = {start:.2f} + {slope:.3g} {symbol}, within {deviation:.0%}")
         return notes
 
     def picture(self, rows: list[Row]) -> Any:
@@ -167,13 +167,13 @@ class ScalingTask(ClassifierTask):
             between = np.geomspace(sizes[0], sizes[-1])
             axes.loglog(between, slope * between + start, color="grey", label=f"{start:.2f} + {slope:.3g} {symbol}")
             axes.loglog(sizes, times, "o", label="measured")
-            axes.set(xlabel=symbol, ylabel="ms / iteration")
+            axes.set(xlabel=symbol, ylabel="ms / epoch")
             axes.legend(frameon=False)
         return figure
 
     def _series(self, rows: list[Row]) -> list[tuple[str, np.ndarray, np.ndarray]]:
         """Return symbol, sizes and times for both sizes that are varied; nothing unless all were measured."""
-        measured = [row for row in rows if "ms_per_iteration" in row]
+        measured = [row for row in rows if "ms_per_epoch" in row]
         if len(measured) < len(self.sizes()):
             return []
         full = [row for row in measured if row["n_components"] == self.COMPONENTS[-1]]
@@ -181,7 +181,7 @@ class ScalingTask(ClassifierTask):
             (row for row in measured if row["n_samples"] == self.n_samples), key=lambda row: row["n_components"]
         )
         varied = (("n", "n_samples", full), ("M", "n_components", equal))
-        return [(symbol, _values(rows, key), _values(rows, "ms_per_iteration")) for symbol, key, rows in varied]
+        return [(symbol, _values(rows, key), _values(rows, "ms_per_epoch")) for symbol, key, rows in varied]
 
 
 def _values(rows: list[Row], key: str) -> np.ndarray:
@@ -208,6 +208,8 @@ TASKS: dict[str, Task] = {
         PredictionTask(
             "predict", "prediction of 1,000,000 x 50 samples, 5 classes", partial(synthetic, 1_005_000, 50, 1_000_000)
         ),
-        ScalingTask("scaling", "time of an iteration, d = 64, 5 classes", partial(synthetic, 10_000, 64), epochs=30),
+        ScalingTask(
+            "scaling", "time of an epoch of GMLVQ, 64 features, 5 classes", partial(synthetic, 10_000, 64), epochs=30
+        ),
     )
 }

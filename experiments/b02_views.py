@@ -5,18 +5,18 @@ with the best training accuracy is shown, at the epoch with the best mean traini
 prototype and one local matrix per class, which starts at the identity. LFDA scans its number of neighbours k = 1 ... 30
 (a class has 30 training samples, so 29 at most), NCA its number of steps l = 1 ... 30; the best 1-NN accuracy on the
 training set decides. NCA is scikit-learn's, where l counts steps of L-BFGS and not line searches of conjugate
-gradients; it starts at 0.1 times normal values (of 0.01 to 1 those with the best training accuracy), in ten runs, the
-best of which is shown.
+gradients; it starts at 0.1 times normal values, in ten runs, the best of which is shown. (After a first run with 0.01,
+which did worse, the factor was chosen from 0.01 to 1 by the training accuracy.)
 
 How 1-NN is scored is not said. On training samples it must be leave-one-out. On test samples it is either
 leave-one-out among the test samples (judged here) or 1-NN among the training samples (for the record).
 
-Rule, fixed before the run: a number is reproduced within TOLERANCE per cent. Otherwise "same order" if the LVQ
+Rule, fixed before the first run: a number is reproduced within TOLERANCE per cent. Otherwise "same order" if the LVQ
 classifiers of that column come in the printed order, or LFDA is the lowest of the 1-NN column. Statements: LFDA and NCA
 scans hold if the best and the worst values are within TOLERANCE; more prototypes "do not help" LLiRaM LVQ if the mean
-training accuracy with 2 per class (3 for windows) gains less than TOLERANCE; sky and grass are "separated quite well"
-if 1-NN gets at least SEPARATED per cent of each right in every view; views of LVQ are "equal or superior" if the best
-of them is not below the best of LFDA and NCA by 1-NN on the test set.
+training accuracy with 2 per class (3 for windows) gains less than TOLERANCE. Added after the first run: sky and grass
+are "separated quite well" if 1-NN gets at least SEPARATED per cent of each right in every view (not measured before),
+and a comparison of the views of LVQ with those of LFDA and NCA (which had been seen, so it has no verdict).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors, Neighborho
 
 from experiments._lvq import COLOURS, Samples, accuracy, segmentation
 from experiments._protocol import Array, canvas, repeat
-from experiments._report import NO_NUMBER, SKIPPED, Result, Row, holds, judge, report, row
+from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, judge, report, row
 from experiments.b01_rank import EPOCHS, RUNS, SIZES, Run, best_epoch, liram_runs, recorded, scaled
 from protolearn import GMLVQ, LFDA, LLiRaMLVQ
 
@@ -59,6 +59,7 @@ LLIRAM_MEAN = 85.0
 
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
+    "sky and grass": "a little below the threshold set here; the document speaks of the picture only",
     "LLiRaM": "better than printed; how the local matrices start is not said, here at the identity",
     "LiRaM": "better than printed; the number of epochs is not given",
     "worst k": (
@@ -267,7 +268,7 @@ def statements(views: dict[str, View], test: Samples) -> list[Row]:
     text = f"{lvq:.1f} against {others:.1f}"
     return [
         row("sky and grass, 1-NN, test, lowest of all views, %", "separated", apart, holds(apart >= SEPARATED)),
-        row("best view of LVQ against best of LFDA and NCA, 1-NN, test, %", ">=", text, holds(lvq >= others)),
+        row("best view of LVQ against best of LFDA and NCA, 1-NN, test, %", "equal or superior", text, ADDED),
     ]
 
 

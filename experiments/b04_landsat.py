@@ -13,10 +13,10 @@ defaults get 2000 per class.
 
 1-NN accuracies are leave-one-out, among the training samples and among 100 000 test pixels.
 
-Rule, fixed before the run: "3-D above 2-D" if so for every method on test pixels; "test above training" for 1-NN if so
-for every method and dimension; LFDA is "limited in 2-D" if it is the lowest there; training accuracies of LiRaM vary
-"very little" if their range is at most the printed one (3.2 % and 1.4 %); NCA is "comparable" if its 1-NN test accuracy
-is at most PAR per cent below that of LiRaM.
+Rule, fixed before the full run, after single fits made for timing: "3-D above 2-D" if so for every method on test
+pixels; "test above training" for 1-NN if so for every method and dimension; LFDA is "limited in 2-D" if it is the
+lowest there; training accuracies of LiRaM vary "very little" if their range is at most the printed one (3.2 % and 1.4
+%); NCA is "comparable" if its 1-NN test accuracy is at most PAR per cent below that of LiRaM.
 """
 
 from __future__ import annotations

@@ -10,8 +10,9 @@ four readings the only one that fits the printed accuracies).
 
 The same data are then learned with the defaults of the library: one prototype for each class, L-BFGS, no rates.
 
-Rule, fixed before the run: a test accuracy is reproduced if the mean over the data sets lies in BANDS, a training
-accuracy within TRAINING points of the printed one; otherwise "same order" if the methods compare as printed: LGMLVQ
+Rule, fixed before the run: a test accuracy is reproduced if the mean over the data sets lies in BANDS, which were set
+around the printed accuracies after trials of this protocol with other code; a training accuracy if it is within
+TRAINING points of the printed one. Otherwise "same order" if the methods compare as printed: LGMLVQ
 above LGRLVQ and GMLVQ, and these above GRLVQ and GLVQ. An entry of a matrix is reproduced within ENTRY, a direction
 within DEGREES. Defaults shall be at least as good: a mean test accuracy not more than SLACK points below the printed
 one. Borders are straight if no point halfway between two of a receptive field lies in the other one.

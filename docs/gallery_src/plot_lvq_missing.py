@@ -53,7 +53,7 @@ ways = {
 }
 shares = [0.0, 0.25, 0.5]
 pixels, digit = load_digits(return_X_y=True)
-data = {"wine": (X.to_numpy(), y), "digits, 500 of them": (pixels[:500], digit[:500])}
+data = {"wine": (X.to_numpy(), y), "digits, 400 of them": (pixels[:400], digit[:400])}
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 for ax, (title, (samples, labels)) in zip(axes, data.items()):

@@ -53,7 +53,7 @@ ax.legend(frameon=False)
 # tumours many measurements say nearly the same, and it is better to keep all: regularise much. The oblique classes need
 # certain directions: a little regularisation helps to find them, and more hides them.
 
-weights = [0.0, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0]
+weights = [0.0, 0.01, 0.03, 0.1, 0.3, 1.0]
 data = {
     "breast cancer": load_breast_cancer(return_X_y=True),
     "oblique classes": make_oblique_classes(30, random_state=0),

@@ -341,14 +341,17 @@ def test_size_of_weights_does_not_matter_for_shares(wine):
     assert np.allclose(shares.predict_proba(X), plain.predict_proba(X), atol=1e-6)
 
 
-def test_missing_values_where_they_make_no_sense(wine):
+def test_missing_values_in_views_and_explanations(wine):
     X, y = wine
     hidden = X.copy()
     hidden[3, 4] = np.nan
     view = GMLVQ(n_components=2, missing="partial").fit(hidden, y)
-    for method in (view.transform, view.counterfactual, LGMLVQ(missing="partial").fit(hidden, y).local_transform):
-        with pytest.raises(ValueError, match="this needs samples without missing values"):
-            method(hidden)
+    with pytest.raises(ValueError, match="a counterfactual needs samples without missing values"):
+        view.counterfactual(hidden)
+    filled = np.where(np.isnan(hidden), np.nanmean(hidden, axis=0), hidden)
+    assert np.allclose(view.transform(hidden), view.transform(filled))
+    local = LGMLVQ(missing="partial").fit(hidden, y)
+    assert np.allclose((local.local_transform(hidden) ** 2).sum(axis=2), -local.decision_function(hidden))
     hidden[3] = np.nan
     with pytest.raises(ValueError, match="1 samples of X have no value at all"):
         view.predict(hidden)

@@ -209,7 +209,9 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
         counterfactuals : Counterfactuals
             Changed samples, just across the border, and the lengths of the changes.
         """
-        X = self._check_complete(X).astype(np.float64)
+        X = self._check_new(X).astype(np.float64)
+        if np.isnan(X).any():
+            raise ValueError("X contains NaN; a counterfactual needs samples without missing values.")
         A, slots = self._matrices("counterfactual")
         code = None
         if target is not None:
@@ -317,14 +319,10 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
         self._refuse_empty(samples)
         return samples
 
-    def _check_complete(self, X: ArrayLike) -> NDArray[Any]:
-        """Return new samples, without missing values."""
+    def _check_filled(self, X: ArrayLike) -> NDArray[Any]:
+        """Return new samples, with the mean of the training samples where values are missing."""
         samples = self._check_new(X)
-        if np.isnan(samples).any():
-            raise ValueError(
-                "X contains NaN; this needs samples without missing values. Leave them out or fill them in."
-            )
-        return samples
+        return np.where(np.isnan(samples), self._centre.astype(samples.dtype), samples)
 
     def _refuse_empty(self, X: NDArray[Any]) -> None:
         if self._partial() and len(X):

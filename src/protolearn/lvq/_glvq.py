@@ -515,7 +515,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         X : ndarray of shape (n_samples, n_features)
             Scaled samples.
         """
-        X = self._check_complete(X)
+        X = self._check_filled(X)
         return X * self.omega_.astype(X.dtype)
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:

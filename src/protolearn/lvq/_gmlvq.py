@@ -107,6 +107,8 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Project samples by Omega: Euclidean distances in the view are the learned ones.
 
+        Where values are missing, those of the mean of the training samples are taken.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -117,7 +119,7 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
         Z : ndarray of shape (n_samples, M)
             Projected samples, the most discriminative direction first.
         """
-        X = self._check_complete(X)
+        X = self._check_filled(X)
         return X @ self.omega_.T.astype(X.dtype)
 
     @property
@@ -316,9 +318,9 @@ class LGMLVQ(_MatrixLVQ):
             ``Omega_p (x - w_p)``; its squared length is the distance to prototype p. The views of different prototypes
             do not share their axes.
         """
-        X = self._check_complete(X)
+        X = self._check_new(X)
         A, slots = self._matrices("local_transform")
-        views = [(X - w) @ A[s].T for w, s in zip(self.prototypes_, slots)]
+        views = [np.nan_to_num(X - w) @ A[s].T for w, s in zip(self.prototypes_, slots)]
         return np.stack(views, axis=1).astype(X.dtype)
 
     def _omegas(self) -> Floats:

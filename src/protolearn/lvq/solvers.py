@@ -50,7 +50,7 @@ class LBFGS(Solver):
         How many earlier steps shape the next one.
     """
 
-    default_iterations = 60
+    default_iterations = 50
 
     def __init__(self, memory: int = 10) -> None:
         self.memory = memory

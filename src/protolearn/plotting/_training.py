@@ -24,7 +24,8 @@ def plot_learning_curve(models: Any, *, ax: Axes | None = None) -> Axes:
     """Show how the cost fell in training and, as dashed lines, how the accuracy rose.
 
     The accuracy is recorded by fits with ``early_stopping``, and by LVQ1 and LVQ21, which have no cost. A dot marks the
-    state that early stopping has kept.
+    state that early stopping has kept. A sudden step in the cost is where the slope of the squashing function changes,
+    and the cost with it.
 
     Parameters
     ----------
