@@ -147,6 +147,7 @@ def settings(n_runs: int, epochs: int) -> dict[str, Any]:
         "LFDA": f"k = 1 ... {SCAN[-1]}, scaling 'weighted' is judged",
         "NCA": f"scikit-learn, 1 ... {SCAN[-1]} steps of L-BFGS, start 0.1 times normal values",
         "1-NN": "leave-one-out on training and on test samples; also test among training samples",
+        "library defaults": "one run, random_state 0",
         "rule": f"tolerance {TOLERANCE} %",
     }
 

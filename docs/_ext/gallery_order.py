@@ -1,6 +1,9 @@
-"""The order of the gallery: from a first map to composing one's own."""
+"""The order of the gallery: maps first, from a first one to one's own, then classifiers likewise."""
 
-ORDER = ("wine_map", "lattices", "gas_graph", "magnification", "stream", "reject", "customise")
+ORDER = (
+    *("wine_map", "lattices", "gas_graph", "magnification", "stream", "reject", "customise"),
+    *("lvq_cancer", "lvq_digits", "lvq_local", "lvq_rank", "lvq_missing", "lvq_metric"),
+)
 
 
 def in_order(filename: str) -> int:

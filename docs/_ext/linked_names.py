@@ -10,7 +10,7 @@ from sphinx import addnodes
 from sphinx.application import Sphinx
 
 PARTS = ("lattices", "density", "cooperation", "prototypes", "statistics", "sources", "schedules")
-HOMES = ("", ".metrics", ".plotting", ".datasets", *(f".core.{part}" for part in PARTS))
+HOMES = (".lvq", "", ".metrics", ".plotting", ".datasets", *(f".core.{part}" for part in PARTS))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

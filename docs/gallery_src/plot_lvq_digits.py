@@ -37,7 +37,7 @@ ax.set_title(f"matrix of rank 2: {flat.score(X_test, y_test):.0%} of new digits 
 # Curved borders
 # --------------
 # ``LLiRaMLVQ`` gives each class a small matrix of its own within the view: classes may be wide or narrow there, and
-# borders bend. On these data that makes it no more accurate.
+# borders bend.
 
 curved = LLiRaMLVQ().fit(X, y)
 figure, ax = plt.subplots(figsize=(6.5, 6), layout="constrained")

@@ -44,7 +44,7 @@ plot_explanation(model.explain(scaler.transform(poorest)), n_features=13)
 # ----------------
 # The alternatives are to fill in the mean of the feature, or the mean of the nearest samples that have it. Partial
 # distances need no assumption but that values are missing by chance. Where a value can be guessed well from others, as
-# a pixel from its neighbours, a good guess is worth more than none.
+# a pixel from its neighbours, a guess is worth more than none, as long as enough is known to guess from.
 
 ways = {
     "partial distances": [GMLVQ(missing="partial")],
@@ -53,7 +53,7 @@ ways = {
 }
 shares = [0.0, 0.25, 0.5]
 pixels, digit = load_digits(return_X_y=True)
-data = {"wine": (X.to_numpy(), y), "digits, 400 of them": (pixels[:400], digit[:400])}
+data = {"wine": (X.to_numpy(), y), "digits, 300 of them": (pixels[:300], digit[:300])}
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 for ax, (title, (samples, labels)) in zip(axes, data.items()):

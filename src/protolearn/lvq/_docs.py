@@ -38,8 +38,7 @@ solver : {"auto", "lbfgs", "sgd", "waypoint", "adam"} or Solver, default="auto"
     How the cost is minimised. ``"auto"`` is L-BFGS up to 200,000 samples and Adam on mini-batches beyond. Give an
     object, such as ``SGD(learning_rate=0.1)``, to set its parameters.
 max_iter : int, optional
-    Most iterations (L-BFGS, waypoint) or epochs (sgd, adam); by default what suits the solver. Few iterations also
-    guard against overfitting.
+    Most iterations (L-BFGS, waypoint) or epochs (sgd, adam); by default what suits the solver.
 tol : float, default=1e-6
     L-BFGS stops when an iteration lowers the cost by less than this, waypoint averaging when steps are shorter.
 class_weight : dict, "balanced" or None, default=None

@@ -49,6 +49,8 @@ class GLVQ(LVQClassifier):
 
     Attributes
     ----------
+    metric_parameters_ : tuple of ndarray
+        Learned parameters of the metric, if it has any.
     %(attributes)s
 
     See Also
@@ -211,6 +213,11 @@ class GLVQ(LVQClassifier):
                 raise ValueError(f"y contains {list(unknown)}, which are not among the classes {list(self.classes_)}.")
             self._go_on(samples, np.searchsorted(self.classes_, labels), weights)
         return self
+
+    @property
+    def metric_parameters_(self) -> Theta:
+        """Learned parameters of the metric: a tuple of arrays, empty if it has none."""
+        return self._theta
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         """Return the metric, given samples in the coordinates of the solver."""

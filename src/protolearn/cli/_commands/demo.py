@@ -1,4 +1,4 @@
-"""``protolearn demo``: write a page that shows what maps of data are good for."""
+"""``protolearn demo``: write a page that shows what maps and prototypes are good for."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def demo(
     output: Annotated[Path, typer.Option(help="Folder for the page and its picture.")] = Path("demo"),
     show: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Train maps on data that come with scikit-learn and write a page that explains them."""
+    """Train maps and classifiers on data that come with scikit-learn and write a page that explains them."""
     os.environ.setdefault("MPLBACKEND", "Agg")  # pictures go into the page; no window is needed
     console = Console()
     try:
