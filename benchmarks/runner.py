@@ -89,6 +89,8 @@ def _watch(command: list[str], threads: int, budget: float, errors: Path) -> tup
         process.wait()
     if cut:
         return f"cut off after {budget:g} s", peaks
+    if process.returncode < 0:
+        return f"ended by signal {-process.returncode}", peaks
     return (error_line(errors.read_text()) if process.returncode else None), peaks
 
 

@@ -84,7 +84,7 @@ class GLVQ(LVQClassifier):
         metric: str | Metric = "euclidean",
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
-        slope: float | tuple[float, float] = (2.0, 10.0),
+        slope: float | tuple[float, float] | None = None,
         solver: str | Solver = "auto",
         max_iter: int | None = None,
         tol: float = 1e-6,
@@ -239,7 +239,7 @@ class GLVQ(LVQClassifier):
 
     def _check_parameters(self) -> None:
         check_option("squashing", self.squashing, tuple(SQUASHING))
-        for part in self._slope():
+        for part in () if self.slope is None else self._slope():
             check_number("slope", part, low=0, open_low=True, also=", or a pair of such numbers")
         if self.max_iter is not None:
             check_number("max_iter", self.max_iter, integer=True, low=1)
@@ -258,7 +258,13 @@ class GLVQ(LVQClassifier):
         if not isinstance(self.solver, Solver):
             check_option("solver", self.solver, ("auto", *SOLVERS), also=" or a Solver")
 
+    def _default_slope(self) -> tuple[float, float]:
+        """Return the slope that suits the metric, at the start and at the end."""
+        return 2.0, 10.0
+
     def _slope(self) -> tuple[float, float]:
+        if self.slope is None:
+            return self._default_slope()
         pair = self.slope if isinstance(self.slope, (tuple, list)) else (self.slope, self.slope)
         if len(pair) != 2:
             raise ValueError(f"slope={self.slope!r} must be a number, or a pair of numbers (start, end).")

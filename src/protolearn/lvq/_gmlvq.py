@@ -129,6 +129,10 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
     def _omegas(self) -> Floats:
         return self.omega_
 
+    def _default_slope(self) -> tuple[float, float]:
+        """Return a flat slope for a view of few dimensions, which cannot do justice to all samples near a border."""
+        return (5.0, 5.0) if self._rank() < self.n_features_in_ else super()._default_slope()
+
 
 @documented
 class GMLVQ(_WithView):
