@@ -45,7 +45,7 @@ def _circumstances(results: dict[str, Any]) -> str:
     libraries = ", ".join(f"{name} {version}" for name, version in facts["libraries"].items())
     return (
         f"One run of `python -m benchmarks` on {results['date']}: {facts['cpu']}, {facts['cores']} cores, Python "
-        f"{facts['python']}, {facts['blas']}, {libraries}."
+        f"{facts['python']}, {facts['blas']}, {libraries}. {results.get('note', '')}".rstrip()
     )
 
 
