@@ -14,12 +14,15 @@ from numpy.typing import NDArray
 
 @njit(cache=True, nogil=True)
 def double_codes(distances: NDArray[Any], codes: NDArray[np.float64], mask: int) -> None:
-    """Replace the lowest bits of each distance (c, k), as a double, by the index."""
+    """Replace the lowest bits of each distance (c, k), as a double, by the index; negative ones are lifted first."""
     n, k = distances.shape
     bits = codes.view(np.int64)
     for j in range(n):
+        low = 0.0
         for i in range(k):
-            codes[j, i] = max(distances[j, i], 0.0)
+            low = min(low, distances[j, i])
+        for i in range(k):
+            codes[j, i] = distances[j, i] - low
         for i in range(k):
             bits[j, i] = (bits[j, i] & ~mask) | i
 
@@ -182,3 +185,55 @@ def online_lattice(
             step = rates[j] * neighbourhood[winner, i]
             if step > 1e-12:
                 _pull(positions[i], points[j], step)  # Hasenfuss 2009, eq. 2.4
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def shape_distances(
+    coordinates: NDArray[Any],
+    offsets: NDArray[Any],
+    squared: NDArray[Any],
+    norms: NDArray[Any],
+    square_norms: NDArray[Any],
+    gaps: NDArray[Any],
+    other: NDArray[Any],
+    constant: NDArray[Any],
+    distances: NDArray[Any],
+) -> None:
+    """Write ``sum_a (g_a - r) y_a^2 + r |xi|^2 + c`` for samples and prototypes into ``distances`` (c, k).
+
+    ``coordinates`` (c, kq) come as products with the directions and leave measured from the prototypes (minus
+    ``offsets``), ``squared`` (c, k) comes as ``-2 x w`` and leaves as ``|x - w|^2``.
+    """
+    n, k = squared.shape
+    q = coordinates.shape[1] // k
+    zero = squared.dtype.type(0.0)
+    for j in range(n):
+        for i in range(k):
+            total = zero
+            for a in range(i * q, (i + 1) * q):
+                y = coordinates[j, a] - offsets[a]
+                coordinates[j, a] = y
+                total += gaps[a] * y * y
+            length = max(squared[j, i] + norms[j] + square_norms[i], zero)
+            squared[j, i] = length
+            distances[j, i] = total + other[i] * length + constant[i]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def add_products(
+    features: NDArray[Any],
+    weights: NDArray[Any],
+    coordinates: NDArray[Any],
+    positions: NDArray[np.float64],
+    products: NDArray[np.float64],
+) -> None:
+    """Add ``h y (x - w)'`` to the products (k, q, d), for all pairs of sample and prototype that have a weight."""
+    n, k = weights.shape
+    q, d = products.shape[1:]
+    for i in range(k):
+        for j in range(n):
+            if weights[j, i] > 0:
+                for a in range(q):
+                    pull = weights[j, i] * coordinates[j, i * q + a]
+                    for t in range(d):
+                        products[i, a, t] += pull * (features[j, t] - positions[i, t])

@@ -7,20 +7,21 @@ Each cooperation turns prototypes, samples and a range into the sums from which 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csc_array
+from scipy.special import logsumexp
 
 from protolearn.core.lattices import Lattice
-from protolearn.core.prototypes import Mean
+from protolearn.core.prototypes import Lifted, Prototypes
 from protolearn.core.sources import ArraySource, Chunk
 from protolearn.core.statistics import Statistics
 
-__all__ = ["Cooperation", "OnLattice", "Ranks", "WinnerTakesAll"]
+__all__ = ["Cooperation", "OnLattice", "Ranks", "Responsibilities", "WinnerTakesAll"]
 
 LARGE_WORK = 20_000_000  # products an epoch, from which compiled code is worth its import
 BLOCK_BYTES = 200_000  # distances of a block of samples in compiled code, less than the second cache of a core
@@ -29,7 +30,7 @@ BLOCK_BYTES = 200_000  # distances of a block of samples in compiled code, less 
 class Cooperation(Protocol):
     """What a map needs of a cooperation."""
 
-    def gather(self, prototypes: Mean, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum the samples of every prototype with the weights of this cooperation at a range."""
 
     def follow(
@@ -56,7 +57,7 @@ class WinnerTakesAll:
            [9. ]])
     """
 
-    def gather(self, prototypes: Mean, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum the samples of each receptive field."""
         return sum_by_winner(prototypes, source)
 
@@ -89,7 +90,7 @@ class Ranks:
            [2.924]])
     """
 
-    def gather(self, prototypes: Mean, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by rank."""
         from protolearn.core._kernels import rank_weights
 
@@ -101,12 +102,13 @@ class Ranks:
         measure = prototypes.measure(source.dtype)
 
         def learn(chunk: Chunk) -> Statistics:
-            codes = sorted_codes(measure(chunk), mask)
+            distances, sums = measure(chunk)
+            codes = sorted_codes(distances, mask)
             weights = np.zeros((len(codes), k), source.dtype)
             best_rank = np.zeros(k, np.int64)
             rank_weights(codes, mask, table, chunk.weights, relative, weights, best_rank)
             log_scale = np.where(best_rank < k, -best_rank / range_, -np.inf)
-            return Statistics.of(weights.T, chunk.lifted, log_scale)  # Hasenfuss 2009, eq. 3.5
+            return sums(weights.T, log_scale)  # Hasenfuss 2009, eq. 3.5
 
         return source.sum(learn, k)
 
@@ -167,15 +169,37 @@ class OnLattice:
         logs = self.log_kernel(range_)
         return logs if self.winner == "nearest" else logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
 
-    def gather(self, prototypes: Mean, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum the samples by winner, then share the sums among neighbours."""
         log_shares = self.log_shares(range_)
         mixture = None if self.winner == "nearest" else np.exp(log_shares)
+        if not prototypes.linear:
+            return self._gather_each(prototypes, source, log_shares, mixture)
         fields = sum_by_winner(prototypes, source, mixture)  # Heskes 1999; Hasenfuss 2009, eq. 2.5
         occupied = fields.mass > 0
         logs = log_shares[occupied].T
         log_scale = logs.max(axis=1)
         return Statistics.of(np.exp(logs - log_scale[:, None]), fields.moments[occupied], log_scale)
+
+    def _gather_each(
+        self,
+        prototypes: Prototypes,
+        source: ArraySource,
+        log_shares: NDArray[np.float64],
+        mixture: NDArray[np.float64] | None,
+    ) -> Statistics:
+        """Sum the samples for every prototype on its own, where sums of a winner cannot be shared."""
+        measure = prototypes.measure(source.dtype)
+        mix = None if mixture is None else mixture.T.astype(source.dtype)
+
+        def learn(chunk: Chunk) -> Statistics:
+            distances, sums = measure(chunk)
+            winners = (distances if mix is None else distances @ mix).argmin(axis=1)
+            logs = log_shares[np.unique(winners)].max(axis=0)
+            weights = np.exp(log_shares - logs).astype(source.dtype)[winners] * chunk.weights[:, None]
+            return sums(weights.T, logs)
+
+        return source.sum(learn, len(prototypes))
 
     def follow(
         self,
@@ -196,16 +220,18 @@ class OnLattice:
             online_lattice(points[part], positions, metric, rates[part], neighbourhood, mixture.astype(points.dtype))
 
 
-def sum_by_winner(prototypes: Mean, source: ArraySource, mixture: NDArray[np.float64] | None = None) -> Statistics:
+def sum_by_winner(
+    prototypes: Prototypes, source: ArraySource, mixture: NDArray[np.float64] | None = None
+) -> Statistics:
     """Sum the samples of each winner, the smallest of the (mixed) distances."""
     k = len(prototypes)
-    large = source.n_samples * source.n_columns * k >= LARGE_WORK
-    learn = (_learn_compiled if large else _learn_plain)(prototypes, source, mixture)
-    return source.sum(learn, k, width=1)
+    if isinstance(prototypes, Lifted) and source.n_samples * (source.n_lifted - 2) * k >= LARGE_WORK:
+        return source.sum(_learn_compiled(prototypes, source, mixture), k, width=1)
+    return source.sum(_learn_plain(prototypes, source, mixture), k, width=1 if prototypes.linear else None)
 
 
 def _learn_plain(
-    prototypes: Mean, source: ArraySource, mixture: NDArray[np.float64] | None
+    prototypes: Prototypes, source: ArraySource, mixture: NDArray[np.float64] | None
 ) -> Callable[[Chunk], Statistics]:
     find = prototypes.seek(source.dtype, mixture)
 
@@ -219,7 +245,7 @@ def _learn_plain(
 
 
 def _learn_compiled(
-    prototypes: Mean, source: ArraySource, mixture: NDArray[np.float64] | None
+    prototypes: Lifted, source: ArraySource, mixture: NDArray[np.float64] | None
 ) -> Callable[[Chunk], Statistics]:
     from protolearn.core._kernels import sum_nearest
 
@@ -232,6 +258,39 @@ def _learn_compiled(
         return Statistics(sums, np.zeros(len(sums)))
 
     return learn
+
+
+class Responsibilities:
+    """Every prototype learns by its share of the density of a mixture at the sample: expectation maximisation.
+
+    Distances are twice the negative logarithm of the density of a prototype, its share included.
+    """
+
+    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
+        """Sum all samples for every prototype, weighted by posterior; the offset makes the cost the log-likelihood."""
+        measure = prototypes.measure(source.dtype)
+
+        def learn(chunk: Chunk) -> Statistics:
+            distances, sums = measure(chunk)
+            logs = -0.5 * distances.astype(np.float64)
+            logs -= logsumexp(logs, axis=1, keepdims=True)
+            posteriors = np.exp(logs)
+            entropy = float(chunk.weights @ (posteriors * logs).sum(axis=1))
+            statistics = sums((posteriors * chunk.weights[:, None]).astype(source.dtype).T)
+            return replace(statistics, offset=entropy)
+
+        return source.sum(learn, len(prototypes))
+
+    def follow(
+        self,
+        points: NDArray[Any],
+        positions: NDArray[Any],
+        metric: NDArray[Any],
+        rates: NDArray[np.float64],
+        ranges: NDArray[np.float64],
+    ) -> None:
+        """Refuse: there is no online rule."""
+        raise NotImplementedError
 
 
 def index_mask(n_prototypes: int) -> int:

@@ -58,7 +58,7 @@ def mean_and_variance(source: ArraySource) -> tuple[NDArray[np.float64], NDArray
     """Return weighted mean and variance of every column, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> NDArray[np.float64]:
-        columns = chunk.lifted[:, :-2]
+        columns = chunk.points
         return np.vstack([chunk.weights @ columns, chunk.weights @ columns**2]).astype(np.float64)
 
     first, second = source.sum(moments)
@@ -86,7 +86,7 @@ def mean_and_covariance(source: ArraySource) -> tuple[NDArray[np.float64], NDArr
     """Return weighted mean and covariance of all columns, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> NDArray[np.float64]:
-        points = chunk.lifted[:, :-1]  # with the column of ones
+        points = np.column_stack([chunk.points, chunk.lifted[:, -2]])  # with the column of ones
         return ((chunk.weights[:, None] * points).T @ points).astype(np.float64)
 
     second = source.sum(moments, source.n_columns)
@@ -105,7 +105,7 @@ def _leading_axes(
 
     def covariance_times(vector: NDArray[np.float64]) -> NDArray[np.float64]:
         def times(chunk: Chunk) -> NDArray[np.float64]:
-            centred = chunk.lifted[:, :-2] - mean.astype(source.dtype)
+            centred = chunk.points - mean.astype(source.dtype)
             return (chunk.weights * (centred @ vector.astype(source.dtype)).ravel()) @ centred.astype(np.float64)
 
         return source.sum(times) / mass
@@ -125,7 +125,7 @@ def distinct_rows(source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.fl
 def sampling_order(source: ArraySource, rng: np.random.RandomState) -> NDArray[np.int64]:
     """Order samples along a random direction: an order that depends on their values only."""
     direction = rng.normal(size=source.n_columns).astype(source.dtype)
-    (heights,) = source.gather(lambda chunk: (chunk.lifted[:, :-2] @ direction,))
+    (heights,) = source.gather(lambda chunk: (chunk.points @ direction,))
     return np.argsort(heights, kind="stable")
 
 
@@ -184,7 +184,7 @@ def _candidates(
 
 def _row_codes(chunk: Chunk) -> NDArray[np.uint64]:
     """Hash the bits of each sample; equal samples have equal codes, and others hardly ever."""
-    values = chunk.lifted[:, :-2] + 0.0  # -0.0 is 0.0
+    values = chunk.points + 0.0  # -0.0 is 0.0
     unsigned = np.dtype(f"u{values.dtype.itemsize}")
     bits = values.view(unsigned).astype(np.uint64)
     bits ^= bits >> np.uint64(unsigned.itemsize * 4 - 3)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.initialisation import inverse_cdf, sampling_order
-from protolearn.core.prototypes import Mean
+from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.sources import ArraySource, Chunk
 
 __all__ = ["Step", "anneal", "distances_to", "learn_online", "nearest", "stage", "winners"]
@@ -21,18 +21,18 @@ __all__ = ["Step", "anneal", "distances_to", "learn_online", "nearest", "stage",
 class Step:
     """One epoch: the prototypes after it, the range it used, cost and masses of the prototypes before it."""
 
-    prototypes: Mean
+    prototypes: Prototypes
     range_: float
     cost: float
     mass: NDArray[np.float64]
 
-    def moved(self, prototypes: Mean) -> Step:
+    def moved(self, prototypes: Prototypes) -> Step:
         """Return the same epoch with other prototypes after it."""
         return replace(self, prototypes=prototypes)
 
 
 def anneal(
-    prototypes: Mean, cooperation: Cooperation, source: ArraySource, ranges: NDArray[np.float64]
+    prototypes: Prototypes, cooperation: Cooperation, source: ArraySource, ranges: NDArray[np.float64]
 ) -> Iterator[Step]:
     """Batch learning: minimise ``E = 1/2 sum_j u_j sum_i h_ij d(x_j, w_i)`` by turns in h and w.
 
@@ -74,19 +74,19 @@ def learn_online(
         yield Step(prototypes, float(range_), cost, statistics.mass)
 
 
-def nearest(prototypes: Mean, source: ArraySource) -> NDArray[np.int64]:
+def nearest(prototypes: Prototypes, source: ArraySource) -> NDArray[np.int64]:
     """Return the nearest prototype of every sample."""
     find = prototypes.seek(source.dtype)
     (first,) = source.gather(lambda chunk: (find(chunk),), len(prototypes))
     return first
 
 
-def winners(prototypes: Mean, source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def winners(prototypes: Prototypes, source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the nearest and second nearest prototype of every sample."""
     measure = prototypes.measure(source.dtype)
 
     def two_nearest(chunk: Chunk) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        distances = measure(chunk)
+        distances, _ = measure(chunk)
         first = distances.argmin(axis=1)
         distances[np.arange(len(distances)), first] = np.inf
         return first, distances.argmin(axis=1)
@@ -95,12 +95,12 @@ def winners(prototypes: Mean, source: ArraySource) -> tuple[NDArray[np.int64], N
     return first, second
 
 
-def distances_to(prototypes: Mean, source: ArraySource, chosen: NDArray[np.int64]) -> NDArray[Any]:
+def distances_to(prototypes: Prototypes, source: ArraySource, chosen: NDArray[np.int64]) -> NDArray[Any]:
     """Return the squared distance of every sample to one prototype, exact where squares would cancel."""
     positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
     def measure(chunk: Chunk) -> tuple[NDArray[Any]]:
-        gaps = chunk.lifted[:, :-2] - positions[chosen[chunk.rows]]
+        gaps = chunk.points - positions[chosen[chunk.rows]]
         return (np.square(gaps, out=gaps) @ metric,)
 
     (squared,) = source.gather(measure)

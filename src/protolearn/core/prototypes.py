@@ -1,74 +1,108 @@
-"""What a prototype is: how far samples are from it, and where it goes given the sums of its samples."""
+"""What a prototype is: how far samples are from it, and where it goes given the sums of its samples.
+
+`Mean` is a point, `Matrix` an ellipsoid, `Subspace` an ellipsoid in so many dimensions that its covariance is never
+formed. The first two are linear in lifted samples, so that all that touches samples is one matrix product.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from protolearn.core.shapes import ShapeRule, Shapes, principal_shapes, sketched_shapes
 from protolearn.core.sources import Chunk
 from protolearn.core.statistics import Statistics
 
-__all__ = ["Mean"]
+__all__ = ["Matrix", "Mean", "Prototypes", "Subspace"]
 
 BLOCK_BYTES = 1_600_000  # distances of a block of samples: few enough for the cache, enough to be worth a call
 
+Floats = NDArray[np.float64]
+Sums = Callable[..., Statistics]
 
-@dataclass(frozen=True)
-class Mean:
-    """Prototypes that are points; the best one for a set of weighted samples is their mean.
 
-    Parameters
-    ----------
-    positions : array of shape (k, D)
-        Where the prototypes are.
-    metric : array of shape (D,)
-        Weight of each column in the squared distance.
+class Prototypes(Protocol):
+    """What the loop needs of prototypes."""
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from protolearn.core.sources import ArraySource
-    >>> prototypes = Mean(np.array([[0.0, 0.0], [3.0, 0.0]]), np.ones(2))
-    >>> chunk = ArraySource(np.array([[0.0, 4.0]]), origin=np.zeros(2)).chunk(slice(None))
-    >>> prototypes.measure(np.float64)(chunk)
-    array([[16., 25.]])
-    """
+    @property
+    def positions(self) -> Floats:
+        """Where prototypes are (k, D)."""
 
-    positions: NDArray[np.float64]
-    metric: NDArray[np.float64]
+    @property
+    def metric(self) -> Floats:
+        """Weight of each column (D,) in the squared distance."""
+
+    @property
+    def linear(self) -> bool:
+        """Whether distances and sums are linear in lifted samples."""
+
+    def __len__(self) -> int:
+        """Return the number of prototypes."""
+
+    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[NDArray[Any], Sums]]:
+        """Return the function that gives the distances (c, k) of a chunk, and a function of weights (k, c).
+
+        The latter, with an optional logarithmic scale (k,) of the weights, gives the sums for an update.
+        """
+
+    def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
+        """Return the function that gives the nearest prototype (c,) of each sample of a chunk.
+
+        With a ``mixture`` (k, k), whose rows add up to one, the mixed distances are compared.
+        """
+
+    def update(self, statistics: Statistics) -> Self:
+        """Return the best prototypes for these sums; one without samples stays."""
+
+    def cost(self, statistics: Statistics) -> float:
+        """Return half the weighted sum of distances, from the sums alone."""
+
+
+class Lifted(ABC):
+    """Prototypes whose distance to a sample is linear in the lifted sample."""
+
+    positions: Floats
+    metric: Floats
+    linear = True
 
     def __len__(self) -> int:
         return len(self.positions)
 
-    @cached_property
-    def affine(self) -> NDArray[np.float64]:
-        """Rows (-2 m w, |w|^2_m, 1): their product with a lifted sample is the squared distance."""
-        scaled = self.metric * self.positions
-        return np.column_stack([-2.0 * scaled, (scaled * self.positions).sum(axis=1), np.ones(len(self))])
+    @property
+    @abstractmethod
+    def affine(self) -> Floats:
+        """Rows whose product with a lifted sample is the distance; the last coefficient is 1."""
 
-    def columns(self, dtype: Any, mixture: NDArray[np.float64] | None = None) -> NDArray[Any]:
-        """Return the matrix (D + 2, k) that turns lifted samples into squared distances.
+    def columns(self, dtype: Any, mixture: Floats | None = None) -> NDArray[Any]:
+        """Return the matrix, a column for each prototype, that turns lifted samples into distances.
 
         With a ``mixture`` (k, k) it gives ``distances @ mixture.T``, at no extra cost for the samples.
         """
         forms = self.affine if mixture is None else mixture @ self.affine
         return np.ascontiguousarray(forms.T, dtype=dtype)
 
-    def measure(self, dtype: Any) -> Callable[[Chunk], NDArray[Any]]:
-        """Return the function that gives the squared distances (c, k) of a chunk."""
+    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[NDArray[Any], Sums]]:
+        """Return the function that gives distances of a chunk and its sums."""
         columns = self.columns(dtype)
-        return lambda chunk: chunk.lifted @ columns
 
-    def seek(self, dtype: Any, mixture: NDArray[np.float64] | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
-        """Return the function that gives the nearest prototype (c,) of each sample of a chunk.
+        def look(chunk: Chunk) -> tuple[NDArray[Any], Sums]:
+            return chunk.lifted @ columns, lambda weights, log_scale=None: Statistics.of(
+                weights, chunk.lifted, log_scale
+            )
 
-        With a ``mixture`` (k, k), whose rows add up to one, the mixed distances are compared. The term ``|x|^2`` is the
-        same for all and left out, and a few samples are looked at at a time, so that their distances stay in a cache.
+        return look
+
+    def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
+        """Return the function that gives the nearest prototypes of a chunk.
+
+        The term ``|x|^2`` is the same for all and left out, and a few samples are looked at at a time, so that their
+        distances stay in a cache.
         """
         columns = self.columns(dtype, mixture)[:-1]
         size = max(16, BLOCK_BYTES // (len(self) * columns.itemsize))
@@ -84,13 +118,319 @@ class Mean:
 
         return find
 
-    def update(self, statistics: Statistics) -> Mean:
-        """Move every prototype to its weighted mean; one without samples stays."""
+    def means(self, statistics: Statistics) -> Floats:
+        """Return the weighted mean of every prototype's samples; one without samples stays."""
         mass = statistics.mass[:, None]
-        means = np.divide(statistics.moments[:, :-2], mass, out=self.positions.copy(), where=mass > 0)
-        return Mean(means, self.metric)
+        sums = statistics.moments[:, : self.positions.shape[1]]
+        return np.divide(sums, mass, out=self.positions.copy(), where=mass > 0)
 
     def cost(self, statistics: Statistics) -> float:
-        """Half the weighted sum of squared distances, from the sums alone."""
-        twice = float(np.exp(statistics.log_scale) @ (self.affine * statistics.moments).sum(axis=1))
-        return max(0.5 * twice, 0.0)
+        """Return half the weighted sum of distances, from the sums alone."""
+        twice = np.exp(statistics.log_scale) @ (self.affine * statistics.moments).sum(axis=1)
+        return 0.5 * float(twice) + statistics.offset
+
+
+@dataclass(frozen=True)
+class Mean(Lifted):
+    """Prototypes that are points; the best one for a set of weighted samples is their mean.
+
+    Parameters
+    ----------
+    positions : array of shape (k, D)
+        Where the prototypes are.
+    metric : array of shape (D,)
+        Weight of each column in the squared distance.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.sources import ArraySource
+    >>> prototypes = Mean(np.array([[0.0, 0.0], [3.0, 0.0]]), np.ones(2))
+    >>> chunk = ArraySource(np.array([[0.0, 4.0]]), origin=np.zeros(2)).chunk(slice(None))
+    >>> distances, _ = prototypes.measure(np.float64)(chunk)
+    >>> distances
+    array([[16., 25.]])
+    """
+
+    positions: Floats
+    metric: Floats
+
+    @cached_property
+    def affine(self) -> Floats:
+        """Rows (-2 m w, |w|^2_m, 1): their product with a lifted sample is the squared distance."""
+        scaled = self.metric * self.positions
+        return np.column_stack([-2.0 * scaled, (scaled * self.positions).sum(axis=1), np.ones(len(self))])
+
+    def update(self, statistics: Statistics) -> Mean:
+        """Move every prototype to its weighted mean; one without samples stays."""
+        return Mean(self.means(statistics), self.metric)
+
+    def cost(self, statistics: Statistics) -> float:
+        """Return half the weighted sum of squared distances, clear of rounding."""
+        return max(super().cost(statistics), 0.0)
+
+
+@dataclass(frozen=True)
+class Matrix(Lifted):
+    """Prototypes with an ellipsoid each: the best for weighted samples has their mean and their covariance.
+
+    Parameters
+    ----------
+    positions : array of shape (k, D)
+        Where the prototypes are.
+    metric : array of shape (D,)
+        Weight of each column in the squared distance: of features, which come first, and of labels.
+    shapes : Shapes
+        Their shapes in the d features.
+    rule : ShapeRule
+        How shapes follow from covariances, and distances from shapes.
+    log_weights : array of shape (k,), optional
+        Logarithm of the share of each prototype in a mixture; with it, twice this is subtracted from distances.
+    changed : array of shape (k,), optional
+        Number of directions of each prototype that were regularised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.sources import ArraySource
+    >>> shapes = Shapes(np.eye(2)[None], np.array([[4.0, 1.0]]), np.ones(1))
+    >>> prototypes = Matrix(np.zeros((1, 2)), np.ones(2), shapes, ShapeRule(2))
+    >>> chunk = ArraySource(np.array([[0.0, 4.0]]), origin=np.zeros(2), quadratic=True).chunk(slice(None))
+    >>> distances, _ = prototypes.measure(np.float64)(chunk)
+    >>> distances
+    array([[32.]])
+    """
+
+    positions: Floats
+    metric: Floats
+    shapes: Shapes
+    rule: ShapeRule
+    log_weights: Floats | None = None
+    changed: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    @cached_property
+    def affine(self) -> Floats:
+        """Rows (-2 M w, upper triangle of M - 1, w'M w + c, 1), those of `Mean` for the labels."""
+        d = self.shapes.axes.shape[2]
+        share = self.metric[0] if d else 1.0
+        forms = share * self.shapes.forms(self.rule.measure)
+        scaled = self.metric * self.positions
+        scaled[:, :d] = (forms @ self.positions[:, :d, None])[:, :, 0]
+        constant = (scaled * self.positions).sum(axis=1) + share * self.shapes.gains(self.rule.measure)[2]
+        if self.log_weights is not None:
+            constant = constant - 2.0 * self.log_weights
+        upper = np.triu_indices(d)
+        doubled = np.where(upper[0] == upper[1], 1.0, 2.0)
+        quadratic = doubled * (forms - share * np.eye(d))[:, upper[0], upper[1]]
+        return np.column_stack([-2.0 * scaled, quadratic, constant, np.ones(len(self))])
+
+    def update(self, statistics: Statistics) -> Matrix:
+        """Give every prototype the mean and the covariance of its samples."""
+        k, d = len(self), self.shapes.axes.shape[2]
+        positions, mass = self.means(statistics), statistics.mass
+        full = mass > 0
+        second = np.empty((k, d, d))
+        rows, columns = np.triu_indices(d)
+        weighted = statistics.moments[:, len(self.metric) : -2] / np.where(full, mass, 1.0)[:, None]
+        second[:, rows, columns] = second[:, columns, rows] = weighted
+        means = positions[:, :d]
+        covariances = second - means[:, :, None] * means[:, None, :]
+        if self.rule.shared:
+            shares = np.exp(statistics.log_scale) * mass
+            covariances[:] = np.tensordot(shares / shares.sum(), np.where(full[:, None, None], covariances, 0.0), 1)
+            full = np.ones(k, bool)
+        shapes, changed = principal_shapes(covariances, self.rule)
+        return replace(
+            self,
+            positions=positions,
+            shapes=_where(full, shapes, self.shapes),
+            changed=np.where(full, changed, 0),
+            log_weights=_log_shares(self.log_weights, statistics),
+        )
+
+
+@dataclass(frozen=True)
+class Subspace:
+    """Prototypes with a few principal directions each, for samples of many features.
+
+    The sums hold the product of the covariance with the earlier directions only, from which new directions follow
+    (`sketched_shapes`): no d x d matrix is formed. Parameters are those of `Matrix`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.sources import ArraySource
+    >>> shapes = Shapes(np.eye(1, 3)[None], np.array([[4.0]]), np.array([0.5]))
+    >>> prototypes = Subspace(np.zeros((1, 3)), np.ones(3), shapes, ShapeRule(1, measure="none"))
+    >>> chunk = ArraySource(np.array([[4.0, 3.0, 0.0]]), origin=np.zeros(3)).chunk(slice(None))
+    >>> distances, _ = prototypes.measure(np.float64)(chunk)
+    >>> distances
+    array([[22.]])
+    """
+
+    positions: Floats
+    metric: Floats
+    shapes: Shapes
+    rule: ShapeRule
+    log_weights: Floats | None = None
+    changed: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    linear = False
+
+    def __len__(self) -> int:
+        return len(self.positions)
+
+    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[NDArray[Any], Sums]]:
+        """Return the function that gives distances of a chunk and its sums."""
+        from protolearn.core._kernels import shape_distances
+
+        k, q, d = self.shapes.axes.shape
+        share = self.metric[0]
+        gains, other, constant = self.shapes.gains(self.rule.measure)
+        if self.log_weights is not None:
+            constant = constant - 2.0 * self.log_weights
+        directions = np.ascontiguousarray(self.shapes.axes.reshape(k * q, d).T, dtype=dtype)
+        offsets = (self.shapes.axes @ self.positions[:, :d, None]).reshape(k * q).astype(dtype)
+        points = Mean(self.positions[:, :d], np.ones(d)).columns(dtype)
+        labels = Mean(self.positions[:, d:], self.metric[d:])
+        gaps = (gains - other[:, None]).reshape(k * q).astype(dtype)
+        other, constant = other.astype(dtype), constant.astype(dtype)
+
+        def look(chunk: Chunk) -> tuple[NDArray[Any], Sums]:
+            features = np.ascontiguousarray(chunk.points[:, :d])
+            coordinates = features @ directions
+            squared = features @ points[:d]
+            norms = np.einsum("ij,ij->i", features, features)
+            distances = np.empty_like(squared)
+            shape_distances(coordinates, offsets, squared, norms, points[d], gaps, other, constant, distances)
+            if len(self.metric) > d:
+                fuzzy = chunk.points[:, d:]
+                distances *= dtype.type(share)
+                distances += _squared_distances(fuzzy, labels)
+            return distances, lambda weights, log_scale=None: self._sums(
+                chunk, features, coordinates, squared, weights, log_scale
+            )
+
+        return look
+
+    def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
+        """Return the function that gives the nearest prototypes of a chunk."""
+        look = self.measure(dtype)
+        mix = None if mixture is None else mixture.T.astype(dtype)
+
+        def find(chunk: Chunk) -> NDArray[np.intp]:
+            distances, _ = look(chunk)
+            return (distances if mix is None else distances @ mix).argmin(axis=1)
+
+        return find
+
+    def _sums(
+        self,
+        chunk: Chunk,
+        features: NDArray[Any],
+        coordinates: NDArray[Any],
+        squared: NDArray[Any],
+        weights: Any,
+        log_scale: Floats | None,
+    ) -> Statistics:
+        """Return rows ``sum h (x, y, xi y', |xi|^2, 1, |x|^2)`` for each prototype, xi measured from where it is."""
+        from protolearn.core._kernels import add_products
+
+        k, q, d = self.shapes.axes.shape
+        weights = np.ascontiguousarray(weights.T.toarray() if hasattr(weights, "toarray") else weights.T)  # (c, k)
+        plain = weights.T @ np.column_stack([chunk.points, chunk.lifted[:, -2:]])
+        products = np.zeros((k, q, d))
+        if np.count_nonzero(weights) > 0.25 * weights.size:
+            pulled = (coordinates.reshape(-1, k, q) * weights[:, :, None]).reshape(-1, k * q)
+            products += (pulled.T @ features).reshape(k, q, d)
+            products -= pulled.sum(axis=0).reshape(k, q, 1) * self.positions[:, None, :d]
+        else:
+            add_products(features, weights, coordinates, self.positions[:, :d], products)
+        spread = np.einsum("ck,ck->k", weights, squared, dtype=np.float64)
+        if chunk.spreads is not None:
+            fat = weights[-len(chunk.spreads) :].astype(np.float64)
+            rest = chunk.spreads.rest if chunk.spreads.n_other else np.zeros(len(chunk.spreads))
+            extra = chunk.spreads.variances - rest[:, None]
+            for f, share in enumerate(fat):
+                seen = self.shapes.axes @ chunk.spreads.axes[f].T
+                turned = (seen * extra[f]) @ chunk.spreads.axes[f] + rest[f] * self.shapes.axes
+                products += share[:, None, None] * turned
+                spread += share * (extra[f].sum() + rest[f] * d)
+        moments = np.column_stack([plain[:, :-2], products.reshape(k, q * d), spread, plain[:, -2:]])
+        return Statistics(moments, np.zeros(k) if log_scale is None else log_scale)
+
+    def update(self, statistics: Statistics) -> Subspace:
+        """Give every prototype the mean of its samples and the directions of their sketched covariance."""
+        k, q, d = self.shapes.axes.shape
+        mass = statistics.mass
+        full = mass > 0
+        safe = np.where(full, mass, 1.0)
+        sums = statistics.moments[:, : len(self.metric)] / safe[:, None]
+        positions = np.where(full[:, None], sums, self.positions)
+        moved = positions[:, :d] - self.positions[:, :d]
+        seen = (self.shapes.axes @ moved[:, :, None])[:, :, 0]
+        products = statistics.moments[:, len(self.metric) : -3].reshape(k, q, d) / safe[:, None, None]
+        products = products - seen[:, :, None] * moved[:, None, :]
+        totals = np.maximum(statistics.moments[:, -3] / safe - (moved**2).sum(axis=1), 0.0)
+        if self.rule.shared:
+            shares = np.exp(statistics.log_scale) * mass
+            shares = shares / shares.sum()
+            products = np.broadcast_to(np.tensordot(shares, products, 1), products.shape)
+            totals = np.full(k, shares @ totals)
+            full = np.ones(k, bool)
+        shapes, changed = sketched_shapes(self.shapes.axes, products, totals, self.rule)
+        return replace(
+            self,
+            positions=positions,
+            shapes=_where(full, shapes, self.shapes),
+            changed=np.where(full, changed, 0),
+            log_weights=_log_shares(self.log_weights, statistics),
+        )
+
+    def cost(self, statistics: Statistics) -> float:
+        """Return half the weighted sum of distances, from the sums alone."""
+        k, q, d = self.shapes.axes.shape
+        gains, other, constant = self.shapes.gains(self.rule.measure)
+        if self.log_weights is not None:
+            constant = constant - 2.0 * self.log_weights
+        products = statistics.moments[:, len(self.metric) : -3].reshape(k, q, d)
+        along = (products * self.shapes.axes).sum(axis=2)
+        spread = statistics.moments[:, -3]
+        twice = ((gains - other[:, None]) * along).sum(axis=1) + other * spread + constant * statistics.mass
+        if len(self.metric) > d:
+            twice = self.metric[0] * twice + self._label_costs(statistics)
+        return 0.5 * float(np.exp(statistics.log_scale) @ twice) + statistics.offset
+
+    def _label_costs(self, statistics: Statistics) -> Floats:
+        """Return the weighted sum of squared distances of labels to those of each prototype."""
+        d = self.shapes.axes.shape[2]
+        centres, sums, mass = self.positions[:, :d], statistics.moments[:, :d], statistics.mass
+        squares = statistics.moments[:, -3] + 2.0 * (centres * sums).sum(axis=1) - mass * (centres**2).sum(axis=1)
+        norms = statistics.moments[:, -1] - self.metric[0] * squares
+        lifted = np.column_stack([statistics.moments[:, d : len(self.metric)], mass, norms])
+        return (Mean(self.positions[:, d:], self.metric[d:]).affine * lifted).sum(axis=1)
+
+
+def _where(full: NDArray[np.bool_], shapes: Shapes, earlier: Shapes) -> Shapes:
+    """Return shapes, the earlier ones where there are no samples."""
+    if full.all():
+        return shapes
+    return Shapes(
+        np.where(full[:, None, None], shapes.axes, earlier.axes),
+        np.where(full[:, None], shapes.variances, earlier.variances),
+        np.where(full, shapes.rest, earlier.rest),
+    )
+
+
+def _log_shares(log_weights: Floats | None, statistics: Statistics) -> Floats | None:
+    """Return the logarithm of the share of every prototype in all samples, if there were shares before."""
+    if log_weights is None:
+        return None
+    mass = np.maximum(np.exp(statistics.log_scale) * statistics.mass, 1e-300)
+    return np.log(mass / mass.sum())
+
+
+def _squared_distances(points: NDArray[Any], prototypes: Mean) -> NDArray[Any]:
+    """Return squared distances (c, k) of points to prototypes."""
+    norms = (prototypes.metric * points**2).sum(axis=1, keepdims=True)
+    columns = prototypes.columns(points.dtype)
+    return points @ columns[:-2] + columns[-2] + norms.astype(points.dtype)

@@ -12,11 +12,13 @@ from protolearn.core.validation import check_number
 __all__ = ["check_reject", "relative_similarity", "with_rejects"]
 
 
-def relative_similarity(distances: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:
+def relative_similarity(
+    distances: NDArray[Any], labels: NDArray[Any], logarithmic: bool = False
+) -> NDArray[np.float64]:
     """Return ``(d- - d+) / (d- + d+)`` of each sample, from its distances (n, k) to prototypes with labels (k,).
 
     ``d+`` is the smallest distance and ``d-`` the smallest to a prototype of another label than the nearest: 0 on a
-    border, 1 on a prototype.
+    border, 1 on a prototype. If distances are twice the negative logarithm of a density, ``(p+ - p-) / (p+ + p-)``.
 
     Examples
     --------
@@ -29,6 +31,8 @@ def relative_similarity(distances: NDArray[Any], labels: NDArray[Any]) -> NDArra
     rivals = labels[winners][:, None] != labels
     other = np.where(rivals, distances, np.inf).min(axis=1)
     certain = np.isinf(other)
+    if logarithmic:
+        return np.where(certain, 1.0, np.tanh(0.25 * np.where(certain, 0.0, other - own)))
     apart = ~certain & (other > own)
     similarity = np.divide(other - own, other + own, out=np.zeros(len(distances)), where=apart)
     return np.where(certain, 1.0, similarity)

@@ -2,7 +2,9 @@
 
 A chunk is a contiguous copy of some rows, moved to a common origin and *lifted* to ``(x, 1, |x|^2)``. The squared
 distance to any point is linear in a lifted sample, so one matrix product gives all distances of a chunk, and the same
-product with weights gives every sum that an update needs. Only chunks are ever held in memory beside the data.
+product with weights gives every sum that an update needs. For prototypes with a shape a sample can be lifted further,
+by all products of two coordinates, in which every quadratic form is linear. Only chunks are ever held in memory beside
+the data.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from protolearn.core.shapes import Shapes
+
 __all__ = ["ArraySource", "Chunk", "cut_patches"]
 
 CHUNK_BYTES = 2 << 20  # rows of a chunk with their distances stay within the cache of one core
@@ -29,11 +33,21 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some samples: lifted rows (c, D + 2), their weights (c,), and the rows of the source they stand for."""
+    """Some samples: lifted rows (c, D + 2 or more), their weights (c,), and the rows of the source they stand for.
+
+    Coordinates are the first ``n_columns`` of the lifted row. The last samples may stand for many, with a spread each.
+    """
 
     lifted: NDArray[Any]
     weights: NDArray[Any]
     rows: slice
+    n_columns: int
+    spreads: Shapes | None = None
+
+    @property
+    def points(self) -> NDArray[Any]:
+        """Return the coordinates (c, D)."""
+        return self.lifted[:, : self.n_columns]
 
 
 class ArraySource:
@@ -53,6 +67,12 @@ class ArraySource:
         Share of the labels in the distance.
     origin : array of shape (d,), optional
         Where coordinates are measured from; by default the median of a few samples, so that squares do not cancel.
+    scale : array of shape (d,), optional
+        Factor on every coordinate, 1 by default.
+    quadratic : bool, default=False
+        Lift samples by all products of two coordinates as well.
+    spreads : Shapes, optional
+        Spread of the samples that the last rows of ``X`` stand for, in units of ``X``.
     n_threads : int, default=1
         Threads over which chunks are spread.
     chunk_size : int, optional
@@ -76,12 +96,16 @@ class ArraySource:
         labels: NDArray[Any] | None = None,
         label_weight: float = 0.0,
         origin: NDArray[Any] | None = None,
+        scale: NDArray[np.float64] | None = None,
+        quadratic: bool = False,
+        spreads: Shapes | None = None,
         n_threads: int = 1,
         chunk_size: int | None = None,
         keep: bool = True,
     ) -> None:
         self.X = X
-        self.weights = np.ones(len(X), X.dtype) if weights is None else weights.astype(X.dtype, copy=False)
+        self.dtype = np.dtype(np.float64) if quadratic else X.dtype  # forms of a thin shape cancel
+        self.weights = np.ones(len(X), self.dtype) if weights is None else weights.astype(self.dtype, copy=False)
         self.labels = labels
         self.label_weight = label_weight
         self.n_threads = n_threads
@@ -89,7 +113,10 @@ class ArraySource:
         self.n_samples, self.n_features = X.shape
         n_labels = 0 if labels is None else labels.shape[1]
         self.n_columns = self.n_features + n_labels
-        self.dtype = X.dtype
+        self.quadratic = quadratic
+        self.n_lifted = self.n_columns + 2 + (self.n_features * (self.n_features + 1) // 2 if quadratic else 0)
+        self.scale = np.ones(self.n_features) if scale is None else scale
+        self.spreads = None if spreads is None else Shapes(spreads.axes * self.scale, spreads.variances, spreads.rest)
         if origin is None:
             origin = np.median(X[:: max(1, len(X) // 1024)], axis=0)
         self.origin = np.concatenate([origin, np.zeros(n_labels)])
@@ -100,23 +127,43 @@ class ArraySource:
 
         self._pool: ThreadPoolExecutor | None = None
         self._kept: NDArray[Any] | None = None
-        if keep and self.n_samples * (self.n_columns + 2) * self.dtype.itemsize <= KEPT_BYTES:
+        if keep and self.n_samples * self.n_lifted * self.dtype.itemsize <= KEPT_BYTES:
             self._kept = self._lift(slice(None))
 
     def chunk(self, rows: slice) -> Chunk:
         """Read some rows."""
         lifted = self._lift(rows) if self._kept is None else self._kept[rows]
-        return Chunk(lifted, self.weights[rows], rows)
+        return Chunk(lifted, self.weights[rows], rows, self.n_columns, self._spreads(rows))
+
+    def _spreads(self, rows: slice) -> Shapes | None:
+        """Return the spreads of those of the rows, the last, that have one."""
+        if self.spreads is None:
+            return None
+        start, stop, _ = rows.indices(self.n_samples)
+        first = self.n_samples - len(self.spreads)
+        return self.spreads[max(start - first, 0) : stop - first] if stop > first else None
 
     def _lift(self, rows: slice) -> NDArray[Any]:
         d = self.n_features
         block = self.X[rows]
-        lifted = np.empty((len(block), self.n_columns + 2), self.dtype)
+        lifted = np.empty((len(block), self.n_lifted), self.dtype)
         np.subtract(block, self.origin[:d].astype(self.dtype), out=lifted[:, :d])
+        if (self.scale != 1.0).any():
+            lifted[:, :d] *= self.scale
         lifted[:, -2] = 1.0
         norms = np.einsum("ij,ij->i", lifted[:, :d], lifted[:, :d])
+        spreads = self._spreads(rows)
+        if self.quadratic:
+            column = self.n_columns
+            for a in range(d):
+                np.multiply(lifted[:, a:d], lifted[:, a : a + 1], out=lifted[:, column : column + d - a])
+                column += d - a
+            if spreads is not None:
+                upper = np.triu_indices(d)
+                lifted[-len(spreads) :, self.n_columns : -2] += spreads.covariances[:, upper[0], upper[1]]
+                norms[-len(spreads) :] += np.trace(spreads.covariances, axis1=1, axis2=2)
         if self.labels is not None:
-            fuzzy = lifted[:, d:-2]
+            fuzzy = lifted[:, d : self.n_columns]
             fuzzy[:] = self.labels[rows]
             norms = (1.0 - self.label_weight) * norms + self.label_weight * np.einsum("ij,ij->i", fuzzy, fuzzy)
         lifted[:, -1] = norms
@@ -126,7 +173,7 @@ class ArraySource:
         """Cut the rows for chunks that stay in the cache, with ``width`` numbers beside each sample."""
         size = self.chunk_size
         if size is None:
-            row_bytes = (self.n_columns + 2 + width) * self.dtype.itemsize
+            row_bytes = (self.n_lifted + width) * self.dtype.itemsize
             most = int(np.clip(CHUNK_BYTES // row_bytes, 128, 8192))
             rounds = -(-self.n_samples // (N_SPANS * most))  # as many chunks for each span
             size = max(1, min(most, -(-self.n_samples // (N_SPANS * rounds))) if self.n_samples > most else most)
@@ -158,10 +205,11 @@ class ArraySource:
     def rows(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         """Return single samples in the source's own coordinates, of shape (len(indices), D)."""
         points = self.X[indices].astype(self.dtype) - self.origin[: self.n_features].astype(self.dtype)
+        points *= self.scale.astype(self.dtype)
         return points if self.labels is None else np.hstack([points, self.labels[indices].astype(self.dtype)])
 
     def _spread(self, function: Callable[[Any], T], parts: list[Any], n_prototypes: int) -> Iterator[T]:
-        work = self.n_samples * self.n_columns * n_prototypes
+        work = self.n_samples * (self.n_lifted - 2) * n_prototypes
         if self.n_threads == 1 or len(parts) == 1 or work < 2_000_000:  # below that, threads cost more than they bring
             yield from map(function, parts)
             return

@@ -16,7 +16,8 @@ class Statistics:
     """Weighted sums of lifted samples, one row for each prototype.
 
     Row i of ``moments`` holds ``sum_j h_ij (x_j, 1, |x_j|^2)``, divided by ``exp(log_scale[i])``. The scale keeps
-    weights such as ``exp(-800)`` from vanishing: a mean needs only their ratios.
+    weights such as ``exp(-800)`` from vanishing: a mean needs only their ratios. Prototypes with a shape sum more than
+    these. ``offset`` is what samples cost wherever prototypes are.
 
     Examples
     --------
@@ -29,6 +30,7 @@ class Statistics:
 
     moments: NDArray[np.float64]
     log_scale: NDArray[np.float64]
+    offset: float = 0.0
 
     @classmethod
     def of(cls, weights: Any, lifted: NDArray[Any], log_scale: NDArray[np.float64] | None = None) -> Statistics:
@@ -45,4 +47,5 @@ class Statistics:
         top = np.maximum(self.log_scale, other.log_scale)
         base = np.where(np.isfinite(top), top, 0.0)  # a prototype that no sample has reached has the scale -inf
         mine, theirs = np.exp(self.log_scale - base), np.exp(other.log_scale - base)
-        return Statistics(mine[:, None] * self.moments + theirs[:, None] * other.moments, top)
+        moments = mine[:, None] * self.moments + theirs[:, None] * other.moments
+        return Statistics(moments, top, self.offset + other.offset)

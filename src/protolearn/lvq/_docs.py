@@ -1,16 +1,10 @@
-"""What the signatures and the documentation of all classifiers share, written once."""
+"""What the documentation of all classifiers shares, written once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from inspect import Parameter, Signature, signature
-from textwrap import indent
-from typing import Any, TypeVar
+from protolearn.core.documentation import filled
 
-__all__ = ["documented", "extends"]
-
-T = TypeVar("T", bound=type)
+__all__ = ["documented"]
 
 INIT = """
 init : {"neural_gas", "mean"} or ndarray of shape (k, n_features), default="neural_gas"
@@ -99,30 +93,4 @@ PARTS = {
     "features": FEATURES,
 }
 
-
-def documented(estimator: T) -> T:
-    """Fill the shared parts, ``%(name)s`` on lines of their own, into the docstring of a class."""
-    text = estimator.__doc__ or ""
-    for name, part in PARTS.items():  # in this order, because the first two hold some of the others
-        text = text.replace(f"    %({name})s", indent(part.strip("\n"), "    "))
-    estimator.__doc__ = text
-    return estimator
-
-
-def extends(parent: type, without: str = "metric") -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Put the parameters of a parent in place of the ``**common`` of an ``__init__``."""
-
-    def decorate(init: Callable[..., None]) -> Callable[..., None]:
-        own = [part for part in signature(init).parameters.values() if part.kind is not Parameter.VAR_KEYWORD]
-        known = {part.name for part in own} | {without}
-        full = Signature(own + [part for name, part in signature(parent).parameters.items() if name not in known])
-
-        @wraps(init)
-        def checked(*args: Any, **kwargs: Any) -> None:
-            bound = full.bind(*args, **kwargs)
-            init(*bound.args, **bound.kwargs)
-
-        checked.__signature__ = full  # type: ignore[attr-defined]
-        return checked
-
-    return decorate
+documented = filled(PARTS)

@@ -10,11 +10,12 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, compute_sample_weight
 
+from protolearn.core.documentation import extends
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, check_weights, undone_on_error
 from protolearn.lvq._base import LVQClassifier
-from protolearn.lvq._docs import documented, extends
+from protolearn.lvq._docs import documented
 from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import Diagonal, Identity, Metric, Theta
@@ -496,7 +497,7 @@ class GRLVQ(TransformerMixin, GLVQ):
     True
     """
 
-    @extends(GLVQ)
+    @extends(GLVQ, "metric")
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
@@ -584,7 +585,7 @@ class LGRLVQ(GLVQ):
     (3, 4)
     """
 
-    @extends(GLVQ)
+    @extends(GLVQ, "metric")
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
+from protolearn.core.documentation import extends
 from protolearn.core.validation import check_number, check_option
-from protolearn.lvq._docs import documented, extends
+from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq.relevance import Matrix, Metric, Product, Theta, canonical
 from protolearn.lvq.start import Frame, discriminative_directions
@@ -200,7 +201,7 @@ class GMLVQ(_WithView):
     1.0
     """
 
-    @extends(GLVQ)
+    @extends(GLVQ, "metric")
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
@@ -287,7 +288,7 @@ class LGMLVQ(_MatrixLVQ):
     True
     """
 
-    @extends(GLVQ)
+    @extends(GLVQ, "metric")
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
@@ -392,7 +393,7 @@ class LLiRaMLVQ(_WithView):
     ((150, 2), (3, 2, 2))
     """
 
-    @extends(GLVQ)
+    @extends(GLVQ, "metric")
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,

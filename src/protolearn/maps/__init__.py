@@ -2,7 +2,23 @@
 
 from protolearn.maps._classifier import PrototypeClassifier
 from protolearn.maps._kmeans import KMeans
+from protolearn.maps._local_pca import VQPCA, MixturePPCA
+from protolearn.maps._matrix import MatrixKMeans, MatrixNeuralGas, MatrixSOM
 from protolearn.maps._neural_gas import NeuralGas
+from protolearn.maps._ngpca import NGPCA
+from protolearn.maps._outliers import OutlierDetector
 from protolearn.maps._som import SOM
 
-__all__ = ["SOM", "KMeans", "NeuralGas", "PrototypeClassifier"]
+__all__ = [
+    "NGPCA",
+    "SOM",
+    "VQPCA",
+    "KMeans",
+    "MatrixKMeans",
+    "MatrixNeuralGas",
+    "MatrixSOM",
+    "MixturePPCA",
+    "NeuralGas",
+    "OutlierDetector",
+    "PrototypeClassifier",
+]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from functools import reduce
 from itertools import islice
 from typing import Any, Self
@@ -22,7 +23,7 @@ from protolearn.core import initialisation
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.density import correlation_dimension, parzen_log_density
 from protolearn.core.loop import Step, anneal, learn_online, nearest, stage, winners
-from protolearn.core.prototypes import Mean
+from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.schedules import Schedule, as_schedule
 from protolearn.core.sources import ArraySource, cut_patches
 from protolearn.core.threads import chunk_threads
@@ -32,14 +33,13 @@ from protolearn.metrics import quantization_error
 
 __all__ = ["PrototypeMap"]
 
-INITS = ("center", "pca", "k-means++", "random")
-
 
 class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all maps of vectors; a map says how prototypes cooperate, where they start and how the range falls."""
 
     algorithm: str
     init: Any
+    n_init: int = 1
     max_iter: int
     schedule: str | Schedule
     label_weight: float
@@ -52,6 +52,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_jobs: int | None
     random_state: Any
     verbose: int
+    _inits: tuple[str, ...] = ("center", "pca", "k-means++", "random")
+    _algorithms: tuple[str, ...] = ("batch", "online")
 
     @abstractmethod
     def _cooperation(self, source: ArraySource) -> Cooperation:
@@ -96,7 +98,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         order = rng.permutation(len(samples.X))
         self._learn_patches((samples.take(order[cut]) for cut in cuts), None, rng)
         with chunk_threads(self.n_jobs) as n_threads:
-            self.labels_, second = winners(*stage(samples.X, self.prototypes_, n_threads))
+            self.labels_, second = winners(*self._stage(samples.X, self._model, n_threads))
         k = len(self.prototypes_)
         self.multiplicities_ = np.bincount(self.labels_, samples.weights, k).astype(np.float64)
         self.graph_ = hebbian_graph(self.labels_, second, samples.weights, k)
@@ -166,7 +168,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """
         X = self._check_new(X)
         with chunk_threads(self.n_jobs) as n_threads:
-            return nearest(*stage(X, self.prototypes_, n_threads))
+            return nearest(*self._stage(X, self._model, n_threads))
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Return the squared distance of each sample to each prototype.
@@ -182,11 +184,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Squared Euclidean distances.
         """
         X = self._check_new(X)
-        with chunk_threads(self.n_jobs) as n_threads:
-            prototypes, source = stage(X, self.prototypes_, n_threads)
-            measure = prototypes.measure(source.dtype)
-            (distances,) = source.gather(lambda chunk: (np.maximum(measure(chunk), 0.0),), len(prototypes))
-        return distances
+        return np.maximum(self._distances(X), 0.0)
 
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the negative quantisation error, the mean distance of samples to their nearest prototype.
@@ -218,11 +216,19 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _n_features_out(self) -> int:
         return len(self.prototypes_)
 
+    def _distances(self, X: NDArray[Any]) -> NDArray[Any]:
+        with chunk_threads(self.n_jobs) as n_threads:
+            prototypes, source = self._stage(X, self._model, n_threads)
+            measure = prototypes.measure(source.dtype)
+            (distances,) = source.gather(lambda chunk: (measure(chunk)[0],), len(prototypes))
+        return distances
+
     # Reading samples
 
     def _check_parameters(self) -> None:
-        check_option("algorithm", self.algorithm, ("batch", "online"))
+        check_option("algorithm", self.algorithm, self._algorithms)
         check_number("max_iter", self.max_iter, integer=True, low=1)
+        check_number("n_init", self.n_init, integer=True, low=1)
         as_schedule(self.schedule)
         check_number("label_weight", self.label_weight, low=0, high=1)
         if not (isinstance(self.magnification, str) and self.magnification == "optimal"):
@@ -237,7 +243,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if self.n_jobs is not None:
             check_number("n_jobs", self.n_jobs, integer=True)
         if isinstance(self.init, str) or self.init is None or callable(self.init):
-            check_option("init", self.init, INITS, also=" or an array of shape (n_prototypes, n_features)")
+            check_option("init", self.init, self._inits, also=" or an array of shape (n_prototypes, n_features)")
 
     def _check_unchanged(self, model: Model) -> None:
         """Refuse to go on with a map of another kind than the one so far."""
@@ -293,7 +299,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 for group in _batched(patches, self.patch_runs):
                     each = n_threads if len(group) == 1 else 1
                     done = Parallel(n_threads if len(group) > 1 else 1, require="sharedmem")(
-                        delayed(self._learn)(*job, each, self.decay) for job in zip(group, runs, rngs)
+                        delayed(self._learn_best)(*job, each, self.decay) for job in zip(group, runs, rngs)
                     )
                     runs[: len(done)] = done
                     if any(model.interrupted for model in done):
@@ -303,8 +309,9 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             models = [model for model in runs if model is not None]
             if len(models) > 1 and not interrupted:
                 others = reduce(Samples.joined, (model.as_samples() for model in models[1:]))
-                merged = self._learn(others, models[0], rng, n_threads, decay=1.0)
-                models[0] = merged.showing(group[-1], n_threads)
+                merged = self._learn_best(others, models[0], rng, n_threads, decay=1.0)
+                shown = winners(*self._stage(group[-1].X, merged, n_threads))
+                models[0] = merged.showing(group[-1], *shown)
         if models:
             self._rng = rng
             self._store(models[0])
@@ -313,6 +320,18 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if not models:
             raise ValueError("There are no patches in the iterator; give at least one.")
         return self
+
+    def _learn_best(
+        self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
+    ) -> Model:
+        """Train on one patch ``n_init`` times, unless the start is given, and keep the result of lowest cost."""
+        best = self._learn(patch, model, rng, n_threads, decay)
+        for _ in range(self.n_init - 1 if isinstance(self.init, str) else 0):
+            if best.interrupted:
+                break
+            other = self._learn(patch, model, rng, n_threads, decay)
+            best = min(best, other, key=lambda candidate: candidate.costs[-1])
+        return best
 
     def _learn(
         self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
@@ -326,19 +345,14 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         emphasis, magnification = self._emphasis(taught, n_threads)
         weights = taught.weights * emphasis
         scale = float(weights.max(initial=1e-300))
-        source = ArraySource(
-            taught.X,
-            weights=weights / scale,
-            labels=taught.labels,
-            label_weight=self.label_weight,
-            n_threads=n_threads,
-        )
+        source = self._source(taught, weights / scale, model, n_threads)
         cooperation = self._cooperation(source) if model is None else model.cooperation
         k = self._size(cooperation) if model is None else len(model.positions)
         if model is None:
             require_samples(len(taught.X), k)
         resumed = model is not None and self._resumes()
-        prototypes = Mean(self._start(source, cooperation, taught, model if resumed else None, rng), source.metric)
+        positions = self._start(source, cooperation, taught, model if resumed else None, rng)
+        prototypes = self._prototypes(positions, source, model if resumed else None, rng)
         epochs = self._epochs(prototypes, cooperation, source, self._ranges(cooperation, resumed), rng)
         costs: list[float] = []
         ranges: list[float] = []
@@ -352,25 +366,51 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         except KeyboardInterrupt:
             interrupted = True
         d = source.n_features
-        positions = (prototypes.positions[:, :d] + source.origin[:d]).astype(patch.X.dtype)
+        positions = (prototypes.positions[:, :d] / source.scale + source.origin[:d]).astype(patch.X.dtype)
         fuzzy = None if patch.labels is None else as_shares(prototypes.positions[:, d:])
+        places = np.arange(k)
         if model is not None and not resumed:
             _, places = linear_sum_assignment(cdist(model.positions, positions, "sqeuclidean"))
-            positions, fuzzy = positions[places], None if fuzzy is None else fuzzy[places]
-        first, second = winners(*stage(patch.X, positions, n_threads))
-        return Model(
+        placed = Model(
             cooperation,
-            positions,
-            fuzzy,
+            positions[places],
+            None if fuzzy is None else fuzzy[places],
             patch.classes,
             magnification,
-            masses=np.bincount(first, patch.weights, k).astype(np.float64),
-            winners=first[:n_new],
-            graph=hebbian_graph(first[:n_new], second[:n_new], patch.weights[:n_new], k),
+            masses=np.ones(k),
+            winners=np.empty(0, np.int64),
+            graph=None,
             costs=costs,
             ranges=ranges,
             interrupted=interrupted,
+            **self._shape(prototypes, source, places),
         )
+        first, second = winners(*self._stage(patch.X, placed, n_threads))
+        masses = np.bincount(first, patch.weights, k).astype(np.float64)
+        shown = placed.showing(patch.take(np.arange(n_new)), first[:n_new], second[:n_new])
+        return replace(shown, masses=masses)
+
+    # What a map with prototypes of another kind says differently
+
+    def _source(self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int) -> ArraySource:
+        """Return the samples of a patch as the loop reads them."""
+        return ArraySource(
+            patch.X, weights=weights, labels=patch.labels, label_weight=self.label_weight, n_threads=n_threads
+        )
+
+    def _prototypes(
+        self, positions: NDArray[np.float64], source: ArraySource, model: Model | None, rng: np.random.RandomState
+    ) -> Prototypes:
+        """Return the first prototypes, at these positions."""
+        return Mean(positions, source.metric)
+
+    def _shape(self, prototypes: Prototypes, source: ArraySource, places: NDArray[np.int64]) -> dict[str, Any]:
+        """Return what a model keeps of prototypes beside their positions."""
+        return {}
+
+    def _stage(self, X: NDArray[Any], model: Model, n_threads: int) -> tuple[Prototypes, ArraySource]:
+        """Set prototypes and samples into common coordinates."""
+        return stage(X, model.positions, n_threads)
 
     def _resumes(self) -> bool:
         """Say whether later patches start from the prototypes so far; otherwise they start anew, by ``init``."""
@@ -413,7 +453,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             labels = np.empty((len(given), 0))
             if patch.labels is not None:
                 labels = np.tile(initialisation.mean_and_variance(source)[0][d:], (len(given), 1))
-        return np.hstack([given - source.origin[:d], labels])
+        return np.hstack([(given - source.origin[:d]) * source.scale, labels])
 
     def _draw(self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState) -> NDArray[np.float64]:
         """Return first positions by the rule that ``init`` names."""
@@ -434,7 +474,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _epochs(
         self,
-        prototypes: Mean,
+        prototypes: Prototypes,
         cooperation: Cooperation,
         source: ArraySource,
         ranges: NDArray[np.float64],
@@ -443,6 +483,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Run the schedule."""
         if self.algorithm == "batch":
             return anneal(prototypes, cooperation, source, ranges)
+        assert isinstance(prototypes, Mean)
         rates = self._falling(self.learning_rate_start, self.learning_rate_end)
         return learn_online(prototypes, cooperation, source, ranges, rates, rng)
 

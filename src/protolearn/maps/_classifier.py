@@ -6,7 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.pipeline import Pipeline
 from sklearn.utils import gen_batches
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
@@ -23,7 +25,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
 
     The map is fitted first. Then every prototype gets the class shares of the samples it wins; a prototype that wins
     none takes the class of the sample nearest to it. A supervised map (``label_weight > 0``) brings the class
-    shares of its prototypes along.
+    shares of its prototypes along. With ``per_class`` there is one map for each class instead, fitted to its samples
+    alone, and a sample belongs to the class of the nearest prototype of all.
 
     Parameters
     ----------
@@ -31,6 +34,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         A map, or a pipeline that ends in one: anything with ``fit``, ``predict`` (index of the winner) and
         ``transform`` (distances to the prototypes);
         by default neural gas with three prototypes for each class.
+    per_class : bool, default=False
+        Fit a map for each class. Its size is then that of one class; by default neural gas with three prototypes.
     labelling : {"fuzzy", "majority"}, default="fuzzy"
         ``"fuzzy"`` keeps the class shares of each prototype as probabilities, ``"majority"`` only its largest class,
         with probability one. Predictions are the same.
@@ -42,9 +47,13 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     estimator_ : object
-        The fitted map.
+        The fitted map, unless there is one for each class.
+    estimators_ : list of object
+        The fitted maps of the classes, in the order of ``classes_``; without ``per_class`` the one map.
     classes_ : ndarray of shape (n_classes,)
         The classes.
+    class_prior_ : ndarray of shape (n_classes,)
+        Share of each class in the training samples.
     label_distribution_ : ndarray of shape (n_prototypes, n_classes)
         Class shares of each prototype.
     prototype_labels_ : ndarray of shape (n_prototypes,)
@@ -74,11 +83,13 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         self,
         estimator: Any = None,
         *,
+        per_class: bool = False,
         labelling: str = "fuzzy",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
     ) -> None:
         self.estimator = estimator
+        self.per_class = per_class
         self.labelling = labelling
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
@@ -106,22 +117,24 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         weights = check_weights(sample_weight, len(samples), np.float64)
         self.classes_, codes = np.unique(y, return_inverse=True)
         check_reject(self.reject_threshold, self.reject_label, self.classes_)
-        if self.estimator is None:
-            size = min(3 * len(self.classes_), int(np.count_nonzero(weights)))
-            estimator: Any = NeuralGas(size, random_state=0)
+        self.__dict__.pop("estimator_", None)
+        if self.per_class:
+            parts = [codes == code for code in range(len(self.classes_))]
+            self.estimators_ = [
+                self._fit_map(samples[part], None, weights[part], sample_weight is not None, 1) for part in parts
+            ]
+            sizes = [len(_prototypes(estimator)) for estimator in self.estimators_]
+            shares = np.repeat(np.eye(len(self.classes_)), sizes, axis=0)
         else:
-            estimator = clone(self.estimator)
-        if sample_weight is None:
-            self.estimator_ = estimator.fit(samples, y)
-        elif has_fit_parameter(estimator, "sample_weight"):
-            self.estimator_ = estimator.fit(samples, y, sample_weight=weights)
-        else:
-            raise ValueError(f"{type(estimator).__name__} takes no sample_weight; fit without weights.")
-        if hasattr(self.estimator_, "label_distribution_"):
-            shares = self.estimator_.label_distribution_
-        else:
-            shares = self._class_shares(samples, codes, weights)
+            weighted = sample_weight is not None
+            self.estimator_ = self._fit_map(samples, y, weights, weighted, len(self.classes_))
+            self.estimators_ = [self.estimator_]
+            if hasattr(self.estimator_, "label_distribution_"):
+                shares = self.estimator_.label_distribution_
+            else:
+                shares = self._class_shares(samples, codes, weights)
         largest = shares.argmax(axis=1)
+        self.class_prior_ = np.bincount(codes, weights) / weights.sum()
         self.label_distribution_ = np.eye(len(self.classes_))[largest] if self.labelling == "majority" else shares
         self.prototype_labels_ = self.classes_[largest]
         return self
@@ -140,14 +153,14 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             Classes.
         """
         X = self._check_new(X)
-        predicted = self.prototype_labels_[self.estimator_.predict(X)]
+        predicted = self.prototype_labels_[self._winners(X)]
         if self.reject_threshold > 0:
             unsure = self._confidence(X) < self.reject_threshold
             predicted = with_rejects(predicted, unsure, self.reject_threshold, self.reject_label, self.classes_)
         return predicted
 
     def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
-        """Return the class shares of the nearest prototype.
+        """Return the class shares of the nearest prototype; with maps of classes that are densities, the posterior.
 
         Parameters
         ----------
@@ -160,13 +173,16 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             One column for each of ``classes_``.
         """
         X = self._check_new(X)
-        return self.label_distribution_[self.estimator_.predict(X)]
+        if self.per_class and all(hasattr(estimator, "score_samples") for estimator in self.estimators_):
+            logs = np.column_stack([estimator.score_samples(X) for estimator in self.estimators_])
+            return softmax(logs + np.log(self.class_prior_), axis=1)
+        return self.label_distribution_[self._winners(X)]
 
     def confidence(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
 
-        ``d+`` is the squared distance to the nearest prototype and ``d-`` to the nearest prototype of another class
-        (what the map's ``transform`` gives): 0 on a class border, 1 on a prototype.
+        ``d+`` is the squared distance to the nearest prototype and ``d-`` to the nearest prototype of another class:
+        0 on a class border, 1 on a prototype. Where distances are logarithms of densities, densities take their place.
 
         Parameters
         ----------
@@ -183,23 +199,49 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     def _confidence(self, X: NDArray[Any]) -> NDArray[np.float64]:
         return np.concatenate(
             [
-                relative_similarity(self.estimator_.transform(X[rows]), self.prototype_labels_)
+                relative_similarity(self._distances(X[rows]), self.prototype_labels_, self._logarithmic())
                 for rows in gen_batches(len(X), 4096)
             ]
         )
+
+    def _fit_map(
+        self, X: NDArray[Any], y: NDArray[Any] | None, weights: NDArray[np.float64], weighted: bool, n_classes: int
+    ) -> Any:
+        """Fit a clone of the map, or neural gas with three prototypes for each class."""
+        if self.estimator is None:
+            estimator: Any = NeuralGas(min(3 * n_classes, int(np.count_nonzero(weights))), random_state=0)
+        else:
+            estimator = clone(self.estimator)
+        if not weighted:
+            return estimator.fit(X, y)
+        if not has_fit_parameter(estimator, "sample_weight"):
+            raise ValueError(f"{type(estimator).__name__} takes no sample_weight; fit without weights.")
+        return estimator.fit(X, y, sample_weight=weights)
+
+    def _winners(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        if not self.per_class:
+            return self.estimator_.predict(X)
+        return np.concatenate([self._distances(X[rows]).argmin(axis=1) for rows in gen_batches(len(X), 4096)])
+
+    def _distances(self, X: NDArray[Any]) -> NDArray[Any]:
+        return np.hstack([_distances(estimator, X) for estimator in self.estimators_])
+
+    def _logarithmic(self) -> bool:
+        """Say whether distances are twice the negative logarithm of a density."""
+        return getattr(_last(self.estimators_[0]), "_measure", "") in ("logdet", "mahalanobis")
 
     def _class_shares(
         self, X: NDArray[Any], codes: NDArray[np.int64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the class shares of each receptive field; an empty one takes the class of the nearest sample."""
-        counts = np.zeros((self.estimator_.transform(X[:1]).shape[1], len(self.classes_)))
-        np.add.at(counts, (self.estimator_.predict(X), codes), weights)
+        counts = np.zeros((self._distances(X[:1]).shape[1], len(self.classes_)))
+        np.add.at(counts, (self._winners(X), codes), weights)
         empty = np.flatnonzero(counts.sum(axis=1) == 0)
         if len(empty):
             present = np.flatnonzero(weights)
             nearest, closest = np.zeros(len(empty), np.int64), np.full(len(empty), np.inf)
             for rows in gen_batches(len(present), 4096):
-                distances = self.estimator_.transform(X[present[rows]])[:, empty]
+                distances = self._distances(X[present[rows]])[:, empty]
                 best = distances.argmin(axis=0)
                 nearer = distances.min(axis=0) < closest
                 nearest[nearer] = present[rows][best[nearer]]
@@ -210,3 +252,19 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     def _check_new(self, X: ArrayLike) -> NDArray[Any]:
         check_is_fitted(self, "prototype_labels_")
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+
+
+def _last(estimator: Any) -> Any:
+    """Return the map itself, at the end of a pipeline if it is in one."""
+    return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def _distances(estimator: Any, X: NDArray[Any]) -> NDArray[Any]:
+    """Return the distances of samples to the prototypes of a map."""
+    if isinstance(estimator, Pipeline):
+        return _distances(estimator[-1], estimator[:-1].transform(X))
+    return estimator.distances(X) if hasattr(estimator, "distances") else estimator.transform(X)
+
+
+def _prototypes(estimator: Any) -> NDArray[Any]:
+    return _last(estimator).prototypes_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,11 @@ from sklearn.base import ClusterMixin
 from protolearn.core.cooperation import Cooperation, WinnerTakesAll
 from protolearn.core.initialisation import mean_and_variance
 from protolearn.core.loop import Step, anneal, distances_to, nearest
-from protolearn.core.prototypes import Mean
+from protolearn.core.prototypes import Prototypes
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
 from protolearn.core.validation import check_number, check_option
 from protolearn.maps._base import PrototypeMap
-from protolearn.maps._state import Model, Samples
 
 __all__ = ["KMeans"]
 
@@ -157,7 +157,6 @@ class KMeans(ClusterMixin, PrototypeMap):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_number("n_prototypes", self.n_prototypes, integer=True, low=1)
-        check_number("n_init", self.n_init, integer=True, low=1)
         check_number("tol", self.tol, low=0)
         check_option("empty", self.empty, ("keep", "reseed"))
 
@@ -170,20 +169,9 @@ class KMeans(ClusterMixin, PrototypeMap):
     def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
         return np.zeros(self.max_iter)
 
-    def _learn(
-        self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
-    ) -> Model:
-        best = super()._learn(patch, model, rng, n_threads, decay)
-        for _ in range(self.n_init - 1 if isinstance(self.init, str) else 0):
-            if best.interrupted:
-                break
-            other = super()._learn(patch, model, rng, n_threads, decay)
-            best = min(best, other, key=lambda candidate: candidate.costs[-1])
-        return best
-
     def _epochs(
         self,
-        prototypes: Mean,
+        prototypes: Prototypes,
         cooperation: Cooperation,
         source: ArraySource,
         ranges: NDArray[np.float64],
@@ -204,10 +192,10 @@ class KMeans(ClusterMixin, PrototypeMap):
             prototypes = step.prototypes
 
 
-def reseed(prototypes: Mean, idle: NDArray[np.bool_], source: ArraySource) -> Mean:
+def reseed(prototypes: Prototypes, idle: NDArray[np.bool_], source: ArraySource) -> Prototypes:
     """Move idle prototypes to the samples that are farthest from their own prototype."""
     squared = distances_to(prototypes, source, nearest(prototypes, source))
     farthest = np.argsort(np.where(source.weights > 0, squared, -1.0))[::-1][: idle.sum()]
     positions = prototypes.positions.copy()
     positions[idle] = source.rows(farthest)
-    return Mean(positions, prototypes.metric)
+    return replace(prototypes, positions=positions)  # type: ignore[type-var]

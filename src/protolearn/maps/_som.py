@@ -200,7 +200,7 @@ class SOM(PrototypeMap):
         step = step if np.isfinite(step) else 1.0
         start = self.range_start
         if start == "auto":
-            ordered = not resumed and isinstance(self.init, str) and self.init == "pca"
+            ordered = not resumed and isinstance(self.init, str) and self.init in ("pca", "euclidean")
             start = max(distances.max() / step / (12 if ordered else 4), self.range_end)
         return step * self._falling(float(start), self.range_end)
 

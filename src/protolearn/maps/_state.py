@@ -10,31 +10,39 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from protolearn.core.cooperation import Cooperation
-from protolearn.core.loop import stage, winners
+from protolearn.core.shapes import Shapes
 
 __all__ = ["Model", "Samples", "hebbian_graph"]
 
 
 @dataclass(frozen=True)
 class Samples:
-    """One patch: samples (n, d), weights (n,), and label vectors (n, C) over ``classes`` if the map is supervised."""
+    """One patch: samples (n, d), weights (n,), and label vectors (n, C) over ``classes`` if the map is supervised.
+
+    The last samples may stand for others that are spread around them; ``spreads`` tells how.
+    """
 
     X: NDArray[Any]
     weights: NDArray[Any]
     labels: Any = None
     classes: Any = None
+    spreads: Shapes | None = None
 
     def take(self, rows: NDArray[np.int64]) -> Samples:
-        """Return some of the samples."""
+        """Return some of the samples, in rising order if they have spreads."""
         labels = None if self.labels is None else self.labels[rows]
-        return Samples(self.X[rows], self.weights[rows], labels, self.classes)
+        spreads = self.spreads
+        if spreads is not None:
+            places = rows - (len(self.X) - len(spreads))
+            spreads = spreads[places[places >= 0]]
+        return Samples(self.X[rows], self.weights[rows], labels, self.classes, spreads)
 
     def joined(self, other: Samples) -> Samples:
-        """Append other samples."""
+        """Append other samples, which may have spreads."""
         X = np.concatenate([self.X, other.X])
         weights = np.concatenate([self.weights, other.weights])
         if self.labels is None:
-            return Samples(X, weights)
+            return Samples(X, weights, spreads=other.spreads)
         if (self.classes.dtype.kind in "biuf") != (other.classes.dtype.kind in "biuf"):
             raise ValueError(
                 f"Classes are {self.classes.tolist()} here and {other.classes.tolist()} in another patch; "
@@ -42,12 +50,15 @@ class Samples:
             )
         classes = np.union1d(self.classes, other.classes)
         labels = [spread_columns(part.labels, part.classes, classes) for part in (self, other)]
-        return Samples(X, weights, np.concatenate(labels).astype(X.dtype), classes)
+        return Samples(X, weights, np.concatenate(labels).astype(X.dtype), classes, other.spreads)
 
 
 @dataclass(frozen=True)
 class Model:
-    """Prototypes with the mass of their receptive fields, and how they came about."""
+    """Prototypes with the mass of their receptive fields, and how they came about.
+
+    Prototypes with a shape have it in coordinates that are scaled by ``scale``.
+    """
 
     cooperation: Cooperation
     positions: NDArray[Any]
@@ -56,20 +67,29 @@ class Model:
     magnification: float | None
     masses: NDArray[np.float64]
     winners: NDArray[np.int64]
-    graph: csr_array
+    graph: Any
     costs: list[float]
     ranges: list[float]
     interrupted: bool
+    shapes: Shapes | None = None
+    scale: Any = None
+    changed: Any = None
+    log_weights: Any = None
+    n_steps: int = 0
+    unit: float = 1.0
 
     def as_samples(self, decay: float = 1.0) -> Samples:
         """Return the prototypes that stand for something as weighted samples (Hasenfuss 2009, sec. 3.4)."""
         full = self.masses > 0
         fuzzy = None if self.fuzzy is None else self.fuzzy[full]
-        return Samples(self.positions[full], decay * self.masses[full], fuzzy, self.classes)
+        spreads = None
+        if self.shapes is not None:
+            shapes = self.shapes[full]
+            spreads = Shapes(shapes.axes / self.scale, shapes.variances, shapes.rest)
+        return Samples(self.positions[full], decay * self.masses[full], fuzzy, self.classes, spreads)
 
-    def showing(self, patch: Samples, n_threads: int) -> Model:
+    def showing(self, patch: Samples, first: NDArray[np.int64], second: NDArray[np.int64]) -> Model:
         """Return the model with winners and graph of other samples than those it was trained on last."""
-        first, second = winners(*stage(patch.X, self.positions, n_threads))
         return replace(self, winners=first, graph=hebbian_graph(first, second, patch.weights, len(self.positions)))
 
     def labels_over(self, classes: Any) -> NDArray[np.float64]:

@@ -1,0 +1,287 @@
+"""The shape of a prototype: an ellipsoid, given by directions, the variance along each, and one variance for the rest.
+
+All distances between a sample and a prototype with a shape are of one form, ``sum_a g_a y_a^2 + r e^2 + c``: ``y`` are
+the coordinates along the directions, ``e^2`` what they leave of the squared length, and the gains ``g, r, c`` follow
+from the variances. What is known of a shape is in these few numbers: distances, densities, completed vectors.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import logsumexp
+
+from protolearn.core.validation import check_number, check_option
+
+__all__ = ["ShapeRule", "Shapes", "completed", "optimal_block", "principal_shapes", "sketched_shapes"]
+
+Floats = NDArray[np.float64]
+
+MEASURES = ("det", "logdet", "none", "euclidean", "mahalanobis", "reconstruction")
+REGULARIZATIONS = ("floor", "ridge", "pinv", "tikhonov", "none")
+
+
+@dataclass(frozen=True)
+class Shapes:
+    """Ellipsoids of k prototypes in d dimensions.
+
+    Parameters
+    ----------
+    axes : array of shape (k, q, d)
+        Orthonormal directions, in rows.
+    variances : array of shape (k, q)
+        Variance along each direction; infinite for one that distances leave out.
+    rest : array of shape (k,)
+        Variance along each of the other d - q directions; of no meaning if there are none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shapes = Shapes(np.array([[[1.0, 0.0, 0.0]]]), np.array([[4.0]]), np.array([0.5]))
+    >>> shapes.covariances[0]
+    array([[4. , 0. , 0. ],
+           [0. , 0.5, 0. ],
+           [0. , 0. , 0.5]])
+    >>> shapes.log_determinants
+    array([0.])
+    """
+
+    axes: Floats
+    variances: Floats
+    rest: Floats
+
+    def __len__(self) -> int:
+        return len(self.axes)
+
+    def __getitem__(self, index: Any) -> Shapes:
+        return Shapes(self.axes[index], self.variances[index], self.rest[index])
+
+    @property
+    def n_other(self) -> int:
+        """Number of directions beside the axes."""
+        return self.axes.shape[2] - self.axes.shape[1]
+
+    @cached_property
+    def covariances(self) -> Floats:
+        """Covariance matrices (k, d, d); directions without a finite variance count as having none."""
+        rest = self.rest[:, None] if self.n_other else np.zeros((len(self), 1))
+        extra = np.where(np.isfinite(self.variances), self.variances, 0.0) - rest
+        return np.swapaxes(self.axes, 1, 2) @ (extra[:, :, None] * self.axes) + rest[:, :, None] * np.eye(
+            self.axes.shape[2]
+        )
+
+    @cached_property
+    def n_dimensions(self) -> NDArray[np.int64]:
+        """Number of directions that count, of each prototype."""
+        return np.isfinite(self.variances).sum(axis=1) + self.n_other
+
+    @cached_property
+    def log_determinants(self) -> Floats:
+        """Logarithm of the determinant of each covariance, over the directions that count."""
+        logs = np.where(np.isfinite(self.variances), np.log(self.variances), 0.0).sum(axis=1)
+        return logs + self.n_other * np.log(self.rest) if self.n_other else logs
+
+    def gains(self, measure: str) -> tuple[Floats, Floats, Floats]:
+        """Return g (k, q), r (k,) and c (k,) of the distance ``sum_a g_a y_a^2 + r e^2 + c``."""
+        k = len(self)
+        inverse, other = 1.0 / self.variances, 1.0 / self.rest if self.n_other else np.zeros(k)
+        if measure == "det":  # determinant one; Arnonkijpanich 2010, eq. 3.8
+            scale = np.exp(self.log_determinants / self.n_dimensions)
+            return scale[:, None] * inverse, scale * other, np.zeros(k)
+        if measure == "logdet":  # Moeller & Hoffmann 2004, eq. 3
+            return inverse, other, self.log_determinants
+        if measure == "mahalanobis":
+            return inverse, np.zeros(k), np.log(self.variances).sum(axis=1)
+        if measure == "reconstruction":  # Moeller & Hoffmann 2004, eq. 13
+            return np.zeros_like(inverse), np.ones(k), np.zeros(k)
+        if measure == "euclidean":
+            return np.ones_like(inverse), np.ones(k), np.zeros(k)
+        return inverse, other, np.zeros(k)
+
+    def forms(self, measure: str) -> Floats:
+        """Return the matrices (k, d, d) of the quadratic part of the distance."""
+        gains, other, _ = self.gains(measure)
+        return np.swapaxes(self.axes, 1, 2) @ ((gains - other[:, None])[:, :, None] * self.axes) + other[
+            :, None, None
+        ] * np.eye(self.axes.shape[2])
+
+
+@dataclass(frozen=True)
+class ShapeRule:
+    """How shapes follow from covariances.
+
+    Parameters
+    ----------
+    n_components : int
+        Number of directions that are kept.
+    measure : str, default="det"
+        Which distance the shapes make: see `Shapes.gains`.
+    regularization : {"floor", "ridge", "pinv", "tikhonov", "none"}, default="floor"
+        What to do with small variances.
+    epsilon : float, default=1e-6
+        How small, relative to the mean variance of the prototype.
+    selection : {"top", "optimal"}, default="top"
+        Which directions are kept: the largest, or those that make the cost smallest.
+    shared : bool, default=False
+        One shape for all prototypes.
+    unit : float, default=1.0
+        Mean variance of all samples, below a millionth of which no prototype's mean variance counts.
+    """
+
+    n_components: int
+    measure: str = "det"
+    regularization: str = "floor"
+    epsilon: float = 1e-6
+    selection: str = "top"
+    shared: bool = False
+    unit: float = 1.0
+
+    def check(self) -> None:
+        """Refuse unknown options."""
+        check_option("regularization", self.regularization, REGULARIZATIONS)
+        check_number("epsilon", self.epsilon, low=0, high=1)
+        check_option("selection", self.selection, ("top", "optimal"))
+
+    def regularized(self, values: Floats) -> tuple[Floats, NDArray[np.int64]]:
+        """Return variances (k, q) that distances can be divided by, and how many of each row had to change.
+
+        ``floor`` lifts small ones, ``ridge`` adds to all, ``pinv`` makes small ones infinite, so that they do not
+        count, ``tikhonov`` inverts ``s`` to ``s / (s^2 + eps)``, ``none`` refuses them.
+        """
+        reference = np.maximum(values.mean(axis=1, keepdims=True), 1e-6 * self.unit)
+        small = values < self.epsilon * reference
+        if self.regularization == "none":
+            singular = (values <= 1e-14 * reference).any(axis=1)
+            if singular.any():
+                raise ValueError(
+                    f"The samples of prototype {int(singular.argmax())} do not vary in every direction, so its "
+                    "matrix has no inverse; use regularization='floor', fewer prototypes, or n_components."
+                )
+            return values, np.zeros(len(values), np.int64)
+        if self.regularization == "floor":
+            return np.maximum(values, self.epsilon * reference), small.sum(axis=1)
+        if self.regularization == "ridge":
+            return values + self.epsilon * reference, small.sum(axis=1)
+        if self.regularization == "pinv":
+            null = values <= max(self.epsilon, 1e-15) * np.maximum(values.max(axis=1, keepdims=True), 1e-6 * self.unit)
+            null[:, 0] = False  # one direction is always left
+            return np.where(null, np.inf, np.maximum(values, 1e-12 * self.unit)), null.sum(axis=1)
+        with np.errstate(divide="ignore"):  # Arnonkijpanich 2010, sec. 3.2
+            lifted = np.where(values > 0, (values**2 + self.epsilon * reference**2) / values, np.inf)
+        lifted[:, 0] = np.minimum(lifted[:, 0], reference[:, 0])
+        return lifted, small.sum(axis=1)
+
+
+def principal_shapes(covariances: Floats, rule: ShapeRule) -> tuple[Shapes, NDArray[np.int64]]:
+    """Return shapes from covariances (k, d, d), and how many directions of each were regularised.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> shapes, _ = principal_shapes(np.diag([1.0, 9.0, 3.0])[None], ShapeRule(n_components=1))
+    >>> np.abs(shapes.axes), shapes.variances, shapes.rest
+    (array([[[0., 1., 0.]]]), array([[9.]]), array([2.]))
+    """
+    values, vectors = np.linalg.eigh(0.5 * (covariances + np.swapaxes(covariances, 1, 2)))
+    values, changed = rule.regularized(np.maximum(values[:, ::-1], 0.0))
+    axes = np.swapaxes(vectors, 1, 2)[:, ::-1]
+    q, d = rule.n_components, axes.shape[1]
+    if q == d:
+        return Shapes(np.ascontiguousarray(axes), values, np.ones(len(axes))), changed
+    first = np.full(len(axes), q) if rule.selection == "top" else optimal_block(values, q)
+    columns = np.arange(d)
+    rest = (columns >= first[:, None]) & (columns < first[:, None] + d - q)
+    others = np.where(rest & np.isfinite(values), values, 0.0).sum(axis=1)
+    shapes = Shapes(axes[~rest].reshape(len(axes), q, d), values[~rest].reshape(len(axes), q), others / (d - q))
+    return shapes, changed
+
+
+def optimal_block(values: Floats, n_components: int) -> NDArray[np.int64]:
+    """Return where the most equal d - q of the variances (k, d), in falling order, begin.
+
+    The cost of a shape with determinant one is ``d`` times the geometric mean of all variances times a power of the
+    ratio of arithmetic to geometric mean among those that are replaced by their mean, and the best such set is
+    contiguous.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> optimal_block(np.array([[24.177, 10.212, 0.775, 0.197]]), 2)
+    array([0])
+    """
+    size = values.shape[1] - n_components
+    blocks = np.lib.stride_tricks.sliding_window_view(values, size, axis=1)
+    return (np.log(blocks.mean(axis=2)) - np.log(blocks).mean(axis=2)).argmin(axis=1)
+
+
+def sketched_shapes(
+    axes: Floats, products: Floats, totals: Floats, rule: ShapeRule
+) -> tuple[Shapes, NDArray[np.int64]]:
+    """Return shapes from products (k, q, d) of earlier directions with the covariances, and traces (k,).
+
+    The covariance C is known by ``Y = C V'`` only. ``Y (V Y)^-1 Y'`` agrees with C on the earlier directions V and is
+    never larger; its eigenvectors are closer to those of C than V by a factor like that of a step and a half of the
+    power method. Repeated in every epoch they converge, and no d x d matrix is ever formed.
+    """
+    q, d = axes.shape[1:]
+    values, vectors = np.linalg.eigh(axes @ np.swapaxes(products, 1, 2))
+    kept = values > 1e-12 * np.maximum(values[:, -1:], 1e-300)
+    roots = np.where(kept, 1.0 / np.sqrt(np.where(kept, values, 1.0)), 0.0)
+    halves = roots[:, :, None] * (np.swapaxes(vectors, 1, 2) @ products)  # its square is the sketch
+    _, sizes, rows = np.linalg.svd(halves, full_matrices=False)
+    raw = np.minimum(sizes**2, totals[:, None])
+    rest = (totals - raw.sum(axis=1)) / max(d - q, 1)
+    variances, changed = rule.regularized(np.column_stack([raw, np.repeat(np.maximum(rest, 0.0)[:, None], d - q, 1)]))
+    return Shapes(rows, variances[:, :q], variances[:, q:].mean(axis=1) if d > q else np.ones(len(axes))), changed
+
+
+def completed(
+    X: NDArray[Any], positions: Floats, shapes: Shapes, log_weights: Floats, how: str
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Fill the gaps (NaN) of samples (n, d) by what is most likely in a prototype, and return the prototype too.
+
+    ``how`` chooses it: ``"joint"`` by the smallest distance the filled sample can have, ``"marginal"`` by the density
+    of what is known, ``"blend"`` averages all with the posterior of the latter.
+    """
+    result, chosen = X.astype(np.float64), np.zeros(len(X), np.int64)
+    gaps, group = np.unique(np.isnan(X), axis=0, return_inverse=True)
+    for number, gap in enumerate(gaps):
+        rows = np.flatnonzero(group.ravel() == number)
+        known = X[rows][:, ~gap].astype(np.float64)
+        fits, fills = np.empty((len(shapes), len(rows))), np.empty((len(shapes), len(rows), int(gap.sum())))
+        for i in range(len(shapes)):
+            spread, fills[i], log_det = _conditional(known - positions[i, ~gap], shapes[i : i + 1], gap)
+            fills[i] += positions[i, gap]
+            volume = shapes.log_determinants[i] if how == "joint" else log_det
+            fits[i] = -0.5 * (spread + volume) + (0.0 if how == "joint" else log_weights[i])
+        chosen[rows] = fits.argmax(axis=0)
+        if gap.any() and how == "blend":
+            shares = np.exp(fits - logsumexp(fits, axis=0))
+            result[np.ix_(rows, gap)] = np.einsum("kn,kng->ng", shares, fills)
+        elif gap.any():
+            result[np.ix_(rows, gap)] = fills[chosen[rows], np.arange(len(rows))]
+    return result, chosen
+
+
+def _conditional(xi: Floats, shape: Shapes, gap: NDArray[np.bool_]) -> tuple[Floats, Floats, float]:
+    """Return the Mahalanobis distance of the known part, the expected rest, and ln det of the known part's covariance.
+
+    With directions V, variances s and r on the rest the covariance is ``V' (s - r) V + r``; both inverse and
+    determinant of a part of it need a q x q matrix only (Woodbury).
+    """
+    axes, n_known = shape.axes[0], len(xi[0])
+    variances = np.where(np.isfinite(shape.variances[0]), shape.variances[0], 1e12 * shape.variances[0].min())
+    rest = shape.rest[0] if shape.n_other else variances.min()
+    extra = np.sqrt(np.abs(variances - rest))  # a direction may vary less than the rest
+    signs = np.where(variances >= rest, 1.0, -1.0)
+    inner, outer = extra[:, None] * axes[:, ~gap], extra[:, None] * axes[:, gap]
+    core = np.diag(signs) + inner @ inner.T / rest
+    along = xi @ inner.T / rest
+    solved = np.linalg.solve(core, along.T).T
+    spread = (xi**2).sum(axis=1) / rest - (along * solved).sum(axis=1)
+    log_det = float(np.linalg.slogdet(core)[1] + n_known * np.log(rest))
+    return spread, solved @ outer, log_det

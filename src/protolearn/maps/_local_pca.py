@@ -1,0 +1,244 @@
+"""Two classical models of local principal components, as special cases of maps: VQPCA and mixtures of PPCA."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import ClusterMixin
+
+from protolearn.core.cooperation import Cooperation, Responsibilities, WinnerTakesAll
+from protolearn.core.loop import Step, anneal
+from protolearn.core.prototypes import Prototypes
+from protolearn.core.sources import ArraySource
+from protolearn.core.validation import check_number, check_option
+from protolearn.maps._base import PrototypeMap
+from protolearn.maps._docs import documented
+from protolearn.maps._shaped import ShapedMap
+
+__all__ = ["VQPCA", "MixturePPCA"]
+
+
+class _LocalPCA(ClusterMixin, ShapedMap):
+    """What the two have in common: no annealing, and no labels or patches."""
+
+    n_prototypes: int
+    tol: float
+    algorithm = "batch"
+    schedule = "constant"
+    label_weight = 0.0
+    magnification = 0.0
+    learning_rate_start = learning_rate_end = 0.5
+    patch_size = None
+    patch_runs = 1
+    decay = 1.0
+
+    def __init__(
+        self,
+        n_prototypes: int = 8,
+        n_components: int = 2,
+        *,
+        epsilon: float = 1e-6,
+        init: str | ArrayLike = "euclidean",
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.n_components = n_components
+        self.epsilon = epsilon
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    fit_predict = PrototypeMap.fit_predict
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("n_prototypes", self.n_prototypes, integer=True, low=1)
+        check_number("tol", self.tol, low=0)
+
+    def _size(self, cooperation: Cooperation) -> int:
+        return self.n_prototypes
+
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+        return np.zeros(self.max_iter)
+
+    def _epochs(
+        self,
+        prototypes: Prototypes,
+        cooperation: Cooperation,
+        source: ArraySource,
+        ranges: NDArray[np.float64],
+        rng: np.random.RandomState,
+    ) -> Iterator[Step]:
+        before = np.inf
+        for step in anneal(prototypes, cooperation, source, ranges):
+            yield step
+            if before - step.cost <= self.tol * abs(step.cost):
+                return
+            before = step.cost
+
+
+@documented
+class VQPCA(_LocalPCA):
+    """Vector quantisation with principal components: each sample goes to the subspace that reconstructs it best.
+
+    Minimises the squared distance of samples to the nearest of ``n_prototypes`` affine subspaces by turns in
+    assignments, means and principal directions. Fast, good for compression, and dependent on the start; a subspace has
+    no end, so far samples may share it.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=8
+        Number of subspaces.
+    n_components : int, default=2
+        Dimension of each.
+    measure : {"reconstruction", "euclidean"}, default="reconstruction"
+        What assigns samples: the distance to the subspace, or to its centre.
+    epsilon : float, default=1e-6
+        Smallest variance allowed in a density, as a share of the mean variance of the prototype.
+    init : {"euclidean", "k-means++", "random", "center", "pca"} or array of shape (n_prototypes, n_features), \
+            default="euclidean"
+        Where centres start: at the result of k-means, at spread or random samples, around the mean, or given.
+    n_init : int, default=1
+        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+    max_iter : int, default=200
+        Largest number of epochs.
+    tol : float, default=1e-6
+        Stop when an epoch lowers the cost by less than this share.
+    %(running)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    References
+    ----------
+    Kambhatla, Leen (1997). Dimension reduction by local principal component analysis. Neural Computation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import VQPCA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> local = VQPCA(3, 1, random_state=0).fit(X)
+    >>> local.transform(X).shape
+    (150, 2)
+    """
+
+    def __init__(
+        self,
+        n_prototypes: int = 8,
+        n_components: int = 2,
+        *,
+        measure: str = "reconstruction",
+        epsilon: float = 1e-6,
+        init: str | ArrayLike = "euclidean",
+        n_init: int = 1,
+        max_iter: int = 200,
+        tol: float = 1e-6,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(
+            n_prototypes,
+            n_components,
+            epsilon=epsilon,
+            init=init,
+            n_init=n_init,
+            max_iter=max_iter,
+            tol=tol,
+            n_jobs=n_jobs,
+            random_state=random_state,
+            verbose=verbose,
+        )
+        self.measure = measure
+
+    @property
+    def _measure(self) -> str:
+        return self.measure
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option("measure", self.measure, ("reconstruction", "euclidean"))
+
+    def _cooperation(self, source: ArraySource) -> Cooperation:
+        return WinnerTakesAll()
+
+
+@documented
+class MixturePPCA(_LocalPCA):
+    """Mixture of probabilistic principal component analysers, by expectation maximisation.
+
+    A mixture of normal distributions, each with ``n_components`` directions of its own variance and the same variance
+    along all others. The cost is the negative log-likelihood, up to a constant.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=8
+        Number of components of the mixture.
+    n_components : int, default=2
+        Number of directions of each.
+    epsilon : float, default=1e-6
+        Smallest variance allowed, as a share of the mean variance of the prototype.
+    init : {"euclidean", "k-means++", "random", "center", "pca"} or array of shape (n_prototypes, n_features), \
+            default="euclidean"
+        Where centres start: at the result of k-means, at spread or random samples, around the mean, or given.
+    n_init : int, default=1
+        Number of starts, unless ``init`` is an array; the result with the highest likelihood is kept.
+    max_iter : int, default=200
+        Largest number of epochs.
+    tol : float, default=1e-6
+        Stop when an epoch lowers the cost by less than this share.
+    %(running)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    References
+    ----------
+    Tipping, Bishop (1999). Mixtures of probabilistic principal component analyzers. Neural Computation.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import MixturePPCA
+    >>> X, y = load_iris(return_X_y=True)
+    >>> mixture = MixturePPCA(3, 1, random_state=0).fit(X)
+    >>> mixture.weights_.sum().round(6)
+    np.float64(1.0)
+    """
+
+    @property
+    def _measure(self) -> str:
+        return "logdet"
+
+    def _mixes(self) -> bool:
+        return True
+
+    def _cooperation(self, source: ArraySource) -> Cooperation:
+        return Responsibilities()
+
+    def _epochs(
+        self,
+        prototypes: Prototypes,
+        cooperation: Cooperation,
+        source: ArraySource,
+        ranges: NDArray[np.float64],
+        rng: np.random.RandomState,
+    ) -> Iterator[Step]:
+        if not hasattr(prototypes, "shapes"):  # the start, which is k-means
+            cooperation = WinnerTakesAll()
+        return super()._epochs(prototypes, cooperation, source, ranges, rng)

@@ -1,0 +1,296 @@
+"""k-means, neural gas and self-organising maps whose prototypes have a matrix each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protolearn.core.cooperation import Cooperation
+from protolearn.core.documentation import extends
+from protolearn.core.validation import check_option
+from protolearn.maps._docs import documented
+from protolearn.maps._kmeans import KMeans
+from protolearn.maps._neural_gas import NeuralGas
+from protolearn.maps._shaped import ShapedMap
+from protolearn.maps._som import SOM
+
+__all__ = ["MatrixKMeans", "MatrixNeuralGas", "MatrixSOM"]
+
+ONLINE = ("algorithm", "learning_rate_start", "learning_rate_end")
+
+
+class _MatrixMap(ShapedMap):
+    """What the three have in common: which distance the matrices make."""
+
+    normalization: str
+
+    @property
+    def _measure(self) -> str:
+        return self.normalization
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option("normalization", self.normalization, ("det", "logdet", "none"))
+
+
+@documented
+class MatrixKMeans(_MatrixMap, KMeans):
+    r"""k-means with a matrix for each prototype: clusters are ellipsoids, of any direction and elongation.
+
+    Minimises :math:`E = \tfrac12 \sum_j u_j \min_i (x_j - w_i)^\top \Lambda_i (x_j - w_i)` with
+    :math:`\det \Lambda_i = 1` by turns in the receptive fields, the prototypes (means) and the matrices (inverse
+    covariances of the fields, normalised).
+
+    Parameters
+    ----------
+    n_prototypes : int, default=8
+        Number of prototypes.
+    %(shape)s
+    init : {"auto", "euclidean", "k-means++", "random", "center", "pca"} or array of shape (n_prototypes, n_features), \
+            default="auto"
+        Where prototypes start: at the result of k-means, at spread or random samples, around the mean, on the principal
+        plane, or given. ``"auto"`` is the first, and spread samples from the second of ``n_init`` starts on.
+    n_init : int, default=1
+        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+    max_iter : int, default=300
+        Largest number of epochs.
+    tol : float, default=1e-4
+        Stop when the squared movement of all prototypes is below ``tol`` times the average variance of a feature.
+    empty : {"keep", "reseed"}, default="keep"
+        A prototype that wins no sample stays as it is, or moves to the sample farthest from its prototype.
+    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+        Of no effect, since the range is zero.
+    %(patches)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    %(labels)s
+
+    See Also
+    --------
+    MatrixNeuralGas : Less dependent on the start.
+
+    References
+    ----------
+    Arnonkijpanich (2010). Matrix learning for topographic maps. PhD thesis, TU Clausthal.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import MatrixKMeans
+    >>> X, y = load_iris(return_X_y=True)
+    >>> kmeans = MatrixKMeans(3, n_init=10, random_state=0).fit(X)
+    >>> sorted(kmeans.multiplicities_.astype(int).tolist())
+    [45, 50, 55]
+    """
+
+    @extends(KMeans, *ONLINE)
+    def __init__(
+        self,
+        n_prototypes: int = 8,
+        *,
+        n_components: int | None = None,
+        normalization: str = "det",
+        scope: str = "local",
+        selection: str = "top",
+        regularization: str = "floor",
+        epsilon: float = 1e-6,
+        metric_init: str = "identity",
+        init: str | ArrayLike = "auto",
+        **common: Any,
+    ) -> None:
+        super().__init__(n_prototypes, init=init, **common)
+        self.n_components = n_components
+        self.normalization = normalization
+        self.scope = scope
+        self.selection = selection
+        self.regularization = regularization
+        self.epsilon = epsilon
+        self.metric_init = metric_init
+
+
+@documented
+class MatrixNeuralGas(_MatrixMap, NeuralGas):
+    r"""Neural gas with a matrix for each prototype: it finds position, direction and elongation of clusters.
+
+    Minimises, while the range :math:`\lambda` falls,
+
+    .. math:: E_\lambda = \tfrac12 \sum_j u_j \sum_i e^{-k_{ij}/\lambda}\, (x_j - w_i)^\top \Lambda_i (x_j - w_i)
+
+    with :math:`\det \Lambda_i = 1`, where :math:`k_{ij}` is the rank of prototype i for sample j, each prototype
+    measuring with its own matrix. The best matrix is the inverse of the weighted covariance, normalised, so every
+    prototype carries the principal components of its region along. With ``n_components`` it knows only a few of them,
+    which makes it fit for many features.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=8
+        Number of prototypes.
+    %(shape)s
+    init : {"auto", "euclidean", "k-means++", "center", "random", "pca"} or array of shape (n_prototypes, n_features), \
+            default="auto"
+        Where prototypes start: at the result of neural gas, spread samples, small values around the mean, random
+        samples, on the principal plane, or given. ``"auto"`` is the first, and spread samples from the second of
+        ``n_init`` starts on.
+    n_init : int, default=1
+        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+    max_iter : int, default=100
+        Number of epochs over which the range falls.
+    range_start : float or "auto", default="auto"
+        First range; ``"auto"`` is half the number of prototypes, which makes up for any start, 2 if prototypes start
+        spread over the samples, and 0.5 if they start from neural gas.
+    range_end : float, default=0.01
+        Last range.
+    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+        How the range falls; a callable maps (start, end, n_steps) to the values.
+    %(patches)s
+
+    Attributes
+    ----------
+    %(attributes)s
+    %(labels)s
+
+    See Also
+    --------
+    NGPCA : Few directions for each prototype, learned from one sample at a time.
+    PrototypeClassifier : Turns a map into a classifier.
+    OutlierDetector : Turns a map into a detector of outliers.
+
+    References
+    ----------
+    Arnonkijpanich, Hasenfuss, Hammer (2011). Local matrix adaptation in topographic neural maps. Neurocomputing.
+
+    Arnonkijpanich (2010). Matrix learning for topographic maps. PhD thesis, TU Clausthal.
+
+    Examples
+    --------
+    >>> from protolearn import MatrixNeuralGas
+    >>> from protolearn.datasets import make_cigars
+    >>> X, y = make_cigars(random_state=0)
+    >>> gas = MatrixNeuralGas(2, random_state=0).fit(X)
+    >>> gas.variances_.shape, gas.components_.shape
+    ((2, 2), (2, 2, 2))
+    """
+
+    @extends(NeuralGas, *ONLINE)
+    def __init__(
+        self,
+        n_prototypes: int = 8,
+        *,
+        n_components: int | None = None,
+        normalization: str = "det",
+        scope: str = "local",
+        selection: str = "top",
+        regularization: str = "floor",
+        epsilon: float = 1e-6,
+        metric_init: str = "identity",
+        init: str | ArrayLike = "auto",
+        n_init: int = 1,
+        **common: Any,
+    ) -> None:
+        super().__init__(n_prototypes, init=init, **common)
+        self.n_components = n_components
+        self.normalization = normalization
+        self.scope = scope
+        self.selection = selection
+        self.regularization = regularization
+        self.epsilon = epsilon
+        self.metric_init = metric_init
+        self.n_init = n_init
+
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+        if self.range_start == "auto" and isinstance(self.init, str) and self.init == "euclidean":
+            return self._falling(max(0.5, self.range_end), self.range_end)
+        return super()._ranges(cooperation, resumed)
+
+
+@documented
+class MatrixSOM(_MatrixMap, SOM):
+    r"""Self-organising map with a matrix for each prototype.
+
+    Minimises, while the range :math:`\lambda` falls,
+
+    .. math:: E_\lambda = \tfrac12 \sum_j u_j \sum_i h_\lambda(g(s_j, i))\, (x_j - w_i)^\top \Lambda_i (x_j - w_i)
+
+    with :math:`\det \Lambda_i = 1`; :math:`h` and the winner :math:`s_j` are those of `SOM`, with these distances.
+
+    Parameters
+    ----------
+    lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
+        The lattice, as in `SOM`; ``"auto"`` leaves each prototype at least four samples for every entry of its matrix.
+    %(shape)s
+    winner : {"heskes", "nearest"}, default="heskes"
+        ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
+        nearest prototype.
+    kernel : {"gaussian", "exponential"}, default="gaussian"
+        Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
+    init : {"auto", "euclidean", "pca", "center", "k-means++", "random"} or array of shape (n_nodes, n_features), \
+            default="auto"
+        Where prototypes start: ``"euclidean"`` at the result of a self-organising map, ``"pca"`` with the lattice laid
+        over the principal plane. ``"auto"`` is the first, and spread samples from the second of ``n_init`` starts on.
+    n_init : int, default=1
+        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+    max_iter : int, default=100
+        Number of epochs over which the range falls.
+    range_start : float or "auto", default="auto"
+        First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
+        (``"euclidean"`` and ``"pca"``), else a quarter, also in all patches but the first.
+    range_end : float, default=0.55
+        Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices.
+    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+        How the range falls; a callable maps (start, end, n_steps) to the values.
+    %(patches)s
+
+    Attributes
+    ----------
+    lattice_ : Lattice
+        The lattice.
+    %(attributes)s
+    %(labels)s
+
+    See Also
+    --------
+    SOM : The same with Euclidean distances.
+
+    References
+    ----------
+    Arnonkijpanich (2010). Matrix learning for topographic maps. PhD thesis, TU Clausthal.
+
+    Examples
+    --------
+    >>> from protolearn import MatrixSOM
+    >>> from protolearn.datasets import make_cigars
+    >>> X, y = make_cigars(random_state=0)
+    >>> som = MatrixSOM((1, 4)).fit(X)
+    >>> som.lattice_
+    Lattice(rectangular, 1 x 4)
+    """
+
+    @extends(SOM, *ONLINE)
+    def __init__(
+        self,
+        lattice: Any = "auto",
+        *,
+        n_components: int | None = None,
+        normalization: str = "det",
+        scope: str = "local",
+        selection: str = "top",
+        regularization: str = "floor",
+        epsilon: float = 1e-6,
+        metric_init: str = "identity",
+        init: str | ArrayLike = "auto",
+        n_init: int = 1,
+        **common: Any,
+    ) -> None:
+        super().__init__(lattice, init=init, **common)
+        self.n_components = n_components
+        self.normalization = normalization
+        self.scope = scope
+        self.selection = selection
+        self.regularization = regularization
+        self.epsilon = epsilon
+        self.metric_init = metric_init
+        self.n_init = n_init

@@ -1,0 +1,147 @@
+"""Detection of outliers by any map: samples that no prototype accounts for."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+
+from protolearn.core.validation import check_number, check_weights
+from protolearn.maps._matrix import MatrixNeuralGas
+
+__all__ = ["OutlierDetector"]
+
+
+class OutlierDetector(OutlierMixin, BaseEstimator):
+    """Tell which samples a map does not account for.
+
+    The map is fitted; a sample is an outlier if its score is below that of a share ``contamination`` of the training
+    samples. The score is the log-density of a map with shapes, and for other maps the negative squared distance to the
+    nearest prototype.
+
+    Parameters
+    ----------
+    estimator : object, optional
+        A map; by default matrix neural gas with at most 8 prototypes, fewer for small data.
+    contamination : float, default=0.05
+        Share of the training samples that count as outliers, in (0, 0.5].
+
+    Attributes
+    ----------
+    estimator_ : object
+        The fitted map.
+    offset_ : float
+        The score below which samples are outliers.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if ``X`` had names.
+
+    References
+    ----------
+    Moeller, Hoffmann (2004). An extension of neural gas to local PCA. Neurocomputing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import OutlierDetector
+    >>> X, y = load_iris(return_X_y=True)
+    >>> detector = OutlierDetector(contamination=0.1).fit(X)
+    >>> detector.predict([[5.0, 3.4, 1.5, 0.2], [5.0, 3.4, 6.0, 0.2]])
+    array([ 1, -1])
+    """
+
+    def __init__(self, estimator: Any = None, *, contamination: float = 0.05) -> None:
+        self.estimator = estimator
+        self.contamination = contamination
+
+    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Fit the map and set the threshold.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample.
+
+        Returns
+        -------
+        self : object
+            The fitted detector.
+        """
+        check_number("contamination", self.contamination, low=0, high=0.5, open_low=True)
+        samples = validate_data(self, X, dtype=[np.float64, np.float32])
+        weights = check_weights(sample_weight, len(samples), np.float64)
+        if self.estimator is None:
+            n, d = int(np.count_nonzero(weights)), samples.shape[1]
+            estimator: Any = MatrixNeuralGas(max(1, min(8, n // (5 * (d + 1)))), random_state=0)
+        else:
+            estimator = clone(self.estimator)
+        if sample_weight is None:
+            self.estimator_ = estimator.fit(samples)
+        elif has_fit_parameter(estimator, "sample_weight"):
+            self.estimator_ = estimator.fit(samples, sample_weight=weights)
+        else:
+            raise ValueError(f"{type(estimator).__name__} takes no sample_weight; fit without weights.")
+        scores = self._scores(samples)
+        order = np.argsort(scores, kind="stable")
+        reached = np.cumsum(weights[order]) / weights.sum()
+        self.offset_ = float(scores[order][np.searchsorted(reached, self.contamination, side="right")])
+        return self
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the score of samples, the lower the more abnormal.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            Log-density, or negative squared distance.
+        """
+        check_is_fitted(self, "offset_")
+        return self._scores(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+
+    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the score above the threshold: negative for outliers.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            ``score_samples(X) - offset_``.
+        """
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Return -1 for outliers and 1 for others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        verdict : ndarray of shape (n_samples,)
+            -1 or 1.
+        """
+        return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def _scores(self, X: NDArray[Any]) -> NDArray[np.float64]:
+        if hasattr(self.estimator_, "score_samples"):
+            return self.estimator_.score_samples(X)
+        return -self.estimator_.transform(X).min(axis=1).astype(np.float64)

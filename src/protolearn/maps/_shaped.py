@@ -1,0 +1,412 @@
+"""What maps whose prototypes have a shape share: how they learn it, and what a fitted shape is good for."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import logsumexp
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from protolearn.core.cooperation import Cooperation, OnLattice, WinnerTakesAll
+from protolearn.core.initialisation import mean_and_covariance, mean_and_variance
+from protolearn.core.prototypes import Matrix, Mean, Prototypes, Subspace
+from protolearn.core.shapes import ShapeRule, Shapes, completed, principal_shapes
+from protolearn.core.sources import ArraySource
+from protolearn.core.threads import chunk_threads
+from protolearn.core.validation import check_number, check_option, check_weights
+from protolearn.maps._base import PrototypeMap, refuse_overflow
+from protolearn.maps._state import Model, Samples
+
+__all__ = ["ShapedMap"]
+
+MOST_QUADRATIC = 64  # features up to which covariances are summed whole, rather than sketched
+SKETCH_ROWS = 2048  # samples of a chunk when they are sketched: sums are large, so chunks are few
+
+
+class ShapedMap(PrototypeMap):
+    """Base of maps whose prototypes have a shape: a matrix, or a few principal directions."""
+
+    n_components: int | None
+    scope: str = "local"
+    selection: str = "top"
+    regularization: str = "floor"
+    epsilon: float = 1e-6
+    metric_init: str = "identity"
+    _inits = (*PrototypeMap._inits, "auto", "euclidean")
+
+    # What a fitted shape is good for
+
+    def distances(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the distance of each sample to each prototype, in the prototype's own metric.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_prototypes)
+            Squared distances; with a logarithmic volume in them they may be negative.
+        """
+        return self._distances(self._check_new(X))
+
+    def transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Code each sample by its prototype and its coordinates there.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        code : ndarray of shape (n_samples, 1 + n_components)
+            Index of the prototype, then the coordinates along its ``components_``, measured from the prototype.
+        """
+        X = self._check_new(X)
+        winners = self.predict(X)
+        gaps = X - self.prototypes_[winners]
+        coordinates = np.empty((len(X), self.components_.shape[1]), X.dtype)
+        for i in np.unique(winners):
+            own = winners == i
+            coordinates[own] = gaps[own] @ self.components_[i].T.astype(X.dtype)
+        return np.column_stack([winners.astype(X.dtype), coordinates])
+
+    def inverse_transform(self, code: ArrayLike) -> NDArray[Any]:
+        """Return the samples that codes stand for.
+
+        Parameters
+        ----------
+        code : array-like of shape (n_samples, 1 + n_components)
+            What `transform` returned.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            Samples; what the directions of a prototype leave out is lost.
+        """
+        check_is_fitted(self, "prototypes_")
+        codes: NDArray[Any] = check_array(code, dtype=[np.float64, np.float32])
+        k, q, _ = self.components_.shape
+        units = codes[:, 0].astype(np.int64)
+        if codes.shape[1] != 1 + q or (units != codes[:, 0]).any() or (units < 0).any() or (units >= k).any():
+            raise ValueError(
+                f"A code has {1 + q} columns, the first an index of a prototype from 0 to {k - 1}; "
+                f"got {codes.shape[1]} columns and first values such as {codes[0, 0]:g}."
+            )
+        X = self.prototypes_[units].astype(codes.dtype)
+        for i in np.unique(units):
+            own = units == i
+            X[own] += codes[own, 1:] @ self.components_[i].astype(codes.dtype)
+        return X
+
+    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the logarithm of the density of the map, as a mixture of normal distributions.
+
+        Each prototype is a normal distribution with its shape, weighted by its share of the training samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        log_density : ndarray of shape (n_samples,)
+            Natural logarithm of the density.
+        """
+        X = self._check_new(X)
+        shapes = self._model.shapes
+        assert shapes is not None
+        with np.errstate(divide="ignore"):
+            log_shares = np.log(self.weights_)
+        constant = log_shares - 0.5 * shapes.n_dimensions * np.log(2.0 * np.pi)  # Moeller & Hoffmann 2004, app. C
+        logs = constant - 0.5 * self._distances(X, measure="logdet").astype(np.float64)
+        return logsumexp(logs, axis=1)
+
+    def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the mean logarithm of the density of samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample.
+
+        Returns
+        -------
+        score : float
+            Larger is better; comparable on the same features only.
+        """
+        logs = self.score_samples(X)
+        return float(np.average(logs, weights=check_weights(sample_weight, len(logs), np.float64)))
+
+    def complete(self, X: ArrayLike, how: str = "joint") -> NDArray[Any]:
+        """Fill in missing values by what is most likely in a prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples with NaN where values are missing.
+        how : {"joint", "marginal", "blend"}, default="joint"
+            How the prototype of a sample is chosen: by the smallest distance that the completed sample can have, or by
+            the density of the known values. ``"blend"`` averages over prototypes with the posterior of the latter;
+            the others keep the branches of a relation with several values apart.
+
+        Returns
+        -------
+        X : ndarray of shape (n_samples, n_features)
+            The samples, completed; known values are untouched.
+        """
+        check_is_fitted(self, "prototypes_")
+        check_option("how", how, ("joint", "marginal", "blend"))
+        samples: NDArray[Any] = refuse_overflow(
+            validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite="allow-nan")
+        )
+        empty = np.isnan(samples).all(axis=1)
+        if empty.any():
+            raise ValueError(f"Row {int(empty.argmax())} of X has no known value to complete it from; leave it out.")
+        model = self._model
+        assert model.shapes is not None
+        with np.errstate(divide="ignore"):
+            log_shares = np.log(self.weights_)
+        scaled = (samples - model.positions[0]) * model.scale
+        positions = (model.positions - model.positions[0]).astype(np.float64) * model.scale
+        filled, _ = completed(scaled, positions, model.shapes, log_shares, how)
+        values = filled / model.scale + model.positions[0]
+        return np.where(np.isnan(samples), values, samples).astype(samples.dtype)
+
+    @property
+    def covariances_(self) -> NDArray[np.float64]:
+        """Covariance matrix of each prototype."""
+        check_is_fitted(self, "prototypes_")
+        covariances = self._model.shapes.covariances  # type: ignore[union-attr]
+        return covariances / (self._model.scale[:, None] * self._model.scale)
+
+    @property
+    def omegas_(self) -> NDArray[np.float64]:
+        """Matrices whose squared product with ``x - w`` is the distance, apart from constants."""
+        check_is_fitted(self, "prototypes_")
+        shapes = self._model.shapes
+        assert shapes is not None
+        gains, other, _ = shapes.gains(self._measure)
+        roots = np.sqrt(gains)[:, :, None] * shapes.axes
+        if shapes.n_other:
+            complement = np.eye(shapes.axes.shape[2]) - np.swapaxes(shapes.axes, 1, 2) @ shapes.axes
+            roots = np.swapaxes(shapes.axes, 1, 2) @ roots + np.sqrt(other)[:, None, None] * complement
+        return roots * self._model.scale
+
+    @property
+    def _n_features_out(self) -> int:
+        return 1 + self.components_.shape[1]
+
+    # Learning
+
+    @property
+    def _measure(self) -> str:
+        raise NotImplementedError
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.n_components is not None:
+            check_number("n_components", self.n_components, integer=True, low=1)
+        check_option("scope", self.scope, ("local", "global"))
+        check_option("metric_init", self.metric_init, ("identity", "covariance"))
+        self._rule(1).check()
+
+    def _rule(self, n_features: int, unit: float = 1.0) -> ShapeRule:
+        """Return how shapes follow from covariances."""
+        return ShapeRule(
+            n_features if self.n_components is None else min(self.n_components, n_features),
+            self._measure,
+            self.regularization,
+            self.epsilon,
+            self.selection,
+            self.scope == "global",
+            unit,
+        )
+
+    def _sketches(self, n_features: int) -> bool:
+        """Say whether there are too many features to sum covariances whole."""
+        return n_features > MOST_QUADRATIC and self._rule(n_features).n_components <= n_features // 2
+
+    def _read(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
+    ) -> Samples:
+        samples = super()._read(X, y, sample_weight, reset=reset)
+        d = samples.X.shape[1]
+        if self.n_components is not None and self.n_components > d:
+            raise ValueError(f"n_components={self.n_components} is more than the {d} features of X.")
+        if self.selection == "optimal" and self._sketches(d):
+            raise ValueError(
+                f"selection='optimal' needs all variances, which are not computed for {d} features; use 'top', or "
+                f"n_components above {d // 2}."
+            )
+        return samples
+
+    def _learn_best(
+        self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
+    ) -> Model:
+        if not (isinstance(self.init, str) and self.init == "auto" and self.algorithm == "batch"):
+            return super()._learn_best(patch, model, rng, n_threads, decay)
+        best: Model | None = None
+        for number in range(self.n_init):
+            start = copy(self)
+            start.init = "k-means++" if number else "euclidean"
+            other = start._learn(patch, model, rng, n_threads, decay)
+            best = other if best is None else min(best, other, key=lambda candidate: candidate.costs[-1])
+            if other.interrupted:
+                break
+        assert best is not None
+        return best
+
+    def _source(self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int) -> ArraySource:
+        d = patch.X.shape[1]
+        if model is not None:
+            scale = model.scale
+        elif self._rule(d).n_components < d:
+            scale = np.ones(d)  # the mean variance of the rest is one of the features as they are
+        else:
+            scale = _balancing_scale(patch.X, weights, n_threads)
+        return ArraySource(
+            patch.X,
+            weights=weights,
+            labels=patch.labels,
+            label_weight=self.label_weight,
+            scale=scale,
+            quadratic=not self._sketches(d),
+            spreads=patch.spreads,
+            n_threads=n_threads,
+            chunk_size=SKETCH_ROWS if self._sketches(d) else None,
+        )
+
+    def _prototypes(
+        self, positions: NDArray[np.float64], source: ArraySource, model: Model | None, rng: np.random.RandomState
+    ) -> Prototypes:
+        k, d = len(positions), source.n_features
+        unit = float(mean_and_variance(source)[1][:d].mean()) or 1.0
+        rule = self._rule(d, unit)
+        log_weights = np.full(k, -np.log(k)) if self._mixes() else None
+        if model is not None:
+            shapes = model.shapes
+            assert shapes is not None
+        else:
+            shapes = self._first_shapes(source, rule, k, rng)
+        kind = Subspace if self._sketches(d) else Matrix
+        if model is None and isinstance(self.init, str) and self.init == "euclidean":
+            plain = kind(positions, source.metric, shapes, replace(rule, measure="euclidean"))
+            shapes = plain.update(WinnerTakesAll().gather(plain, source, 0.0)).shapes
+        return kind(positions, source.metric, shapes, rule, log_weights, np.zeros(k, np.int64))
+
+    def _mixes(self) -> bool:
+        """Say whether the prototypes' shares count in distances."""
+        return False
+
+    def _first_shapes(self, source: ArraySource, rule: ShapeRule, k: int, rng: np.random.RandomState) -> Shapes:
+        """Return the shapes that all prototypes start with."""
+        q, d = rule.n_components, source.n_features
+        if self._sketches(d):
+            axes = np.linalg.qr(rng.normal(size=(k, d, q)))[0]
+            return Shapes(
+                np.ascontiguousarray(np.swapaxes(axes, 1, 2)), np.full((k, q), rule.unit), np.full(k, rule.unit)
+            )
+        if self.metric_init == "covariance":
+            covariance = mean_and_covariance(source)[1][:d, :d]
+            floor = replace(rule, regularization="floor", selection="top")
+            return principal_shapes(np.tile(covariance, (k, 1, 1)), floor)[0]
+        axes = np.tile(np.eye(q, d), (k, 1, 1))
+        return Shapes(axes, np.tile(rule.unit * source.scale[:q] ** 2, (k, 1)), np.full(k, rule.unit))
+
+    def _draw(self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState) -> NDArray[np.float64]:
+        if self.init != "euclidean":
+            return super()._draw(source, cooperation, rng)
+        plain = ArraySource(
+            source.X,
+            weights=source.weights,
+            labels=source.labels,
+            label_weight=source.label_weight,
+            n_threads=source.n_threads,
+        )
+        start = copy(self)
+        start.init = "pca" if isinstance(cooperation, OnLattice) else "k-means++"
+        prototypes: Prototypes = Mean(super(ShapedMap, start)._draw(plain, cooperation, rng), plain.metric)
+        for step in start._epochs(prototypes, cooperation, plain, start._ranges(cooperation, False), rng):
+            prototypes = step.prototypes
+        positions, d = prototypes.positions.copy(), source.n_features
+        positions[:, :d] = (positions[:, :d] + plain.origin[:d] - source.origin[:d]) * source.scale
+        return positions
+
+    def _shape(self, prototypes: Prototypes, source: ArraySource, places: NDArray[np.int64]) -> dict[str, Any]:
+        assert isinstance(prototypes, Matrix | Subspace)
+        log_weights = prototypes.log_weights
+        return {
+            "shapes": prototypes.shapes[places],
+            "scale": source.scale,
+            "changed": prototypes.changed[places],
+            "log_weights": None if log_weights is None else log_weights[places],
+        }
+
+    def _stage(
+        self, X: NDArray[Any], model: Model, n_threads: int, measure: str | None = None
+    ) -> tuple[Prototypes, ArraySource]:
+        d = X.shape[1]
+        assert model.shapes is not None
+        sketches = self._sketches(d)
+        source = ArraySource(
+            X,
+            origin=np.median(model.positions, axis=0),
+            scale=model.scale,
+            quadratic=not sketches,
+            n_threads=n_threads,
+            keep=False,
+            chunk_size=SKETCH_ROWS if sketches else None,
+        )
+        rule = self._rule(d)
+        log_weights = model.log_weights
+        if measure is not None:
+            rule, log_weights = replace(rule, measure=measure), None
+        positions = (model.positions - source.origin) * model.scale
+        kind = Subspace if sketches else Matrix
+        return kind(positions, source.metric, model.shapes, rule, log_weights), source
+
+    def _distances(self, X: NDArray[Any], measure: str | None = None) -> NDArray[Any]:
+        with chunk_threads(self.n_jobs) as n_threads:
+            prototypes, source = self._stage(X, self._model, n_threads, measure)
+            look = prototypes.measure(source.dtype)
+            (distances,) = source.gather(lambda chunk: (look(chunk)[0],), len(prototypes))
+        return distances.astype(X.dtype)
+
+    def _store(self, model: Model) -> None:
+        super()._store(model)
+        shapes = model.shapes
+        assert shapes is not None
+        self.weights_ = model.masses / model.masses.sum() if model.log_weights is None else np.exp(model.log_weights)
+        self.log_volumes_ = 0.5 * shapes.log_determinants
+        self.floored_ = model.changed
+        axes, variances = shapes.axes, np.where(np.isfinite(shapes.variances), shapes.variances, 0.0)
+        if (model.scale != 1.0).any():
+            values, vectors = np.linalg.eigh(self.covariances_)
+            axes, variances = np.swapaxes(vectors, 1, 2)[:, ::-1], np.maximum(values[:, ::-1], 0.0)
+        order = np.argsort(-variances, axis=1, kind="stable")
+        axes = np.take_along_axis(axes, order[:, :, None], axis=1)
+        largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=2)[:, :, None], axis=2)
+        self.components_ = axes * np.where(largest < 0, -1.0, 1.0)
+        self.variances_ = np.take_along_axis(variances, order, axis=1)
+        self.residual_variances_ = shapes.rest if shapes.n_other else np.zeros(len(shapes))
+
+
+def _balancing_scale(X: NDArray[Any], weights: NDArray[Any], n_threads: int) -> NDArray[np.float64]:
+    """Return factors, with product one, that give all features that vary the same variance."""
+    deviations = np.sqrt(mean_and_variance(ArraySource(X, weights=weights, n_threads=n_threads, keep=False))[1])
+    varies = deviations > 0
+    logs = np.where(varies, np.log(np.where(varies, deviations, 1.0)), 0.0)
+    level = logs.sum() / max(varies.sum(), 1)
+    return np.where(varies, np.exp(level - logs), 1.0)
