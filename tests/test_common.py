@@ -61,12 +61,12 @@ VARIANTS = [
     NeuralGas(3, init="pca", magnification=0.5, n_jobs=2),
     SOM((2, 3), winner="nearest", kernel="exponential", init="k-means++"),
     SOM(hexagonal(2, 3), init="center"),
-    MatrixKMeans(2, normalization="logdet", regularization="ridge", init="random", n_init=2),
+    MatrixKMeans(2, normalization="logdet", regularization="ridge", epsilon=1e-3, init="random", n_init=2),
     MatrixNeuralGas(3, n_components=1, selection="optimal", init="k-means++", metric_init="covariance"),
     MatrixSOM((2, 2), normalization="logdet", scope="global", init="pca"),
     NGPCA(3, 1, algorithm="batch"),
     NGPCA(2, 1, algorithm="two-stage", online_pca="sanger"),
-    OutlierDetector(NeuralGas(3)),
+    OutlierDetector(NeuralGas(3, random_state=0)),
     LVQ1(adaptive_rates=True),
     GLVQ(init="mean", squashing="swish", slope=3.0),
     GLVQ(metric=Minkowski(3.0)),
@@ -75,7 +75,7 @@ VARIANTS = [
     GMLVQ(solver="waypoint"),
     LGMLVQ(localization="class", metric_init="discriminative"),
     LLiRaMLVQ(localization="prototype", n_jobs=2),
-    PrototypeClassifier(MatrixNeuralGas(2, normalization="logdet"), per_class=True),
+    PrototypeClassifier(MatrixNeuralGas(1, normalization="logdet", random_state=0), per_class=True),
     PrototypeClassifier(NeuralGas(4, label_weight=0.5, random_state=0), labelling="majority"),
 ]
 

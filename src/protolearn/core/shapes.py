@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import qr
 from scipy.special import logsumexp
 
 from protolearn.core.validation import check_number, check_option
@@ -129,7 +130,7 @@ class ShapeRule:
     shared : bool, default=False
         One shape for all prototypes.
     unit : float, default=1.0
-        Mean variance of all samples, below a millionth of which no prototype's mean variance counts.
+        Mean variance of all samples, below a thousandth of which no prototype's mean variance counts.
     """
 
     n_components: int
@@ -152,7 +153,7 @@ class ShapeRule:
         ``floor`` lifts small ones, ``ridge`` adds to all, ``pinv`` makes small ones infinite, so that they do not
         count, ``tikhonov`` inverts ``s`` to ``s / (s^2 + eps)``, ``none`` refuses them.
         """
-        reference = np.maximum(values.mean(axis=1, keepdims=True), 1e-6 * self.unit)
+        reference = np.maximum(values.mean(axis=1, keepdims=True), 1e-3 * self.unit)
         small = values < self.epsilon * reference
         if self.regularization == "none":
             singular = (values <= 1e-14 * reference).any(axis=1)
@@ -167,7 +168,7 @@ class ShapeRule:
         if self.regularization == "ridge":
             return values + self.epsilon * reference, small.sum(axis=1)
         if self.regularization == "pinv":
-            null = values <= max(self.epsilon, 1e-15) * np.maximum(values.max(axis=1, keepdims=True), 1e-6 * self.unit)
+            null = values <= max(self.epsilon, 1e-15) * np.maximum(values.max(axis=1, keepdims=True), 1e-3 * self.unit)
             null[:, 0] = False  # one direction is always left
             return np.where(null, np.inf, np.maximum(values, 1e-12 * self.unit)), null.sum(axis=1)
         with np.errstate(divide="ignore"):  # Arnonkijpanich 2010, sec. 3.2
@@ -187,8 +188,10 @@ def principal_shapes(covariances: Floats, rule: ShapeRule) -> tuple[Shapes, NDAr
     (array([[[0., 1., 0.]]]), array([[9.]]), array([2.]))
     """
     values, vectors = np.linalg.eigh(0.5 * (covariances + np.swapaxes(covariances, 1, 2)))
-    values, changed = rule.regularized(np.maximum(values[:, ::-1], 0.0))
-    axes = np.swapaxes(vectors, 1, 2)[:, ::-1]
+    axes, raw = np.swapaxes(vectors, 1, 2)[:, ::-1], np.maximum(values[:, ::-1], 0.0)
+    values, changed = rule.regularized(raw)
+    for i in np.flatnonzero(changed):
+        axes[i] = _settled_axes(axes[i], int((raw[i] > 1e-12 * max(raw[i, 0], rule.unit)).sum()))
     q, d = rule.n_components, axes.shape[1]
     if q == d:
         return Shapes(np.ascontiguousarray(axes), values, np.ones(len(axes))), changed
@@ -198,6 +201,16 @@ def principal_shapes(covariances: Floats, rule: ShapeRule) -> tuple[Shapes, NDAr
     others = np.where(rest & np.isfinite(values), values, 0.0).sum(axis=1)
     shapes = Shapes(axes[~rest].reshape(len(axes), q, d), values[~rest].reshape(len(axes), q), others / (d - q))
     return shapes, changed
+
+
+def _settled_axes(axes: Floats, n_certain: int) -> Floats:
+    """Return orthonormal axes (d, d), of which the last, where samples do not vary, follow from the first alone."""
+    certain = axes[:n_certain]
+    left = np.eye(axes.shape[1]) - certain.T @ certain
+    preference = 1.0 - 1e-6 * np.arange(len(left))  # of equal features, the first
+    _, _, order = qr(left * preference, mode="economic", pivoting=True)
+    others = np.linalg.qr(np.vstack([certain, left[order[: len(axes) - n_certain]]]).T)[0].T[n_certain:]
+    return np.vstack([certain, others])
 
 
 def optimal_block(values: Floats, n_components: int) -> NDArray[np.int64]:

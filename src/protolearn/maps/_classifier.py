@@ -49,7 +49,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     estimator_ : object
         The fitted map, unless there is one for each class.
     estimators_ : list of object
-        The fitted maps of the classes, in the order of ``classes_``; without ``per_class`` the one map.
+        The fitted maps of the classes that have a weight, in the order of ``classes_``; without ``per_class`` the one
+        map.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     class_prior_ : ndarray of shape (n_classes,)
@@ -112,22 +113,23 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         check_option("labelling", self.labelling, ("fuzzy", "majority"))
-        samples, y = validate_data(self, X, y, dtype=[np.float64, np.float32])
-        check_classification_targets(y)
+        samples, targets = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        check_classification_targets(targets)
         weights = check_weights(sample_weight, len(samples), np.float64)
-        self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_, codes = np.unique(targets, return_inverse=True)
         check_reject(self.reject_threshold, self.reject_label, self.classes_)
         self.__dict__.pop("estimator_", None)
         if self.per_class:
-            parts = [codes == code for code in range(len(self.classes_))]
+            present = np.flatnonzero(np.bincount(codes, weights) > 0)
+            parts = [codes == code for code in present]
             self.estimators_ = [
                 self._fit_map(samples[part], None, weights[part], sample_weight is not None, 1) for part in parts
             ]
             sizes = [len(_prototypes(estimator)) for estimator in self.estimators_]
-            shares = np.repeat(np.eye(len(self.classes_)), sizes, axis=0)
+            shares = np.repeat(np.eye(len(self.classes_))[present], sizes, axis=0)
         else:
             weighted = sample_weight is not None
-            self.estimator_ = self._fit_map(samples, y, weights, weighted, len(self.classes_))
+            self.estimator_ = self._fit_map(samples, targets, weights, weighted, len(self.classes_))
             self.estimators_ = [self.estimator_]
             if hasattr(self.estimator_, "label_distribution_"):
                 shares = self.estimator_.label_distribution_
@@ -175,7 +177,10 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         X = self._check_new(X)
         if self.per_class and all(hasattr(estimator, "score_samples") for estimator in self.estimators_):
             logs = np.column_stack([estimator.score_samples(X) for estimator in self.estimators_])
-            return softmax(logs + np.log(self.class_prior_), axis=1)
+            present = self.class_prior_ > 0
+            shares = np.zeros((len(X), len(self.classes_)))
+            shares[:, present] = softmax(logs + np.log(self.class_prior_[present]), axis=1)
+            return shares
         return self.label_distribution_[self._winners(X)]
 
     def confidence(self, X: ArrayLike) -> NDArray[np.float64]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import ClusterMixin
 
 from protolearn.core.cooperation import Cooperation, Responsibilities, WinnerTakesAll
 from protolearn.core.loop import Step, anneal
@@ -21,7 +20,7 @@ from protolearn.maps._shaped import ShapedMap
 __all__ = ["VQPCA", "MixturePPCA"]
 
 
-class _LocalPCA(ClusterMixin, ShapedMap):
+class _LocalPCA(ShapedMap):
     """What the two have in common: no annealing, and no labels or patches."""
 
     n_prototypes: int
@@ -38,7 +37,7 @@ class _LocalPCA(ClusterMixin, ShapedMap):
     def __init__(
         self,
         n_prototypes: int = 8,
-        n_components: int = 2,
+        n_components: int = 1,
         *,
         epsilon: float = 1e-6,
         init: str | ArrayLike = "euclidean",
@@ -101,7 +100,7 @@ class VQPCA(_LocalPCA):
     ----------
     n_prototypes : int, default=8
         Number of subspaces.
-    n_components : int, default=2
+    n_components : int, default=1
         Dimension of each.
     measure : {"reconstruction", "euclidean"}, default="reconstruction"
         What assigns samples: the distance to the subspace, or to its centre.
@@ -139,7 +138,7 @@ class VQPCA(_LocalPCA):
     def __init__(
         self,
         n_prototypes: int = 8,
-        n_components: int = 2,
+        n_components: int = 1,
         *,
         measure: str = "reconstruction",
         epsilon: float = 1e-6,
@@ -188,7 +187,7 @@ class MixturePPCA(_LocalPCA):
     ----------
     n_prototypes : int, default=8
         Number of components of the mixture.
-    n_components : int, default=2
+    n_components : int, default=1
         Number of directions of each.
     epsilon : float, default=1e-6
         Smallest variance allowed, as a share of the mean variance of the prototype.

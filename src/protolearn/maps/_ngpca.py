@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 
 from protolearn.core.cooperation import Cooperation, Ranks
 from protolearn.core.initialisation import inverse_cdf, mean_and_variance, sampling_order
@@ -30,6 +31,11 @@ MEASURES = ("combined", "euclidean", "mahalanobis", "reconstruction")  # in the 
 ONLINE_PCA = ("rrlsa", "gram_schmidt", "sanger", "ccipca")
 REGION_STEPS = 3000  # presentations to each region in the second of two stages
 BLOCK = 1000  # presentations between two looks at the keyboard
+
+
+def _learns_on(estimator: Any) -> bool:
+    """Say whether more samples can be learned from later: two stages need all at once."""
+    return estimator.algorithm != "two-stage"
 
 
 @documented
@@ -191,6 +197,7 @@ class NGPCA(ClusterMixin, ShapedMap):
             return self
         return super().fit(X, y, sample_weight)
 
+    @available_if(_learns_on)
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Present more samples, as many as given, drawn in proportion to their weight; range and rate fall on.
 
@@ -212,10 +219,6 @@ class NGPCA(ClusterMixin, ShapedMap):
         """
         if self.algorithm == "batch":
             return super().partial_fit(X, y, sample_weight)
-        if self.algorithm == "two-stage":
-            raise ValueError(
-                "algorithm='two-stage' needs all samples at once; use 'online' or 'batch' for partial_fit."
-            )
         self._check_parameters()
         model = getattr(self, "_model", None)
         samples = self._read(X, y, sample_weight, reset=model is None)
@@ -377,7 +380,7 @@ class NGPCA(ClusterMixin, ShapedMap):
 
 
 class _Units(NamedTuple):
-    """What the compiled loop changes: centres (k, d), axes (k, q, d), variances (k, q), residual variance in all (k,)."""
+    """What the compiled loop changes: centres (k, d), axes (k, q, d), variances (k, q), residual variances (k,)."""
 
     centers: NDArray[np.float64]
     axes: NDArray[np.float64]

@@ -79,8 +79,8 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
         samples = validate_data(self, X, dtype=[np.float64, np.float32])
         weights = check_weights(sample_weight, len(samples), np.float64)
         if self.estimator is None:
-            n, d = int(np.count_nonzero(weights)), samples.shape[1]
-            estimator: Any = MatrixNeuralGas(max(1, min(8, n // (5 * (d + 1)))), random_state=0)
+            n_distinct, d = len(np.unique(samples[weights > 0], axis=0)), samples.shape[1]
+            estimator: Any = MatrixNeuralGas(max(1, min(8, n_distinct // (5 * (d + 1)))), random_state=0)
         else:
             estimator = clone(self.estimator)
         if sample_weight is None:

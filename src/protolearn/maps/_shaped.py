@@ -393,8 +393,8 @@ class ShapedMap(PrototypeMap):
         self.floored_ = model.changed
         axes, variances = shapes.axes, np.where(np.isfinite(shapes.variances), shapes.variances, 0.0)
         if (model.scale != 1.0).any():
-            values, vectors = np.linalg.eigh(self.covariances_)
-            axes, variances = np.swapaxes(vectors, 1, 2)[:, ::-1], np.maximum(values[:, ::-1], 0.0)
+            _, deviations, axes = np.linalg.svd(np.sqrt(variances)[:, :, None] * axes / model.scale)
+            variances = deviations**2
         order = np.argsort(-variances, axis=1, kind="stable")
         axes = np.take_along_axis(axes, order[:, :, None], axis=1)
         largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=2)[:, :, None], axis=2)

@@ -1,0 +1,284 @@
+"""Compiled loops of neural gas with local PCA, one sample after the other.
+
+Arrays: X (n, d) samples; centers (k, d), axes (k, m, d) with orthonormal rows, variances (k, m) along them and residual
+(k,), the variance in all other directions together, not used where m = d: the state of the units, changed in place.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+COMBINED, EUCLIDEAN, MAHALANOBIS, RECONSTRUCTION = range(4)  # measures of the competition
+RRLSA, GRAM_SCHMIDT, SANGER, CCIPCA = range(4)  # rules of the online PCA
+SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that they use vector instructions
+NEGLIGIBLE = 1e-14  # units that learn at a smaller rate are left alone
+
+Floats = NDArray[np.float64]
+
+
+@njit(cache=True, nogil=True)
+def present(
+    X: NDArray[Any],
+    order: NDArray[np.int64],
+    centers: Floats,
+    axes: Floats,
+    variances: Floats,
+    residual: Floats,
+    ranges: Floats,
+    rates: Floats,
+    measure: int,
+    rule: int,
+    refresh: int,
+    floor: float,
+    step: int,
+) -> None:
+    """Present the samples ``order`` (T,), each with a range and a rate (T,): units learn by their rank.
+
+    Rates lie in [0, 1). No variance falls below ``floor`` in any direction. All axes are orthonormalised anew after
+    every ``refresh`` presentations, of which ``step`` came before.
+    """
+    k, m, d = axes.shape
+    n_minor = d - m
+    n_weighed = n_minor if measure == COMBINED else 0  # minor directions in the Mahalanobis distance
+    gap, drift = np.empty(d), np.empty(d)
+    y, squares, rests = np.empty((k, m)), np.empty(k), np.empty(k)
+    distances, log_volumes, nearest = np.empty(k), np.empty(k), np.empty(k, np.int64)
+    for i in range(k):
+        log_volumes[i] = _log_volume(variances[i], residual[i], n_weighed)
+    for j in range(len(order)):
+        x = X[order[j]]
+        for i in range(k):
+            squares[i] = _subtract(x, centers[i], gap)
+            if measure == EUCLIDEAN:
+                distances[i] = squares[i]
+                continue
+            rests[i] = _project(gap, squares[i], axes[i], y[i])
+            if measure == RECONSTRUCTION:
+                distances[i] = rests[i]
+            else:  # Möller and Hoffmann 2004, eq. 3
+                distances[i] = _mahalanobis(y[i], variances[i], rests[i], residual[i], n_weighed) + log_volumes[i]
+        n_learning = 0
+        while n_learning < k and rates[j] * np.exp(-n_learning / ranges[j]) >= NEGLIGIBLE:
+            n_learning += 1
+        _rank(distances, nearest[:n_learning])
+        for rank in range(n_learning):
+            i = nearest[rank]
+            rate = rates[j] * np.exp(-rank / ranges[j])
+            _subtract(x, centers[i], gap)
+            if measure == EUCLIDEAN:
+                rests[i] = _project(gap, squares[i], axes[i], y[i])
+            _add(centers[i], gap, rate)  # eq. 2
+            _turn(axes[i], variances[i], y[i], squares[i], gap, drift, rate, rule, floor)  # eq. 4
+            if n_minor > 0:
+                residual[i] = max(residual[i] + rate * (rests[i] - residual[i]), floor * n_minor)  # eq. 5
+            log_volumes[i] = _log_volume(variances[i], residual[i], n_weighed)
+        if (step + j + 1) % refresh == 0:
+            for i in range(k):
+                orthonormalize(axes[i])
+
+
+@njit(cache=True, nogil=True)
+def settle(
+    X: NDArray[Any],
+    order: NDArray[np.int64],
+    center: Floats,
+    axes: Floats,
+    variances: Floats,
+    residual: Floats,
+    rates: Floats,
+    rule: int,
+    refresh: int,
+    floor: float,
+) -> None:
+    """Fit the shape of one unit, axes (m, d), variances (m,) and residual (1,), around a centre (d,) that stays."""
+    m, d = axes.shape
+    gap, drift, y = np.empty(d), np.empty(d), np.empty(m)
+    for j in range(len(order)):
+        square = _subtract(X[order[j]], center, gap)
+        rest = _project(gap, square, axes, y)
+        _turn(axes, variances, y, square, gap, drift, rates[j], rule, floor)
+        if m < d:
+            residual[0] = max(residual[0] + rates[j] * (rest - residual[0]), floor * (d - m))
+        if (j + 1) % refresh == 0:
+            orthonormalize(axes)
+
+
+@njit(cache=True, nogil=True)
+def orthonormalize(axes: Floats) -> None:
+    """Make the rows of axes (m, d) orthonormal, in order, by the modified Gram-Schmidt procedure."""
+    for i in range(len(axes)):
+        length = _dot(axes[i], axes[i])
+        for _ in range(2):  # where little is left, rounding is not orthogonal: once more
+            before = length
+            for j in range(i):
+                _add(axes[i], axes[j], -_dot(axes[j], axes[i]))
+            length = _dot(axes[i], axes[i])
+            if length > 0.1 * before:
+                break
+        _scale(axes[i], 1.0 / np.sqrt(length))
+
+
+@njit(cache=True, nogil=True)
+def _turn(
+    axes: Floats,
+    variances: Floats,
+    y: Floats,
+    square: float,
+    gap: Floats,
+    drift: Floats,
+    rate: float,
+    rule: int,
+    floor: float,
+) -> None:
+    """Let the axes learn from ``gap``, of squared length ``square`` and coordinates y; gap and drift are used up."""
+    if rule == RRLSA:
+        _interlock(axes, variances, y, square, gap, drift, rate)
+    elif rule == CCIPCA:
+        _follow(axes, variances, gap, rate)
+        orthonormalize(axes)
+    else:
+        _deflate(axes, variances, y, gap, rate, rule == SANGER)
+        orthonormalize(axes)
+    for i in range(len(variances)):
+        variances[i] = max(variances[i], floor)
+
+
+@njit(cache=True, nogil=True)
+def _interlock(
+    axes: Floats, variances: Floats, y: Floats, square: float, gap: Floats, drift: Floats, rate: float
+) -> None:
+    """Learn and orthonormalise in one go, as ``online_pca.interlocked_step`` does."""
+    drift[:] = 0.0
+    pulls, sine = 0.0, 1.0
+    for i in range(len(axes)):
+        power = y[i] * y[i]
+        share = min(power / square, 1.0) if square > 0 else 0.0
+        old = (1.0 - rate) * variances[i]
+        new = old + rate * square
+        kept = old + rate * power
+        variances[i] = np.sqrt(old * old + rate * power * (old + new))
+        norm = np.sqrt(old * old * (1.0 - share) + new * new * share * sine)
+        pull = y[i] * (rate * sine - old * pulls) / norm
+        square = _interlock_axis(axes[i], gap, drift, y[i], kept / norm, rate * y[i] / norm, new * y[i] / norm, pull)
+        pulls += pull * pull
+        sine *= (kept / norm) ** 2
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _interlock_axis(
+    axis: Floats, gap: Floats, drift: Floats, y: float, keep: float, learn: float, drop: float, pull: float
+) -> float:
+    """Take the axis off the gap, mix it anew, and add it to the drift; return the squared length of the gap."""
+    square = 0.0
+    for t in range(len(axis)):
+        rest = gap[t] - y * axis[t]
+        mixed = keep * axis[t] + learn * rest - drop * drift[t]
+        gap[t] = rest
+        axis[t] = mixed
+        drift[t] += pull * mixed
+        square += rest * rest
+    return square
+
+
+@njit(cache=True, nogil=True)
+def _deflate(axes: Floats, variances: Floats, y: Floats, gap: Floats, rate: float, hebbian: bool) -> None:
+    """Learn from what the axes before have left, by recursive least squares or by Sanger's Hebbian rule."""
+    for i in range(len(axes)):
+        _add(gap, axes[i], -y[i])
+        old = (1.0 - rate) * variances[i]
+        if hebbian:
+            variances[i] = old + rate * y[i] * y[i]
+            _add(axes[i], gap, rate * y[i] / variances[i])  # Sanger 1989; the variance makes it free of scale
+        else:
+            _scale(axes[i], old + rate * y[i] * y[i])
+            _add(axes[i], gap, rate * y[i])  # Möller and Hoffmann 2004, eqs. A.1 and A.2
+            variances[i] = np.sqrt(_dot(axes[i], axes[i]))  # eq. A.3
+
+
+@njit(cache=True, nogil=True)
+def _follow(axes: Floats, variances: Floats, gap: Floats, rate: float) -> None:
+    """Learn from what the axes before have left after their own step."""
+    for i in range(len(axes)):  # Weng, Zhang and Hwang 2003
+        y = _dot(axes[i], gap)
+        _scale(axes[i], (1.0 - rate) * variances[i])
+        _add(axes[i], gap, rate * y)
+        variances[i] = np.sqrt(_dot(axes[i], axes[i]))
+        _scale(axes[i], 1.0 / variances[i])
+        _add(gap, axes[i], -_dot(axes[i], gap))
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _subtract(x: NDArray[Any], center: Floats, gap: Floats) -> float:
+    """Write ``x - center`` to gap; return its squared length."""
+    square = 0.0
+    for t in range(len(gap)):
+        gap[t] = x[t] - center[t]
+        square += gap[t] * gap[t]
+    return square
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _project(gap: Floats, square: float, axes: Floats, y: Floats) -> float:
+    """Write the coordinates ``axes gap`` to y; return the squared length of what they leave out."""
+    m, d = axes.shape
+    rest = square
+    for i in range(m):
+        y[i] = _dot(axes[i], gap)
+        rest -= y[i] * y[i]
+    return max(rest, 0.0) if m < d else 0.0
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+def _mahalanobis(y: Floats, variances: Floats, rest: float, residual: float, n_minor: int) -> float:
+    """Return the squared Mahalanobis distance, in the principal space and ``n_minor`` more directions."""
+    total = 0.0
+    for i in range(len(y)):
+        total += y[i] * y[i] / variances[i]
+    return total + rest * n_minor / residual if n_minor > 0 else total
+
+
+@njit(cache=True, nogil=True)
+def _log_volume(variances: Floats, residual: float, n_minor: int) -> float:
+    total = n_minor * np.log(residual / n_minor) if n_minor > 0 else 0.0  # eq. 6
+    for i in range(len(variances)):
+        total += np.log(variances[i])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _rank(distances: Floats, nearest: NDArray[np.int64]) -> None:
+    """Write the indices of the smallest distances to ``nearest``, in order, ties by index."""
+    count = 0
+    for i in range(len(distances)):
+        place = min(count, len(nearest))
+        while place > 0 and distances[nearest[place - 1]] > distances[i]:
+            if place < len(nearest):
+                nearest[place] = nearest[place - 1]
+            place -= 1
+        if place < len(nearest):
+            nearest[place] = i
+            count += 1
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _dot(a: Floats, b: Floats) -> float:
+    total = 0.0
+    for t in range(len(a)):
+        total += a[t] * b[t]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _add(target: Floats, source: Floats, factor: float) -> None:
+    for t in range(len(target)):
+        target[t] += factor * source[t]
+
+
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def _scale(target: Floats, factor: float) -> None:
+    for t in range(len(target)):
+        target[t] *= factor
