@@ -50,6 +50,7 @@ class WinnerTakesAll:
     Examples
     --------
     >>> import numpy as np
+    >>> from protolearn.core.prototypes import Mean
     >>> source = ArraySource(np.array([[0.0], [1.0], [9.0]]), origin=np.zeros(1))
     >>> prototypes = Mean(np.array([[0.0], [5.0]]), np.ones(1))
     >>> prototypes.update(WinnerTakesAll().gather(prototypes, source, 0.0)).positions
@@ -83,6 +84,7 @@ class Ranks:
     Examples
     --------
     >>> import numpy as np
+    >>> from protolearn.core.prototypes import Mean
     >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
     >>> prototypes = Mean(np.array([[1.0], [2.5]]), np.ones(1))
     >>> prototypes.update(Ranks().gather(prototypes, source, 1.0)).positions.round(3)
@@ -144,6 +146,7 @@ class OnLattice:
     --------
     >>> import numpy as np
     >>> from protolearn.core.lattices import chain
+    >>> from protolearn.core.prototypes import Mean
     >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
     >>> prototypes = Mean(np.array([[1.0], [3.0]]), np.ones(1))
     >>> prototypes.update(OnLattice(chain(2), kernel="exponential").gather(prototypes, source, 1.0)).positions.round(3)
@@ -196,7 +199,7 @@ class OnLattice:
             distances, sums = measure(chunk)
             winners = (distances if mix is None else distances @ mix).argmin(axis=1)
             logs = log_shares[np.unique(winners)].max(axis=0)
-            weights = np.exp(log_shares - logs).astype(source.dtype)[winners] * chunk.weights[:, None]
+            weights = np.exp(log_shares[winners] - logs).astype(source.dtype) * chunk.weights[:, None]
             return sums(weights.T, logs)
 
         return source.sum(learn, len(prototypes))
@@ -233,13 +236,18 @@ def sum_by_winner(
 def _learn_plain(
     prototypes: Prototypes, source: ArraySource, mixture: NDArray[np.float64] | None
 ) -> Callable[[Chunk], Statistics]:
-    find = prototypes.seek(source.dtype, mixture)
+    def members(winners: NDArray[np.intp], chunk: Chunk) -> csc_array:
+        shape = (len(prototypes), len(winners))
+        return csc_array((chunk.weights, winners, np.arange(len(winners) + 1)), shape=shape)
+
+    if prototypes.linear:
+        find = prototypes.seek(source.dtype, mixture)
+        return lambda chunk: Statistics.of(members(find(chunk), chunk), chunk.lifted)
+    measure = prototypes.measure(source.dtype)
 
     def learn(chunk: Chunk) -> Statistics:
-        winners = find(chunk)
-        shape = (len(prototypes), len(winners))
-        members = csc_array((chunk.weights, winners, np.arange(len(winners) + 1)), shape=shape)
-        return Statistics.of(members, chunk.lifted)
+        distances, sums = measure(chunk)
+        return sums(members(distances.argmin(axis=1), chunk))
 
     return learn
 

@@ -216,9 +216,10 @@ class Matrix(Lifted):
         forms = share * self.shapes.forms(self.rule.measure)
         scaled = self.metric * self.positions
         scaled[:, :d] = (forms @ self.positions[:, :d, None])[:, :, 0]
-        constant = (scaled * self.positions).sum(axis=1) + share * self.shapes.gains(self.rule.measure)[2]
+        constant = self.shapes.gains(self.rule.measure)[2]
         if self.log_weights is not None:
             constant = constant - 2.0 * self.log_weights
+        constant = (scaled * self.positions).sum(axis=1) + share * constant
         upper = np.triu_indices(d)
         doubled = np.where(upper[0] == upper[1], 1.0, 2.0)
         quadratic = doubled * (forms - share * np.eye(d))[:, upper[0], upper[1]]
@@ -239,7 +240,8 @@ class Matrix(Lifted):
             shares = np.exp(statistics.log_scale) * mass
             covariances[:] = np.tensordot(shares / shares.sum(), np.where(full[:, None, None], covariances, 0.0), 1)
             full = np.ones(k, bool)
-        shapes, changed = principal_shapes(covariances, self.rule)
+        noise = np.finfo(np.float64).eps * d * np.abs(second).max(axis=(1, 2))[:, None]
+        shapes, changed = principal_shapes(covariances, self.rule, noise.max() if self.rule.shared else noise)
         return replace(
             self,
             positions=positions,
@@ -285,9 +287,7 @@ class Subspace:
 
         k, q, d = self.shapes.axes.shape
         share = self.metric[0]
-        gains, other, constant = self.shapes.gains(self.rule.measure)
-        if self.log_weights is not None:
-            constant = constant - 2.0 * self.log_weights
+        gains, other, constant = self._gains()
         directions = np.ascontiguousarray(self.shapes.axes.reshape(k * q, d).T, dtype=dtype)
         offsets = (self.shapes.axes @ self.positions[:, :d, None]).reshape(k * q).astype(dtype)
         points = Mean(self.positions[:, :d], np.ones(d)).columns(dtype)
@@ -322,6 +322,10 @@ class Subspace:
             return (distances if mix is None else distances @ mix).argmin(axis=1)
 
         return find
+
+    def _gains(self) -> tuple[Floats, Floats, Floats]:
+        gains, other, constant = self.shapes.gains(self.rule.measure)
+        return gains, other, constant if self.log_weights is None else constant - 2.0 * self.log_weights
 
     def _sums(
         self,
@@ -389,9 +393,7 @@ class Subspace:
     def cost(self, statistics: Statistics) -> float:
         """Return half the weighted sum of distances, from the sums alone."""
         k, q, d = self.shapes.axes.shape
-        gains, other, constant = self.shapes.gains(self.rule.measure)
-        if self.log_weights is not None:
-            constant = constant - 2.0 * self.log_weights
+        gains, other, constant = self._gains()
         products = statistics.moments[:, len(self.metric) : -3].reshape(k, q, d)
         along = (products * self.shapes.axes).sum(axis=2)
         spread = statistics.moments[:, -3]

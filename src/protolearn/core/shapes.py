@@ -61,6 +61,11 @@ class Shapes:
     def __getitem__(self, index: Any) -> Shapes:
         return Shapes(self.axes[index], self.variances[index], self.rest[index])
 
+    def joined(self, other: Shapes) -> Shapes:
+        """Append other shapes."""
+        pairs = ((self.axes, other.axes), (self.variances, other.variances), (self.rest, other.rest))
+        return Shapes(*(np.concatenate(pair) for pair in pairs))
+
     @property
     def n_other(self) -> int:
         """Number of directions beside the axes."""
@@ -173,12 +178,16 @@ class ShapeRule:
             return np.where(null, np.inf, np.maximum(values, 1e-12 * self.unit)), null.sum(axis=1)
         with np.errstate(divide="ignore"):  # Arnonkijpanich 2010, sec. 3.2
             lifted = np.where(values > 0, (values**2 + self.epsilon * reference**2) / values, np.inf)
-        lifted[:, 0] = np.minimum(lifted[:, 0], reference[:, 0])
+        lifted[:, 0] = np.where(np.isfinite(lifted[:, 0]), lifted[:, 0], reference[:, 0])
         return lifted, small.sum(axis=1)
 
 
-def principal_shapes(covariances: Floats, rule: ShapeRule) -> tuple[Shapes, NDArray[np.int64]]:
+def principal_shapes(
+    covariances: Floats, rule: ShapeRule, noise: Floats | float = 0.0
+) -> tuple[Shapes, NDArray[np.int64]]:
     """Return shapes from covariances (k, d, d), and how many directions of each were regularised.
+
+    Variances up to ``noise`` (k, 1), the rounding of the covariances, count as none.
 
     Examples
     --------
@@ -188,7 +197,7 @@ def principal_shapes(covariances: Floats, rule: ShapeRule) -> tuple[Shapes, NDAr
     (array([[[0., 1., 0.]]]), array([[9.]]), array([2.]))
     """
     values, vectors = np.linalg.eigh(0.5 * (covariances + np.swapaxes(covariances, 1, 2)))
-    axes, raw = np.swapaxes(vectors, 1, 2)[:, ::-1], np.maximum(values[:, ::-1], 0.0)
+    axes, raw = np.swapaxes(vectors, 1, 2)[:, ::-1], np.where(values > noise, values, 0.0)[:, ::-1]
     values, changed = rule.regularized(raw)
     for i in np.flatnonzero(changed):
         axes[i] = _settled_axes(axes[i], int((raw[i] > 1e-12 * max(raw[i, 0], rule.unit)).sum()))
@@ -199,7 +208,8 @@ def principal_shapes(covariances: Floats, rule: ShapeRule) -> tuple[Shapes, NDAr
     columns = np.arange(d)
     rest = (columns >= first[:, None]) & (columns < first[:, None] + d - q)
     others = np.where(rest & np.isfinite(values), values, 0.0).sum(axis=1)
-    shapes = Shapes(axes[~rest].reshape(len(axes), q, d), values[~rest].reshape(len(axes), q), others / (d - q))
+    others = np.maximum(others / (d - q), 1e-12 * rule.unit)
+    shapes = Shapes(axes[~rest].reshape(len(axes), q, d), values[~rest].reshape(len(axes), q), others)
     return shapes, changed
 
 
@@ -253,13 +263,15 @@ def sketched_shapes(
 
 
 def completed(
-    X: NDArray[Any], positions: Floats, shapes: Shapes, log_weights: Floats, how: str
+    X: NDArray[Any], positions: Floats, shapes: Shapes, log_weights: Floats, how: str, measure: str = "logdet"
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Fill the gaps (NaN) of samples (n, d) by what is most likely in a prototype, and return the prototype too.
 
     ``how`` chooses it: ``"joint"`` by the smallest distance the filled sample can have, ``"marginal"`` by the density
     of what is known, ``"blend"`` averages all with the posterior of the latter.
     """
+    scale = np.exp(shapes.log_determinants / shapes.n_dimensions) if measure == "det" else np.ones(len(shapes))
+    volume = np.zeros(len(shapes)) if measure in ("det", "none") else shapes.log_determinants
     result, chosen = X.astype(np.float64), np.zeros(len(X), np.int64)
     gaps, group = np.unique(np.isnan(X), axis=0, return_inverse=True)
     for number, gap in enumerate(gaps):
@@ -269,8 +281,10 @@ def completed(
         for i in range(len(shapes)):
             spread, fills[i], log_det = _conditional(known - positions[i, ~gap], shapes[i : i + 1], gap)
             fills[i] += positions[i, gap]
-            volume = shapes.log_determinants[i] if how == "joint" else log_det
-            fits[i] = -0.5 * (spread + volume) + (0.0 if how == "joint" else log_weights[i])
+            if how == "joint":
+                fits[i] = -0.5 * (scale[i] * spread + volume[i]) if np.isfinite(log_weights[i]) else -np.inf
+            else:
+                fits[i] = -0.5 * (spread + log_det) + log_weights[i]
         chosen[rows] = fits.argmax(axis=0)
         if gap.any() and how == "blend":
             shares = np.exp(fits - logsumexp(fits, axis=0))

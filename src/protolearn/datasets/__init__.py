@@ -6,16 +6,29 @@ set are two calls.
 
 from protolearn.datasets._classes import make_cigars, make_label_image, make_landsat_like, make_oblique_classes
 from protolearn.datasets._clouds import make_clouds, make_eleven_clouds, make_four_clouds
+from protolearn.datasets._digits import downsample_digits
 from protolearn.datasets._manifold import make_magnification_control
 from protolearn.datasets._planar import make_checkerboard, make_half_plane_classes, make_ripley
+from protolearn.datasets._shapes import (
+    make_elongated_checkerboard,
+    make_gaussian_ellipses,
+    make_ring_line_square,
+    make_spiral_gaussian,
+    make_spiral_uniform,
+    make_spirals,
+    make_vortex,
+)
 from protolearn.datasets._surrogates import make_kdd_surrogate, make_landsat_surrogate
 
 __all__ = [
+    "downsample_digits",
     "make_checkerboard",
     "make_cigars",
     "make_clouds",
     "make_eleven_clouds",
+    "make_elongated_checkerboard",
     "make_four_clouds",
+    "make_gaussian_ellipses",
     "make_half_plane_classes",
     "make_kdd_surrogate",
     "make_label_image",
@@ -23,5 +36,10 @@ __all__ = [
     "make_landsat_surrogate",
     "make_magnification_control",
     "make_oblique_classes",
+    "make_ring_line_square",
     "make_ripley",
+    "make_spiral_gaussian",
+    "make_spiral_uniform",
+    "make_spirals",
+    "make_vortex",
 ]

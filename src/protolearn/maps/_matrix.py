@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.documentation import extends
+from protolearn.core.sources import ArraySource
 from protolearn.core.validation import check_option
 from protolearn.maps._docs import documented
 from protolearn.maps._kmeans import KMeans
@@ -84,7 +85,7 @@ class MatrixKMeans(_MatrixMap, KMeans):
     >>> X, y = load_iris(return_X_y=True)
     >>> kmeans = MatrixKMeans(3, n_init=10, random_state=0).fit(X)
     >>> sorted(kmeans.multiplicities_.astype(int).tolist())
-    [45, 50, 55]
+    [49, 50, 51]
     """
 
     @extends(KMeans, *ONLINE)
@@ -220,7 +221,7 @@ class MatrixSOM(_MatrixMap, SOM):
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        The lattice, as in `SOM`; ``"auto"`` leaves each prototype at least four samples for every entry of its matrix.
+        The lattice, as in `SOM`; ``"auto"`` leaves each prototype four samples or more for each of its directions.
     %(shape)s
     winner : {"heskes", "nearest"}, default="heskes"
         ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
@@ -294,3 +295,6 @@ class MatrixSOM(_MatrixMap, SOM):
         self.epsilon = epsilon
         self.metric_init = metric_init
         self.n_init = n_init
+
+    def _samples_per_node(self, source: ArraySource) -> int:
+        return 4 * self._rule(source.n_features).n_components

@@ -110,7 +110,7 @@ class NGPCA(ClusterMixin, ShapedMap):
     --------
     >>> from protolearn import NGPCA
     >>> from protolearn.datasets import make_vortex
-    >>> X = make_vortex(random_state=0)
+    >>> X, _ = make_vortex(random_state=0)
     >>> model = NGPCA(20, 2, random_state=0).fit(X)
     >>> -11 < model.score(X) < -10
     True

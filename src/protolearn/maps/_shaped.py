@@ -180,7 +180,7 @@ class ShapedMap(PrototypeMap):
             log_shares = np.log(self.weights_)
         scaled = (samples - model.positions[0]) * model.scale
         positions = (model.positions - model.positions[0]).astype(np.float64) * model.scale
-        filled, _ = completed(scaled, positions, model.shapes, log_shares, how)
+        filled, _ = completed(scaled, positions, model.shapes, log_shares, how, self._measure)
         values = filled / model.scale + model.positions[0]
         return np.where(np.isnan(samples), values, samples).astype(samples.dtype)
 
@@ -255,7 +255,9 @@ class ShapedMap(PrototypeMap):
     def _learn_best(
         self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
     ) -> Model:
-        if not (isinstance(self.init, str) and self.init == "auto" and self.algorithm == "batch"):
+        if self.algorithm != "batch":
+            return self._learn(patch, model, rng, n_threads, decay)
+        if not (isinstance(self.init, str) and self.init == "auto"):
             return super()._learn_best(patch, model, rng, n_threads, decay)
         best: Model | None = None
         for number in range(self.n_init):
@@ -272,8 +274,8 @@ class ShapedMap(PrototypeMap):
         d = patch.X.shape[1]
         if model is not None:
             scale = model.scale
-        elif self._rule(d).n_components < d:
-            scale = np.ones(d)  # the mean variance of the rest is one of the features as they are
+        elif self._rule(d).n_components < d or self._measure in ("euclidean", "reconstruction"):
+            scale = np.ones(d)  # what is measured depends on the features as they are
         else:
             scale = _balancing_scale(patch.X, weights, n_threads)
         return ArraySource(
@@ -302,7 +304,7 @@ class ShapedMap(PrototypeMap):
             shapes = self._first_shapes(source, rule, k, rng)
         kind = Subspace if self._sketches(d) else Matrix
         if model is None and isinstance(self.init, str) and self.init == "euclidean":
-            plain = kind(positions, source.metric, shapes, replace(rule, measure="euclidean"))
+            plain = kind(positions, source.metric, shapes, replace(rule, measure="none"))
             shapes = plain.update(WinnerTakesAll().gather(plain, source, 0.0)).shapes
         return kind(positions, source.metric, shapes, rule, log_weights, np.zeros(k, np.int64))
 
@@ -314,10 +316,9 @@ class ShapedMap(PrototypeMap):
         """Return the shapes that all prototypes start with."""
         q, d = rule.n_components, source.n_features
         if self._sketches(d):
-            axes = np.linalg.qr(rng.normal(size=(k, d, q)))[0]
-            return Shapes(
-                np.ascontiguousarray(np.swapaxes(axes, 1, 2)), np.full((k, q), rule.unit), np.full(k, rule.unit)
-            )
+            axes = np.swapaxes(np.linalg.qr(rng.normal(size=(1 if rule.shared else k, d, q)))[0], 1, 2)
+            axes = np.ascontiguousarray(np.broadcast_to(axes, (k, q, d)))
+            return Shapes(axes, np.full((k, q), rule.unit), np.full(k, rule.unit))
         if self.metric_init == "covariance":
             covariance = mean_and_covariance(source)[1][:d, :d]
             floor = replace(rule, regularization="floor", selection="top")

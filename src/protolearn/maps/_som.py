@@ -183,7 +183,12 @@ class SOM(PrototypeMap):
 
     def _cooperation(self, source: ArraySource) -> OnLattice:
         auto = isinstance(self.lattice, str)
-        return OnLattice(suggest_lattice(source) if auto else as_lattice(self.lattice), self.winner, self.kernel)
+        lattice = suggest_lattice(source, self._samples_per_node(source)) if auto else as_lattice(self.lattice)
+        return OnLattice(lattice, self.winner, self.kernel)
+
+    def _samples_per_node(self, source: ArraySource) -> int:
+        """Return how many samples a node needs at least, if the lattice is not given."""
+        return 1
 
     def _size(self, cooperation: Cooperation) -> int:
         assert isinstance(cooperation, OnLattice)
@@ -220,10 +225,10 @@ class SOM(PrototypeMap):
         self.lattice_ = model.cooperation.lattice
 
 
-def suggest_lattice(source: ArraySource) -> Lattice:
-    """Return a rectangle of about 5 sqrt(n) nodes, at most n, with sides in proportion to the spread of the data."""
+def suggest_lattice(source: ArraySource, samples_per_node: int = 1) -> Lattice:
+    """Return a rectangle of about 5 sqrt(n) nodes for n samples, with sides in proportion to the spread of the data."""
     n = len(distinct_rows(source)[0])
-    n_nodes = min(n, round(5 * np.sqrt(n)))
+    n_nodes = max(1, min(n // samples_per_node, round(5 * np.sqrt(n))))
     _, values, _ = principal_axes(source, 2)
     ratio = np.sqrt(values[0] / values[1]) if len(values) == 2 and values[1] > 0 else 1.0
     columns = int(np.clip(round(np.sqrt(n_nodes * np.clip(ratio, 1.0, 4.0))), 1, n_nodes))

@@ -38,11 +38,14 @@ class Samples:
         return Samples(self.X[rows], self.weights[rows], labels, self.classes, spreads)
 
     def joined(self, other: Samples) -> Samples:
-        """Append other samples, which may have spreads."""
+        """Append other samples, all of which have spreads if these have any."""
         X = np.concatenate([self.X, other.X])
         weights = np.concatenate([self.weights, other.weights])
+        spreads = other.spreads
+        if self.spreads is not None and spreads is not None:
+            spreads = self.spreads.joined(spreads)
         if self.labels is None:
-            return Samples(X, weights, spreads=other.spreads)
+            return Samples(X, weights, spreads=spreads)
         if (self.classes.dtype.kind in "biuf") != (other.classes.dtype.kind in "biuf"):
             raise ValueError(
                 f"Classes are {self.classes.tolist()} here and {other.classes.tolist()} in another patch; "
@@ -50,7 +53,7 @@ class Samples:
             )
         classes = np.union1d(self.classes, other.classes)
         labels = [spread_columns(part.labels, part.classes, classes) for part in (self, other)]
-        return Samples(X, weights, np.concatenate(labels).astype(X.dtype), classes, other.spreads)
+        return Samples(X, weights, np.concatenate(labels).astype(X.dtype), classes, spreads)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,366 @@
+"""Samples along curves and in long clusters, for maps whose prototypes have a shape: spirals, rings, ellipses."""
+
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state, check_scalar
+
+from protolearn.datasets._planar import make_checkerboard
+from protolearn.datasets._shares import labels_in_shares
+
+__all__ = [
+    "make_elongated_checkerboard",
+    "make_gaussian_ellipses",
+    "make_ring_line_square",
+    "make_spiral_gaussian",
+    "make_spiral_uniform",
+    "make_spirals",
+    "make_vortex",
+]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+ELLIPSE_CENTERS = np.array([(-4.0, 0.0), (4.0, 0.0), (0.0, -4.0), (0.0, 4.0)])
+ELLIPSE_SPREAD = np.array([(0.4, 1.6), (0.4, 1.6), (1.6, 0.4), (1.6, 0.4)])
+
+SPIRAL_ANGLE = 6 * np.pi  # at the outer end of a planar spiral
+
+
+def make_vortex(n_samples: int = 1000, *, random_state: Any = None) -> tuple[Floats, Floats]:
+    """Make a broad spiral of three turns in the plane.
+
+    At the angle a, uniform between 0 and 6 pi, samples lie between the radii 40 a / 2 pi and 20 more: an arm 20 wide,
+    with gaps 20 wide between its turns. It is dense in the middle and thins out towards the end.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of samples.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2)
+        The samples.
+    angle : ndarray of shape (n,)
+        Position along the arm, between 0 and 6 pi.
+
+    References
+    ----------
+    Möller, R., Hoffmann, H. (2004). An extension of neural gas to local PCA. Neurocomputing 62, 305-326, appendix D.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.datasets import make_vortex
+    >>> X, angle = make_vortex(random_state=0)
+    >>> width = np.hypot(*X.T) - 40 * angle / (2 * np.pi)
+    >>> X.shape, bool(((width > 0) & (width < 20)).all())
+    ((1000, 2), True)
+    """
+    check_scalar(n_samples, "n_samples", Integral, min_val=1)
+    rng = check_random_state(random_state)
+    angle = rng.uniform(0, 6 * np.pi, n_samples)
+    radius = 120 * angle / (6 * np.pi) + rng.uniform(0, 20, n_samples)
+    return _polar(radius, angle), angle
+
+
+def make_ring_line_square(
+    n_samples: tuple[int, int, int] = (500, 50, 200), *, random_state: Any = None
+) -> tuple[Floats, Labels]:
+    """Make a ring and the outline of a square, joined by a line: parts of different dimension and density.
+
+    The ring lies between the radii 50 and 100 around the origin, denser inside than outside. The line leads from there
+    to x = 250, and the square around (350, 0) has sides of length 200. Line and sides are 20 wide.
+
+    Parameters
+    ----------
+    n_samples : tuple of three int, default=(500, 50, 200)
+        Number of samples in the ring, the line and the square.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2)
+        The samples in random order.
+    y : ndarray of shape (n,)
+        The part that each sample belongs to: 0 for the ring, 1 for the line, 2 for the square.
+
+    References
+    ----------
+    Möller, R., Hoffmann, H. (2004). An extension of neural gas to local PCA. Neurocomputing 62, 305-326, appendix D.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.datasets import make_ring_line_square
+    >>> X, y = make_ring_line_square(random_state=0)
+    >>> X.shape, np.bincount(y)
+    ((750, 2), array([500,  50, 200]))
+    """
+    if np.shape(n_samples) != (3,):
+        raise ValueError(
+            f"n_samples={n_samples!r} must be three numbers: of samples in the ring, the line and the square."
+        )
+    for count in n_samples:
+        check_scalar(count, "n_samples", Integral, min_val=1)
+    rng = check_random_state(random_state)
+    n_ring, n_line, n_square = n_samples
+    ring = _polar(rng.uniform(50, 100, n_ring), rng.uniform(0, 2 * np.pi, n_ring))
+    line = np.column_stack([100 + rng.uniform(0, 150, n_line), rng.uniform(-10, 10, n_line)])
+    across = 200 * rng.randint(2, size=n_square) + rng.uniform(-10, 10, n_square)
+    along = rng.uniform(0, 200, n_square)
+    upright = rng.randint(2, size=n_square) == 1
+    square = np.column_stack([250 + np.where(upright, across, along), -100 + np.where(upright, along, across)])
+    order = rng.permutation(sum(n_samples))
+    return np.concatenate([ring, line, square])[order], np.repeat(np.arange(3), n_samples)[order]
+
+
+def make_spiral_uniform(
+    n_samples: int = 1000, *, max_angle: float = 2 * np.pi, noise: float = 10.0, random_state: Any = None
+) -> tuple[Floats, Floats]:
+    """Make a spiral around the first axis of space, of length 500 and radius 120, with uniform noise.
+
+    Parameters
+    ----------
+    n_samples : int, default=1000
+        Number of samples.
+    max_angle : float, default=2 pi
+        How far the spiral turns from one end to the other. The paper says 2 pi, one turn, but the likelihoods it
+        reports fit 4 pi.
+    noise : float, default=10
+        Largest distance of a sample from the curve along each axis.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 3)
+        The samples, one after the other along the spiral at equal distances.
+    angle : ndarray of shape (n,)
+        Position along the spiral, from 0 to almost `max_angle`.
+
+    References
+    ----------
+    Möller, R., Hoffmann, H. (2004). An extension of neural gas to local PCA. Neurocomputing 62, 305-326, appendix D.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_spiral_uniform
+    >>> X, angle = make_spiral_uniform(4, noise=0)
+    >>> X.round() + 0.0
+    array([[   0.,  120.,    0.],
+           [ 125.,    0.,  120.],
+           [ 250., -120.,    0.],
+           [ 375.,    0., -120.]])
+    """
+    check_scalar(n_samples, "n_samples", Integral, min_val=1)
+    check_scalar(max_angle, "max_angle", Real)
+    check_scalar(noise, "noise", Real, min_val=0)
+    position = np.arange(n_samples) / n_samples
+    angle = max_angle * position
+    curve = np.column_stack([500 * position, 120 * np.cos(angle), 120 * np.sin(angle)])
+    return curve + check_random_state(random_state).uniform(-noise, noise, curve.shape), angle
+
+
+def make_spiral_gaussian(
+    n_samples: int = 500, *, noise: float = 0.1, noisy_angle: bool = False, random_state: Any = None
+) -> tuple[Floats, Floats]:
+    """Make a spiral of two turns around the first axis of space, of radius 1, with Gaussian noise.
+
+    Parameters
+    ----------
+    n_samples : int, default=500
+        Number of samples.
+    noise : float, default=0.1
+        Standard deviation of the noise along each axis.
+    noisy_angle : bool, default=False
+        Whether the second and third coordinate turn with the first one as it is observed, noise included, or with its
+        true value. The paper says the former, but the likelihoods it reports fit the latter.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 3)
+        The samples (angle, sin angle, cos angle) plus noise.
+    angle : ndarray of shape (n,)
+        Position along the spiral, uniform between 0 and 4 pi.
+
+    References
+    ----------
+    Möller, R., Hoffmann, H. (2004). An extension of neural gas to local PCA. Neurocomputing 62, 305-326, appendix D.
+
+    Tipping, M. E., Bishop, C. M. (1999). Mixtures of probabilistic principal component analyzers. Neural Computation
+    11, 443-482.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.datasets import make_spiral_gaussian
+    >>> X, angle = make_spiral_gaussian(noise=0, random_state=0)
+    >>> np.allclose(X, np.column_stack([angle, np.sin(angle), np.cos(angle)]))
+    True
+    """
+    check_scalar(n_samples, "n_samples", Integral, min_val=1)
+    check_scalar(noise, "noise", Real, min_val=0)
+    rng = check_random_state(random_state)
+    angle = rng.uniform(0, 4 * np.pi, n_samples)
+    errors = noise * rng.standard_normal((n_samples, 3))
+    turn = angle + errors[:, 0] if noisy_angle else angle
+    return np.column_stack([angle, np.sin(turn), np.cos(turn)]) + errors, angle
+
+
+def make_gaussian_ellipses(n_samples: int = 2000, *, random_state: Any = None) -> tuple[Floats, Labels]:
+    """Make four long Gaussian clusters in the plane, arranged like the sides of a square.
+
+    The clusters are centred at (-4, 0), (4, 0), (0, -4) and (0, 4). Those to the left and right are upright, the others
+    lie flat, with standard deviations 1.6 along and 0.4 across.
+
+    Parameters
+    ----------
+    n_samples : int, default=2000
+        Number of samples; a quarter in each cluster.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2)
+        The samples in random order.
+    y : ndarray of shape (n,)
+        The cluster, from 0 to 3.
+
+    References
+    ----------
+    Arnonkijpanich, B. (2010). Matrix learning for topographic neural maps. PhD thesis, TU Clausthal, section 4.1, gives
+    the ratio 16 of the variances. Centres and directions are not given there.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.datasets import make_gaussian_ellipses
+    >>> X, y = make_gaussian_ellipses(random_state=0)
+    >>> X.shape, np.bincount(y)
+    ((2000, 2), array([500, 500, 500, 500]))
+    """
+    check_scalar(n_samples, "n_samples", Integral, min_val=1)
+    rng = check_random_state(random_state)
+    y = labels_in_shares(n_samples, np.ones(len(ELLIPSE_CENTERS)), rng)
+    return ELLIPSE_CENTERS[y] + ELLIPSE_SPREAD[y] * rng.standard_normal((n_samples, 2)), y
+
+
+def make_spirals(
+    n_samples: int = 2000, n_arms: int = 2, *, noise: float = 0.01, random_state: Any = None
+) -> tuple[Floats, Labels]:
+    """Make thin spirals of three turns in the plane that are wound into each other, each a class.
+
+    An arm begins at the origin, and its radius grows with the angle up to 1. The other arms are turned copies of it.
+    Samples are spread so that they have the same density on the disc as a whole, in the middle and outside.
+
+    Parameters
+    ----------
+    n_samples : int, default=2000
+        Number of samples, shared evenly by the arms.
+    n_arms : int, default=2
+        Number of spirals.
+    noise : float, default=0.01
+        Standard deviation of the Gaussian noise along each axis.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2)
+        The samples in random order.
+    y : ndarray of shape (n,)
+        The arm, from 0 to `n_arms` - 1.
+
+    References
+    ----------
+    Arnonkijpanich, B. (2010). Matrix learning for topographic neural maps. PhD thesis, TU Clausthal, section 4.1, shows
+    a single spiral and two. Their formula is not given there.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_spirals
+    >>> X, y = make_spirals(random_state=0)
+    >>> X.shape, int(y.sum())
+    ((2000, 2), 1000)
+    """
+    check_scalar(n_samples, "n_samples", Integral, min_val=1)
+    check_scalar(n_arms, "n_arms", Integral, min_val=1)
+    check_scalar(noise, "noise", Real, min_val=0)
+    rng = check_random_state(random_state)
+    y = labels_in_shares(n_samples, np.ones(n_arms), rng)
+    radius = np.sqrt(rng.uniform(size=n_samples))
+    X = _polar(radius, SPIRAL_ANGLE * radius + 2 * np.pi * y / n_arms)
+    return X + noise * rng.standard_normal((n_samples, 2)), y
+
+
+def make_elongated_checkerboard(
+    n_rows: int = 4,
+    n_cols: int = 4,
+    *,
+    points_per_field: tuple[int, int] = (200, 200),
+    noise: float = 0.12,
+    ratio: float = 16.0,
+    return_field: bool = False,
+    random_state: Any = None,
+) -> tuple[NDArray[Any], ...]:
+    """Make long clusters on a grid that lie flat and stand upright in turn, like the fields of a chess board.
+
+    Parameters
+    ----------
+    n_rows, n_cols : int, default=4
+        Fields of the board. The centre of a field is (column, row).
+    points_per_field : tuple (low, high), default=(200, 200)
+        Least and largest number of samples in a field; every number between them is equally likely.
+    noise : float, default=0.12
+        Geometric mean of the standard deviations of a cluster along its two axes, in units of the spacing of the
+        fields.
+    ratio : float, default=16
+        Variance along a cluster over that across. With 1, this is `make_checkerboard`.
+    return_field : bool, default=False
+        Also return the field of each sample.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2)
+        The samples in random order.
+    y : ndarray of shape (n,)
+        The class: 0 for clusters that lie flat, 1 for those that are upright.
+    field : ndarray of shape (n,)
+        The field `row * n_cols + column`, if `return_field` is true.
+
+    References
+    ----------
+    Arnonkijpanich, B. (2010). Matrix learning for topographic neural maps. PhD thesis, TU Clausthal, section 4.1, gives
+    the ratio 16 of the variances. Directions and spread are not given there.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_elongated_checkerboard
+    >>> X, y = make_elongated_checkerboard(random_state=0)
+    >>> X[y == 0].shape, X[y == 1].shape
+    ((1600, 2), (1600, 2))
+    """
+    check_scalar(ratio, "ratio", Real, min_val=1)
+    X, y, field = make_checkerboard(
+        n_rows, n_cols, points_per_field=points_per_field, noise=noise, return_field=True, random_state=random_state
+    )
+    centers = np.column_stack([field % n_cols, field // n_cols])
+    stretch = ratio ** np.array([(0.25, -0.25), (-0.25, 0.25)])
+    X = centers + (X - centers) * stretch[y]
+    return (X, y, field) if return_field else (X, y)
+
+
+def _polar(radius: Floats, angle: Floats) -> Floats:
+    return np.column_stack([radius * np.cos(angle), radius * np.sin(angle)])

@@ -1,0 +1,292 @@
+"""Pictures of prototypes with a shape: ellipses among the samples, in the plane of two features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.patches import Ellipse
+from numpy.typing import ArrayLike, NDArray
+
+from protolearn.plotting._features import (
+    SAMPLE,
+    _coloured,
+    _plane,
+    _positions,
+    _project,
+    _scatter_samples,
+    _two_features,
+)
+from protolearn.plotting._inputs import check_labels, classes_of, fitted_map, value_of, winners
+from protolearn.plotting._style import INK, add_legend, class_colours, class_handles
+
+__all__ = ["check_shapes", "plot_ellipses", "plot_training", "stacked", "winners_of"]
+
+Floats = NDArray[np.float64]
+
+ARROW_WIDTHS = (0.019, 0.008)  # in inches, of the first and the second direction
+ROOM = 0.1  # how far beyond the samples ellipses are shown, as a share of their extent
+
+
+def plot_ellipses(
+    model: Any,
+    X: ArrayLike | None = None,
+    y: ArrayLike | None = None,
+    *,
+    features: Sequence[int | str] = (0, 1),
+    size: float = 1.5,
+    arrows: bool = True,
+    winners: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show prototypes as ellipses among the samples, with their first two directions as arrows.
+
+    The half-axes of an ellipsoid are ``size`` standard deviations long. For data of more than two features, its exact
+    projection is drawn: the directions of the arrows are projected too, and need not be the axes of the ellipse. A
+    prototype with a single direction is drawn as an arrow along it and a circle for the spread in all others.
+
+    Parameters
+    ----------
+    model : fitted map
+        With prototypes that have a shape, such as NGPCA or MatrixNeuralGas, or a PrototypeClassifier of one.
+    X : array-like of shape (n, d), optional
+        Samples to draw behind the ellipses. Ellipses that reach far beyond them are cut off.
+    y : array-like of shape (n,), optional
+        Their classes, shown by colour.
+    features : two of int or str, default=(0, 1)
+        Numbers or names of the features across and up.
+    size : float, default=1.5
+        Half-axes in standard deviations.
+    arrows : bool, default=True
+        Draw a thick arrow along the first direction and a thin one along the second.
+    winners : bool, default=False
+        Draw each ellipse in a colour of its own, and the samples in that of the prototype they are assigned to. Without
+        it, ellipses have the colours of the classes that prototypes have learned, if any.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    See Also
+    --------
+    plot_training : How the ellipses find their places.
+
+    References
+    ----------
+    Möller, R., Hoffmann, H. (2004). An extension of neural gas to local PCA. Neurocomputing 62, 305-326.
+
+    Examples
+    --------
+    >>> from protolearn import NGPCA
+    >>> from protolearn.datasets import make_vortex
+    >>> from protolearn.plotting import plot_ellipses
+    >>> X, _ = make_vortex(random_state=0)
+    >>> ax = plot_ellipses(NGPCA(20, random_state=0).fit(X), X)
+    >>> len(ax.patches)
+    20
+    """
+    if winners and (X is None or y is not None):
+        raise ValueError("winners=True colours the samples of X by their prototype: give X, and no y.")
+    check_shapes(model)
+    maps = _maps(model)
+    named = model if len(maps) == 1 else maps[0]
+    columns, names = _two_features(named, features)
+    centers = stacked(model, "prototypes_")[:, columns].astype(np.float64)
+    half_axes, angles = _ellipses(model, columns, size)
+    tips = _directions(model, columns, size) if arrows else np.empty((len(centers), 0, 2))
+    samples = _project(X, columns, named)
+    labels = check_labels(winners_of(model, X) if winners else y, len(samples))
+    classes = np.arange(len(centers)) if winners else classes_of(model, labels)
+    colours = class_colours(0 if classes is None else len(classes))
+    reach = _reach(half_axes, angles)
+    outlines = np.concatenate([centers - reach, centers + reach, (centers[:, None] + tips).reshape(-1, 2)])
+    own_figure = ax is None
+    ax, _, _ = _plane(ax, np.concatenate([_within(outlines, samples), samples]), names)
+    _scatter_samples(ax, samples, _coloured(_positions(labels, classes), colours, SAMPLE))
+    own = np.arange(len(centers)) if winners else _positions(getattr(model, "prototype_labels_", None), classes)
+    _draw_ellipses(ax, centers, half_axes, angles, _coloured(own, colours, INK))
+    _draw_arrows(ax, centers, tips)
+    if classes is not None and not winners:
+        add_legend(ax, class_handles(classes, colours))
+        if own_figure:
+            _settle(ax.figure)
+    return ax
+
+
+def plot_training(
+    snapshots: Sequence[tuple[Any, Any]],
+    X: ArrayLike,
+    *,
+    features: Sequence[int | str] = (0, 1),
+    size: float = 1.5,
+    arrows: bool = True,
+    ax: Any = None,
+) -> NDArray[Any]:
+    """Show how the ellipses find their places in training, with the mean log-likelihood of the samples at each stage.
+
+    Stages are models fitted with the same ``random_state`` and an increasing number of steps, or any others that are to
+    be compared. All are drawn to the same scale.
+
+    Parameters
+    ----------
+    snapshots : sequence of (title, fitted map)
+        Stages in their order.
+    X : array-like of shape (n, d)
+        Samples.
+    features : two of int or str, default=(0, 1)
+        Numbers or names of the features across and up.
+    size : float, default=1.5
+        Half-axes in standard deviations.
+    arrows : bool, default=True
+        Draw the first two directions.
+    ax : array of Axes, optional
+        Where to draw, one for each stage; by default in a new figure.
+
+    Returns
+    -------
+    ndarray of Axes, of shape (n_snapshots,)
+        The drawings.
+
+    See Also
+    --------
+    plot_ellipses : One of these pictures.
+
+    Examples
+    --------
+    >>> from protolearn import NGPCA
+    >>> from protolearn.datasets import make_ring_line_square
+    >>> from protolearn.plotting import plot_training
+    >>> X, _ = make_ring_line_square(random_state=0)
+    >>> stages = [(f"{n} steps", NGPCA(10, n_steps=n, random_state=0).fit(X)) for n in (100, 1000, 30000)]
+    >>> axes = plot_training(stages, X)
+    >>> [ax.get_title().splitlines()[0] for ax in axes]
+    ['100 steps', '1000 steps', '30000 steps']
+    """
+    if not snapshots:
+        raise ValueError("There is no snapshot to show; give at least one pair of a title and a fitted map.")
+    for _, model in snapshots:
+        check_shapes(model)
+    axes = _panels(len(snapshots)) if ax is None else np.ravel(np.asarray(ax, dtype=object))
+    if len(axes) != len(snapshots):
+        raise ValueError(f"ax holds {len(axes)} Axes, but there are {len(snapshots)} snapshots; give one for each.")
+    for panel, (title, model) in zip(axes, snapshots):
+        plot_ellipses(model, X, features=features, size=size, arrows=arrows, ax=panel)
+        panel.set_title(f"{title}\nlog-likelihood {model.score(X):.2f}", fontsize="small")
+    _same_limits(axes)
+    if ax is None:
+        _fit_figure(axes)
+    return axes
+
+
+def check_shapes(model: Any) -> None:
+    """Refuse maps whose prototypes are points."""
+    for known in _maps(model):
+        if not hasattr(known, "components_") or not hasattr(known, "residual_variances_"):
+            raise ValueError(
+                f"This picture shows the shapes of prototypes, and {type(known).__name__} has none (no components_ or "
+                "no residual_variances_). Give a fitted NGPCA or MatrixNeuralGas, for instance; of a Pipeline, its "
+                "last step."
+            )
+
+
+def stacked(model: Any, attribute: str) -> NDArray[Any]:
+    """Return what a map holds for its prototypes, or all maps of a classifier one after the other."""
+    return np.concatenate([value_of(each, attribute, "prototypes") for each in _maps(model)])
+
+
+def winners_of(model: Any, X: Any) -> NDArray[np.intp]:
+    """Return the number of the nearest prototype of each sample, among those of all maps."""
+    return winners(model, X) if len(_maps(model)) == 1 else model._winners(np.asarray(X))
+
+
+def _maps(model: Any) -> list[Any]:
+    """Return the map, or those of a classifier that has one for each class."""
+    whole = fitted_map(model)
+    return getattr(whole, "estimators_", [whole])
+
+
+def _ellipses(model: Any, columns: NDArray[np.intp], size: float) -> tuple[Floats, Floats]:
+    """Return half-axes (k, 2), the longer one first, and the angle (k,) of the longer one in degrees."""
+    if stacked(model, "components_").shape[1] == 1:
+        radii = size * np.sqrt(stacked(model, "residual_variances_"))
+        return np.column_stack([radii, radii]), np.zeros(len(radii))
+    # An ellipsoid casts the shadow of a Gaussian: it has the covariance of the features that are left.
+    variances, axes = np.linalg.eigh(stacked(model, "covariances_")[:, columns[:, None], columns])
+    half_axes = size * np.sqrt(np.maximum(variances[:, ::-1], 0.0))
+    return half_axes, np.degrees(np.arctan2(axes[:, 1, 1], axes[:, 0, 1]))
+
+
+def _directions(model: Any, columns: NDArray[np.intp], size: float) -> Floats:
+    """Return arrows (k, up to 2, 2) along the first directions, as long as the half-axes, seen in the plane."""
+    lengths = size * np.sqrt(stacked(model, "variances_")[:, :2])
+    return lengths[:, :, None] * stacked(model, "components_")[:, :2, columns]
+
+
+def _reach(half_axes: Floats, angles: Floats) -> Floats:
+    """Return how far (k, 2) ellipses extend from their centres, across and up."""
+    (longer, shorter), turns = half_axes.T, np.radians(angles)
+    across = np.hypot(longer * np.cos(turns), shorter * np.sin(turns))
+    return np.column_stack([across, np.hypot(longer * np.sin(turns), shorter * np.cos(turns))])
+
+
+def _within(points: Floats, samples: Floats) -> Floats:
+    """Move points (m, 2) that are far from all samples nearer to them, if there are any."""
+    if not len(samples):
+        return points
+    low, high = samples.min(axis=0), samples.max(axis=0)
+    room = np.where(high > low, ROOM * (high - low), np.inf)
+    return np.clip(points, low - room, high + room)
+
+
+def _draw_ellipses(ax: Axes, centers: Floats, half_axes: Floats, angles: Floats, colours: Any) -> None:
+    edges = [colours] * len(centers) if isinstance(colours, str) else colours
+    for center, (longer, shorter), angle, edge in zip(centers, half_axes, angles, edges):
+        ax.add_patch(
+            Ellipse(
+                center, 2 * longer, 2 * shorter, angle=angle, facecolor="none", edgecolor=edge, linewidth=0.9, zorder=2
+            )
+        )
+
+
+def _draw_arrows(ax: Axes, centers: Floats, tips: Floats) -> None:
+    for ends, width in zip(np.swapaxes(tips, 0, 1), ARROW_WIDTHS):
+        look: dict[str, Any] = {"units": "inches", "width": width, "color": INK, "zorder": 3}
+        ax.quiver(*centers.T, *ends.T, angles="xy", scale_units="xy", scale=1, **look)
+
+
+def _settle(figure: Any) -> None:
+    """Find room for the legend, which takes a few rounds with a fixed aspect."""
+    for _ in range(3):
+        figure.get_layout_engine().execute(figure)
+
+
+def _panels(n_panels: int) -> NDArray[Any]:
+    """Return Axes (n_panels,) in a new figure, up to four in a row."""
+    n_rows = -(-n_panels // 4)
+    axes = plt.subplots(n_rows, -(-n_panels // n_rows), layout="constrained", squeeze=False)[1].ravel()
+    for unused in axes[n_panels:]:
+        unused.remove()
+    return axes[:n_panels]
+
+
+def _same_limits(axes: NDArray[Any]) -> None:
+    limits = np.array([(panel.get_xlim(), panel.get_ylim()) for panel in axes])
+    low, high = limits[..., 0].min(axis=0), limits[..., 1].max(axis=0)
+    for panel in axes:
+        panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
+
+
+def _fit_figure(axes: NDArray[Any]) -> None:
+    """Make a figure as large as its panels need, and label those at its border only."""
+    first = axes[0]
+    ratio = np.ptp(first.get_ylim()) / np.ptp(first.get_xlim()) if first.get_aspect() == 1 else 0.75
+    n_rows, n_columns = first.get_gridspec().get_geometry()
+    first.figure.set_size_inches(0.4 + 2.5 * n_columns, 0.4 + n_rows * (0.5 + 2.4 * np.clip(ratio, 0.3, 1.5)))
+    for panel in axes:
+        panel.label_outer()
