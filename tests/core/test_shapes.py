@@ -13,7 +13,7 @@ from scipy.stats import multivariate_normal
 
 from protolearn.core.cooperation import OnLattice, Ranks, Responsibilities, WinnerTakesAll
 from protolearn.core.lattices import chain, rectangular
-from protolearn.core.loop import nearest
+from protolearn.core.loop import anneal, nearest
 from protolearn.core.prototypes import Matrix, Subspace
 from protolearn.core.shapes import (
     MEASURES,
@@ -467,6 +467,21 @@ def test_nodes_that_win_nothing_on_a_long_chain():
     prototypes = Subspace(positions, source.metric, shapes, ShapeRule(2))
     after = prototypes.update(OnLattice(chain(40)).gather(prototypes, source, 0.3))
     assert_allclose(after.positions, np.tile(X.mean(axis=0), (40, 1)), atol=1e-9)
+
+
+@pytest.mark.parametrize("cooperation", COOPERATIONS)
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_fixed_point_of_whole_covariances_is_one_of_sketches(cooperation, shared):
+    cooperation = COOPERATIONS[cooperation]
+    X, _, source, prototypes = state(7, Matrix, "logdet", d=5, q=2, n=120)
+    prototypes = replace(prototypes, rule=replace(prototypes.rule, shared=shared))
+    for step in anneal(prototypes, cooperation, source, np.full(60, 0.4)):
+        prototypes = step.prototypes
+    sketched = Subspace(**vars(replace(prototypes)))
+    plain = ArraySource(X, weights=source.weights, origin=np.full(5, 2.0))
+    after = sketched.update(cooperation.gather(sketched, plain, 0.4))
+    assert_allclose(after.positions, prototypes.positions, atol=1e-9)
+    assert_allclose(after.shapes.covariances, prototypes.shapes.covariances, atol=1e-8)
 
 
 # Samples that stand for many

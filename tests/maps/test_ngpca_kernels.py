@@ -292,7 +292,7 @@ def test_single_precision_samples_are_learned_in_double_precision():
     order, ranges, rates = course(X, 300)
     doubles = learn(X.astype(np.float64), state, order, ranges, rates)
     for new, expected in zip(learn(X, state, order, ranges, rates), doubles):
-        assert_array_equal(new, expected)
+        assert_allclose(new, expected, rtol=1e-11, atol=1e-11)
 
 
 @every_rule

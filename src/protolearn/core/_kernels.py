@@ -223,16 +223,17 @@ def shape_distances(
 def add_products(
     features: NDArray[Any],
     weights: NDArray[Any],
+    least: NDArray[Any],
     coordinates: NDArray[Any],
     positions: NDArray[np.float64],
     products: NDArray[np.float64],
 ) -> None:
-    """Add ``h y (x - w)'`` to the products (k, q, d), for all pairs of sample and prototype that have a weight."""
+    """Add ``h y (x - w)'`` to the products (k, q, d), for all pairs of sample and prototype whose weight is not less."""
     n, k = weights.shape
     q, d = products.shape[1:]
     for i in range(k):
         for j in range(n):
-            if weights[j, i] > 0:
+            if weights[j, i] > least[i]:
                 for a in range(q):
                     pull = weights[j, i] * coordinates[j, i * q + a]
                     for t in range(d):

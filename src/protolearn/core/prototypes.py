@@ -23,6 +23,8 @@ __all__ = ["Matrix", "Mean", "Prototypes", "Subspace"]
 
 BLOCK_BYTES = 1_600_000  # distances of a block of samples: few enough for the cache, enough to be worth a call
 
+DENSE = 0.08  # share of pairs with a weight from which one large product is faster than many small ones
+
 Floats = NDArray[np.float64]
 Sums = Callable[..., Statistics]
 
@@ -343,12 +345,13 @@ class Subspace:
         weights = np.ascontiguousarray(weights.T.toarray() if hasattr(weights, "toarray") else weights.T)  # (c, k)
         plain = weights.T @ np.column_stack([chunk.points, chunk.lifted[:, -2:]])
         products = np.zeros((k, q, d))
-        if np.count_nonzero(weights) > 0.25 * weights.size:
+        least = 1e-9 * weights.max(axis=0)  # weights below that change nothing
+        if np.count_nonzero(weights > least) > DENSE * weights.size:
             pulled = (coordinates.reshape(-1, k, q) * weights[:, :, None]).reshape(-1, k * q)
             products += (pulled.T @ features).reshape(k, q, d)
             products -= pulled.sum(axis=0).reshape(k, q, 1) * self.positions[:, None, :d]
         else:
-            add_products(features, weights, coordinates, self.positions[:, :d], products)
+            add_products(features, weights, least, coordinates, self.positions[:, :d], products)
         spread = np.einsum("ck,ck->k", weights, squared, dtype=np.float64)
         if chunk.spreads is not None:
             fat = weights[-len(chunk.spreads) :].astype(np.float64)

@@ -311,7 +311,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 others = reduce(Samples.joined, (model.as_samples() for model in models[1:]))
                 merged = self._learn_best(others, models[0], rng, n_threads, decay=1.0)
                 shown = winners(*self._stage(group[-1].X, merged, n_threads))
-                models[0] = merged.showing(group[-1], *shown)
+                models[0] = merged.showing(group[-1].weights, *shown)
         if models:
             self._rng = rng
             self._store(models[0])
@@ -387,7 +387,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         )
         first, second = winners(*self._stage(patch.X, placed, n_threads))
         masses = np.bincount(first, patch.weights, k).astype(np.float64)
-        shown = placed.showing(patch.take(np.arange(n_new)), first[:n_new], second[:n_new])
+        shown = placed.showing(patch.weights[:n_new], first[:n_new], second[:n_new])
         return replace(shown, masses=masses)
 
     # What a map with prototypes of another kind says differently

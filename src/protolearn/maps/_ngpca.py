@@ -341,7 +341,7 @@ class NGPCA(ClusterMixin, ShapedMap):
         )
         first, second = winners(*self._stage(X, seen, n_threads))
         masses = model.masses + np.bincount(first, patch.weights, len(units.centers))
-        return replace(seen.showing(patch, first, second), masses=masses)
+        return replace(seen.showing(patch.weights, first, second), masses=masses)
 
     def _settled(
         self,

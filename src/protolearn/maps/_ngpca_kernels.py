@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 COMBINED, EUCLIDEAN, MAHALANOBIS, RECONSTRUCTION = range(4)  # measures of the competition
 RRLSA, GRAM_SCHMIDT, SANGER, CCIPCA = range(4)  # rules of the online PCA
 SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that they use vector instructions
+# Helpers become part of the one loop that calls them, so that it rounds alike, compiled just now or found in the cache.
+INLINED: dict[str, Any] = {"cache": True, "nogil": True, "forceinline": True}
 NEGLIGIBLE = 1e-14  # units that learn at a smaller rate are left alone
 
 Floats = NDArray[np.float64]
@@ -107,7 +109,7 @@ def settle(
             orthonormalize(axes)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INLINED)
 def orthonormalize(axes: Floats) -> None:
     """Make the rows of axes (m, d) orthonormal, in order, by the modified Gram-Schmidt procedure."""
     for i in range(len(axes)):
@@ -122,7 +124,7 @@ def orthonormalize(axes: Floats) -> None:
         _scale(axes[i], 1.0 / np.sqrt(length))
 
 
-@njit(cache=True, nogil=True)
+@njit(**INLINED)
 def _turn(
     axes: Floats,
     variances: Floats,
@@ -147,7 +149,7 @@ def _turn(
         variances[i] = max(variances[i], floor)
 
 
-@njit(cache=True, nogil=True)
+@njit(**INLINED)
 def _interlock(
     axes: Floats, variances: Floats, y: Floats, square: float, gap: Floats, drift: Floats, rate: float
 ) -> None:
@@ -168,7 +170,7 @@ def _interlock(
         sine *= (kept / norm) ** 2
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(**INLINED, fastmath=SUMS)
 def _interlock_axis(
     axis: Floats, gap: Floats, drift: Floats, y: float, keep: float, learn: float, drop: float, pull: float
 ) -> float:
@@ -184,7 +186,7 @@ def _interlock_axis(
     return square
 
 
-@njit(cache=True, nogil=True)
+@njit(**INLINED)
 def _deflate(axes: Floats, variances: Floats, y: Floats, gap: Floats, rate: float, hebbian: bool) -> None:
     """Learn from what the axes before have left, by recursive least squares or by Sanger's Hebbian rule."""
     for i in range(len(axes)):
@@ -199,7 +201,7 @@ def _deflate(axes: Floats, variances: Floats, y: Floats, gap: Floats, rate: floa
             variances[i] = np.sqrt(_dot(axes[i], axes[i]))  # eq. A.3
 
 
-@njit(cache=True, nogil=True)
+@njit(**INLINED)
 def _follow(axes: Floats, variances: Floats, gap: Floats, rate: float) -> None:
     """Learn from what the axes before have left after their own step."""
     for i in range(len(axes)):  # Weng, Zhang and Hwang 2003
@@ -211,7 +213,7 @@ def _follow(axes: Floats, variances: Floats, gap: Floats, rate: float) -> None:
         _add(gap, axes[i], -_dot(axes[i], gap))
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(**INLINED, fastmath=SUMS)
 def _subtract(x: NDArray[Any], center: Floats, gap: Floats) -> float:
     """Write ``x - center`` to gap; return its squared length."""
     square = 0.0
@@ -221,7 +223,7 @@ def _subtract(x: NDArray[Any], center: Floats, gap: Floats) -> float:
     return square
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(**INLINED, fastmath=SUMS)
 def _project(gap: Floats, square: float, axes: Floats, y: Floats) -> float:
     """Write the coordinates ``axes gap`` to y; return the squared length of what they leave out."""
     m, d = axes.shape
@@ -232,7 +234,7 @@ def _project(gap: Floats, square: float, axes: Floats, y: Floats) -> float:
     return max(rest, 0.0) if m < d else 0.0
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS, error_model="numpy")
+@njit(**INLINED, fastmath=SUMS, error_model="numpy")
 def _mahalanobis(y: Floats, variances: Floats, rest: float, residual: float, n_minor: int) -> float:
     """Return the squared Mahalanobis distance, in the principal space and ``n_minor`` more directions."""
     total = 0.0
@@ -241,7 +243,7 @@ def _mahalanobis(y: Floats, variances: Floats, rest: float, residual: float, n_m
     return total + rest * n_minor / residual if n_minor > 0 else total
 
 
-@njit(cache=True, nogil=True)
+@njit(**INLINED)
 def _log_volume(variances: Floats, residual: float, n_minor: int) -> float:
     total = n_minor * np.log(residual / n_minor) if n_minor > 0 else 0.0  # eq. 6
     for i in range(len(variances)):
@@ -249,7 +251,7 @@ def _log_volume(variances: Floats, residual: float, n_minor: int) -> float:
     return total
 
 
-@njit(cache=True, nogil=True)
+@njit(**INLINED)
 def _rank(distances: Floats, nearest: NDArray[np.int64]) -> None:
     """Write the indices of the smallest distances to ``nearest``, in order, ties by index."""
     count = 0
@@ -264,7 +266,7 @@ def _rank(distances: Floats, nearest: NDArray[np.int64]) -> None:
             count += 1
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(**INLINED, fastmath=SUMS)
 def _dot(a: Floats, b: Floats) -> float:
     total = 0.0
     for t in range(len(a)):
@@ -272,13 +274,13 @@ def _dot(a: Floats, b: Floats) -> float:
     return total
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(**INLINED, fastmath=SUMS)
 def _add(target: Floats, source: Floats, factor: float) -> None:
     for t in range(len(target)):
         target[t] += factor * source[t]
 
 
-@njit(cache=True, nogil=True, fastmath=SUMS)
+@njit(**INLINED, fastmath=SUMS)
 def _scale(target: Floats, factor: float) -> None:
     for t in range(len(target)):
         target[t] *= factor

@@ -91,9 +91,9 @@ class Model:
             spreads = Shapes(shapes.axes / self.scale, shapes.variances, shapes.rest)
         return Samples(self.positions[full], decay * self.masses[full], fuzzy, self.classes, spreads)
 
-    def showing(self, patch: Samples, first: NDArray[np.int64], second: NDArray[np.int64]) -> Model:
-        """Return the model with winners and graph of other samples than those it was trained on last."""
-        return replace(self, winners=first, graph=hebbian_graph(first, second, patch.weights, len(self.positions)))
+    def showing(self, weights: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]) -> Model:
+        """Return the model with the two nearest prototypes, and their graph, of samples of given weights."""
+        return replace(self, winners=first, graph=hebbian_graph(first, second, weights, len(self.positions)))
 
     def labels_over(self, classes: Any) -> NDArray[np.float64]:
         """Return the fuzzy labels with a column for each of these classes; none if the map is not supervised."""
