@@ -228,7 +228,7 @@ def add_products(
     positions: NDArray[np.float64],
     products: NDArray[np.float64],
 ) -> None:
-    """Add ``h y (x - w)'`` to the products (k, q, d), for all pairs of sample and prototype whose weight is not less."""
+    """Add ``h y (x - w)'`` to the products (k, q, d), for samples and prototypes of more than least weight."""
     n, k = weights.shape
     q, d = products.shape[1:]
     for i in range(k):

@@ -37,7 +37,8 @@ class Shapes:
     variances : array of shape (k, q)
         Variance along each direction; infinite for one that distances leave out.
     rest : array of shape (k,)
-        Variance along each of the other d - q directions; of no meaning if there are none.
+        Variance along each of the other d - q directions, infinite if distances leave them out; of no meaning if there
+        are none.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class Shapes:
     @cached_property
     def covariances(self) -> Floats:
         """Covariance matrices (k, d, d); directions without a finite variance count as having none."""
-        rest = self.rest[:, None] if self.n_other else np.zeros((len(self), 1))
+        rest = np.where(np.isfinite(self.rest), self.rest, 0.0)[:, None] if self.n_other else np.zeros((len(self), 1))
         extra = np.where(np.isfinite(self.variances), self.variances, 0.0) - rest
         return np.swapaxes(self.axes, 1, 2) @ (extra[:, :, None] * self.axes) + rest[:, :, None] * np.eye(
             self.axes.shape[2]
@@ -83,13 +84,13 @@ class Shapes:
     @cached_property
     def n_dimensions(self) -> NDArray[np.int64]:
         """Number of directions that count, of each prototype."""
-        return np.isfinite(self.variances).sum(axis=1) + self.n_other
+        return np.isfinite(self.variances).sum(axis=1) + self.n_other * np.isfinite(self.rest)
 
     @cached_property
     def log_determinants(self) -> Floats:
         """Logarithm of the determinant of each covariance, over the directions that count."""
         logs = np.where(np.isfinite(self.variances), np.log(self.variances), 0.0).sum(axis=1)
-        return logs + self.n_other * np.log(self.rest) if self.n_other else logs
+        return logs + self.n_other * np.where(np.isfinite(self.rest), np.log(self.rest), 0.0) if self.n_other else logs
 
     def gains(self, measure: str) -> tuple[Floats, Floats, Floats]:
         """Return g (k, q), r (k,) and c (k,) of the distance ``sum_a g_a y_a^2 + r e^2 + c``."""
@@ -207,8 +208,9 @@ def principal_shapes(
     first = np.full(len(axes), q) if rule.selection == "top" else optimal_block(values, q)
     columns = np.arange(d)
     rest = (columns >= first[:, None]) & (columns < first[:, None] + d - q)
-    others = np.where(rest & np.isfinite(values), values, 0.0).sum(axis=1)
-    others = np.maximum(others / (d - q), 1e-12 * rule.unit)
+    finite = rest & np.isfinite(values)
+    sums, counts = np.where(finite, values, 0.0).sum(axis=1), finite.sum(axis=1)
+    others = np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)
     shapes = Shapes(axes[~rest].reshape(len(axes), q, d), values[~rest].reshape(len(axes), q), others)
     return shapes, changed
 
@@ -301,8 +303,9 @@ def _conditional(xi: Floats, shape: Shapes, gap: NDArray[np.bool_]) -> tuple[Flo
     determinant of a part of it need a q x q matrix only (Woodbury).
     """
     axes, n_known = shape.axes[0], len(xi[0])
-    variances = np.where(np.isfinite(shape.variances[0]), shape.variances[0], 1e12 * shape.variances[0].min())
-    rest = shape.rest[0] if shape.n_other else variances.min()
+    smallest = float(shape.variances[0].min())
+    variances = np.where(np.isfinite(shape.variances[0]), shape.variances[0], 1e12 * smallest)
+    rest = min(shape.rest[0], 1e12 * smallest) if shape.n_other else smallest
     extra = np.sqrt(np.abs(variances - rest))  # a direction may vary less than the rest
     signs = np.where(variances >= rest, 1.0, -1.0)
     inner, outer = extra[:, None] * axes[:, ~gap], extra[:, None] * axes[:, gap]

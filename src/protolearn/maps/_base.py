@@ -166,9 +166,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         winners : ndarray of shape (n_samples,)
             Row of ``prototypes_``.
         """
-        X = self._check_new(X)
-        with chunk_threads(self.n_jobs) as n_threads:
-            return nearest(*self._stage(X, self._model, n_threads))
+        return self._nearest(self._check_new(X))
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Return the squared distance of each sample to each prototype.
@@ -215,6 +213,10 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     @property
     def _n_features_out(self) -> int:
         return len(self.prototypes_)
+
+    def _nearest(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        with chunk_threads(self.n_jobs) as n_threads:
+            return nearest(*self._stage(X, self._model, n_threads))
 
     def _distances(self, X: NDArray[Any]) -> NDArray[Any]:
         with chunk_threads(self.n_jobs) as n_threads:

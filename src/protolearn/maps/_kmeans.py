@@ -181,15 +181,17 @@ class KMeans(ClusterMixin, PrototypeMap):
             yield from super()._epochs(prototypes, cooperation, source, ranges, rng)
             return
         still = self.tol * mean_and_variance(source)[1].mean() if self.tol else 0.0
+        before = np.inf
         for range_ in ranges:
             (step,) = anneal(prototypes, cooperation, source, np.array([range_]))
             idle = step.mass == 0
             if self.empty == "reseed" and idle.any():
                 step = step.moved(reseed(step.prototypes, idle, source))
             yield step
-            if ((step.prototypes.positions - prototypes.positions) ** 2).sum() <= still:
+            converged = prototypes.linear or before - step.cost <= 0.01 * self.tol * abs(step.cost)
+            if converged and ((step.prototypes.positions - prototypes.positions) ** 2).sum() <= still:
                 return
-            prototypes = step.prototypes
+            prototypes, before = step.prototypes, step.cost
 
 
 def reseed(prototypes: Prototypes, idle: NDArray[np.bool_], source: ArraySource) -> Prototypes:

@@ -69,7 +69,7 @@ class ShapedMap(PrototypeMap):
             Index of the prototype, then the coordinates along its ``components_``, measured from the prototype.
         """
         X = self._check_new(X)
-        winners = self.predict(X)
+        winners = self._nearest(X)
         gaps = X - self.prototypes_[winners]
         coordinates = np.empty((len(X), self.components_.shape[1]), X.dtype)
         for i in np.unique(winners):
@@ -401,7 +401,8 @@ class ShapedMap(PrototypeMap):
         largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=2)[:, :, None], axis=2)
         self.components_ = axes * np.where(largest < 0, -1.0, 1.0)
         self.variances_ = np.take_along_axis(variances, order, axis=1)
-        self.residual_variances_ = shapes.rest if shapes.n_other else np.zeros(len(shapes))
+        known = shapes.n_other > 0 and np.isfinite(shapes.rest)
+        self.residual_variances_ = np.where(known, shapes.rest, 0.0)
 
 
 def _balancing_scale(X: NDArray[Any], weights: NDArray[Any], n_threads: int) -> NDArray[np.float64]:
