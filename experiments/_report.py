@@ -51,6 +51,14 @@ DOCUMENTS = {
         "K. Bunte, *Adaptive Dissimilarity Measures, Dimension Reduction and Visualization* (PhD thesis, University "
         "of Groningen, 2011), chapters 2 and 3",
     ),
+    "m": (
+        "Matrix learning for maps",
+        "B. Arnonkijpanich, *Matrix Learning for Topographic Maps* (PhD thesis, TU Clausthal, 2010), chapter 4",
+    ),
+    "n": (
+        "Neural gas with local PCA",
+        "R. Möller, H. Hoffmann, *An Extension of Neural Gas to Local PCA* (Neurocomputing, 2004)",
+    ),
 }
 
 REPRODUCED = "reproduced"

@@ -415,6 +415,23 @@ def test_determinant_is_one_in_many_dimensions(d):
     assert_allclose(np.linalg.slogdet(gas.omegas_)[1], 0, atol=1e-8)
 
 
+@each_map
+def test_threads_do_not_change_a_bit(estimator):
+    X = clusters(9, 20_000, d=6)
+    one, two = (clone(estimator).set_params(max_iter=3, n_jobs=n_jobs).fit(X) for n_jobs in (1, 2))
+    assert_array_equal(one.prototypes_, two.prototypes_)
+    assert_array_equal(one.covariances_, two.covariances_)
+
+
+@each_map
+def test_several_starts_keep_the_best(estimator):
+    X = clusters(9, k=8)
+    costs = [clone(estimator).set_params(n_init=n_init).fit(X).cost_history_[-1] for n_init in (1, 6)]
+    assert costs[1] <= costs[0]
+    given = clone(estimator).set_params(init=X[::60], n_init=5).fit(X)
+    assert_array_equal(given.prototypes_, clone(given).set_params(n_init=1).fit(X).prototypes_)
+
+
 # One prototype, and no range
 
 
@@ -522,6 +539,20 @@ def test_sketched_and_whole_covariances_end_alike(estimator, dtype, monkeypatch)
     assert_allclose(whole.distances(X), distances, rtol=2e-3 if single else 1e-9, atol=1e-3 if single else 1e-9)
 
 
+@pytest.mark.parametrize("options", [{}, {"normalization": "logdet"}, {"scope": "global"}])
+def test_cost_of_sketches_falls_too(options):
+    """One step of the power method at a time: not the optimum, but never a step back."""
+    for seed in range(2):
+        X = planes(seed)
+        for estimator in (
+            MatrixKMeans(4, n_components=2, tol=0.0, max_iter=40),
+            MatrixNeuralGas(4, n_components=2, schedule="constant", range_start=0.5, max_iter=40),
+            MatrixSOM((1, 4), n_components=2, schedule="constant", range_start=0.5, max_iter=40),
+        ):
+            costs = np.array(estimator.set_params(init=X[::75], **options).fit(X).cost_history_)
+            assert np.diff(costs).max() <= 1e-9 * np.abs(costs).max()
+
+
 def test_sketches_of_one_prototype_find_the_principal_components():
     X = planes(k=1)
     values = np.linalg.eigvalsh(np.cov(X.T, bias=True))[::-1]
@@ -590,6 +621,34 @@ def test_sketched_patches_end_near_the_batch_covariances():
         assert_allclose(stream.prototypes_[same], prototype, atol=0.3)
         assert_allclose(stream.variances_[same], batch.variances_[i], rtol=0.1)
         assert_allclose(stream.residual_variances_[same], batch.residual_variances_[i], rtol=0.1)
+
+
+@pytest.mark.parametrize("regularization", [option for option in REGULARIZATIONS if option != "none"])
+@pytest.mark.parametrize("d", [4, 70])
+def test_streams_on_a_plane(regularization, d):
+    """Regularisation is for distances; what a prototype tells of its samples, and hands on, is what they are."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2)) * [3.0, 1.0] @ rng.normal(size=(2, d)) + 1e-5 * rng.normal(size=(600, d))
+    gas = MatrixNeuralGas(1, n_components=2 if d > 64 else None, regularization=regularization, max_iter=3)
+    for patch in np.split(X, 6):
+        gas.partial_fit(patch)
+    covariance = np.cov(X.T, bias=True)
+    assert_allclose(gas.prototypes_[0], X.mean(axis=0), atol=1e-8)
+    assert_allclose(gas.covariances_[0], covariance, atol=1e-3 * covariance.max())
+    assert_allclose(gas.variances_[0, :2], np.linalg.eigvalsh(covariance)[::-1][:2], rtol=1e-3)
+
+
+def test_labels_in_patches():
+    """One prototype has the shares of all classes, old and new."""
+    X = clusters(14)
+    y = np.r_[np.arange(120) % 2, np.arange(120) % 2 + 1]
+    for q, data in ((None, X), (2, planes(n=240))):
+        gas = MatrixNeuralGas(1, n_components=q, label_weight=0.5, max_iter=3, random_state=0)
+        gas.partial_fit(data[:120], y[:120]).partial_fit(data[120:], y[120:])
+        assert_array_equal(gas.classes_, [0, 1, 2])
+        assert_allclose(gas.label_distribution_, [[0.25, 0.5, 0.25]], atol=1e-9)
+        assert_allclose(gas.prototypes_[0], data.mean(axis=0), atol=1e-9)
+        assert_allclose(np.trace(gas.covariances_[0]), data.var(axis=0).sum())
 
 
 def test_decay_forgets():
@@ -700,6 +759,20 @@ def test_floored_counts_the_directions_that_were_lifted():
     gas = MatrixNeuralGas(3, random_state=0).fit(wide)
     assert_array_equal(gas.floored_, 2)
     assert_array_equal(MatrixNeuralGas(3, random_state=0).fit(X).floored_, 0)
+
+
+@pytest.mark.parametrize("n_components", [None, 2, 3])
+def test_pinv_leaves_directions_out(n_components):
+    """A sample may move as far as it likes along a direction in which no sample varies."""
+    X = np.column_stack([clusters(16)[:, :2], np.full((240, 2), 5.0)])
+    options = {"regularization": "pinv", "max_iter": 5}
+    for estimator in (MatrixNeuralGas(3), MatrixNeuralGas(3, normalization="logdet"), MatrixKMeans(3)):
+        fitted = clone(estimator).set_params(n_components=n_components, init=X[::80], **options).fit(X)
+        moved = X + np.array([0.0, 0.0, 100.0, -7.0])
+        assert_allclose(fitted.distances(moved), fitted.distances(X), rtol=1e-6, atol=1e-6)
+        plain = clone(estimator).set_params(init=X[::80, :2], **options).fit(X[:, :2])
+        assert_allclose(fitted.distances(X), plain.distances(X[:, :2]), rtol=1e-6, atol=1e-6)
+        assert_allclose(fitted.score_samples(X), plain.score_samples(X[:, :2]), atol=1e-6)
 
 
 def test_a_constant_column_does_not_change_the_map():

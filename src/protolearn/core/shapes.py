@@ -177,10 +177,10 @@ class ShapeRule:
             null = values <= max(self.epsilon, 1e-15) * np.maximum(values.max(axis=1, keepdims=True), 1e-3 * self.unit)
             null[:, 0] = False  # one direction is always left
             return np.where(null, np.inf, np.maximum(values, 1e-12 * self.unit)), null.sum(axis=1)
-        with np.errstate(divide="ignore"):  # Arnonkijpanich 2010, sec. 3.2
-            lifted = np.where(values > 0, (values**2 + self.epsilon * reference**2) / values, np.inf)
-        lifted[:, 0] = np.where(np.isfinite(lifted[:, 0]), lifted[:, 0], reference[:, 0])
-        return lifted, small.sum(axis=1)
+        fades = values < np.sqrt(self.epsilon) * reference  # Arnonkijpanich 2010, sec. 3.2
+        fades[:, 0] = False
+        damped = values + self.epsilon * reference**2 / np.where(values > 0, values, reference)
+        return np.where(fades, np.inf, damped), fades.sum(axis=1)
 
 
 def principal_shapes(

@@ -80,10 +80,10 @@ class _LocalPCA(ShapedMap):
         ranges: NDArray[np.float64],
         rng: np.random.RandomState,
     ) -> Iterator[Step]:
-        before = np.inf
+        before, mass = np.inf, float(source.weights.sum(dtype=np.float64))
         for step in anneal(prototypes, cooperation, source, ranges):
             yield step
-            if before - step.cost <= self.tol * abs(step.cost):
+            if before - step.cost <= self.tol * (mass if self._mixes() else abs(step.cost)):
                 return
             before = step.cost
 
@@ -199,7 +199,7 @@ class MixturePPCA(_LocalPCA):
     max_iter : int, default=200
         Largest number of epochs.
     tol : float, default=1e-6
-        Stop when an epoch lowers the cost by less than this share.
+        Stop when an epoch raises the log-likelihood of a sample by less than this on average.
     %(running)s
 
     Attributes

@@ -239,8 +239,9 @@ class MatrixSOM(_MatrixMap, SOM):
     range_start : float or "auto", default="auto"
         First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
         (``"euclidean"`` and ``"pca"``), else a quarter, also in all patches but the first.
-    range_end : float, default=0.55
-        Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices.
+    range_end : float, default=0.2
+        Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices. Larger values
+        blend the shapes of neighbours.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
         How the range falls; a callable maps (start, end, n_steps) to the values.
     %(patches)s
@@ -284,9 +285,10 @@ class MatrixSOM(_MatrixMap, SOM):
         metric_init: str = "identity",
         init: str | ArrayLike = "auto",
         n_init: int = 1,
+        range_end: float = 0.2,
         **common: Any,
     ) -> None:
-        super().__init__(lattice, init=init, **common)
+        super().__init__(lattice, init=init, range_end=range_end, **common)
         self.n_components = n_components
         self.normalization = normalization
         self.scope = scope
