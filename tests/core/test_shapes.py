@@ -557,7 +557,7 @@ def slow_completion(x, mean, covariance):
 
 
 @given(seeds, st.integers(1, 4), st.sampled_from(["marginal", "blend"]))
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_completion_by_density(seed, q, how):
     rng = np.random.default_rng(seed)
     shapes, positions, shares = random_shapes(rng, 3, 4, q), rng.normal(size=(3, 4)), rng.dirichlet(np.ones(3))

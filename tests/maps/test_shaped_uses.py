@@ -141,7 +141,7 @@ def test_density_adds_up_to_one(estimator):
     rng = np.random.default_rng(0)
     X = np.vstack([rng.normal(size=(100, 2)) @ [[1.0, 0.8], [0.0, 0.3]] + center for center in ([0, 0], [4, 1])])
     fitted = clone(estimator).set_params(random_state=0).fit(X)
-    axis = np.linspace(-12, 14, 1301)
+    axis = np.linspace(-12, 14, 521)
     grid = np.stack(np.meshgrid(axis, axis), axis=-1).reshape(-1, 2)
     assert_allclose(np.exp(fitted.score_samples(grid)).sum() * (axis[1] - axis[0]) ** 2, 1.0, atol=1e-3)
 
@@ -481,8 +481,9 @@ def test_direct_mahalanobis_distance(load, normalization, accuracy):
 def test_shapes_classify_digits_better_than_centres():
     X, y = load_digits(return_X_y=True)
     X = X / 16
-    local = NGPCA(3, 5, algorithm="batch", random_state=0)
-    shaped, plain = PrototypeClassifier(local, per_class=True), PrototypeClassifier(NeuralGas(3), per_class=True)
+    local = NGPCA(3, 5, algorithm="batch", max_iter=10, random_state=0)
+    gas = NeuralGas(3, max_iter=20, random_state=0)
+    shaped, plain = PrototypeClassifier(local, per_class=True), PrototypeClassifier(gas, per_class=True)
     train, test = np.arange(len(X)) % 2 == 0, np.arange(len(X)) % 2 == 1
     errors = [1 - model.fit(X[train], y[train]).score(X[test], y[test]) for model in (shaped, plain)]
     assert errors[0] < 0.04

@@ -183,6 +183,21 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             return shares
         return self.label_distribution_[self._winners(X)]
 
+    def nearest_prototypes(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Return the index of the nearest prototype of each sample, among those of all maps.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_samples,)
+            Index into ``prototype_labels_``.
+        """
+        return self._winners(self._check_new(X))
+
     def confidence(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
 

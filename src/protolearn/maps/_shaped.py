@@ -245,6 +245,11 @@ class ShapedMap(PrototypeMap):
         d = samples.X.shape[1]
         if self.n_components is not None and self.n_components > d:
             raise ValueError(f"n_components={self.n_components} is more than the {d} features of X.")
+        if self._measure == "reconstruction" and self._rule(d).n_components == d:
+            raise ValueError(
+                f"n_components={self.n_components} with n_features={d} reconstructs every sample in every prototype; "
+                "use fewer components, or another measure."
+            )
         if self.selection == "optimal" and self._sketches(d):
             raise ValueError(
                 f"selection='optimal' needs all variances, which are not computed for {d} features; use 'top', or "

@@ -88,7 +88,7 @@ class Model:
         spreads = None
         if self.shapes is not None:
             shapes = self.shapes[full]
-            spreads = Shapes(shapes.axes / self.scale, shapes.variances, shapes.rest)
+            spreads = Shapes(shapes.axes / self.scale, _finite(shapes.variances), _finite(shapes.rest))
         return Samples(self.positions[full], decay * self.masses[full], fuzzy, self.classes, spreads)
 
     def showing(self, weights: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]) -> Model:
@@ -100,6 +100,11 @@ class Model:
         if self.fuzzy is None:
             return np.empty((len(self.positions), 0))
         return spread_columns(self.fuzzy, self.classes, classes)
+
+
+def _finite(variances: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return variances, none for directions that do not count."""
+    return np.where(np.isfinite(variances), variances, 0.0)
 
 
 def spread_columns(labels: NDArray[Any], classes: NDArray[Any], all_classes: NDArray[Any]) -> NDArray[Any]:
