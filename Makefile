@@ -14,6 +14,10 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@
 
+.venv/ready-images: .venv/ready
+	$(BIN)/python -m pip install --quiet --editable ".[images]"
+	touch $@
+
 demo: .venv/ready
 	$(BIN)/protolearn demo
 
@@ -29,7 +33,7 @@ docs: .venv/ready-docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
-experiments: .venv/ready
+experiments: .venv/ready-images
 	$(BIN)/python -m experiments
 
 benchmarks: .venv/ready
