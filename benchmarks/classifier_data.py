@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.environments import ROOT
 
-__all__ = ["Split", "digits", "letter", "segmentation", "synthetic", "usps"]
+__all__ = ["Split", "digits", "letter", "segmentation", "stored", "synthetic", "usps"]
 
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -26,20 +26,20 @@ def digits() -> Split:
 
 def segmentation() -> Split:
     """Return the image segmentation data of UCI with their own split, without the three constant features."""
-    arrays = _file("segmentation")
+    arrays = stored("segmentation")
     X, X_test = (np.delete(arrays[name], [2, 3, 4], axis=1) for name in ("X_train", "X_test"))
     return _standardised(X, arrays["y_train"], X_test, arrays["y_test"])
 
 
 def letter() -> Split:
     """Return the letters of UCI."""
-    arrays = _file("letter")
+    arrays = stored("letter")
     return _standardised(*_split(arrays["X"], arrays["y"]))
 
 
 def usps() -> Split:
     """Return the handwritten digits of USPS with their own split, as grey values in [-1, 1]."""
-    arrays = _file("usps")  # thousandths
+    arrays = stored("usps")  # thousandths
     return arrays["X_train"] / 1000, arrays["y_train"], arrays["X_test"] / 1000, arrays["y_test"]
 
 
@@ -59,6 +59,16 @@ def synthetic(n_samples: int, n_features: int, held_out: float = 0.3) -> Split:
     return _standardised(*_split(X, y, held_out))
 
 
+def stored(name: str) -> dict[str, np.ndarray]:
+    """Return the arrays of a file of data; a FileNotFoundError says what is missing."""
+    folder = Path(os.environ.get("PROTOLEARN_DATA", ROOT.parent / "shared" / "data"))
+    path = folder / f"{name}.npz"
+    if not path.exists():
+        raise FileNotFoundError(f"not run: its data, {path.name}, are missing; set PROTOLEARN_DATA to their folder")
+    with np.load(path) as arrays:
+        return dict(arrays)
+
+
 def _split(X: np.ndarray, y: np.ndarray, held_out: float = 0.3) -> Split:
     from sklearn.model_selection import train_test_split
 
@@ -71,12 +81,3 @@ def _standardised(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.n
 
     scaler = StandardScaler().fit(X)
     return scaler.transform(X), y, scaler.transform(X_test), y_test
-
-
-def _file(name: str) -> dict[str, np.ndarray]:
-    folder = Path(os.environ.get("PROTOLEARN_DATA", ROOT.parent / "shared" / "data"))
-    path = folder / f"{name}.npz"
-    if not path.exists():
-        raise FileNotFoundError(f"not run: its data, {path.name}, are missing; set PROTOLEARN_DATA to their folder")
-    with np.load(path) as arrays:
-        return dict(arrays)

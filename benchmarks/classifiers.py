@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from benchmarks.classifier_data import Split, digits, letter, segmentation, synthetic, usps
+from benchmarks.growth import Series, growth, lines, picture
 from benchmarks.registry import FLOOR, FLOOR_IN_CHUNKS, OURS
 from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
 
@@ -147,50 +148,19 @@ class ScalingTask(ClassifierTask):
 
     def notes(self, rows: list[Row]) -> list[str]:
         """State the straight lines that describe the times."""
-        notes = []
-        for symbol, sizes, times in self._series(rows):
-            slope, start = _line(sizes, times)
-            deviation = np.max(np.abs(slope * sizes + start - times) / times)
-            notes.append(f"ms / epoch = {start:.2f} + {slope:.3g} {symbol}, within {deviation:.0%}")
-        return notes
+        return lines(self._series(rows))
 
     def picture(self, rows: list[Row]) -> Any:
-        """Draw the times over both sizes, with their straight lines, on logarithmic axes."""
-        from matplotlib.figure import Figure
+        """Draw the times over both sizes."""
+        return picture(self._series(rows))
 
-        series = self._series(rows)
-        if not series:
-            return None
-        figure = Figure(figsize=(8, 3.2), layout="constrained")
-        for axes, (symbol, sizes, times) in zip(figure.subplots(1, 2), series):
-            slope, start = _line(sizes, times)
-            between = np.geomspace(sizes[0], sizes[-1])
-            axes.loglog(between, slope * between + start, color="grey", label=f"{start:.2f} + {slope:.3g} {symbol}")
-            axes.loglog(sizes, times, "o", label="measured")
-            axes.set(xlabel=symbol, ylabel="ms / epoch")
-            axes.legend(frameon=False)
-        return figure
-
-    def _series(self, rows: list[Row]) -> list[tuple[str, np.ndarray, np.ndarray]]:
-        """Return symbol, sizes and times for both sizes that are varied; nothing unless all were measured."""
+    def _series(self, rows: list[Row]) -> list[Series]:
+        """Return the times over both sizes; nothing unless all were measured."""
         measured = [row for row in rows if "ms_per_epoch" in row]
         if len(measured) < len(self.sizes()):
             return []
-        full = [row for row in measured if row["n_components"] == self.COMPONENTS[-1]]
-        equal = sorted(
-            (row for row in measured if row["n_samples"] == self.n_samples), key=lambda row: row["n_components"]
-        )
-        varied = (("n", "n_samples", full), ("M", "n_components", equal))
-        return [(symbol, _values(rows, key), _values(rows, "ms_per_epoch")) for symbol, key, rows in varied]
-
-
-def _values(rows: list[Row], key: str) -> np.ndarray:
-    return np.array([row[key] for row in rows])
-
-
-def _line(sizes: np.ndarray, times: np.ndarray) -> np.ndarray:
-    """Return slope and start of the straight line with the least relative deviations."""
-    return np.polyfit(sizes, times, 1, w=1 / times)
+        others = {"n_samples": self.n_samples, "n_components": self.COMPONENTS[-1]}
+        return growth(measured, {"n_samples": "n", "n_components": "M"}, others)
 
 
 TASKS: dict[str, Task] = {

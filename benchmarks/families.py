@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from benchmarks import classifier_peers, classifiers, map_peers, maps  # noqa: F401 (the peers register themselves)
+from benchmarks import (  # noqa: F401 (the peers register themselves)
+    classifier_peers,
+    classifiers,
+    map_peers,
+    maps,
+    shape_peers,
+    shapes,
+)
 from benchmarks.tasks import Task
 
 __all__ = ["FAMILIES", "TASKS", "Family"]
@@ -19,5 +26,9 @@ class Family:
     tasks: dict[str, Task]
 
 
-FAMILIES = (Family("maps", "Topographic maps", maps.TASKS), Family("lvq", "Classifiers", classifiers.TASKS))
+FAMILIES = (
+    Family("maps", "Topographic maps", maps.TASKS),
+    Family("shapes", "Maps of prototypes with a shape", shapes.TASKS),
+    Family("lvq", "Classifiers", classifiers.TASKS),
+)
 TASKS = {name: task for family in FAMILIES for name, task in family.tasks.items()}

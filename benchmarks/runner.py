@@ -40,7 +40,8 @@ def compete(entry: Competitor, task: Task, size: str, threads: int, repeats: int
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.json"
         command = [interpreter(entry.environment), "-m", "benchmarks.worker"]
-        command += [entry.name, task.name, size, task.folder, report, threads, repeats, budget]
+        command += [entry.name, task.name, size, task.folder, report, threads]
+        command += [min(repeats, task.most_fits or repeats), budget]
         problem, memory = _watch([str(part) for part in command], threads, budget, Path(scratch) / "errors.txt")
         if not report.exists():
             return {**row, "problem": problem or "no result"}

@@ -32,6 +32,7 @@ class Task(ABC):
     name: str
     title: str
     folder: Path = field(default=Path(), kw_only=True)  # holds the data, once they are written
+    most_fits: int | None = field(default=None, kw_only=True)  # timed at most, where one takes long enough
 
     columns: ClassVar[list[Column]]
     compared: ClassVar[tuple[str, ...]]  # quantities set in relation to ours; the first one puts the rows in order

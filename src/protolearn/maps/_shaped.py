@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -126,8 +127,7 @@ class ShapedMap(PrototypeMap):
         with np.errstate(divide="ignore"):
             log_shares = np.log(self.weights_)
         constant = log_shares - 0.5 * shapes.n_dimensions * np.log(2.0 * np.pi)  # Moeller & Hoffmann 2004, app. C
-        logs = constant - 0.5 * self._distances(X, measure="logdet").astype(np.float64)
-        return logsumexp(logs, axis=1)
+        return self._per_sample(X, lambda distances: logsumexp(constant - 0.5 * distances, axis=1), "logdet")
 
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean logarithm of the density of samples.
@@ -383,12 +383,18 @@ class ShapedMap(PrototypeMap):
         kind = Subspace if sketches else Matrix
         return kind(positions, source.metric, model.shapes, rule, log_weights), source
 
-    def _distances(self, X: NDArray[Any], measure: str | None = None) -> NDArray[Any]:
+    def _distances(self, X: NDArray[Any]) -> NDArray[Any]:
+        return self._per_sample(X, lambda distances: distances.astype(X.dtype))
+
+    def _per_sample(
+        self, X: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[Any]], measure: str | None = None
+    ) -> NDArray[Any]:
+        """Return what a function makes of the distances of samples, a chunk at a time."""
         with chunk_threads(self.n_jobs) as n_threads:
             prototypes, source = self._stage(X, self._model, n_threads, measure)
             look = prototypes.measure(source.dtype)
-            (distances,) = source.gather(lambda chunk: (look(chunk)[0],), len(prototypes))
-        return distances.astype(X.dtype)
+            (found,) = source.gather(lambda chunk: (function(look(chunk)[0]),), len(prototypes))
+        return found
 
     def _store(self, model: Model) -> None:
         super()._store(model)
