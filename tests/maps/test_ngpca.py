@@ -284,7 +284,7 @@ def test_refresh_changes_nothing_but_rounding():
 
 
 @pytest.mark.parametrize("measure", ["combined", "euclidean", "reconstruction"])
-@pytest.mark.parametrize("n_components", [1, 2, 4])
+@pytest.mark.parametrize("n_components", [1, 2, 3])
 def test_batch_cost_never_rises_at_a_fixed_range(measure, n_components):
     X = clouds(1)
     for range_ in (0.1, 1.0):
@@ -293,8 +293,7 @@ def test_batch_cost_never_rises_at_a_fixed_range(measure, n_components):
         costs = np.array(model.cost_history_)
         tiny = 1e-11 * max(np.abs(costs).max(), (X**2).sum() * 1e-3)
         assert np.diff(costs).max() <= tiny
-        if not (measure == "reconstruction" and n_components == 4):
-            assert costs[-1] < costs[0]
+        assert costs[-1] < costs[0]
 
 
 def test_batch_is_matrix_neural_gas_with_logarithmic_volumes():
@@ -427,6 +426,22 @@ def test_degenerate_data_give_finite_maps(algorithm, rule, data):
         assert np.isfinite(model.distances(X)).all()
         assert not np.isnan(model.score_samples(X)).any()
         assert_orthonormal(model.components_)
+
+
+@pytest.mark.parametrize("algorithm", ["online", "two-stage"])
+@pytest.mark.parametrize("rule", RULES)
+def test_more_directions_than_samples_span(algorithm, rule):
+    """Where samples do not vary, directions stay orthonormal and variances at the smallest allowed."""
+    rng = np.random.default_rng(0)
+    for n, d, k, q in ((30, 90, 1, 45), (15, 30, 2, 20)):
+        X = rng.normal(size=(n, d))
+        model = NGPCA(k, q, algorithm=algorithm, online_pca=rule, n_steps=3000, random_state=0).fit(X)
+        assert np.isfinite(model.score(X))
+        assert_orthonormal(model.components_)
+        assert (model.variances_ > 0).all()
+        if k == 1:
+            assert_allclose(model.variances_[0, n:], model.variances_[0, -1], rtol=1e-6)
+            assert model.variances_[0, -1] < 1e-3 * model.variances_[0, 0]
 
 
 def test_bad_input_is_refused():

@@ -150,8 +150,13 @@ class ShapeRule:
     def check(self) -> None:
         """Refuse unknown options."""
         check_option("regularization", self.regularization, REGULARIZATIONS)
-        check_number("epsilon", self.epsilon, low=0, high=1)
+        check_number("epsilon", self.epsilon, low=0, high=1, open_low=True)
         check_option("selection", self.selection, ("top", "optimal"))
+        if self.selection == "optimal" and self.regularization in ("pinv", "tikhonov"):
+            raise ValueError(
+                f"selection='optimal' compares all variances, and regularization={self.regularization!r} leaves some "
+                "out; use 'floor' or 'ridge'."
+            )
 
     def regularized(self, values: Floats) -> tuple[Floats, NDArray[np.int64]]:
         """Return variances (k, q) that distances can be divided by, and how many of each row had to change.

@@ -138,7 +138,8 @@ def _turn(
 ) -> None:
     """Let the axes learn from ``gap``, of squared length ``square`` and coordinates y; gap and drift are used up."""
     if rule == RRLSA:
-        _interlock(axes, variances, y, square, gap, drift, rate)
+        if not _interlock(axes, variances, y, square, gap, drift, rate):
+            orthonormalize(axes)
     elif rule == CCIPCA:
         _follow(axes, variances, gap, rate)
         orthonormalize(axes)
@@ -152,10 +153,14 @@ def _turn(
 @njit(**INLINED)
 def _interlock(
     axes: Floats, variances: Floats, y: Floats, square: float, gap: Floats, drift: Floats, rate: float
-) -> None:
-    """Learn and orthonormalise in one go, as ``online_pca.interlocked_step`` does."""
+) -> bool:
+    """Learn and orthonormalise in one go, as ``online_pca.interlocked_step`` does; say whether axes were orthonormal.
+
+    They cease to be, faster and faster, once there are more of them than directions in which samples vary.
+    """
     drift[:] = 0.0
     pulls, sine = 0.0, 1.0
+    slack, orthonormal = 1e-9 * square, True
     for i in range(len(axes)):
         power = y[i] * y[i]
         share = min(power / square, 1.0) if square > 0 else 0.0
@@ -165,9 +170,12 @@ def _interlock(
         variances[i] = np.sqrt(old * old + rate * power * (old + new))
         norm = np.sqrt(old * old * (1.0 - share) + new * new * share * sine)
         pull = y[i] * (rate * sine - old * pulls) / norm
+        expected = square - power
         square = _interlock_axis(axes[i], gap, drift, y[i], kept / norm, rate * y[i] / norm, new * y[i] / norm, pull)
+        orthonormal &= abs(square - expected) <= slack
         pulls += pull * pull
         sine *= (kept / norm) ** 2
+    return orthonormal
 
 
 @njit(**INLINED, fastmath=SUMS)
