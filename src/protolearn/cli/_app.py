@@ -2,6 +2,7 @@
 
 import typer
 
+from protolearn.cli._commands.compress import compress, decompress
 from protolearn.cli._commands.demo import demo
 from protolearn.cli._commands.version import version
 
@@ -14,5 +15,5 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 
-for command in (demo, version):
+for command in (compress, decompress, demo, version):
     app.command()(command)

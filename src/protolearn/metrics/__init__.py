@@ -13,6 +13,7 @@ from protolearn.metrics._margins import (
     ramp_loss,
 )
 from protolearn.metrics._neighbourhood import continuity, map_continuity, map_trustworthiness, trustworthiness
+from protolearn.metrics._pictures import psnr
 from protolearn.metrics._quantization import quantization_error
 from protolearn.metrics._topography import topographic_error, topographic_function, topographic_product
 
@@ -27,6 +28,7 @@ __all__ = [
     "margin_bound",
     "margin_error",
     "posterior_margin_bound",
+    "psnr",
     "quantization_error",
     "ramp_loss",
     "topographic_error",

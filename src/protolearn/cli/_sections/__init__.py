@@ -12,6 +12,7 @@ from protolearn.cli._sections.code import code_section
 from protolearn.cli._sections.digits import digits_section
 from protolearn.cli._sections.idea import idea_section
 from protolearn.cli._sections.lvq import lvq_section
+from protolearn.cli._sections.shapes import shapes_section
 from protolearn.cli._sections.wine import wine_section
 
 __all__ = ["FULL", "QUICK", "SECTIONS", "Effort"]
@@ -22,5 +23,6 @@ SECTIONS: dict[str, Callable[[Effort], Section]] = {
     "Mapping digits": digits_section,
     "Classifying digits": classifier_section,
     "Learning a distance": lvq_section,
+    "Giving prototypes a shape": shapes_section,
     "Running the ten lines": code_section,
 }

@@ -1,0 +1,532 @@
+"""Compression of pictures: blocks of pixels coded by the nearest of a few prototypes and a few local coordinates."""
+
+from __future__ import annotations
+
+import zlib
+from functools import partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.decomposition import PCA
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from protolearn.applications._bitstream import (
+    MOST_PIXELS,
+    Header,
+    pack,
+    range_decode,
+    range_encode,
+    seal,
+    unpack,
+    unseal,
+)
+from protolearn.applications._blocks import (
+    Codebook,
+    FreeLevels,
+    RangeLevels,
+    best_subspaces,
+    cut_blocks,
+    join_blocks,
+    members,
+)
+from protolearn.applications._plans import Plan, candidate_plans
+from protolearn.core.threads import chunk_threads
+from protolearn.core.validation import check_number, check_option
+from protolearn.maps import NGPCA, VQPCA, MatrixNeuralGas, MixturePPCA, NeuralGas
+from protolearn.metrics import psnr
+
+__all__ = ["ImageCompressor", "decode"]
+
+LOCAL: dict[str, Any] = {  # with the starts that code pictures best
+    "matrix": partial(MatrixNeuralGas, init="k-means++"),
+    "ngpca": partial(NGPCA, algorithm="batch", init="k-means++"),
+    "vqpca": VQPCA,
+    "ppca": partial(MixturePPCA, init="k-means++"),
+}
+METHODS = (*LOCAL, "pca", "vq")
+MOST_BLOCKS = 100_000  # that a codebook is learned from
+TRIAL_EPOCHS, TRIAL_BLOCKS = 5, 15_000  # of the training when plans are compared
+FINEST, COARSEST = 2.0**-2, 2.0**10  # steps of coefficients
+
+
+class ImageCompressor(BaseEstimator):
+    r"""Compress pictures with principal components that are local: each kind of block has its own.
+
+    A picture is cut into blocks of ``block_size`` x ``block_size`` pixels, all colours of a block together. A block x
+    is coded by the index of a prototype w, with orthonormal directions V that come with it, and by the coefficients
+    :math:`V (x - w)`; it is decoded as
+
+    .. math:: \hat x = w + V^\top V (x - w).
+
+    Vector quantisation (no directions) and global PCA (one prototype) are the two ends of this scale. With n
+    prototypes, k directions, T bits for a coefficient and m pixels in a block, the rate is
+    :math:`(k T + \log_2 n) / m` bits for each pixel; the codebook takes :math:`(k + 1) n` blocks of 8 bits a value.
+
+    Parameters
+    ----------
+    method : {"matrix", "ngpca", "vqpca", "ppca", "pca", "vq"}, default="matrix"
+        What learns the codebook: `MatrixNeuralGas`, `NGPCA`, `VQPCA`, `MixturePPCA`; global PCA, which has one
+        prototype; or `NeuralGas`, which has no directions.
+    n_prototypes : int, default=16
+        Number of prototypes n; fewer are used if blocks of fewer kinds occur.
+    block_size : int, default=4
+        Side of a block in pixels, at most 16.
+    n_components : int, default=4
+        Number of directions k of each prototype.
+    coefficient_bits : int, default=8
+        Bits T of a coefficient, at most 16: each is rounded to ``2**T`` steps between the smallest and the largest
+        that the picture has for this prototype and direction. If ``entropy`` is true, all coefficients have the same
+        step, a part in ``2**(T - 1)`` of the largest.
+    assignment : {"reconstruction", "metric"}, default="reconstruction"
+        Code a block by the prototype that reconstructs it best (if ``entropy`` is true, at least cost in bits and error
+        together), or by the one that is nearest in the metric of the map.
+    entropy : bool, default=False
+        Whether indices and coefficients are coded by an adaptive arithmetic coder instead of with fixed numbers of
+        bits: files of less than half the size, at the same quality. The rate then depends on the picture.
+    bpp : float, optional
+        Bits for each pixel that a file of the training pictures may take, codebook and all. If given, ``block_size``,
+        ``n_prototypes``, ``n_components`` and ``coefficient_bits`` are not used: several choices that meet the rate are
+        tried, and the one with the best picture is taken.
+    max_iter : int, default=50
+        Number of epochs of training.
+    random_state : int, RandomState instance or None, default=None
+        Makes training repeatable.
+    verbose : int, default=0
+        1 prints what is tried and chosen, 2 also the progress of training.
+
+    Attributes
+    ----------
+    block_size_, n_prototypes_, n_components_, coefficient_bits_ : int
+        The values used.
+    prototypes_ : ndarray of shape (n_prototypes_, n_values)
+        The prototypes, before rounding.
+    components_ : ndarray of shape (n_prototypes_, n_components_, n_values)
+        Their directions, before rounding.
+    estimator_ : object or None
+        The fitted map; None if every kind of block has a prototype of its own.
+    step_ : float
+        Step of all coefficients if ``entropy`` is true, else 0.
+    bits_per_pixel_ : float
+        Rate of the training pictures, codebook and all.
+    n_channels_ : int
+        1 for grey pictures, 3 for colour.
+
+    See Also
+    --------
+    decode : Decoding without a fitted compressor.
+
+    Notes
+    -----
+    A stream holds a header, the codebook, the indices, the coefficients and a checksum. Decoding uses integers only, so
+    a stream gives the same picture everywhere. At most 100 000 blocks, drawn at random, are used for training. Colours
+    are not separated first: principal components of blocks of all colours do that themselves, and better.
+
+    References
+    ----------
+    Arnonkijpanich (2010). Matrix learning for topographic maps. PhD thesis, TU Clausthal, section 4.2.
+
+    Kambhatla, Leen (1997). Dimension reduction by local principal component analysis. Neural Computation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.applications import ImageCompressor, decode
+    >>> x = np.linspace(0, 8, 128)
+    >>> image = (127 + 127 * np.sin(np.hypot.outer(x, x))).astype(np.uint8)
+    >>> compressor = ImageCompressor(n_prototypes=4, n_components=2, coefficient_bits=6, random_state=0).fit(image)
+    >>> stream = compressor.encode(image)
+    >>> len(stream), bool(compressor.bits_per_pixel_ == 8 * len(stream) / image.size)
+    (2047, True)
+    >>> decode(stream).shape, compressor.score(image) > 35
+    ((128, 128), True)
+    """
+
+    def __init__(
+        self,
+        method: str = "matrix",
+        *,
+        n_prototypes: int = 16,
+        block_size: int = 4,
+        n_components: int = 4,
+        coefficient_bits: int = 8,
+        assignment: str = "reconstruction",
+        entropy: bool = False,
+        bpp: float | None = None,
+        max_iter: int = 50,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.n_prototypes = n_prototypes
+        self.block_size = block_size
+        self.n_components = n_components
+        self.coefficient_bits = coefficient_bits
+        self.assignment = assignment
+        self.entropy = entropy
+        self.bpp = bpp
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Learn the codebook of one picture, or of several.
+
+        Parameters
+        ----------
+        X : array of shape (height, width) or (height, width, 3), or list of such arrays
+            Pictures, of type uint8.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted compressor.
+        """
+        self._check_parameters()
+        images = [check_image(image) for image in (X if isinstance(X, list | tuple) else [X])]
+        if len({image.shape[2:] for image in images}) != 1:
+            raise ValueError("Training pictures must be all grey or all in colour, and there must be at least one.")
+        for plan in [self._given_plan()] if self.bpp is None else self._ranked_plans(images):
+            self._train(images, plan, self.max_iter, MOST_BLOCKS)
+            if self.bpp is None or self.bits_per_pixel_ <= self.bpp:
+                return self
+        raise ValueError(
+            f"bpp={self.bpp} is too little for pictures as small as these, of which the codebook is a large part; "
+            "allow more, or leave bpp out and give block_size, n_prototypes and n_components."
+        )
+
+    def encode(self, image: ArrayLike, *, include_codebook: bool = True) -> bytes:
+        """Return a picture as a stream of bytes.
+
+        Parameters
+        ----------
+        image : array of shape (height, width) or (height, width, 3)
+            Picture of type uint8, grey or in colour as those of the training, of any size.
+        include_codebook : bool, default=True
+            Whether the stream can be decoded by itself; if not, `decode` needs this compressor.
+
+        Returns
+        -------
+        stream : bytes
+            The compressed picture.
+        """
+        picture = self._check_image(image)
+        return self._write(picture.shape, *self._analyse(picture), include_codebook)
+
+    def decode(self, stream: bytes) -> NDArray[np.uint8]:
+        """Return the picture of a stream, with the codebook of this compressor if the stream has none.
+
+        Parameters
+        ----------
+        stream : bytes
+            What `encode` returned.
+
+        Returns
+        -------
+        image : ndarray of shape (height, width) or (height, width, 3)
+            The picture.
+        """
+        check_is_fitted(self)
+        return decode(stream, codebook=self)
+
+    def reconstruct(self, image: ArrayLike, *, quantized: bool = True) -> NDArray[Any]:
+        """Return a picture as it looks after compression.
+
+        Parameters
+        ----------
+        image : array of shape (height, width) or (height, width, 3)
+            Picture of type uint8.
+        quantized : bool, default=True
+            False leaves codebook, coefficients and pixels unrounded, to see what rounding costs.
+
+        Returns
+        -------
+        decoded : ndarray of the shape of the picture
+            Of type uint8 if quantized, else of type float64.
+        """
+        picture = self._check_image(image)
+        if quantized:
+            return decode(self.encode(picture))
+        blocks = cut_blocks(picture, self.block_size_)
+        decoded = np.empty(blocks.shape)
+        with chunk_threads(1):
+            for i, own in members(self._assign(blocks, exact=True)):
+                w, axes = self.prototypes_[i], self.components_[i]
+                decoded[own] = w + (blocks[own] - w) @ axes.T @ axes
+        return join_blocks(decoded, picture.shape, self.block_size_)
+
+    def score(self, image: ArrayLike, y: None = None) -> float:
+        """Return the peak signal-to-noise ratio of a picture after compression.
+
+        Parameters
+        ----------
+        image : array of shape (height, width) or (height, width, 3)
+            Picture of type uint8.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        psnr : float
+            In decibels; larger is better.
+        """
+        return psnr(image, self.reconstruct(image))
+
+    def rate(self, *, include_codebook: bool = True) -> float:
+        """Return the bits for each pixel that the training pictures take.
+
+        Parameters
+        ----------
+        include_codebook : bool, default=True
+            Whether the codebook counts.
+
+        Returns
+        -------
+        rate : float
+            Size of the streams in bits, over the number of pixels.
+        """
+        check_is_fitted(self)
+        return self.bits_per_pixel_ - (0.0 if include_codebook else self._codebook_rate)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that samples are pictures, not rows of a table."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        return tags
+
+    # Learning
+
+    def _check_parameters(self) -> None:
+        check_option("method", self.method, METHODS)
+        check_option("assignment", self.assignment, ("reconstruction", "metric"))
+        check_number("n_prototypes", self.n_prototypes, integer=True, low=1, high=2**16)
+        check_number("block_size", self.block_size, integer=True, low=1, high=16)
+        check_number("n_components", self.n_components, integer=True, low=1)
+        check_number("coefficient_bits", self.coefficient_bits, integer=True, low=1, high=16)
+        if self.bpp is not None:
+            check_number("bpp", self.bpp, low=0, open_low=True, also=" or None")
+        check_number("max_iter", self.max_iter, integer=True, low=1)
+        check_number("verbose", self.verbose, low=0)
+
+    def _given_plan(self) -> Plan:
+        n = 1 if self.method == "pca" else self.n_prototypes
+        k = 0 if self.method == "vq" else self.n_components
+        return Plan(self.block_size, n, k, self.coefficient_bits)
+
+    def _ranked_plans(self, images: list[NDArray[np.uint8]]) -> list[Plan]:
+        """Return the plans that meet the rate, those with the smallest error after a short training first."""
+        assert self.bpp is not None
+        trial, errors = clone(self), {}
+        shapes = [image.shape for image in images]
+        for plan in candidate_plans(self.method, self.entropy, shapes, self.bpp * count_pixels(images) / 8):
+            trial._train(images, plan, TRIAL_EPOCHS, TRIAL_BLOCKS)
+            if trial.bits_per_pixel_ <= self.bpp:
+                decoded = [trial.reconstruct(image).astype(np.float64) for image in images]
+                errors[plan] = float(np.mean([np.square(one - image).mean() for one, image in zip(decoded, images)]))
+                if self.verbose:
+                    print(f"{plan}: {trial.bits_per_pixel_:.3f} bpp, mean squared error {errors[plan]:.2f}")
+        return sorted(errors, key=errors.__getitem__)
+
+    def _train(self, images: list[NDArray[np.uint8]], plan: Plan, max_iter: int, most_blocks: int) -> Self:
+        """Learn a codebook as planned, and find the rate of the training pictures."""
+        blocks = np.concatenate([cut_blocks(image, plan.block_size) for image in images])
+        if plan.n_components > blocks.shape[1]:
+            raise ValueError(
+                f"n_components={plan.n_components}, but a block has only {blocks.shape[1]} values; "
+                "choose fewer components or a larger block_size."
+            )
+        self.block_size_, self.coefficient_bits_ = plan.block_size, plan.coefficient_bits
+        self.n_channels_ = images[0].size // count_pixels(images[:1])
+        rng = check_random_state(self.random_state)
+        if len(blocks) > most_blocks:
+            blocks = blocks[rng.choice(len(blocks), most_blocks, replace=False)]
+        self._learn(blocks, plan, max_iter, rng)
+        self.n_prototypes_, self.n_components_, _ = self.components_.shape
+        self._codebook = Codebook.quantised(self.prototypes_, self.components_)
+        self._checksum = zlib.crc32(self._codebook.to_bytes())
+        self.step_ = 0.0
+        headers = [self._header(image.shape, True) for image in images]
+        size = self._fit_step(images) if self.entropy else sum(header.fixed_size for header in headers)
+        self.bits_per_pixel_ = 8 * size / count_pixels(images)
+        self._codebook_rate = 8 * sum(header.codebook_size for header in headers) / count_pixels(images)
+        return self
+
+    def _learn(self, blocks: NDArray[np.uint8], plan: Plan, max_iter: int, rng: np.random.RandomState) -> None:
+        """Find prototypes and components, and the map they come from."""
+        kinds, counts = np.unique(blocks, axis=0, return_counts=True)
+        n, k, m = plan.n_prototypes, plan.n_components, blocks.shape[1]
+        common: dict[str, Any] = {"random_state": rng.randint(2**31), "verbose": max(self.verbose - 1, 0)}
+        samples = blocks.astype(np.float64)
+        self.estimator_: Any = None
+        if len(kinds) <= n:
+            self.prototypes_, self.components_ = kinds.astype(np.float64), np.empty((len(kinds), 0, m))
+        elif self.method == "vq":
+            self.estimator_ = NeuralGas(n, max_iter=max_iter, **common)
+            self.estimator_.fit(kinds.astype(np.float64), sample_weight=counts)
+            self.prototypes_, self.components_ = self.estimator_.prototypes_, np.empty((n, 0, m))
+        elif self.method == "pca":
+            with chunk_threads(1):
+                self.estimator_ = PCA(k, svd_solver="covariance_eigh").fit(samples)
+            self.prototypes_, self.components_ = self.estimator_.mean_[None], self.estimator_.components_[None]
+        else:
+            if self.method in ("matrix", "ngpca"):  # blocks fill their space: a wide start is worth 1 dB
+                common |= {"init": "random", "range_start": max(1.0, n / 2)}
+            self.estimator_ = LOCAL[self.method](n, n_components=k, max_iter=max_iter, **common).fit(samples)
+            self.prototypes_, self.components_ = self.estimator_.prototypes_, self.estimator_.components_
+
+    def _fit_step(self, images: list[NDArray[np.uint8]]) -> int:
+        """Find the step of the coefficients, and return the bytes of all streams with it."""
+
+        def size(step: float) -> int:
+            self.step_ = step
+            return sum(len(self.encode(image)) for image in images)
+
+        if self.bpp is None or self.n_components_ == 0:
+            largest = 0.0
+            for image in images:
+                indices, values = self._analyse(image)
+                largest = np.abs(values * self._codebook.lengths[indices]).max(initial=largest)
+            return size(float(np.clip(2.0 * largest / 2**self.coefficient_bits_, FINEST, COARSEST)))
+        allowed = self.bpp * count_pixels(images) / 8
+        fine, coarse = FINEST, COARSEST
+        while coarse / fine > 1.02:
+            middle = float(np.sqrt(fine * coarse))
+            fine, coarse = (fine, middle) if size(middle) <= allowed else (middle, coarse)
+        return size(coarse)
+
+    # Coding
+
+    def _check_image(self, image: ArrayLike) -> NDArray[np.uint8]:
+        check_is_fitted(self)
+        picture = check_image(image)
+        if (picture.shape[2] if picture.ndim == 3 else 1) != self.n_channels_:
+            raise ValueError(
+                f"The picture has shape {picture.shape}, but the compressor was fitted to "
+                f"{'grey pictures' if self.n_channels_ == 1 else 'pictures in colour'}."
+            )
+        return picture
+
+    def _analyse(self, image: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Return the index and the coefficients of each block."""
+        blocks = cut_blocks(image, self.block_size_)
+        with chunk_threads(1):  # sums in one order, whatever the number of cores
+            indices = self._assign(blocks, exact=False)
+            return indices, self._codebook.coefficients(blocks, indices)
+
+    def _assign(self, blocks: NDArray[np.uint8], exact: bool) -> NDArray[np.int64]:
+        """Return the prototype of each block, by the codebook as it was learned or as it is rounded."""
+        if self.assignment == "metric" and hasattr(self.estimator_, "predict"):
+            return self.estimator_.predict(blocks.astype(np.float64))
+        if exact:
+            return best_subspaces(blocks, self.prototypes_, self.components_)
+        return self._codebook.assign(blocks, self.step_)
+
+    def _header(self, shape: tuple[int, ...], include_codebook: bool) -> Header:
+        return Header(
+            shape=shape,
+            block_size=self.block_size_,
+            n_prototypes=self.n_prototypes_,
+            n_components=self.n_components_,
+            coefficient_bits=0 if self.step_ > 0 else self.coefficient_bits_,
+            has_codebook=include_codebook,
+            checksum=self._checksum,
+        )
+
+    def _write(
+        self,
+        shape: tuple[int, ...],
+        indices: NDArray[np.int64],
+        values: NDArray[np.float64],
+        include_codebook: bool,
+    ) -> bytes:
+        header = self._header(shape, include_codebook)
+        codebook = self._codebook.to_bytes() if include_codebook else b""
+        if self.step_ > 0:
+            free = FreeLevels.of(self._codebook, self.step_)
+            body = free.to_bytes() + range_encode(indices, free.quantise(values, indices), header)
+        else:
+            ranges = RangeLevels.fitted(values, indices, self.n_prototypes_, self.coefficient_bits_)
+            levels = ranges.quantise(values, indices).ravel()
+            body = ranges.to_bytes() + pack(indices, self.n_prototypes_) + pack(levels, 2**self.coefficient_bits_)
+        return seal(header.to_bytes() + codebook + body)
+
+
+def decode(stream: bytes, *, codebook: ImageCompressor | None = None) -> NDArray[np.uint8]:
+    """Return the picture of a stream that `ImageCompressor.encode` wrote.
+
+    Parameters
+    ----------
+    stream : bytes
+        The compressed picture.
+    codebook : ImageCompressor, optional
+        The compressor that wrote the stream, if that is without a codebook.
+
+    Returns
+    -------
+    image : ndarray of shape (height, width) or (height, width, 3)
+        The picture, of type uint8.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.applications import ImageCompressor, decode
+    >>> image = np.add.outer(np.arange(64), np.arange(64)).astype(np.uint8)
+    >>> left, right = image[:, :32], image[:, 32:]
+    >>> compressor = ImageCompressor(n_prototypes=4, n_components=1, random_state=0).fit(left)
+    >>> stream = compressor.encode(right, include_codebook=False)
+    >>> len(stream), bool(np.abs(decode(stream, codebook=compressor).astype(int) - right).max() <= 1)
+    (207, True)
+    """
+    header, body = unseal(stream)
+    n, k, m = header.n_prototypes, header.n_components, header.n_values
+    if header.has_codebook:
+        book = Codebook.from_bytes(body[: header.codebook_size], n, k, m)
+        body = body[header.codebook_size :]
+    else:
+        book = _codebook_of(codebook, header)
+    scale, body = body[: header.levels_size], body[header.levels_size :]
+    n_blocks = header.grid[0] * header.grid[1]
+    levels: FreeLevels | RangeLevels
+    if header.coefficient_bits == 0:
+        levels = FreeLevels.from_bytes(scale, n, k)
+        indices, steps = range_decode(body, header)
+    else:
+        levels = RangeLevels.from_bytes(scale, n, k, header.coefficient_bits)
+        indices = unpack(body[: header.index_size], n, n_blocks)
+        steps = unpack(body[header.index_size :], 2**header.coefficient_bits, n_blocks * k).reshape(n_blocks, k)
+    return join_blocks(book.reconstruct(indices, levels.restore(steps, indices)), header.shape, header.block_size)
+
+
+def count_pixels(images: list[NDArray[np.uint8]]) -> int:
+    """Return the number of pixels of all pictures."""
+    return sum(image.shape[0] * image.shape[1] for image in images)
+
+
+def check_image(image: ArrayLike) -> NDArray[np.uint8]:
+    """Require a picture with at least one pixel, grey or in colour, of type uint8."""
+    picture = np.asarray(image)
+    if picture.dtype != np.uint8:
+        raise ValueError(f"A picture has values from 0 to 255 of type uint8, not {picture.dtype}; convert it first.")
+    if picture.ndim not in (2, 3) or picture.shape[2:] not in ((), (3,)) or picture.size == 0:
+        raise ValueError(
+            f"A picture has shape (height, width) or (height, width, 3), not {picture.shape}; "
+            "leave out transparency, and give several pictures as a list."
+        )
+    if picture.shape[0] * picture.shape[1] > MOST_PIXELS:
+        raise ValueError(f"A picture of shape {picture.shape} is too large: at most {MOST_PIXELS:,} pixels; cut it.")
+    return picture
+
+
+def _codebook_of(compressor: ImageCompressor | None, header: Header) -> Codebook:
+    if compressor is None:
+        raise ValueError("The stream has no codebook: give the compressor that wrote it, decode(stream, codebook=...).")
+    check_is_fitted(compressor)
+    shape = (header.n_prototypes, header.n_components, header.n_values)
+    if compressor._checksum != header.checksum or compressor._codebook.directions.shape != shape:
+        raise ValueError("The stream was written with another codebook than that of this compressor.")
+    return compressor._codebook

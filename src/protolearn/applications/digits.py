@@ -1,0 +1,98 @@
+"""Handwritten digits: a map for each class, whose prototypes know how the digits around them vary."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+from protolearn.datasets import downsample_digits
+from protolearn.maps import MatrixNeuralGas, PrototypeClassifier
+
+__all__ = ["digit_classifier", "digit_pixels"]
+
+
+def digit_classifier(
+    estimator: Any = None, *, levels: float = 255.0, small: bool = False, random_state: Any = None
+) -> Pipeline:
+    """Make a classifier of images of digits, or of other small images: a map of shapes for each class.
+
+    Every class is modelled by itself, by prototypes with a few principal directions each: typical images, and the ways
+    in which they vary. An image belongs to the class of the prototype that it differs from in the most common ways.
+
+    Parameters
+    ----------
+    estimator : map, optional
+        The map of a class; by default matrix neural gas with 20 prototypes of 20 directions, chosen for MNIST. For a
+        few hundred images, give a smaller one.
+    levels : float, default=255
+        Value of a white pixel.
+    small : bool, default=False
+        Shrink images of 28 x 28 pixels to 8 x 8 first: less accurate, and many times faster.
+    random_state : int, RandomState or None, default=None
+        Seed of the default map.
+
+    Returns
+    -------
+    Pipeline
+        Unfitted, with the steps ``"pixels"`` and ``"classifier"``.
+
+    See Also
+    --------
+    protolearn.plotting.plot_codebook : The prototypes as images.
+
+    References
+    ----------
+    Möller, R., Hoffmann, H. (2004). An extension of neural gas to local PCA. Neurocomputing 62, 305-326, section 4.2.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from protolearn import NGPCA
+    >>> from protolearn.applications import digit_classifier
+    >>> images, y = load_digits(return_X_y=True)
+    >>> model = digit_classifier(NGPCA(3, 5, random_state=0), levels=16).fit(images[:1000], y[:1000])
+    >>> model.score(images[1000:], y[1000:]) > 0.9
+    True
+    """
+    if estimator is None:
+        estimator = MatrixNeuralGas(
+            20, n_components=20, range_start=2.0, range_end=0.3, max_iter=40, random_state=random_state
+        )
+    return Pipeline(
+        [
+            ("pixels", FunctionTransformer(digit_pixels, kw_args={"levels": levels, "small": small})),
+            ("classifier", PrototypeClassifier(estimator, per_class=True)),
+        ]
+    )
+
+
+def digit_pixels(images: ArrayLike, levels: float = 255.0, small: bool = False) -> NDArray[np.float32]:
+    """Return images as rows of pixels between 0 and 1.
+
+    Parameters
+    ----------
+    images : array-like of shape (n, height, width) or (n, n_pixels)
+        Images.
+    levels : float, default=255
+        Value of a white pixel.
+    small : bool, default=False
+        Shrink images of 28 x 28 pixels to 8 x 8.
+
+    Returns
+    -------
+    ndarray of shape (n, n_pixels)
+        Pixels in single precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> digit_pixels(np.full((2, 28, 28), 51), small=True).shape
+    (2, 64)
+    """
+    values = np.asarray(images)
+    rows = values.reshape(len(values), -1)
+    return ((downsample_digits(rows) if small else rows) / levels).astype(np.float32)
