@@ -56,7 +56,7 @@ CONVERGED = 30
 ABOUT = 10
 STEP = 5  # resolution of the epochs
 INK = "#222222"
-LINES = ("-", "--")
+LINES: tuple[Any, Any] = ("-", "--")
 SNAPSHOTS = (1, 5, 10, 20, 30, EPOCHS)
 
 

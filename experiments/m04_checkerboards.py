@@ -51,7 +51,7 @@ BOARDS = {"round": 25, "long": 16}  # number of clusters
 REMARKS = {
     "share found": (
         "better than k-means, but random starts leave some runs in local optima too; the best of ten starts by cost is "
-        "excellent, and so is neural gas with the defaults of the library"
+        "excellent, and so are the defaults of the library"
     ),
 }
 

@@ -61,7 +61,7 @@ BAND = (-1.50, -1.34)
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
     "2 pi, as printed": "with the printed angle the spiral is shorter and the likelihood higher; 4 pi agrees",
-    "noisy angle, as printed": "as printed, noise moves points along the spiral, which is hardly noise; a clean angle agrees",
+    "noisy angle, as printed": "as printed, noise moves points along the spiral, hardly off it; a clean angle agrees",
 }
 
 

@@ -1,7 +1,8 @@
-"""The order of the gallery: maps first, from a first one to one's own, then classifiers likewise."""
+"""The order of the gallery: maps first, from a first one to one's own, maps with shapes, and classifiers."""
 
 ORDER = (
     *("wine_map", "lattices", "gas_graph", "magnification", "stream", "reject", "customise"),
+    *("shapes_ellipses", "shapes_digits", "shapes_complete", "shapes_outliers", "shapes_compression"),
     *("lvq_cancer", "lvq_digits", "lvq_local", "lvq_rank", "lvq_missing", "lvq_metric"),
 )
 

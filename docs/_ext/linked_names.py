@@ -9,8 +9,11 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
-PARTS = ("lattices", "density", "cooperation", "prototypes", "statistics", "sources", "schedules")
-HOMES = (".lvq", "", ".metrics", ".plotting", ".datasets", *(f".core.{part}" for part in PARTS))
+PARTS = ("lattices", "density", "cooperation", "prototypes", "shapes", "statistics", "sources", "schedules")
+HOMES = (  # of a name that has several, the last counts
+    *(f".core.{part}" for part in PARTS),
+    *(".maps.online_pca", ".lvq", "", ".metrics", ".plotting", ".datasets", ".applications"),
+)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
