@@ -374,7 +374,7 @@ class ImageCompressor(BaseEstimator):
                 self.estimator_ = PCA(k, svd_solver="covariance_eigh").fit(samples)
             self.prototypes_, self.components_ = self.estimator_.mean_[None], self.estimator_.components_[None]
         else:
-            if self.method in ("matrix", "ngpca"):  # blocks fill their space: a wide start is worth 1 dB
+            if self.method in ("matrix", "ngpca"):  # blocks fill their space: a wide start helps by 0.1 to 1.2 dB
                 common |= {"init": "random", "range_start": max(1.0, n / 2)}
             self.estimator_ = LOCAL[self.method](n, n_components=k, max_iter=max_iter, **common).fit(samples)
             self.prototypes_, self.components_ = self.estimator_.prototypes_, self.estimator_.components_
