@@ -80,7 +80,7 @@ plot_ellipses(curve, X, features=(1, 2), ax=axes[1])
 # not find back. Spread samples are the better start here, and online learning better still, since chance can lift an
 # ellipse off a wrong place.
 
-X, arm = make_spirals(random_state=0)
+X, _ = make_spirals(random_state=0)
 models = {
     "start from neural gas": MatrixNeuralGas(34, random_state=0),
     "start from spread samples": MatrixNeuralGas(34, init="k-means++", random_state=0),

@@ -101,9 +101,9 @@ class ImageCompressor(BaseEstimator):
     ----------
     block_size_, n_prototypes_, n_components_, coefficient_bits_ : int
         The values used.
-    prototypes_ : ndarray of shape (n_prototypes_, n_values)
+    prototypes_ : ndarray of shape (`n_prototypes_`, n_values)
         The prototypes, before rounding.
-    components_ : ndarray of shape (n_prototypes_, n_components_, n_values)
+    components_ : ndarray of shape (`n_prototypes_`, `n_components_`, n_values)
         Their directions, before rounding.
     estimator_ : object or None
         The fitted map; None if every kind of block has a prototype of its own.

@@ -24,7 +24,8 @@ epsilon : float, default=1e-6
     deviation, if all directions are known.
 metric_init : {"identity", "covariance"}, default="identity"
     Distance of the first epoch: Euclidean, or by the covariance of all samples, which makes the result independent of
-    any linear map of the features. With few ``n_components`` of more than 64 features it is always Euclidean.
+    any linear map of the features if ``init`` is an array. With few ``n_components`` of more than 64 features it is
+    always Euclidean.
 """
 
 PATCHES = """

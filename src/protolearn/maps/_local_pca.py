@@ -106,8 +106,7 @@ class VQPCA(_LocalPCA):
         What assigns samples: the distance to the subspace, or to its centre.
     epsilon : float, default=1e-6
         Smallest variance allowed in a density, as a share of the mean variance of the prototype.
-    init : {"euclidean", "k-means++", "random", "center", "pca"} or array of shape (n_prototypes, n_features), \
-            default="euclidean"
+    init : {"euclidean", "k-means++", "random", "center", "pca"} or array, default="euclidean"
         Where centres start: at the result of k-means, at spread or random samples, around the mean, or given.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
@@ -191,8 +190,7 @@ class MixturePPCA(_LocalPCA):
         Number of directions of each.
     epsilon : float, default=1e-6
         Smallest variance allowed, as a share of the mean variance of the prototype.
-    init : {"euclidean", "k-means++", "random", "center", "pca"} or array of shape (n_prototypes, n_features), \
-            default="euclidean"
+    init : {"euclidean", "k-means++", "random", "center", "pca"} or array, default="euclidean"
         Where centres start: at the result of k-means, at spread or random samples, around the mean, or given.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the highest likelihood is kept.

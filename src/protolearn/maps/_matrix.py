@@ -49,8 +49,7 @@ class MatrixKMeans(_MatrixMap, KMeans):
     n_prototypes : int, default=8
         Number of prototypes.
     %(shape)s
-    init : {"auto", "euclidean", "k-means++", "random", "center", "pca"} or array of shape (n_prototypes, n_features), \
-            default="auto"
+    init : {"auto", "euclidean", "k-means++", "random", "center", "pca"} or array, default="auto"
         Where prototypes start: at the result of k-means, at spread or random samples, around the mean, on the principal
         plane, or given. ``"auto"`` is the first, and spread samples from the second of ``n_init`` starts on.
     n_init : int, default=1
@@ -131,8 +130,7 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
     n_prototypes : int, default=8
         Number of prototypes.
     %(shape)s
-    init : {"auto", "euclidean", "k-means++", "center", "random", "pca"} or array of shape (n_prototypes, n_features), \
-            default="auto"
+    init : {"auto", "euclidean", "k-means++", "center", "random", "pca"} or array, default="auto"
         Where prototypes start: at the result of neural gas, spread samples, small values around the mean, random
         samples, on the principal plane, or given. ``"auto"`` is the first, and spread samples from the second of
         ``n_init`` starts on.
@@ -228,8 +226,7 @@ class MatrixSOM(_MatrixMap, SOM):
         nearest prototype.
     kernel : {"gaussian", "exponential"}, default="gaussian"
         Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
-    init : {"auto", "euclidean", "pca", "center", "k-means++", "random"} or array of shape (n_nodes, n_features), \
-            default="auto"
+    init : {"auto", "euclidean", "pca", "center", "k-means++", "random"} or array, default="auto"
         Where prototypes start: ``"euclidean"`` at the result of a self-organising map, ``"pca"`` with the lattice laid
         over the principal plane. ``"auto"`` is the first, and spread samples from the second of ``n_init`` starts on.
     n_init : int, default=1

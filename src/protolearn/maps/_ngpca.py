@@ -84,8 +84,7 @@ class NGPCA(ClusterMixin, ShapedMap):
         Directions are made orthonormal anew after so many steps.
     epsilon : float, default=1e-6
         Smallest variance allowed, as a share of the mean variance (online: of a feature; batch: of the prototype).
-    init : {"auto", "random", "k-means++", "center", "pca", "euclidean"} or array of shape (n_prototypes, n_features), \
-            default="auto"
+    init : {"auto", "random", "k-means++", "center", "pca", "euclidean"} or array, default="auto"
         Where prototypes start; ``"auto"`` is random samples online, and the result of neural gas in batches.
     n_init : int, default=1
         Number of starts of the batch algorithm, unless ``init`` is an array; the result with the lowest cost is kept.
