@@ -25,7 +25,8 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
     Parameters
     ----------
     estimator : object, optional
-        A map; by default matrix neural gas with at most 8 prototypes, fewer for small data.
+        A map; by default matrix neural gas with at most 8 prototypes, fewer for small data, and no direction of less
+        than a thousandth of the mean variance.
     contamination : float, default=0.05
         Share of the training samples that count as outliers, in (0, 0.5].
 
@@ -80,7 +81,8 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
         weights = check_weights(sample_weight, len(samples), np.float64)
         if self.estimator is None:
             n_distinct, d = len(np.unique(samples[weights > 0], axis=0)), samples.shape[1]
-            estimator: Any = MatrixNeuralGas(max(1, min(8, n_distinct // (5 * (d + 1)))), random_state=0)
+            size = max(1, min(8, n_distinct // (5 * (d + 1))))
+            estimator: Any = MatrixNeuralGas(size, epsilon=1e-3, random_state=0)
         else:
             estimator = clone(self.estimator)
         if sample_weight is None:
@@ -90,9 +92,7 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
         else:
             raise ValueError(f"{type(estimator).__name__} takes no sample_weight; fit without weights.")
         scores = self._scores(samples)
-        order = np.argsort(scores, kind="stable")
-        reached = np.cumsum(weights[order]) / weights.sum()
-        self.offset_ = float(scores[order][np.searchsorted(reached, self.contamination, side="right")])
+        self.offset_ = _threshold(scores, weights, self.contamination)
         return self
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
@@ -145,3 +145,12 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
         if hasattr(self.estimator_, "score_samples"):
             return self.estimator_.score_samples(X)
         return -self.estimator_.transform(X).min(axis=1).astype(np.float64)
+
+
+def _threshold(scores: NDArray[np.float64], weights: NDArray[np.float64], share: float) -> float:
+    """Return a score that a share of the weight lies below, halfway to the next, so that rounding does not matter."""
+    order = np.argsort(scores, kind="stable")
+    ordered, reached = scores[order], np.cumsum(weights[order]) / weights.sum()
+    first = ordered[np.searchsorted(reached, share, side="right")]
+    below = ordered[ordered < first]
+    return float(0.5 * (first + below[-1])) if len(below) else float(first - 1e-9 * max(1.0, abs(first)))
