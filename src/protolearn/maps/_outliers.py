@@ -92,7 +92,8 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
         else:
             raise ValueError(f"{type(estimator).__name__} takes no sample_weight; fit without weights.")
         scores = self._scores(samples)
-        self.offset_ = _threshold(scores, weights, self.contamination)
+        present = weights > 0
+        self.offset_ = _threshold(scores[present], weights[present], self.contamination)
         return self
 
     def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
