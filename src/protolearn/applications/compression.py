@@ -40,14 +40,14 @@ from protolearn.metrics import psnr
 
 __all__ = ["ImageCompressor", "decode"]
 
-LOCAL: dict[str, Any] = {  # with the starts that code pictures best
-    "matrix": partial(MatrixNeuralGas, init="k-means++"),
-    "ngpca": partial(NGPCA, algorithm="batch", init="k-means++"),
+LOCAL: dict[str, Any] = {
+    "matrix": MatrixNeuralGas,
+    "ngpca": partial(NGPCA, algorithm="batch"),
     "vqpca": VQPCA,
     "ppca": partial(MixturePPCA, init="k-means++"),
 }
 METHODS = (*LOCAL, "pca", "vq")
-MOST_BLOCKS = 100_000  # that a codebook is learned from
+MOST_BLOCKS = 50_000  # that a codebook is learned from
 TRIAL_EPOCHS, TRIAL_BLOCKS = 5, 15_000  # of the training when plans are compared
 FINEST, COARSEST = 2.0**-2, 2.0**10  # steps of coefficients
 
@@ -121,7 +121,7 @@ class ImageCompressor(BaseEstimator):
     Notes
     -----
     A stream holds a header, the codebook, the indices, the coefficients and a checksum. Decoding uses integers only, so
-    a stream gives the same picture everywhere. At most 100 000 blocks, drawn at random, are used for training. Colours
+    a stream gives the same picture everywhere. At most 50 000 blocks, drawn at random, are used for training. Colours
     are not separated first: principal components of blocks of all colours do that themselves, and better.
 
     References
@@ -342,10 +342,7 @@ class ImageCompressor(BaseEstimator):
             )
         self.block_size_, self.coefficient_bits_ = plan.block_size, plan.coefficient_bits
         self.n_channels_ = images[0].size // count_pixels(images[:1])
-        rng = check_random_state(self.random_state)
-        if len(blocks) > most_blocks:
-            blocks = blocks[rng.choice(len(blocks), most_blocks, replace=False)]
-        self._learn(blocks, plan, max_iter, rng)
+        self._learn(blocks, plan, max_iter, most_blocks)
         self.n_prototypes_, self.n_components_, _ = self.components_.shape
         self._codebook = Codebook.quantised(self.prototypes_, self.components_)
         self._checksum = zlib.crc32(self._codebook.to_bytes())
@@ -356,19 +353,23 @@ class ImageCompressor(BaseEstimator):
         self._codebook_rate = 8 * sum(header.codebook_size for header in headers) / count_pixels(images)
         return self
 
-    def _learn(self, blocks: NDArray[np.uint8], plan: Plan, max_iter: int, rng: np.random.RandomState) -> None:
+    def _learn(self, blocks: NDArray[np.uint8], plan: Plan, max_iter: int, most_blocks: int) -> None:
         """Find prototypes and components, and the map they come from."""
-        kinds, counts = np.unique(blocks, axis=0, return_counts=True)
         n, k, m = plan.n_prototypes, plan.n_components, blocks.shape[1]
+        rng = check_random_state(self.random_state)
         common: dict[str, Any] = {"random_state": rng.randint(2**31), "verbose": max(self.verbose - 1, 0)}
+        kinds = np.unique(blocks, axis=0)
+        if len(blocks) > most_blocks:
+            blocks = blocks[rng.choice(len(blocks), most_blocks, replace=False)]
         samples = blocks.astype(np.float64)
         self.estimator_: Any = None
         if len(kinds) <= n:
             self.prototypes_, self.components_ = kinds.astype(np.float64), np.empty((len(kinds), 0, m))
         elif self.method == "vq":
-            self.estimator_ = NeuralGas(n, max_iter=max_iter, **common)
-            self.estimator_.fit(kinds.astype(np.float64), sample_weight=counts)
-            self.prototypes_, self.components_ = self.estimator_.prototypes_, np.empty((n, 0, m))
+            kinds, counts = np.unique(samples, axis=0, return_counts=True)
+            self.estimator_ = NeuralGas(min(n, len(kinds)), max_iter=max_iter, **common)
+            self.prototypes_ = self.estimator_.fit(kinds, sample_weight=counts).prototypes_
+            self.components_ = np.empty((len(self.prototypes_), 0, m))
         elif self.method == "pca":
             with chunk_threads(1):
                 self.estimator_ = PCA(k, svd_solver="covariance_eigh").fit(samples)
