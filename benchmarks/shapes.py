@@ -284,7 +284,13 @@ TASKS: dict[str, Task] = {
             most_fits=2,
         ),
         OnlineTask(
-            "ngpca", f"online NGPCA on the digits {DIGIT} of MNIST", partial(digit, DIGIT), 10, 10, epochs=20_000
+            "ngpca",
+            f"online NGPCA on the digits {DIGIT} of MNIST",
+            partial(digit, DIGIT),
+            10,
+            10,
+            epochs=120_000,
+            most_fits=1,
         ),
         BatchTask(
             "ngpca-batch",

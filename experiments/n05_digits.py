@@ -225,17 +225,18 @@ def model_rows(values: dict[Any, Array]) -> list[dict[str, Any]]:
 def own_rows(validated: dict[str, Any], chosen: str, final: Array) -> list[dict[str, Any]]:
     """Return rows on our own settings."""
     tests = final[:, 0]
+    reached = "reached" if tests.mean() < TARGET else "missed"
     return [
         *(row(f"{name}: validation error, %", None, found[0], NO_NUMBER) for name, found in validated.items()),
-        row(f"chosen, {chosen}: test error, %", f"aim: below {TARGET:g}", tests, holds(tests.mean() < TARGET)),
-        row(f"chosen, {chosen}: training error, %", PRINTED["NGPCA", "training"], final[:, 1], NO_NUMBER),
-        row(f"chosen, {chosen}: training, minutes", PRINTED_MINUTES, final[:, 2] / 60, NO_NUMBER),
+        row(f"chosen, {chosen}: test error, % (aim: below {TARGET:g}; {reached})", None, tests, NO_NUMBER),
+        row(f"chosen, {chosen}: training error, %", None, final[:, 1], NO_NUMBER),
+        row(f"chosen, {chosen}: training, minutes", None, final[:, 2] / 60, NO_NUMBER),
     ]
 
 
 def draw(result: Result) -> Figure:
     """Draw figs. 6 to 9 from the first run, and the errors of all candidates."""
-    figure = Figure(figsize=(13, 9.5), layout="constrained")
+    figure = Figure(figsize=(13, 8.4), layout="constrained")
     columns: Any = figure.subfigures(1, 2, width_ratios=(1, 1.25))
     upper, lower = columns[0].subfigures(2, 1, height_ratios=(1.7, 1))
     data = mnist(result["data"]["quick"])
@@ -243,12 +244,14 @@ def draw(result: Result) -> Figure:
         train, test = data
         model = published(0, result["data"]["steps"]).fit(*train)
         unit = int(np.flatnonzero(model.prototype_labels_ == DIGIT)[0])
-        eigenimages, variation, mistakes = columns[1].subfigures(3, 1, height_ratios=(2, 1.15, 2))
+        eigenimages, variation, mistakes = columns[1].subfigures(3, 1, height_ratios=(2.2, 1, 1.9))
         plot_codebook(model, ax=upper.subplots())
-        plot_eigenimages(model, unit, ax=panels(eigenimages, 2, 6)[:11])
-        plot_variation(model, unit, ax=panels(variation, 1, 10))
+        panels = eigenimages.subplots(2, 6).ravel()
+        panels[-1].remove()
+        plot_eigenimages(model, unit, ax=panels[:-1])
+        plot_variation(model, unit, ax=variation.subplots(1, 10))
         n_classes = len(np.unique(test[1][model.predict(test[0]) != test[1]]))
-        plot_misclassified(model, *test, ax=panels(mistakes, 2, n_classes).reshape(2, n_classes))
+        plot_misclassified(model, *test, ax=mistakes.subplots(2, n_classes))
         for part, title in (
             (upper, "centres"),
             (eigenimages, f"a unit of the digit {DIGIT} and its directions"),
@@ -260,14 +263,6 @@ def draw(result: Result) -> Figure:
     return figure
 
 
-def panels(figure: Any, n_rows: int, n_columns: int) -> Array:
-    """Return Axes without frames, in rows."""
-    axes = figure.subplots(n_rows, n_columns, squeeze=False).ravel()
-    for ax in axes:
-        ax.set_axis_off()
-    return axes
-
-
 def draw_candidates(ax: Any, data: dict[str, Any]) -> None:
     """Draw the validation errors, and the test errors of the chosen setting."""
     names = list(data["validated"])
@@ -276,7 +271,7 @@ def draw_candidates(ax: Any, data: dict[str, Any]) -> None:
     tests = np.array(data["final"])[:, 0]
     ax.plot(tests, np.full(len(tests), names[int(np.argmin(errors))], dtype=object), "o", color="#c8553d", label="test")
     ax.axvline(PRINTED["NGPCA", "test"], color="#c8553d", linestyle="--", linewidth=1, label="printed, NGPCA")
-    ax.set(xlabel="error, % (bars: validation)", xlim=(1, 3))
+    ax.set(xlabel="error, % (bars: validation)", xlim=(1, 3.6))
     ax.invert_yaxis()
     ax.spines[["top", "right"]].set_visible(False)
-    ax.legend(frameon=False, fontsize="small")
+    ax.legend(frameon=False, fontsize="small", loc="center right")
