@@ -90,7 +90,7 @@ def test_default_map_has_shapes_and_the_given_seed():
 def test_default_map_learns_digits(digits):
     X, y = digits
     model = digit_classifier(levels=16, random_state=0)
-    model.set_params(classifier__estimator__n_prototypes=3, classifier__estimator__n_components=5)
+    model["classifier"].estimator.set_params(n_prototypes=3, n_components=5, max_iter=10)
     assert model.fit(X[:N_TRAIN], y[:N_TRAIN]).score(X[N_TRAIN:], y[N_TRAIN:]) > 0.93
 
 
