@@ -175,7 +175,10 @@ def _tally(results: Mapping[str, Result]) -> str:
 
 def _cells(line: Row) -> list[str]:
     """Return the texts of a row: quantity, document, ours, runs, verdict."""
-    ours = _text(line["ours"]) if line["sd"] is None else f"{_text(line['ours'])} ± {line['sd']:.2g}"
+    ours = _text(line["ours"])
+    if line["sd"] is not None:
+        rounding = 1e-12 * abs(line["ours"])
+        ours += f" ± {line['sd'] if line['sd'] > rounding else 0:.2g}"
     return [line["quantity"], _text(line["document"]), ours, str(line["n"] or ""), line["verdict"]]
 
 
