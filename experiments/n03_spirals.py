@@ -60,6 +60,8 @@ BAND = (-1.50, -1.34)
 
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
+    "1 direction (4 pi), sd": "6.8 to 11.6 in ten runs on samples of their own; the printed one is of a single run",
+    "mixture of PPCA (clean angle)": "above the printed likelihood, which is of one sample and another program",
     "2 pi, as printed": "with the printed angle the spiral is shorter and the likelihood higher; 4 pi agrees",
     "noisy angle, as printed": "as printed, noise moves points along the spiral, hardly off it; a clean angle agrees",
 }
