@@ -238,3 +238,19 @@ def add_products(
                     pull = weights[j, i] * coordinates[j, i * q + a]
                     for t in range(d):
                         products[i, a, t] += pull * (features[j, t] - positions[i, t])
+
+
+@njit(cache=True, nogil=True)
+def sum_weighted(
+    rows: NDArray[Any],
+    starts: NDArray[Any],
+    columns: NDArray[Any],
+    weights: NDArray[np.float64],
+    sums: NDArray[np.float64],
+) -> None:
+    """Add the product of rows (c, n) with a sparse matrix (n, k), given row by row, to ``sums`` (c, k)."""
+    for r in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            value = rows[r, j]
+            for t in range(starts[j], starts[j + 1]):
+                sums[r, columns[t]] += weights[t] * value

@@ -178,11 +178,7 @@ class OnLattice:
         mixture = None if self.winner == "nearest" else np.exp(log_shares)
         if not prototypes.linear:
             return self._gather_each(prototypes, source, log_shares, mixture)
-        fields = sum_by_winner(prototypes, source, mixture)  # Heskes 1999; Hasenfuss 2009, eq. 2.5
-        occupied = fields.mass > 0
-        logs = log_shares[occupied].T
-        log_scale = logs.max(axis=1)
-        return Statistics.of(np.exp(logs - log_scale[:, None]), fields.moments[occupied], log_scale)
+        return sum_by_winner(prototypes, source, mixture).shared(log_shares)  # Heskes 1999; Hasenfuss 2009, eq. 2.5
 
     def _gather_each(
         self,
@@ -242,7 +238,7 @@ def _learn_plain(
 
     if prototypes.linear:
         find = prototypes.seek(source.dtype, mixture)
-        return lambda chunk: Statistics.of(members(find(chunk), chunk), chunk.lifted)
+        return lambda chunk: prototypes.sums(chunk, members(find(chunk), chunk))
     measure = prototypes.measure(source.dtype)
 
     def learn(chunk: Chunk) -> Statistics:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -94,11 +94,13 @@ class Lifted(ABC):
         columns = self.columns(dtype)
 
         def look(chunk: Chunk) -> tuple[NDArray[Any], Sums]:
-            return chunk.lifted @ columns, lambda weights, log_scale=None: Statistics.of(
-                weights, chunk.lifted, log_scale
-            )
+            return chunk.lifted @ columns, partial(self.sums, chunk)
 
         return look
+
+    def sums(self, chunk: Chunk, weights: Any, log_scale: Floats | None = None) -> Statistics:
+        """Sum the samples of a chunk with weights (k, c), a dense or sparse array."""
+        return Statistics.of(weights, chunk.lifted, log_scale)
 
     def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
         """Return the function that gives the nearest prototypes of a chunk.

@@ -9,6 +9,7 @@ the data.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 
 from protolearn.core.shapes import Shapes
 
-__all__ = ["ArraySource", "Chunk", "cut_patches"]
+__all__ = ["ArraySource", "Chunk", "Source", "cut_patches"]
 
 CHUNK_BYTES = 2 << 20  # rows of a chunk with their distances stay within the cache of one core
 KEPT_BYTES = 64 << 20  # lifted samples up to this size are kept; larger data are read anew in every epoch
@@ -50,7 +51,64 @@ class Chunk:
         return self.lifted[:, : self.n_columns]
 
 
-class ArraySource:
+class Source(ABC):
+    """Samples with weights, read in chunks by several threads; what `ArraySource` and `Pairs` have in common."""
+
+    dtype: np.dtype[Any]
+    weights: NDArray[Any]
+    n_samples: int
+    n_lifted: int
+    n_threads: int
+    chunk_size: int | None = None
+    _pool: ThreadPoolExecutor | None = None
+
+    @abstractmethod
+    def chunk(self, rows: slice) -> Any:
+        """Read some rows."""
+
+    def slices(self, width: int = 1) -> list[slice]:
+        """Cut the rows for chunks that stay in the cache, with ``width`` numbers beside each sample."""
+        size = self.chunk_size
+        if size is None:
+            row_bytes = (self.n_lifted + width) * self.dtype.itemsize
+            most = int(np.clip(CHUNK_BYTES // row_bytes, 128, 8192))
+            rounds = -(-self.n_samples // (N_SPANS * most))  # as many chunks for each span
+            size = max(1, min(most, -(-self.n_samples // (N_SPANS * rounds))) if self.n_samples > most else most)
+        return [slice(a, min(a + size, self.n_samples)) for a in range(0, self.n_samples, size)]
+
+    def map(self, function: Callable[[Any], T], n_prototypes: int = 1) -> Iterator[T]:
+        """Yield ``function(chunk)`` for every chunk, in order."""
+        return self._spread(lambda rows: function(self.chunk(rows)), self.slices(n_prototypes), n_prototypes)
+
+    def sum(self, function: Callable[[Any], T], n_prototypes: int = 1, width: int | None = None) -> T:
+        """Add ``function(chunk)`` over all chunks; the order of additions does not depend on the threads.
+
+        ``n_prototypes`` tells how much work a sample is, and ``width`` how many numbers it needs at a time.
+        """
+        slices = self.slices(n_prototypes if width is None else width)
+        bounds = np.linspace(0, len(slices), min(N_SPANS, len(slices)) + 1).astype(int)
+        spans = [slices[a:b] for a, b in pairwise(bounds)]
+        return reduce(
+            add,
+            self._spread(lambda span: reduce(add, (function(self.chunk(rows)) for rows in span)), spans, n_prototypes),
+        )
+
+    def gather(
+        self, function: Callable[[Any], tuple[NDArray[Any], ...]], n_prototypes: int = 1
+    ) -> list[NDArray[Any]]:
+        """Concatenate per-sample results of ``function`` over all chunks."""
+        return [np.concatenate(parts) for parts in zip(*self.map(function, n_prototypes))]
+
+    def _spread(self, function: Callable[[Any], T], parts: list[Any], n_prototypes: int) -> Iterator[T]:
+        work = self.n_samples * (self.n_lifted - 2) * n_prototypes
+        if self.n_threads == 1 or len(parts) == 1 or work < 2_000_000:  # below that, threads cost more than they bring
+            yield from map(function, parts)
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self.n_threads)
+        yield from self._pool.map(function, parts)
+
+class ArraySource(Source):
     """Samples of an array or memory map, with weights and, for supervised maps, label vectors.
 
     The distance between a sample and a prototype is ``(1 - label_weight) |x - w|^2 + label_weight |y - w_y|^2``.
@@ -125,7 +183,6 @@ class ArraySource:
         if labels is None:
             self.metric[:] = 1.0
 
-        self._pool: ThreadPoolExecutor | None = None
         self._kept: NDArray[Any] | None = None
         if keep and self.n_samples * self.n_lifted * self.dtype.itemsize <= KEPT_BYTES:
             self._kept = self._lift(slice(None))
@@ -169,53 +226,11 @@ class ArraySource:
         lifted[:, -1] = norms
         return lifted
 
-    def slices(self, width: int = 1) -> list[slice]:
-        """Cut the rows for chunks that stay in the cache, with ``width`` numbers beside each sample."""
-        size = self.chunk_size
-        if size is None:
-            row_bytes = (self.n_lifted + width) * self.dtype.itemsize
-            most = int(np.clip(CHUNK_BYTES // row_bytes, 128, 8192))
-            rounds = -(-self.n_samples // (N_SPANS * most))  # as many chunks for each span
-            size = max(1, min(most, -(-self.n_samples // (N_SPANS * rounds))) if self.n_samples > most else most)
-        return [slice(a, min(a + size, self.n_samples)) for a in range(0, self.n_samples, size)]
-
-    def map(self, function: Callable[[Chunk], T], n_prototypes: int = 1) -> Iterator[T]:
-        """Yield ``function(chunk)`` for every chunk, in order."""
-        return self._spread(lambda rows: function(self.chunk(rows)), self.slices(n_prototypes), n_prototypes)
-
-    def sum(self, function: Callable[[Chunk], T], n_prototypes: int = 1, width: int | None = None) -> T:
-        """Add ``function(chunk)`` over all chunks; the order of additions does not depend on the threads.
-
-        ``n_prototypes`` tells how much work a sample is, and ``width`` how many numbers it needs at a time.
-        """
-        slices = self.slices(n_prototypes if width is None else width)
-        bounds = np.linspace(0, len(slices), min(N_SPANS, len(slices)) + 1).astype(int)
-        spans = [slices[a:b] for a, b in pairwise(bounds)]
-        return reduce(
-            add,
-            self._spread(lambda span: reduce(add, (function(self.chunk(rows)) for rows in span)), spans, n_prototypes),
-        )
-
-    def gather(
-        self, function: Callable[[Chunk], tuple[NDArray[Any], ...]], n_prototypes: int = 1
-    ) -> list[NDArray[Any]]:
-        """Concatenate per-sample results of ``function`` over all chunks."""
-        return [np.concatenate(parts) for parts in zip(*self.map(function, n_prototypes))]
-
     def rows(self, indices: NDArray[np.int64]) -> NDArray[Any]:
         """Return single samples in the source's own coordinates, of shape (len(indices), D)."""
         points = self.X[indices].astype(self.dtype) - self.origin[: self.n_features].astype(self.dtype)
         points *= self.scale.astype(self.dtype)
         return points if self.labels is None else np.hstack([points, self.labels[indices].astype(self.dtype)])
-
-    def _spread(self, function: Callable[[Any], T], parts: list[Any], n_prototypes: int) -> Iterator[T]:
-        work = self.n_samples * (self.n_lifted - 2) * n_prototypes
-        if self.n_threads == 1 or len(parts) == 1 or work < 2_000_000:  # below that, threads cost more than they bring
-            yield from map(function, parts)
-            return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.n_threads)
-        yield from self._pool.map(function, parts)
 
 
 def cut_patches(n_samples: int, patch_size: int) -> list[NDArray[np.int64]]:

@@ -49,3 +49,10 @@ class Statistics:
         mine, theirs = np.exp(self.log_scale - base), np.exp(other.log_scale - base)
         moments = mine[:, None] * self.moments + theirs[:, None] * other.moments
         return Statistics(moments, top, self.offset + other.offset)
+
+    def shared(self, log_shares: NDArray[np.float64]) -> Statistics:
+        """Give the sums of every prototype to the others, weighted by ``exp(log_shares)`` (k, k), row to column."""
+        occupied = self.mass > 0
+        logs = log_shares[occupied].T
+        log_scale = logs.max(axis=1)
+        return Statistics.of(np.exp(logs - log_scale[:, None]), self.moments[occupied], log_scale)

@@ -98,8 +98,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         order = rng.permutation(len(samples.X))
         self._learn_patches((samples.take(order[cut]) for cut in cuts), None, rng)
         with chunk_threads(self.n_jobs) as n_threads:
-            self.labels_, second = winners(*self._stage(samples.X, self._model, n_threads))
-        k = len(self.prototypes_)
+            self.labels_, second = self._winners(samples.X, self._model, n_threads)
+        k = len(self._model)
         self.multiplicities_ = np.bincount(self.labels_, samples.weights, k).astype(np.float64)
         self.graph_ = hebbian_graph(self.labels_, second, samples.weights, k)
         return self
@@ -212,7 +212,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     @property
     def _n_features_out(self) -> int:
-        return len(self.prototypes_)
+        return len(self._model)
 
     def _nearest(self, X: NDArray[Any]) -> NDArray[np.int64]:
         with chunk_threads(self.n_jobs) as n_threads:
@@ -254,9 +254,9 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"label_weight={self.label_weight}, but the map so far was fitted "
                 f"{'without' if model.fuzzy is None else 'with'} labels; call fit to start anew."
             )
-        if self._size(model.cooperation) != len(model.positions):
+        if self._size(model.cooperation) != len(model):
             raise ValueError(
-                f"n_prototypes={self._size(model.cooperation)}, but the map so far has {len(model.positions)}; "
+                f"n_prototypes={self._size(model.cooperation)}, but the map so far has {len(model)}; "
                 "call fit to start anew."
             )
 
@@ -312,7 +312,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             if len(models) > 1 and not interrupted:
                 others = reduce(Samples.joined, (model.as_samples() for model in models[1:]))
                 merged = self._learn_best(others, models[0], rng, n_threads, decay=1.0)
-                shown = winners(*self._stage(group[-1].X, merged, n_threads))
+                shown = self._winners(group[-1].X, merged, n_threads)
                 models[0] = merged.showing(group[-1].weights, *shown)
         if models:
             self._rng = rng
@@ -349,7 +349,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         scale = float(weights.max(initial=1e-300))
         source = self._source(taught, weights / scale, model, n_threads)
         cooperation = self._cooperation(source) if model is None else model.cooperation
-        k = self._size(cooperation) if model is None else len(model.positions)
+        k = self._size(cooperation) if model is None else len(model)
         if model is None:
             require_samples(len(taught.X), k)
         resumed = model is not None and self._resumes()
@@ -367,32 +367,49 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 self._report(costs, ranges)
         except KeyboardInterrupt:
             interrupted = True
-        d = source.n_features
+        history = {"costs": costs, "ranges": ranges, "interrupted": interrupted, "magnification": magnification}
+        earlier = None if resumed else model
+        return self._placed(prototypes, source, cooperation, patch, n_new, earlier, n_threads, history)
+
+    # What a map with prototypes of another kind says differently
+
+    def _placed(
+        self,
+        prototypes: Any,
+        source: Any,
+        cooperation: Cooperation,
+        patch: Samples,
+        n_new: int,
+        earlier: Model | None,
+        n_threads: int,
+        history: dict[str, Any],
+    ) -> Model:
+        """Return what was learned from a patch, whose first samples are new, prototypes in the order of ``earlier``."""
+        k, d = len(prototypes), source.n_features
         positions = (prototypes.positions[:, :d] / source.scale + source.origin[:d]).astype(patch.X.dtype)
         fuzzy = None if patch.labels is None else as_shares(prototypes.positions[:, d:])
         places = np.arange(k)
-        if model is not None and not resumed:
-            _, places = linear_sum_assignment(cdist(model.positions, positions, "sqeuclidean"))
+        if earlier is not None:
+            _, places = linear_sum_assignment(cdist(earlier.positions, positions, "sqeuclidean"))
         placed = Model(
             cooperation,
             positions[places],
             None if fuzzy is None else fuzzy[places],
             patch.classes,
-            magnification,
             masses=np.ones(k),
             winners=np.empty(0, np.int64),
             graph=None,
-            costs=costs,
-            ranges=ranges,
-            interrupted=interrupted,
+            **history,
             **self._shape(prototypes, source, places),
         )
-        first, second = winners(*self._stage(patch.X, placed, n_threads))
+        first, second = self._winners(patch.X, placed, n_threads)
         masses = np.bincount(first, patch.weights, k).astype(np.float64)
         shown = placed.showing(patch.weights[:n_new], first[:n_new], second[:n_new])
         return replace(shown, masses=masses)
 
-    # What a map with prototypes of another kind says differently
+    def _winners(self, X: Any, model: Any, n_threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the nearest and second nearest prototype of every sample."""
+        return winners(*self._stage(X, model, n_threads))
 
     def _source(self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int) -> ArraySource:
         """Return the samples of a patch as the loop reads them."""

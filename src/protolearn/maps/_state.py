@@ -81,6 +81,9 @@ class Model:
     n_steps: int = 0
     unit: float = 1.0
 
+    def __len__(self) -> int:
+        return len(self.positions)
+
     def as_samples(self, decay: float = 1.0) -> Samples:
         """Return the prototypes that stand for something as weighted samples (Hasenfuss 2009, sec. 3.4)."""
         full = self.masses > 0
@@ -93,12 +96,12 @@ class Model:
 
     def showing(self, weights: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]) -> Model:
         """Return the model with the two nearest prototypes, and their graph, of samples of given weights."""
-        return replace(self, winners=first, graph=hebbian_graph(first, second, weights, len(self.positions)))
+        return replace(self, winners=first, graph=hebbian_graph(first, second, weights, len(self)))
 
     def labels_over(self, classes: Any) -> NDArray[np.float64]:
         """Return the fuzzy labels with a column for each of these classes; none if the map is not supervised."""
         if self.fuzzy is None:
-            return np.empty((len(self.positions), 0))
+            return np.empty((len(self), 0))
         return spread_columns(self.fuzzy, self.classes, classes)
 
 

@@ -1,0 +1,288 @@
+"""Objects that are known only by their dissimilarities, or by a kernel: what an update needs of them is one product.
+
+With squared dissimilarities ``S`` and weights ``H`` (n, k) of objects for prototypes, ``S @ H`` holds all distances
+that relational and median prototypes ask for. `Pairs` makes that product: from a matrix in memory, from rows read on
+demand, from a kernel, or from a few landmark columns; and where hardly any weight changed since the last product, from
+those changes alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import pinvh
+from scipy.sparse import csr_array, issparse, vstack
+
+from protolearn.core.sources import Source
+
+__all__ = ["Combination", "Landmarks", "Pairs", "Span"]
+
+BLOCK_BYTES = 16 << 20  # rows of a matrix multiplied at a time
+NEGLIGIBLE = 1e-12  # weights below this share of the largest change nothing; Hasenfuss 2009, sec. 4.2 (fast median search)
+SPARSE = 0.03  # share of weights that are not zero below which a loop over them beats a matrix product
+FEW = 0.1  # share of objects with another weight than in the last product below which only these are multiplied
+REFRESH = 64  # products made from changes, before rounding makes a whole one worth its time
+
+Floats: TypeAlias = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Span:
+    """Some objects: their rows, and weights (c,)."""
+
+    rows: slice
+    weights: Floats
+
+
+@dataclass(frozen=True)
+class Combination:
+    """Weights of objects for prototypes, from which coefficients follow: rows of objects, columns of prototypes.
+
+    The weights are ``weights @ mixture``, divided by ``exp(log_scale)`` for each column. Combinations of consecutive
+    objects add by putting their rows one below the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first = Combination(np.array([[1.0, 0.5]]), np.array([0.0, -800.0]))
+    >>> both = first + first
+    >>> both.dense, both.mass
+    (array([[1. , 0.5],
+           [1. , 0.5]]), array([2., 1.]))
+    """
+
+    weights: Any
+    log_scale: Floats
+    mixture: Floats | None = None
+    offset: float = 0.0
+
+    @property
+    def dense(self) -> Floats:
+        """Return the weights (n, k)."""
+        if self.mixture is not None:
+            return self.weights @ self.mixture
+        return self.weights.toarray() if issparse(self.weights) else self.weights
+
+    @property
+    def mass(self) -> Floats:
+        """Return the sum of weights of each prototype, up to its scale."""
+        sums = np.asarray(self.weights.sum(axis=0), dtype=np.float64)
+        return sums if self.mixture is None else sums @ self.mixture
+
+    def __add__(self, other: Combination) -> Combination:
+        offset = self.offset + other.offset
+        if issparse(self.weights):
+            return Combination(vstack([self.weights, other.weights], format="csr"), self.log_scale, None, offset)
+        top = np.maximum(self.log_scale, other.log_scale)
+        base = np.where(np.isfinite(top), top, 0.0)  # a prototype that no object has reached has the scale -inf
+        parts = [part.weights * np.exp(part.log_scale - base) for part in (self, other)]
+        return Combination(np.concatenate(parts), top, None, offset)
+
+    def shared(self, log_shares: Floats) -> Combination:
+        """Give the objects of every prototype to the others, weighted by ``exp(log_shares)`` (k, k), row to column."""
+        logs = np.where(self.mass[:, None] > 0, log_shares, -np.inf)
+        log_scale = logs.max(axis=0)
+        return Combination(self.weights, log_scale, np.exp(logs - log_scale), self.offset)
+
+
+class Pairs(Source):
+    """Objects with squared dissimilarities ``S`` to each other, weights and, for supervised maps, label vectors.
+
+    Parameters
+    ----------
+    matrix : array of shape (n, n), callable or Landmarks
+        Squared dissimilarities, or a kernel; a callable reads some rows of it.
+    n_samples : int, optional
+        Number of objects, if the matrix is a callable.
+    weights : array of shape (n,), optional
+        Weight of each object, 1 by default.
+    labels : array of shape (n, C), optional
+        Label vectors, one-hot or fuzzy.
+    label_weight : float, default=0.0
+        Share of the labels in the distance.
+    diagonal : array of shape (n,), optional
+        Diagonal of the kernel, if the matrix is one; then ``S_jl = k_jj + k_ll - 2 k_jl``.
+    spread : float, default=0.0
+        Added to every squared dissimilarity between two different objects.
+    n_threads : int, default=1
+        Threads over which rows are spread.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pairs = Pairs(np.array([[0.0, 4.0], [4.0, 0.0]]))
+    >>> pairs.times(np.array([[0.5, 1.0], [0.5, 0.0]]))
+    array([[2., 0.],
+           [2., 4.]])
+    """
+
+    def __init__(
+        self,
+        matrix: Any,
+        *,
+        n_samples: int | None = None,
+        weights: Floats | None = None,
+        labels: NDArray[Any] | None = None,
+        label_weight: float = 0.0,
+        diagonal: Floats | None = None,
+        spread: float = 0.0,
+        n_threads: int = 1,
+    ) -> None:
+        self.matrix = matrix
+        self.n_samples = len(matrix) if n_samples is None else n_samples
+        self.dtype = np.dtype(np.float64)  # of distances, whatever the matrix has
+        self.weights = np.ones(self.n_samples) if weights is None else weights
+        self.labels = np.empty((self.n_samples, 0)) if labels is None else labels.astype(np.float64)
+        self.label_weight = 0.0 if labels is None else label_weight
+        self.diagonal = diagonal
+        self.spread = spread
+        self.n_threads = n_threads
+        self.n_lifted = 10  # reading, ranking and adding: what an object costs beside the product
+        self._last: tuple[Any, Floats, int] | None = None
+
+    def chunk(self, rows: slice) -> Span:
+        """Return some objects."""
+        return Span(rows, self.weights[rows])
+
+    def times(self, weights: Any) -> Floats:
+        """Return ``S @ weights`` (n, k) for weights (n, k), a dense or sparse array."""
+        product = self._product(weights)
+        sums = np.asarray(weights.sum(axis=0), dtype=np.float64)
+        if self.diagonal is not None:
+            product = self.diagonal[:, None] * sums + self.diagonal @ weights - 2.0 * product
+        if self.spread:
+            product = product + self.spread * (sums - weights)  # Hasenfuss 2009, sec. 4.1, without a copy of S
+        return product
+
+    def columns(self, chosen: NDArray[np.int64]) -> Floats:
+        """Return the squared dissimilarities (n, c) of all objects to some of them."""
+        if callable(self.matrix) or isinstance(self.matrix, Landmarks):
+            units = np.zeros((self.n_samples, len(chosen)))
+            units[chosen, np.arange(len(chosen))] = 1.0
+            return self.times(units) if isinstance(self.matrix, Landmarks) else self._from_rows(chosen)
+        return self._squared(np.asarray(self.matrix[chosen], np.float64), chosen).T
+
+    def block(self, chosen: NDArray[np.int64]) -> Floats:
+        """Return the squared dissimilarities (c, c) between some objects."""
+        return self.columns(chosen)[chosen]
+
+    def _from_rows(self, chosen: NDArray[np.int64]) -> Floats:
+        rows = np.concatenate([self.matrix(slice(j, j + 1)) for j in chosen.tolist()])
+        return self._squared(rows.astype(np.float64), chosen).T
+
+    def _squared(self, rows: Floats, chosen: NDArray[np.int64]) -> Floats:
+        """Turn rows of the matrix into squared dissimilarities, spread if asked for."""
+        if self.diagonal is not None:
+            rows = self.diagonal[chosen, None] + self.diagonal - 2.0 * rows
+        if self.spread:
+            rows = rows + self.spread
+            rows[np.arange(len(chosen)), chosen] -= self.spread
+        return rows
+
+    def _product(self, weights: Any) -> Floats:
+        if isinstance(self.matrix, Landmarks):
+            return self.matrix.times(weights)
+        if not issparse(weights):
+            weights = np.where(np.abs(weights) < NEGLIGIBLE * np.abs(weights).max(axis=0), 0.0, weights)
+            if np.count_nonzero(weights) < SPARSE * weights.size:
+                weights = csr_array(weights)
+        product, age = self._from_changes(weights)
+        if product is None:
+            product, age = self._whole(weights), 0
+        self._last = weights, product, age
+        return product
+
+    def _from_changes(self, weights: Any) -> tuple[Floats | None, int]:
+        """Return the product by way of the last one, if few objects have other weights than then."""
+        if self._last is None or callable(self.matrix):
+            return None, 0
+        before, product, age = self._last
+        if age >= REFRESH or before.shape != weights.shape or issparse(before) != issparse(weights):
+            return None, 0
+        changes = weights - before
+        if issparse(changes):
+            changed = np.flatnonzero(np.diff(csr_array(changes != 0).indptr))
+        else:
+            changed = np.flatnonzero(changes.any(axis=1))
+        if len(changed) > FEW * self.n_samples:
+            return None, 0
+        if len(changed) == 0:
+            return product, age
+        rest = changes[changed].toarray() if issparse(changes) else changes[changed]
+        return product + self.matrix[changed].T @ rest.astype(self.matrix.dtype), age + 1
+
+    def _whole(self, weights: Any) -> Floats:
+        product = np.empty((self.n_samples, weights.shape[1]))
+        multiply = _multiply_sparse(weights) if issparse(weights) else _multiply_dense(weights)
+        read = self.matrix if callable(self.matrix) else self.matrix.__getitem__
+        size = max(1, min(BLOCK_BYTES // (8 * self.n_samples), -(-self.n_samples // (2 * self.n_threads))))
+
+        def fill(start: int) -> None:
+            rows = slice(start, min(start + size, self.n_samples))
+            multiply(read(rows), product[rows])
+
+        for _ in self._spread(fill, list(range(0, self.n_samples, size)), self.n_samples):
+            pass
+        return product
+
+
+@dataclass(frozen=True)
+class Landmarks:
+    """A matrix of low rank, from its columns at a few landmarks: the Nystroem approximation ``C W^+ C'``.
+
+    Parameters
+    ----------
+    columns : array of shape (n, l)
+        Squared dissimilarities, or kernel, of all objects to the landmarks.
+    core : array of shape (l, l)
+        Pseudo-inverse of the part between landmarks.
+
+    References
+    ----------
+    Williams and Seeger (2001). Using the Nystroem method to speed up kernel machines. NIPS.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.arange(5.0)
+    >>> S = (x[:, None] - x) ** 2
+    >>> bool(np.allclose(Landmarks.at(S[:, :3], np.arange(3)).times(np.eye(5)), S))
+    True
+    """
+
+    columns: Floats
+    core: Floats
+
+    @classmethod
+    def at(cls, columns: Floats, chosen: NDArray[np.int64]) -> Landmarks:
+        """Make the approximation from columns (n, l) at chosen objects (l,)."""
+        inner = columns[chosen]
+        return cls(columns, pinvh(0.5 * (inner + inner.T), rtol=1e-10))
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def times(self, weights: Any) -> Floats:
+        """Return the product with weights (n, k)."""
+        return self.columns @ (self.core @ (weights.T @ self.columns).T)
+
+
+def _multiply_dense(weights: Floats) -> Callable[[NDArray[Any], Floats], None]:
+    def multiply(rows: NDArray[Any], out: Floats) -> None:
+        out[:] = rows @ weights.astype(rows.dtype, copy=False)
+
+    return multiply
+
+
+def _multiply_sparse(weights: csr_array) -> Callable[[NDArray[Any], Floats], None]:
+    from protolearn.core._kernels import sum_weighted
+
+    def multiply(rows: NDArray[Any], out: Floats) -> None:
+        out[:] = 0.0
+        sum_weighted(rows, weights.indptr, weights.indices, weights.data, out)
+
+    return multiply

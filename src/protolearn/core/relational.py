@@ -1,0 +1,293 @@
+"""Prototypes of objects without coordinates: combinations of objects (`Relational`), or single objects (`Median`).
+
+Both know their distances to all objects after one product of the dissimilarities with the weights of an epoch
+(`Pairs.times`), which also does for kernels, for a virtual spread and for landmarks.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array, issparse
+
+from protolearn.core.pairs import Combination, Pairs, Span
+
+__all__ = ["Median", "Related", "Relational"]
+
+Floats = NDArray[np.float64]
+
+
+class Related(ABC):
+    """Prototypes with known distances to every object of some `Pairs`, and a fuzzy label (k, C) each."""
+
+    pairs: Pairs
+    fuzzy: Floats
+    squares: Floats | cached_property[Floats]  # squared distances (n, k) of all objects, labels not counted
+    linear = True
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """Return the number of prototypes."""
+
+    @abstractmethod
+    def update(self, sums: Combination) -> Self:
+        """Return the best prototypes for these weights; one without objects stays."""
+
+    @cached_property
+    def distances(self) -> Floats:
+        """Squared distances (n, k) of all objects, with the share of the labels."""
+        share = self.pairs.label_weight
+        if share == 0:
+            return self.squares
+        return (1.0 - share) * self.squares + share * label_distances(self.pairs.labels, self.fuzzy)
+
+    def measure(self, dtype: Any) -> Callable[[Span], tuple[Floats, Callable[..., Combination]]]:
+        """Return the function that gives the distances (c, k) of some objects, and one that collects weights (k, c)."""
+
+        def look(span: Span) -> tuple[Floats, Callable[..., Combination]]:
+            return self.distances[span.rows].copy(), partial(self.sums, span)
+
+        return look
+
+    def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Span], NDArray[np.intp]]:
+        """Return the function that gives the nearest prototype (c,) of some objects, by mixed distances if asked."""
+        mix = None if mixture is None else mixture.T
+
+        def find(span: Span) -> NDArray[np.intp]:
+            distances = self.distances[span.rows]
+            return (distances if mix is None else distances @ mix).argmin(axis=1)
+
+        return find
+
+    def sums(self, span: Span, weights: Any, log_scale: Floats | None = None) -> Combination:
+        """Collect weights (k, c), a dense or sparse array, of some objects."""
+        scale = np.zeros(len(self)) if log_scale is None else log_scale
+        return Combination(csr_array(weights.T) if issparse(weights) else weights.T, scale)
+
+    def cost(self, sums: Combination) -> float:
+        """Return half the weighted sum of distances."""
+        together = sums.weights.T @ self.distances if sums.mixture is not None else None
+        if together is not None:
+            twice = (together * sums.mixture).sum(axis=0)
+        else:
+            twice = np.asarray((sums.dense * self.distances).sum(axis=0))
+        scale = np.where(np.isfinite(sums.log_scale), sums.log_scale, -np.inf)
+        return 0.5 * float(np.exp(scale) @ twice) + sums.offset
+
+    def _mean_labels(self, sums: Combination) -> Floats:
+        """Return the weighted mean label of every prototype's objects; one without objects keeps its own."""
+        mass = sums.mass[:, None]
+        return np.divide(sums.dense.T @ self.pairs.labels, mass, out=self.fuzzy.copy(), where=mass > 0)
+
+
+@dataclass(frozen=True)
+class Relational(Related):
+    """Prototypes that are combinations of objects, with coefficients that add up to one.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The objects.
+    coefficients : array of shape (n, k)
+        A column for each prototype.
+    products : array of shape (n, k)
+        ``S @ coefficients``.
+    fuzzy : array of shape (k, C)
+        Labels.
+    n_largest : int, optional
+        Number of coefficients kept for each prototype, all by default.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.0, 1.0, 5.0])
+    >>> pairs = Pairs((x[:, None] - x) ** 2)
+    >>> Relational.at(pairs, np.array([[0.5], [0.5], [0.0]])).distances.ravel()
+    array([ 0.25,  0.25, 20.25])
+    """
+
+    pairs: Pairs
+    coefficients: Floats
+    products: Floats
+    fuzzy: Floats
+    n_largest: int | None = None
+
+    @classmethod
+    def at(
+        cls, pairs: Pairs, coefficients: Floats, fuzzy: Floats | None = None, n_largest: int | None = None
+    ) -> Relational:
+        """Make prototypes with given coefficients (n, k)."""
+        if fuzzy is None:
+            fuzzy = coefficients.T @ pairs.labels
+        return cls(pairs, coefficients, pairs.times(coefficients), fuzzy, n_largest)
+
+    def __len__(self) -> int:
+        return self.coefficients.shape[1]
+
+    @cached_property
+    def self_terms(self) -> Floats:
+        """Return ``a' S a`` for each prototype."""
+        return np.einsum("ji,ji->i", self.coefficients, self.products)
+
+    @cached_property
+    def squares(self) -> Floats:
+        """Squared distances (n, k) of all objects; negative ones can occur if S is not Euclidean."""
+        return self.products - 0.5 * self.self_terms  # Hasenfuss 2009, eq. 4.7
+
+    @property
+    def between(self) -> Floats:
+        """Squared distances (k, k) between prototypes."""
+        crossed = self.coefficients.T @ self.products
+        return between(0.5 * (crossed + crossed.T))
+
+    def update(self, sums: Combination) -> Relational:
+        """Make every prototype the weighted mean of its objects."""
+        mass = sums.mass
+        full = mass > 0
+        scale = 1.0 / np.where(full, mass, 1.0)
+        if self.n_largest is not None:
+            coefficients = largest(sums.dense * scale, self.n_largest)
+            products = self.pairs.times(csr_array(coefficients))
+        else:
+            coefficients = sums.dense * scale  # Hasenfuss 2009, eq. 4.12
+            products = self.pairs.times(sums.weights)
+            products = (products if sums.mixture is None else products @ sums.mixture) * scale
+        return replace(
+            self,
+            coefficients=np.where(full, coefficients, self.coefficients),
+            products=np.where(full, products, self.products),
+            fuzzy=self._mean_labels(sums),
+        )
+
+
+@dataclass(frozen=True)
+class Median(Related):
+    """Prototypes that are objects; the best for weighted objects is the one of least summed dissimilarity to them.
+
+    Parameters
+    ----------
+    pairs : Pairs
+        The objects.
+    indices : array of shape (k,)
+        The object that each prototype is.
+    fuzzy : array of shape (k, C)
+        Labels.
+    distinct : bool, default=True
+        Let no two prototypes be the same object.
+    own_labels : bool, default=False
+        Give a prototype the label of its object, rather than the mean label of the objects it learns from.
+    jitter : array of shape (n, k), optional
+        Added to distances when prototypes are compared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.0, 1.0, 5.0])
+    >>> pairs = Pairs((x[:, None] - x) ** 2)
+    >>> Median.at(pairs, np.array([2])).update(Combination(np.ones((3, 1)), np.zeros(1))).indices
+    array([1])
+    """
+
+    pairs: Pairs
+    indices: NDArray[np.int64]
+    squares: Floats
+    fuzzy: Floats
+    distinct: bool = True
+    own_labels: bool = False
+    jitter: Floats | None = None
+
+    @classmethod
+    def at(cls, pairs: Pairs, indices: NDArray[np.int64], fuzzy: Floats | None = None, **options: Any) -> Median:
+        """Make prototypes at given objects."""
+        fuzzy = pairs.labels[indices] if fuzzy is None else fuzzy
+        return cls(pairs, indices, pairs.columns(indices), fuzzy, **options)
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    @property
+    def between(self) -> Floats:
+        """Squared dissimilarities (k, k) between prototypes."""
+        return self.squares[self.indices]
+
+    def measure(self, dtype: Any) -> Callable[[Span], tuple[Floats, Callable[..., Combination]]]:
+        """Return the function that gives distances, jittered if asked, and one that collects weights."""
+        look = super().measure(dtype)
+        if self.jitter is None:
+            return look
+        jitter = self.jitter
+
+        def shaken(span: Span) -> tuple[Floats, Callable[..., Combination]]:
+            distances, sums = look(span)
+            return distances + jitter[span.rows], sums
+
+        return shaken
+
+    def update(self, sums: Combination) -> Median:
+        """Move every prototype to the generalised median of its objects, unless it is as good where it is."""
+        fuzzy = self._mean_labels(sums)
+        products = self.pairs.times(sums.weights)
+        losses = (products if sums.mixture is None else products @ sums.mixture).T  # Hasenfuss 2009, eq. 4.5
+        if self.own_labels:
+            share, labels = self.pairs.label_weight, self.pairs.labels
+            weights = sums.dense
+            norms = np.einsum("jc,jc->j", labels, labels)
+            apart = (norms @ weights)[:, None] + sums.mass[:, None] * norms - 2.0 * (weights.T @ labels) @ labels.T
+            losses = (1.0 - share) * losses + share * apart
+        losses[sums.mass == 0] = np.inf
+        every = np.arange(len(self))
+        indices = losses.argmin(axis=1)
+        indices = np.where(losses[every, indices] < losses[every, self.indices], indices, self.indices)
+        if self.distinct and len(np.unique(indices)) < len(indices):
+            indices = self._apart(losses, np.exp(sums.log_scale))
+        moved = np.flatnonzero(indices != self.indices)
+        squares = self.squares.copy()
+        squares[:, moved] = self.pairs.columns(indices[moved])
+        if self.own_labels:
+            fuzzy = self.pairs.labels[indices]
+        return replace(self, indices=indices, squares=squares, fuzzy=fuzzy)
+
+    def _apart(self, losses: Floats, scale: Floats) -> NDArray[np.int64]:
+        """Return the best different objects: an assignment problem, in which each has its k best to choose from."""
+        k = len(self)
+        free = np.isinf(losses[:, 0])
+        candidates = np.union1d(np.argpartition(losses[~free], min(k, losses.shape[1]) - 1, axis=1)[:, :k], self.indices)
+        costs = np.maximum(scale, 1e-12 * scale.max())[:, None] * losses[:, candidates]
+        costs[free] = np.where(candidates == self.indices[free, None], 0.0, np.abs(costs[~free]).sum() + 1.0)
+        before = np.searchsorted(candidates, self.indices)
+        _, chosen = linear_sum_assignment(costs)
+        every = np.arange(k)
+        better = costs[every, chosen].sum() < costs[every, before].sum() or len(np.unique(self.indices)) < k
+        return candidates[chosen] if better else self.indices
+
+
+def label_distances(labels: Floats, fuzzy: Floats) -> Floats:
+    """Return squared distances (n, k) between label vectors (n, C) and (k, C)."""
+    norms = np.einsum("jc,jc->j", labels, labels)[:, None] + np.einsum("ic,ic->i", fuzzy, fuzzy)
+    return np.maximum(norms - 2.0 * labels @ fuzzy.T, 0.0)
+
+
+def between(crossed: Floats) -> Floats:
+    """Return squared distances between combinations a, from all ``a_i' S a_j``."""
+    own = np.diag(crossed)
+    squares = crossed - 0.5 * own[:, None] - 0.5 * own  # Hasenfuss 2009, eq. 4.8
+    np.fill_diagonal(squares, 0.0)
+    return squares
+
+
+def largest(coefficients: Floats, n_largest: int) -> Floats:
+    """Keep the largest coefficients of every column, and let them add up to one again."""
+    if n_largest >= len(coefficients):
+        return coefficients
+    kept = np.argpartition(-coefficients, n_largest - 1, axis=0)[:n_largest]
+    sparse = np.zeros_like(coefficients)
+    np.put_along_axis(sparse, kept, np.take_along_axis(coefficients, kept, axis=0), axis=0)
+    sums = sparse.sum(axis=0)
+    return sparse / np.where(sums == 0, 1.0, sums)
