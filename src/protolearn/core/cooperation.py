@@ -265,23 +265,24 @@ def _learn_compiled(
 
 
 class Responsibilities:
-    """Every prototype learns by its share of the density of a mixture at the sample: expectation maximisation.
+    """Every prototype learns by its share ``exp(-d / (2 range))`` of all: expectation maximisation, or annealing.
 
-    Distances are twice the negative logarithm of the density of a prototype, its share included.
+    With the range one, and distances that are twice the negative logarithm of the density of a prototype, shares are
+    the posteriors of a mixture. With a range that falls, it is the temperature of deterministic annealing.
     """
 
     def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
-        """Sum all samples for every prototype, weighted by posterior; the offset makes the cost the log-likelihood."""
+        """Sum all samples for every prototype, weighted by share; the offset makes the cost the free energy."""
         measure = prototypes.measure(source.dtype)
 
         def learn(chunk: Chunk) -> Statistics:
             distances, sums = measure(chunk)
-            logs = -0.5 * distances.astype(np.float64)
+            logs = distances.astype(np.float64) * (-0.5 / range_)
             logs -= logsumexp(logs, axis=1, keepdims=True)
             posteriors = np.exp(logs)
             entropy = float(chunk.weights @ (posteriors * logs).sum(axis=1))
             statistics = sums((posteriors * chunk.weights[:, None]).astype(source.dtype).T)
-            return replace(statistics, offset=entropy)
+            return replace(statistics, offset=range_ * entropy)
 
         return source.sum(learn, len(prototypes))
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
@@ -21,6 +22,7 @@ from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_weights
 
 __all__ = [
+    "Precomputed",
     "correlation_dimension",
     "correlation_integral",
     "mean_pairwise_distance",
@@ -42,8 +44,35 @@ Tiles = Iterator[tuple[slice, Floats]]
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Precomputed:
+    """Squared distances (n, n) between samples, which all functions here take in place of the samples.
+
+    Densities are then known up to a factor.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.array([0.0, 3.0, 6.0])
+    >>> mean_pairwise_distance(Precomputed((x[:, None] - x) ** 2))
+    4.0
+    """
+
+    squared: NDArray[Any]
+    shape = (0, 0)  # no coordinates
+
+    def __len__(self) -> int:
+        return len(self.squared)
+
+    def __getitem__(self, chosen: Any) -> Precomputed:
+        return Precomputed(self.squared[np.ix_(chosen, chosen)])
+
+
+Samples = ArrayLike | Precomputed
+
+
 def parzen_log_density(
-    X: ArrayLike,
+    X: Samples,
     *,
     sample_weight: ArrayLike | None = None,
     bandwidth: float | None = None,
@@ -88,7 +117,9 @@ def parzen_log_density(
     array([ -1.49,  -1.42, -26.11])
     """
     samples, weights = _check_samples(X, sample_weight)
-    targets = check_array(X if points is None else points, dtype=[np.float64, np.float32], input_name="points")
+    targets = samples
+    if points is not None or len(weights) < len(X):  # type: ignore[arg-type]
+        targets = check_array(X if points is None else points, dtype=[np.float64, np.float32], input_name="points")
     if targets.shape[1] != samples.shape[1]:
         raise ValueError(
             f"The points have {targets.shape[1]} features and the samples have {samples.shape[1]}; give both the same."
@@ -113,7 +144,7 @@ def parzen_log_density(
     )
 
 
-def mean_pairwise_distance(X: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+def mean_pairwise_distance(X: Samples, sample_weight: ArrayLike | None = None) -> float:
     """Average Euclidean distance between two different samples.
 
     ``sum_{i,j} u_i u_j |x_i - x_j| / (m (m - 1))`` with ``m = sum_i u_i``: the average over all ordered pairs when
@@ -143,7 +174,7 @@ def mean_pairwise_distance(X: ArrayLike, sample_weight: ArrayLike | None = None)
 
 
 def correlation_integral(
-    X: ArrayLike, radii: ArrayLike, *, sample_weight: ArrayLike | None = None, max_samples: int = 5000
+    X: Samples, radii: ArrayLike, *, sample_weight: ArrayLike | None = None, max_samples: int = 5000
 ) -> Floats:
     """Share of the pairs of samples that are closer than a radius.
 
@@ -194,7 +225,7 @@ def correlation_integral(
 
 @overload
 def correlation_dimension(
-    X: ArrayLike,
+    X: Samples,
     *,
     sample_weight: ArrayLike | None = ...,
     quantiles: tuple[float, float] | None = ...,
@@ -205,7 +236,7 @@ def correlation_dimension(
 
 @overload
 def correlation_dimension(
-    X: ArrayLike,
+    X: Samples,
     *,
     sample_weight: ArrayLike | None = ...,
     quantiles: tuple[float, float] | None = ...,
@@ -215,7 +246,7 @@ def correlation_dimension(
 
 
 def correlation_dimension(
-    X: ArrayLike,
+    X: Samples,
     *,
     sample_weight: ArrayLike | None = None,
     quantiles: tuple[float, float] | None = None,
@@ -314,15 +345,16 @@ def squared_distances(A: NDArray[Any], B: NDArray[Any]) -> Floats:
     return squared
 
 
-def _check_samples(X: ArrayLike, sample_weight: ArrayLike | None) -> tuple[NDArray[Any], Floats]:
+def _check_samples(X: Samples, sample_weight: ArrayLike | None) -> tuple[Any, Floats]:
     """Return the samples that have a weight, and their weights."""
-    samples = check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    given = isinstance(X, Precomputed)
+    samples = X if given else check_array(X, dtype=[np.float64, np.float32], input_name="X")
     weights = check_weights(sample_weight, len(samples), np.float64)
     present = weights > 0.0
     return (samples, weights) if present.all() else (samples[present], weights[present])
 
 
-def _thin(samples: NDArray[Any], weights: Floats, max_samples: int) -> tuple[NDArray[Any], Floats]:
+def _thin(samples: Any, weights: Floats, max_samples: int) -> tuple[Any, Floats]:
     check_number("max_samples", max_samples, integer=True, low=2)
     if len(samples) <= max_samples:
         return samples, weights
@@ -340,14 +372,14 @@ def _count_ordered_pairs(weights: Floats) -> float:
     return total * (total - 1.0)
 
 
-def _default_bandwidth(samples: NDArray[Any], weights: Floats, n_jobs: int | None) -> float:
+def _default_bandwidth(samples: Any, weights: Floats, n_jobs: int | None) -> float:
     distance = _mean_distance(samples, weights, n_jobs)
     if distance == 0.0:
         raise ValueError("All samples are the same point, so there is no natural bandwidth; give a positive bandwidth.")
     return distance / 3.0  # Hasenfuss 2009, sec. 3.5
 
 
-def _mean_distance(samples: NDArray[Any], weights: Floats, n_jobs: int | None = None) -> float:
+def _mean_distance(samples: Any, weights: Floats, n_jobs: int | None = None) -> float:
     def weighted_sum(rows: slice, tiles: Tiles) -> float:
         return sum(
             _times(rows, columns) * float(weights[rows] @ np.sqrt(squared) @ weights[columns])
@@ -358,7 +390,7 @@ def _mean_distance(samples: NDArray[Any], weights: Floats, n_jobs: int | None = 
     return sum(_map_bands(weighted_sum, samples, samples, upper=True, n_jobs=n_jobs)) / pairs
 
 
-def _correlation_curve(samples: NDArray[Any], weights: Floats) -> tuple[Floats, Floats]:
+def _correlation_curve(samples: Any, weights: Floats) -> tuple[Floats, Floats]:
     """Return radii and the share of pairs at a positive distance below each, from a histogram of log distances."""
     bins_per_square = BINS_PER_OCTAVE // 2
     n_bins = (LARGEST_OCTAVE - SMALLEST_OCTAVE) * bins_per_square
@@ -382,8 +414,8 @@ def _correlation_curve(samples: NDArray[Any], weights: Floats) -> tuple[Floats, 
     return radii, shares / shares[-1]
 
 
-def _default_quantiles(samples: NDArray[Any]) -> tuple[float, float]:
-    n_different = len(np.unique(samples, axis=0))
+def _default_quantiles(samples: Any) -> tuple[float, float]:
+    n_different = len(samples) if isinstance(samples, Precomputed) else len(np.unique(samples, axis=0))
     low = max(LOWEST_QUANTILE, LOWEST_NEIGHBOURS / n_different)
     return low, min(1.0, WINDOW_RATIO * low)
 
@@ -402,8 +434,8 @@ def _fitting_window(shares: Floats, low: float, high: float) -> slice:
 
 def _map_bands(
     function: Callable[[slice, Tiles], T],
-    A: NDArray[Any],
-    B: NDArray[Any],
+    A: Any,
+    B: Any,
     *,
     upper: bool = False,
     n_jobs: int | None = None,
@@ -413,10 +445,15 @@ def _map_bands(
     The tiles are slices of the rows of B with the squared distances to them; with ``upper`` only those on and above the
     diagonal.
     """
-    origin = B.mean(axis=0, dtype=np.float64)
-    side = max(1, min(TILE_SIDE, SLAB_ENTRIES // B.shape[1]))
+    given = isinstance(B, Precomputed)
+    origin = None if given else B.mean(axis=0, dtype=np.float64)
+    side = max(1, min(TILE_SIDE, SLAB_ENTRIES // max(1, B.shape[1])))
 
     def tiles(rows: slice) -> Tiles:
+        if given:
+            for columns in _cut(rows.start if upper else 0, len(B), side):
+                yield columns, np.maximum(B.squared[rows, columns].astype(np.float64), 0.0)
+            return
         left = A[rows] - origin
         for columns in _cut(rows.start if upper else 0, len(B), side):
             yield columns, squared_distances(left, B[columns] - origin)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -22,7 +23,9 @@ from protolearn.core.sources import Source
 __all__ = ["Combination", "Landmarks", "Pairs", "Span"]
 
 BLOCK_BYTES = 16 << 20  # rows of a matrix multiplied at a time
-NEGLIGIBLE = 1e-12  # weights below this share of the largest change nothing; Hasenfuss 2009, sec. 4.2 (fast median search)
+NEGLIGIBLE = (
+    1e-12  # weights below this share of the largest change nothing; Hasenfuss 2009, sec. 4.2 (fast median search)
+)
 SPARSE = 0.03  # share of weights that are not zero below which a loop over them beats a matrix product
 FEW = 0.1  # share of objects with another weight than in the last product below which only these are multiplied
 REFRESH = 64  # products made from changes, before rounding makes a whole one worth its time
@@ -166,6 +169,32 @@ class Pairs(Source):
             return self.times(units) if isinstance(self.matrix, Landmarks) else self._from_rows(chosen)
         return self._squared(np.asarray(self.matrix[chosen], np.float64), chosen).T
 
+    @cached_property
+    def order(self) -> NDArray[np.int64]:
+        """Objects by their mean dissimilarity to all, and to all so weighted, whatever order they come in."""
+        shares = self.weights / self.weights.sum()
+        first = self.times(shares[:, None])[:, 0]
+        scale = np.abs(first).max(initial=1e-300)
+        second = self.times((shares * first / scale)[:, None])[:, 0]
+        return np.lexsort((np.round(second / scale, 9), np.round(first / scale, 9)))
+
+    @cached_property
+    def twins(self) -> NDArray[np.int64]:
+        """For every object, the first in order from which it does not differ: mostly itself."""
+        if callable(self.matrix) or isinstance(self.matrix, Landmarks) or self.diagonal is not None:
+            return np.arange(self.n_samples)
+        size = max(1, BLOCK_BYTES // (8 * self.n_samples))
+        blocks = range(0, self.n_samples, size)
+        first = np.concatenate([(self.matrix[start : start + size] == 0).argmax(axis=1) for start in blocks])
+        different, groups = np.unique(first, return_inverse=True)
+        if len(different) == self.n_samples:
+            return first
+        places = np.empty(self.n_samples, np.int64)
+        places[self.order] = np.arange(self.n_samples)
+        earliest = np.full(len(different), self.n_samples)
+        np.minimum.at(earliest, groups, places)
+        return self.order[earliest[groups]]
+
     def block(self, chosen: NDArray[np.int64]) -> Floats:
         """Return the squared dissimilarities (c, c) between some objects."""
         return self.columns(chosen)[chosen]
@@ -240,6 +269,8 @@ class Landmarks:
         Squared dissimilarities, or kernel, of all objects to the landmarks.
     core : array of shape (l, l)
         Pseudo-inverse of the part between landmarks.
+    chosen : array of shape (l,)
+        The landmarks.
 
     References
     ----------
@@ -256,12 +287,13 @@ class Landmarks:
 
     columns: Floats
     core: Floats
+    chosen: NDArray[np.int64]
 
     @classmethod
     def at(cls, columns: Floats, chosen: NDArray[np.int64]) -> Landmarks:
         """Make the approximation from columns (n, l) at chosen objects (l,)."""
         inner = columns[chosen]
-        return cls(columns, pinvh(0.5 * (inner + inner.T), rtol=1e-10))
+        return cls(columns, pinvh(0.5 * (inner + inner.T), rtol=1e-10), chosen)
 
     def __len__(self) -> int:
         return len(self.columns)

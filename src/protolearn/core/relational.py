@@ -37,6 +37,24 @@ class Related(ABC):
         """Return the number of prototypes."""
 
     @abstractmethod
+    def take(self, places: NDArray[np.int64]) -> Self:
+        """Return the prototypes in another order."""
+
+    @abstractmethod
+    def same(self, other: Self) -> bool:
+        """Say whether these are the same prototypes as others."""
+
+    @abstractmethod
+    def at_objects(self, chosen: NDArray[np.int64], which: NDArray[np.int64]) -> Self:
+        """Move some prototypes to given objects."""
+
+    def reseeded(self, idle: NDArray[np.bool_]) -> Self:
+        """Move idle prototypes to the objects that are farthest from their own prototype."""
+        lost = np.where(self.pairs.weights > 0, self.distances.min(axis=1), -np.inf)
+        which = np.flatnonzero(idle)
+        return self.at_objects(np.argsort(lost)[::-1][: len(which)], which)
+
+    @abstractmethod
     def update(self, sums: Combination) -> Self:
         """Return the best prototypes for these weights; one without objects stays."""
 
@@ -147,6 +165,29 @@ class Relational(Related):
         crossed = self.coefficients.T @ self.products
         return between(0.5 * (crossed + crossed.T))
 
+    def take(self, places: NDArray[np.int64]) -> Relational:
+        """Return the prototypes in another order."""
+        coefficients, products = self.coefficients[:, places], self.products[:, places]
+        return replace(self, coefficients=coefficients, products=products, fuzzy=self.fuzzy[places])
+
+    def stirred(self, share: float, coefficients: Floats) -> Relational:
+        """Mix a share of other coefficients (n, k) in."""
+        mixed = (1.0 - share) * self.coefficients + share * coefficients
+        return Relational.at(self.pairs, mixed, self.fuzzy, self.n_largest)
+
+    def same(self, other: Relational) -> bool:
+        """Say whether coefficients are the same."""
+        return bool((self.coefficients == other.coefficients).all() and (self.fuzzy == other.fuzzy).all())
+
+    def at_objects(self, chosen: NDArray[np.int64], which: NDArray[np.int64]) -> Relational:
+        """Move some prototypes to given objects."""
+        coefficients = self.coefficients.copy()
+        coefficients[:, which] = 0.0
+        coefficients[chosen, which] = 1.0
+        fuzzy = self.fuzzy.copy()
+        fuzzy[which] = self.pairs.labels[chosen]
+        return Relational.at(self.pairs, coefficients, fuzzy, self.n_largest)
+
     def update(self, sums: Combination) -> Relational:
         """Make every prototype the weighted mean of its objects."""
         mass = sums.mass
@@ -217,6 +258,23 @@ class Median(Related):
         """Squared dissimilarities (k, k) between prototypes."""
         return self.squares[self.indices]
 
+    def take(self, places: NDArray[np.int64]) -> Median:
+        """Return the prototypes in another order."""
+        indices, squares = self.indices[places], self.squares[:, places]
+        return replace(self, indices=indices, squares=squares, fuzzy=self.fuzzy[places])
+
+    def same(self, other: Median) -> bool:
+        """Say whether objects and labels are the same."""
+        return bool((self.indices == other.indices).all() and (self.fuzzy == other.fuzzy).all())
+
+    def at_objects(self, chosen: NDArray[np.int64], which: NDArray[np.int64]) -> Median:
+        """Move some prototypes to given objects."""
+        indices, squares, fuzzy = self.indices.copy(), self.squares.copy(), self.fuzzy.copy()
+        indices[which] = chosen
+        squares[:, which] = self.pairs.columns(chosen)
+        fuzzy[which] = self.pairs.labels[chosen]
+        return replace(self, indices=indices, squares=squares, fuzzy=fuzzy)
+
     def measure(self, dtype: Any) -> Callable[[Span], tuple[Floats, Callable[..., Combination]]]:
         """Return the function that gives distances, jittered if asked, and one that collects weights."""
         look = super().measure(dtype)
@@ -243,9 +301,9 @@ class Median(Related):
             losses = (1.0 - share) * losses + share * apart
         losses[sums.mass == 0] = np.inf
         every = np.arange(len(self))
-        indices = losses.argmin(axis=1)
+        indices = self.pairs.order[first_of_least(losses[:, self.pairs.order])]
         indices = np.where(losses[every, indices] < losses[every, self.indices], indices, self.indices)
-        if self.distinct and len(np.unique(indices)) < len(indices):
+        if self.distinct and len(np.unique(self._twins[indices])) < len(indices):
             indices = self._apart(losses, np.exp(sums.log_scale))
         moved = np.flatnonzero(indices != self.indices)
         squares = self.squares.copy()
@@ -254,18 +312,34 @@ class Median(Related):
             fuzzy = self.pairs.labels[indices]
         return replace(self, indices=indices, squares=squares, fuzzy=fuzzy)
 
+    @property
+    def _twins(self) -> NDArray[np.int64]:
+        """For every object the first that equals it, also in its label if that counts."""
+        return np.arange(self.pairs.n_samples) if self.own_labels else self.pairs.twins
+
     def _apart(self, losses: Floats, scale: Floats) -> NDArray[np.int64]:
         """Return the best different objects: an assignment problem, in which each has its k best to choose from."""
-        k = len(self)
+        k, twins = len(self), self._twins
+        present = twins[self.indices]
         free = np.isinf(losses[:, 0])
-        candidates = np.union1d(np.argpartition(losses[~free], min(k, losses.shape[1]) - 1, axis=1)[:, :k], self.indices)
+        different = np.unique(twins)
+        if len(different) < k:
+            return present
+        best = np.argpartition(losses[:, different], k - 1, axis=1)[~free, :k]
+        candidates = np.union1d(different[best], present)
         costs = np.maximum(scale, 1e-12 * scale.max())[:, None] * losses[:, candidates]
-        costs[free] = np.where(candidates == self.indices[free, None], 0.0, np.abs(costs[~free]).sum() + 1.0)
-        before = np.searchsorted(candidates, self.indices)
+        costs[free] = np.where(candidates == present[free, None], 0.0, np.abs(costs[~free]).sum() + 1.0)
+        before = np.searchsorted(candidates, present)
         _, chosen = linear_sum_assignment(costs)
         every = np.arange(k)
-        better = costs[every, chosen].sum() < costs[every, before].sum() or len(np.unique(self.indices)) < k
+        better = costs[every, chosen].sum() < costs[every, before].sum() or len(np.unique(present)) < k
         return candidates[chosen] if better else self.indices
+
+
+def first_of_least(losses: Floats) -> NDArray[np.intp]:
+    """Return the first column (k,) of the least value of every row, where values apart by rounding count as equal."""
+    least = losses.min(axis=1, keepdims=True)
+    return (losses <= least + 1e-12 * np.abs(least)).argmax(axis=1)
 
 
 def label_distances(labels: Floats, fuzzy: Floats) -> Floats:

@@ -9,6 +9,14 @@ from protolearn.datasets._clouds import make_clouds, make_eleven_clouds, make_fo
 from protolearn.datasets._digits import downsample_digits
 from protolearn.datasets._manifold import make_magnification_control
 from protolearn.datasets._planar import make_checkerboard, make_half_plane_classes, make_ripley
+from protolearn.datasets._relational import (
+    load_words,
+    make_connectivity,
+    make_profiles,
+    make_pseudo_euclidean,
+    make_string_classes,
+    make_topic_texts,
+)
 from protolearn.datasets._shapes import (
     make_elongated_checkerboard,
     make_gaussian_ellipses,
@@ -22,9 +30,11 @@ from protolearn.datasets._surrogates import make_kdd_surrogate, make_landsat_sur
 
 __all__ = [
     "downsample_digits",
+    "load_words",
     "make_checkerboard",
     "make_cigars",
     "make_clouds",
+    "make_connectivity",
     "make_eleven_clouds",
     "make_elongated_checkerboard",
     "make_four_clouds",
@@ -36,10 +46,14 @@ __all__ = [
     "make_landsat_surrogate",
     "make_magnification_control",
     "make_oblique_classes",
+    "make_profiles",
+    "make_pseudo_euclidean",
     "make_ring_line_square",
     "make_ripley",
     "make_spiral_gaussian",
     "make_spiral_uniform",
     "make_spirals",
+    "make_string_classes",
+    "make_topic_texts",
     "make_vortex",
 ]

@@ -130,7 +130,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         if model is not None:
             self._check_unchanged(model)
         rng = check_random_state(self.random_state) if model is None else self._rng
-        return self._learn_patches([self._read(X, y, sample_weight, reset=model is None)], model, rng)
+        samples, model = self._read_more(X, y, sample_weight, model)
+        return self._learn_patches([samples], model, rng)
 
     def fit_predict(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
@@ -264,14 +265,24 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         for number, patch in enumerate(patches):
             yield self._read(*(patch if isinstance(patch, tuple) else (patch,)), reset=number == 0)
 
+    def _read_more(
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, model: Any
+    ) -> tuple[Samples, Any]:
+        """Validate one more patch, and set the map so far beside it."""
+        return self._read(X, y, sample_weight, reset=model is None), model
+
     def _read(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
     ) -> Samples:
         """Validate one patch of samples."""
         X = refuse_overflow(validate_data(self, X, dtype=[np.float64, np.float32], reset=reset))
+        return self._labelled(X, y, sample_weight)
+
+    def _labelled(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Samples:
+        """Put samples together with their weights and labels."""
         weights = check_weights(sample_weight, len(X), np.float64)
         if y is not None:
-            check_consistent_length(X, y)
+            check_consistent_length(weights, y)
         if self.label_weight == 0:
             return Samples(X, weights)
         if y is None:
@@ -283,7 +294,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        return Samples(X, weights, np.eye(len(classes), dtype=X.dtype)[codes], classes)
+        return Samples(X, weights, np.eye(len(classes), dtype=getattr(X, 'dtype', np.float64))[codes], classes)
 
     def _check_new(self, X: ArrayLike) -> NDArray[Any]:
         check_is_fitted(self, "prototypes_")
@@ -347,7 +358,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         emphasis, magnification = self._emphasis(taught, n_threads)
         weights = taught.weights * emphasis
         scale = float(weights.max(initial=1e-300))
-        source = self._source(taught, weights / scale, model, n_threads)
+        source = self._source(taught, weights / scale, model, n_threads, rng)
         cooperation = self._cooperation(source) if model is None else model.cooperation
         k = self._size(cooperation) if model is None else len(model)
         if model is None:
@@ -411,7 +422,9 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Return the nearest and second nearest prototype of every sample."""
         return winners(*self._stage(X, model, n_threads))
 
-    def _source(self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int) -> ArraySource:
+    def _source(
+        self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int, rng: np.random.RandomState
+    ) -> Any:
         """Return the samples of a patch as the loop reads them."""
         return ArraySource(
             patch.X, weights=weights, labels=patch.labels, label_weight=self.label_weight, n_threads=n_threads

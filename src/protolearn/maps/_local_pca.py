@@ -228,6 +228,9 @@ class MixturePPCA(_LocalPCA):
     def _cooperation(self, source: ArraySource) -> Cooperation:
         return Responsibilities()
 
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+        return np.ones(self.max_iter)
+
     def _epochs(
         self,
         prototypes: Prototypes,

@@ -275,7 +275,9 @@ class ShapedMap(PrototypeMap):
         assert best is not None
         return best
 
-    def _source(self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int) -> ArraySource:
+    def _source(
+        self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int, rng: np.random.RandomState
+    ) -> ArraySource:
         d = patch.X.shape[1]
         if model is not None:
             scale = model.scale

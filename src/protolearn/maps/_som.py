@@ -182,9 +182,13 @@ class SOM(PrototypeMap):
         check_number("range_end", self.range_end, low=0, open_low=True)
 
     def _cooperation(self, source: ArraySource) -> OnLattice:
-        auto = isinstance(self.lattice, str)
-        lattice = suggest_lattice(source, self._samples_per_node(source)) if auto else as_lattice(self.lattice)
+        lattice = self._suggested(source) if isinstance(self.lattice, str) else as_lattice(self.lattice)
         return OnLattice(lattice, self.winner, self.kernel)
+
+    def _suggested(self, source: Any) -> Lattice:
+        """Return a lattice that suits the samples."""
+        n_distinct = len(distinct_rows(source)[0])
+        return suggest_lattice(n_distinct, principal_axes(source, 2)[1], self._samples_per_node(source))
 
     def _samples_per_node(self, source: ArraySource) -> int:
         """Return how many samples a node needs at least, if the lattice is not given."""
@@ -225,11 +229,9 @@ class SOM(PrototypeMap):
         self.lattice_ = model.cooperation.lattice
 
 
-def suggest_lattice(source: ArraySource, samples_per_node: int = 1) -> Lattice:
-    """Return a rectangle of about 5 sqrt(n) nodes for n samples, with sides in proportion to the spread of the data."""
-    n = len(distinct_rows(source)[0])
+def suggest_lattice(n: int, variances: NDArray[np.float64], samples_per_node: int = 1) -> Lattice:
+    """Return a rectangle of about 5 sqrt(n) nodes for n samples, with sides in proportion to the two largest deviations."""
     n_nodes = max(1, min(n // samples_per_node, round(5 * np.sqrt(n))))
-    _, values, _ = principal_axes(source, 2)
-    ratio = np.sqrt(values[0] / values[1]) if len(values) == 2 and values[1] > 0 else 1.0
+    ratio = np.sqrt(variances[0] / variances[1]) if len(variances) == 2 and variances[1] > 0 else 1.0
     columns = int(np.clip(round(np.sqrt(n_nodes * np.clip(ratio, 1.0, 4.0))), 1, n_nodes))
     return rectangular(max(1, n_nodes // columns), columns)

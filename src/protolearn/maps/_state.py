@@ -39,7 +39,7 @@ class Samples:
 
     def joined(self, other: Samples) -> Samples:
         """Append other samples, all of which have spreads if these have any."""
-        X = np.concatenate([self.X, other.X])
+        X = self.X.joined(other.X) if hasattr(self.X, "joined") else np.concatenate([self.X, other.X])
         weights = np.concatenate([self.weights, other.weights])
         spreads = other.spreads
         if self.spreads is not None and spreads is not None:
@@ -53,7 +53,7 @@ class Samples:
             )
         classes = np.union1d(self.classes, other.classes)
         labels = [spread_columns(part.labels, part.classes, classes) for part in (self, other)]
-        return Samples(X, weights, np.concatenate(labels).astype(X.dtype), classes, spreads)
+        return Samples(X, weights, np.concatenate(labels).astype(self.labels.dtype), classes, spreads)
 
 
 @dataclass(frozen=True)

@@ -12,15 +12,19 @@ from protolearn.metrics._margins import (
     posterior_margin_bound,
     ramp_loss,
 )
+from protolearn.metrics._mds import stress
 from protolearn.metrics._neighbourhood import continuity, map_continuity, map_trustworthiness, trustworthiness
 from protolearn.metrics._pictures import psnr
 from protolearn.metrics._quantization import quantization_error
+from protolearn.metrics._relational import dual_cost, intra_cluster_cost
 from protolearn.metrics._topography import topographic_error, topographic_function, topographic_product
 
 __all__ = [
     "MarginBound",
     "classification_margins",
     "continuity",
+    "dual_cost",
+    "intra_cluster_cost",
     "magnification_exponent",
     "map_continuity",
     "map_entropy",
@@ -31,6 +35,7 @@ __all__ = [
     "psnr",
     "quantization_error",
     "ramp_loss",
+    "stress",
     "topographic_error",
     "topographic_function",
     "topographic_product",

@@ -1,4 +1,8 @@
-"""What the measures read from samples and fitted maps: prototypes, lattice, and the nearest prototypes of samples."""
+"""What the measures read from samples and fitted maps: prototypes, lattice, distances and nearest prototypes.
+
+A map of dissimilarities has no vectors. It gives the squared distances between its prototypes
+(``prototype_dissimilarities_``) and those of samples to them (``transform``), which is all that most measures need.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_array
 
@@ -13,7 +18,14 @@ from protolearn.core.lattices import Lattice
 from protolearn.core.loop import distances_to, stage, winners
 from protolearn.core.threads import chunk_threads
 
-__all__ = ["check_samples", "lattice_of", "nearest_prototypes", "prototypes_of"]
+__all__ = [
+    "check_samples",
+    "is_relational",
+    "lattice_of",
+    "nearest_prototypes",
+    "prototype_distances",
+    "prototypes_of",
+]
 
 TIE = 1e-9  # distances that differ by less, relatively, are the same up to rounding
 BLOCK_ENTRIES = 1 << 18  # distances, or coordinates, held at once: 2 MB
@@ -32,9 +44,47 @@ def prototypes_of(source: Any) -> NDArray[Any]:
            [2., 3.]])
     """
     source = getattr(source, "estimator_", source)
+    if is_relational(source):
+        raise ValueError(
+            f"This measure needs prototypes that are vectors, and {type(source).__name__} knows them by their "
+            "dissimilarities only; give a map of vectors, such as NeuralGas."
+        )
     if hasattr(source, "fit") and not hasattr(source, "prototypes_"):
         raise NotFittedError(f"This {type(source).__name__} has no prototypes yet; call fit first.")
     return check_array(getattr(source, "prototypes_", source), dtype=[np.float64, np.float32], input_name="prototypes")
+
+
+def is_relational(source: Any) -> bool:
+    """Say whether this is a fitted map of dissimilarities, or a classifier of one.
+
+    Examples
+    --------
+    >>> is_relational([[0, 1], [2, 3]])
+    False
+    """
+    return hasattr(getattr(source, "estimator_", source), "prototype_dissimilarities_")
+
+
+def prototype_distances(source: Any) -> Floats:
+    """Return the distances (k, k) between the prototypes of any map, or between the rows of an array.
+
+    Squared distances below zero, which dissimilarities that are not Euclidean can lead to, count as zero.
+
+    Examples
+    --------
+    >>> prototype_distances([[0.0], [3.0]])
+    array([[0., 3.],
+           [3., 0.]])
+    >>> from types import SimpleNamespace
+    >>> prototype_distances(SimpleNamespace(prototype_dissimilarities_=[[0.0, 9.0], [9.0, 0.0]]))
+    array([[0., 3.],
+           [3., 0.]])
+    """
+    if is_relational(source):
+        squared = np.asarray(getattr(source, "estimator_", source).prototype_dissimilarities_, dtype=np.float64)
+        return np.sqrt(np.maximum(squared, 0.0))
+    prototypes = prototypes_of(source).astype(np.float64)
+    return cdist(prototypes, prototypes)
 
 
 def lattice_of(estimator: Any) -> Lattice:
@@ -74,17 +124,29 @@ def check_samples(X: ArrayLike, prototypes: NDArray[Any]) -> NDArray[Any]:
     return samples
 
 
-def nearest_prototypes(samples: NDArray[Any], prototypes: NDArray[Any]) -> tuple[Indices, Indices, NDArray[Any]]:
+def nearest_prototypes(X: Any, source: Any) -> tuple[Indices, Indices, NDArray[Any]]:
     """Return the nearest and second nearest prototype of each sample, and the squared distance to the nearest.
+
+    The squared distance can be negative if the map is one of dissimilarities that are not Euclidean.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> first, second, squared = nearest_prototypes(np.array([[0.5], [5.0]]), np.array([[0.0], [2.0], [9.0]]))
+    >>> first, second, squared = nearest_prototypes([[0.5], [5.0]], [[0.0], [2.0], [9.0]])
     >>> first, second, squared
     (array([0, 1]), array([1, 2]), array([0.25, 9.  ]))
     """
+    if is_relational(source):
+        return _two_smallest(getattr(source, "estimator_", source).transform(X))
+    prototypes = prototypes_of(source)
     with chunk_threads() as n_threads:
-        staged = stage(samples, prototypes, n_threads)
+        staged = stage(check_samples(X, prototypes), prototypes, n_threads)
         first, second = winners(*staged)
         return first, second, distances_to(*staged, first)
+
+
+def _two_smallest(distances: NDArray[Any]) -> tuple[Indices, Indices, NDArray[Any]]:
+    """Return where the smallest and second smallest of each row (n, k) are, and the smallest."""
+    rows, others = np.arange(len(distances)), np.array(distances)
+    first = others.argmin(axis=1)
+    others[rows, first] = np.inf
+    return first, others.argmin(axis=1), distances[rows, first]

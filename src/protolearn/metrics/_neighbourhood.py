@@ -7,6 +7,7 @@ for maps (samples are shown at the lattice node of their nearest prototype).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.density import squared_distances
 from protolearn.core.validation import check_number
-from protolearn.metrics._inputs import BLOCK_ENTRIES, TIE, check_samples, lattice_of, nearest_prototypes, prototypes_of
+from protolearn.metrics._inputs import (
+    BLOCK_ENTRIES,
+    TIE,
+    check_samples,
+    is_relational,
+    lattice_of,
+    nearest_prototypes,
+    prototypes_of,
+)
 
 __all__ = ["continuity", "map_continuity", "map_trustworthiness", "trustworthiness"]
 
 Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
 
 
 def trustworthiness(X: ArrayLike, X_embedded: ArrayLike, n_neighbors: int = 5) -> float:
@@ -99,7 +109,7 @@ def continuity(X: ArrayLike, X_embedded: ArrayLike, n_neighbors: int = 5) -> flo
     return trustworthiness(X_embedded, X, n_neighbors)
 
 
-def map_trustworthiness(X: ArrayLike, estimator: Any, n_neighbors: int = 5) -> float:
+def map_trustworthiness(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
     """Whether samples shown as neighbours on the map are neighbours in the data.
 
     The trustworthiness with distances between samples on the map: the distance on the lattice between their nearest
@@ -109,9 +119,9 @@ def map_trustworthiness(X: ArrayLike, estimator: Any, n_neighbors: int = 5) -> f
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Samples.
+        Samples; of a map of dissimilarities those of its fit, or other objects if it compares these itself.
     estimator : fitted map
-        With ``prototypes_`` and ``lattice_``, such as a fitted SOM.
+        With a lattice, such as a fitted SOM or RelationalSOM.
     n_neighbors : int, default=5
         Size of the neighbourhoods, below ``n / 2``.
 
@@ -142,7 +152,7 @@ def map_trustworthiness(X: ArrayLike, estimator: Any, n_neighbors: int = 5) -> f
     return _average_over_ties(X, estimator, n_neighbors, shown_first=True)
 
 
-def map_continuity(X: ArrayLike, estimator: Any, n_neighbors: int = 5) -> float:
+def map_continuity(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
     """Whether samples that are neighbours in the data are shown as neighbours on the map.
 
     The continuity with distances between samples on the map, and ties treated, as in `map_trustworthiness`.
@@ -150,9 +160,9 @@ def map_continuity(X: ArrayLike, estimator: Any, n_neighbors: int = 5) -> float:
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Samples.
+        Samples; of a map of dissimilarities those of its fit, or other objects if it compares these itself.
     estimator : fitted map
-        With ``prototypes_`` and ``lattice_``, such as a fitted SOM.
+        With a lattice, such as a fitted SOM or RelationalSOM.
     n_neighbors : int, default=5
         Size of the neighbourhoods, below ``n / 2``.
 
@@ -178,28 +188,54 @@ def map_continuity(X: ArrayLike, estimator: Any, n_neighbors: int = 5) -> float:
     return _average_over_ties(X, estimator, n_neighbors, shown_first=False)
 
 
-def _average_over_ties(X: ArrayLike, estimator: Any, n_neighbors: int, *, shown_first: bool) -> float:
+def _average_over_ties(X: Any, estimator: Any, n_neighbors: int, *, shown_first: bool) -> float:
     """Take neighbours from the map and ranks from the data, or the other way round."""
-    prototypes, lattice = prototypes_of(estimator), lattice_of(estimator)
-    samples = check_samples(X, prototypes)
-    n = len(samples)
+    lattice = lattice_of(estimator)
+    winners = nearest_prototypes(X, estimator)[0]
+    n = len(winners)
     check_number("n_neighbors", n_neighbors, integer=True, low=1)
     if n_neighbors >= n / 2:
         raise ValueError(f"n_neighbors={n_neighbors} must be less than half the number of samples, n={n}.")
-    winners = nearest_prototypes(samples, prototypes)[0]
-    centred = samples - samples.mean(axis=0, dtype=np.float64)
+    squares_from = _squares_between_samples(X, estimator)
     size = max(1, BLOCK_ENTRIES // n)
     penalty = 0.0
     for start in range(0, n, size):
         rows = np.arange(start, min(start + size, n))
-        in_data = _rank_bounds(squared_distances(centred[rows], centred), rows)
+        in_data = _rank_bounds(squares_from(rows), rows)
         on_map = _rank_bounds(lattice.distances[winners[rows]][:, winners], rows)
         neighbours, ranks = (on_map, in_data) if shown_first else (in_data, on_map)
         penalty += float((_neighbour_chance(*neighbours, n_neighbors) * _expected_excess(*ranks, n_neighbors)).sum())
     return 1.0 - 2.0 * penalty / (n * n_neighbors * (2 * n - 3 * n_neighbors - 1))
 
 
-def _rank_bounds(distances: Floats, own: NDArray[np.intp]) -> tuple[Floats, Floats]:
+def _squares_between_samples(X: Any, estimator: Any) -> Callable[[Indices], Floats]:
+    """Return the function that gives the squared distances (b, n) of some samples to all, or numbers of their order."""
+    if not is_relational(estimator):
+        samples = check_samples(X, prototypes_of(estimator))
+        centred = samples - samples.mean(axis=0, dtype=np.float64)
+        return lambda rows: squared_distances(centred[rows], centred)
+    model = getattr(estimator, "estimator_", estimator)
+    if not (isinstance(model.metric, str) and model.metric in ("precomputed", "kernel")):
+        from protolearn.dissimilarities import Dissimilarities  # here, for maps of vectors need none
+
+        source = Dissimilarities(X, model.metric, n_jobs=model.n_jobs, **model.metric_params or {})
+        return lambda rows: source.block(rows, np.arange(len(source)))
+    matrix = np.asarray(X)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(
+            f"X has the shape {matrix.shape}, but this measure compares samples with each other; give the square "
+            "matrix of the fit."
+        )
+    own = matrix.diagonal()
+
+    def squares(rows: Indices) -> Floats:
+        block = 0.5 * (matrix[rows] + matrix[:, rows].T)
+        return own[rows, None] + own - 2.0 * block if model.metric == "kernel" else block
+
+    return squares
+
+
+def _rank_bounds(distances: Floats, own: Indices) -> tuple[Floats, Floats]:
     """Return the first and last rank (b, n), from 1, that each entry can have in its row; a sample's own comes last."""
     b, n = distances.shape
     distances = distances.copy()
@@ -207,7 +243,7 @@ def _rank_bounds(distances: Floats, own: NDArray[np.intp]) -> tuple[Floats, Floa
     order = np.argsort(distances, axis=1)
     ordered = np.take_along_axis(distances, order, axis=1)
     starts = np.ones((b, n), dtype=bool)
-    starts[:, 1:] = ordered[:, 1:] > (1.0 + TIE) * ordered[:, :-1]
+    starts[:, 1:] = ordered[:, 1:] - ordered[:, :-1] > TIE * np.abs(ordered[:, :-1])
     ends = np.roll(starts, -1, axis=1)  # the first entry always starts a tie, so the last one always ends one
     positions = np.arange(1.0, n + 1.0)
     first, last = np.empty((b, n)), np.empty((b, n))

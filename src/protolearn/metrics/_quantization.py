@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protolearn.core.validation import check_option, check_weights
-from protolearn.metrics._inputs import check_samples, nearest_prototypes, prototypes_of
+from protolearn.metrics._inputs import nearest_prototypes
 
 __all__ = ["quantization_error"]
 
@@ -33,12 +33,15 @@ def quantization_error(
     ``half_sum``        ``1/2 sum u_j e_j^2``                  cost function of k-means (half its inertia)
     ==================  =====================================  =================================================
 
+    Dissimilarities that are not Euclidean can give negative squares ``e_j^2``. They count as they are, but as zero in
+    ``mean_distance``.
+
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Samples.
+        Samples; of a map of dissimilarities what its ``transform`` takes.
     prototypes : array-like of shape (k, d) or fitted estimator
-        The prototypes, or an estimator with ``prototypes_``.
+        The prototypes, or a fitted map.
     sample_weight : array-like of shape (n,), optional
         Weight of each sample, 1 by default.
     reduction : {"mean_distance", "mean_squared", "half_mean", "half_sum"}, default="mean_distance"
@@ -62,11 +65,9 @@ def quantization_error(
     3.0
     """
     check_option("reduction", reduction, ("mean_distance", "mean_squared", "half_mean", "half_sum"))
-    centres = prototypes_of(prototypes)
-    samples = check_samples(X, centres)
-    weights = check_weights(sample_weight, len(samples), np.float64)
-    _, _, squared = nearest_prototypes(samples, centres)
-    errors = np.sqrt(squared) if reduction == "mean_distance" else squared
+    _, _, squared = nearest_prototypes(X, prototypes)
+    weights = check_weights(sample_weight, len(squared), np.float64)
+    errors = np.sqrt(np.maximum(squared, 0.0)) if reduction == "mean_distance" else squared
     scale = 0.5 if reduction.startswith("half") else 1.0
     total = 1.0 if reduction.endswith("sum") else weights.sum()
     return float(scale * (weights @ errors) / total)

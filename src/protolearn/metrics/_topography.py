@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
-from scipy.spatial.distance import cdist
 
 from protolearn.core.lattices import Lattice
 from protolearn.core.validation import check_weights
-from protolearn.metrics._inputs import TIE, check_samples, lattice_of, nearest_prototypes, prototypes_of
+from protolearn.metrics._inputs import TIE, lattice_of, nearest_prototypes, prototype_distances
 
 __all__ = ["topographic_error", "topographic_function", "topographic_product"]
 
@@ -27,9 +26,9 @@ def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike 
     Parameters
     ----------
     X : array-like of shape (n, d)
-        Samples.
+        Samples; of a map of dissimilarities what its ``transform`` takes.
     estimator : fitted map
-        With ``prototypes_`` and ``lattice_``, such as a fitted SOM.
+        With a lattice, such as a fitted SOM or RelationalSOM.
     sample_weight : array-like of shape (n,), optional
         Weight of each sample, 1 by default.
 
@@ -52,11 +51,10 @@ def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike 
     >>> topographic_error([[0.1], [0.9], [1.1], [1.9]], folded)
     0.5
     """
-    prototypes, lattice = prototypes_of(estimator), lattice_of(estimator)
-    _require_two(prototypes)
-    samples = check_samples(X, prototypes)
-    weights = check_weights(sample_weight, len(samples), np.float64)
-    first, second, _ = nearest_prototypes(samples, prototypes)
+    lattice = lattice_of(estimator)
+    _require_two(lattice)
+    first, second, _ = nearest_prototypes(X, estimator)
+    weights = check_weights(sample_weight, len(first), np.float64)
     apart = ~lattice.touching()[first, second]
     return float(weights @ apart / weights.sum())
 
@@ -81,7 +79,7 @@ def topographic_product(estimator: Any) -> float:
     Parameters
     ----------
     estimator : fitted map
-        With ``prototypes_`` and ``lattice_``, such as a fitted SOM.
+        With a lattice, such as a fitted SOM or RelationalSOM.
 
     Returns
     -------
@@ -105,11 +103,11 @@ def topographic_product(estimator: Any) -> float:
     >>> topographic_product(SimpleNamespace(prototypes_=winding, lattice_=chain(9))) < -0.05
     True
     """
-    prototypes, lattice = prototypes_of(estimator).astype(np.float64), lattice_of(estimator)
-    _require_two(prototypes)
-    in_data = _log_distances_to_others(cdist(prototypes, prototypes), "prototypes")
+    lattice = lattice_of(estimator)
+    _require_two(lattice)
+    in_data = _log_distances_to_others(prototype_distances(estimator), "prototypes")
     on_lattice = _log_distances_to_others(lattice.distances, "lattice nodes")
-    k = len(prototypes)
+    k = lattice.n_nodes
     # Q1 Q2 is the product d g at the l-th neighbour on the lattice over the one at the l-th neighbour in the data
     log_ratios = np.array([_in_order_of(g, d + g) - _in_order_of(d, d + g) for d, g in zip(in_data, on_lattice)])
     log_products = np.cumsum(log_ratios, axis=1) / (2 * np.arange(1, k))
@@ -136,7 +134,7 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
     Parameters
     ----------
     estimator : fitted map
-        With ``lattice_`` and ``graph_`` (k, k), such as a fitted SOM.
+        With ``lattice_`` and ``graph_`` (k, k), such as a fitted SOM or RelationalSOM.
 
     Returns
     -------
@@ -190,8 +188,8 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
     return np.concatenate([-scales[::-1], [0], scales]), values
 
 
-def _require_two(prototypes: NDArray[Any]) -> None:
-    if len(prototypes) < 2:
+def _require_two(lattice: Lattice) -> None:
+    if lattice.n_nodes < 2:
         raise ValueError("The map has one prototype only, so no neighbourhoods; give a map with at least two.")
 
 

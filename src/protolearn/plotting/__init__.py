@@ -1,4 +1,4 @@
-"""Pictures of fitted maps and classifiers, drawn with matplotlib: lattices, prototypes, shapes, relevances, regions.
+"""Pictures of fitted maps and classifiers, drawn with matplotlib: lattices, prototypes, examples, shapes, relevances.
 
 Every function takes what it shows first, as a rule a fitted estimator, draws into ``ax`` or a new figure, and returns
 the Axes; nothing is shown or saved, and matplotlib's settings stay as they are. Colour bars and legends stand to the
@@ -18,6 +18,7 @@ from protolearn.plotting._eigenimages import plot_codebook, plot_eigenimages, pl
 from protolearn.plotting._features import plot_graph, plot_prototypes
 from protolearn.plotting._lvq import plot_decision_regions, plot_view
 from protolearn.plotting._maps import plot_class_map, plot_component_planes, plot_hits, plot_u_matrix
+from protolearn.plotting._relational import plot_examples, plot_profiles, plot_prototype_view, plot_spectrum
 from protolearn.plotting._relevances import plot_eigenvalues, plot_explanation, plot_relevance_matrix, plot_relevances
 from protolearn.plotting._shapes import plot_ellipses, plot_training
 from protolearn.plotting._training import plot_learning_curve, plot_margins
@@ -30,6 +31,7 @@ __all__ = [
     "plot_eigenimages",
     "plot_eigenvalues",
     "plot_ellipses",
+    "plot_examples",
     "plot_explanation",
     "plot_graph",
     "plot_history",
@@ -37,9 +39,12 @@ __all__ = [
     "plot_learning_curve",
     "plot_margins",
     "plot_misclassified",
+    "plot_profiles",
+    "plot_prototype_view",
     "plot_prototypes",
     "plot_relevance_matrix",
     "plot_relevances",
+    "plot_spectrum",
     "plot_topographic_function",
     "plot_training",
     "plot_u_matrix",

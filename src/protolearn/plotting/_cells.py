@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,13 +12,15 @@ from matplotlib.patches import Circle, Patch, RegularPolygon, Wedge
 from numpy.typing import NDArray
 
 from protolearn.core.lattices import Lattice
+from protolearn.core.validation import check_number
 from protolearn.plotting._style import EMPTY, MUTED
 
-__all__ = ["draw_cells", "draw_pies", "edge_lines", "height_to_width", "node_radii"]
+__all__ = ["draw_cells", "draw_pies", "edge_lines", "focused", "height_to_width", "node_radii", "points_per_unit"]
 
 CORNERS = {"rectangular": 4, "hexagonal": 6}
 
 Floats = NDArray[np.float64]
+Complex = NDArray[np.complex128]
 
 
 def draw_cells(
@@ -34,7 +38,7 @@ def draw_cells(
     """
     low, high = _corners(lattice)
     cells = PatchCollection(_cell_patches(lattice), edgecolor="white", zorder=2)
-    unit = _points_per_unit(ax, high - low)
+    unit = points_per_unit(ax, high - low)
     cells.set_linewidth(np.clip(0.03 * unit, 0.1, 0.8))
     if colours is None:
         cells.set_cmap(mpl.colormaps[cmap].with_extremes(bad=EMPTY))
@@ -85,6 +89,20 @@ def node_radii(lattice: Lattice) -> Floats:
     return 0.75 * scale * (max(room.min(), 0.2 * float(np.median(room))) if len(room) else 0.5)
 
 
+def focused(lattice: Lattice, focus: int | None) -> Lattice:
+    """Return a hyperbolic lattice with a node moved to the centre of the Poincaré disc, all others with it.
+
+    None leaves any lattice as it is.
+    """
+    if focus is None:
+        return lattice
+    if lattice.kind != "hyperbolic":
+        raise ValueError(f"focus={focus!r} is for hyperbolic lattices, and this is a {lattice!r}; leave it out.")
+    check_number("focus", focus, integer=True, low=0, high=lattice.n_nodes - 1)
+    nodes = lattice.coordinates @ np.array([1, 1j])
+    return replace(lattice, coordinates=_in_plane(_moved(nodes, -nodes[focus])))
+
+
 def height_to_width(lattice: Lattice) -> float:
     """Return the ratio of height to width of the drawing."""
     low, high = _corners(lattice)
@@ -96,11 +114,24 @@ def edge_lines(lattice: Lattice) -> Floats:
     ends = lattice.coordinates[lattice.edges]
     if lattice.kind != "hyperbolic":
         return ends
-    start, stop = (ends[..., 0] + 1j * ends[..., 1]).T[..., None]
+    start, stop = (ends @ np.array([1, 1j])).T[..., None]
     # Seen from the start of an edge, moved to the centre of the disc, the geodesic is a straight ray.
-    target = (stop - start) / (1 - start.conj() * stop)
-    ray = np.linspace(0, 1, 17) * target
-    points = (ray + start) / (1 + start.conj() * ray)
+    ray = np.linspace(0, 1, 17) * _moved(stop, -start)
+    return _in_plane(_moved(ray, start))
+
+
+def points_per_unit(ax: Axes, extent: Floats) -> float:
+    """Return about how many points (1/72 inch) a unit of the lattice is long in the drawing."""
+    width, height = np.array(ax.bbox.size) * 72 / ax.figure.dpi
+    return float(min(width / extent[0], height / extent[1]))
+
+
+def _moved(points: Complex, origin: Complex) -> Complex:
+    """Return where points of the Poincaré disc go in the motion that takes the centre to the origin given."""
+    return (points + origin) / (1 + origin.conj() * points)
+
+
+def _in_plane(points: Complex) -> Floats:
     return np.stack([points.real, points.imag], axis=-1)
 
 
@@ -123,12 +154,6 @@ def _corners(lattice: Lattice) -> tuple[Floats, Floats]:
     # A chain is a thin line; a colour bar beside it needs some height.
     margin = np.maximum(0.0, 0.25 * (high - low).max() - (high - low)) / 2
     return low - margin, high + margin
-
-
-def _points_per_unit(ax: Axes, extent: Floats) -> float:
-    """Return about how many points (1/72 inch) a unit of the lattice is long in the drawing."""
-    width, height = np.array(ax.bbox.size) * 72 / ax.figure.dpi
-    return float(min(width / extent[0], height / extent[1]))
 
 
 def _circumradius(kind: str) -> float:

@@ -20,7 +20,7 @@ def plot_history(estimator: Any, ax: Axes | None = None) -> Axes:
     """Show cost and range over the epochs of the fit (of the last patch, if there were several).
 
     The cost belongs to the axis on the left, the range to a second axis on the right; both are logarithmic unless a
-    value is zero. A map without a range, such as KMeans, has the cost only.
+    value is zero or negative. A map without a range, such as KMeans, has the cost only.
 
     Parameters
     ----------

@@ -11,6 +11,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.lattices import Lattice
+from protolearn.metrics._inputs import is_relational
 
 __all__ = [
     "check_labels",
@@ -36,6 +37,11 @@ def fitted_map(estimator: Any) -> Any:
 def value_of(estimator: Any, attribute: str, what: str) -> Any:
     """Return a fitted attribute, or say what the map lacks."""
     model = fitted_map(estimator)
+    if attribute == "prototypes_" and is_relational(model):
+        raise ValueError(
+            f"This picture shows {what} as vectors, and {type(model).__name__} knows only their dissimilarities. "
+            "plot_prototype_view shows any prototypes, and plot_examples the samples nearest to them."
+        )
     if not hasattr(model, attribute):
         raise ValueError(
             f"This picture shows {what}, and {type(model).__name__} has no {attribute}. "
@@ -50,7 +56,8 @@ def lattice_of(estimator: Any) -> Lattice:
     if not hasattr(model, "lattice_"):
         raise ValueError(
             f"This picture shows a lattice, and {type(model).__name__} has none (no attribute lattice_). "
-            "Give a fitted SOM; of maps without a lattice, plot_prototypes, plot_graph and plot_history can be drawn."
+            "Give a fitted SOM; of maps without a lattice, plot_prototypes, plot_graph and plot_history can be drawn, "
+            "and plot_prototype_view of maps of dissimilarities."
         )
     return model.lattice_
 
@@ -74,13 +81,13 @@ def select_features(estimator: Any, features: Sequence[int | str] | None) -> tup
     return positions, [names[position] for position in positions]
 
 
-def winners(estimator: Any, X: ArrayLike | None) -> Indices:
+def winners(estimator: Any, X: Any) -> Indices:
     """Return the nearest prototype of each sample (n,); None means the samples of the fit."""
     model = fitted_map(estimator)
     if X is None:
         return value_of(estimator, "labels_", "the samples of the fit")
     # A classifier strips the names of the features before it fits its map.
-    return model.predict(X if model is estimator else np.asarray(X))
+    return model.predict(np.asarray(X) if model is not estimator and hasattr(X, "columns") else X)
 
 
 def classes_of(estimator: Any, y: NDArray[Any] | None) -> NDArray[Any] | None:
@@ -120,7 +127,7 @@ def class_shares(estimator: Any, found: Indices | None, y: ArrayLike | None) -> 
     if labels is None or found is None:
         counts = np.asarray(estimator.label_distribution_, dtype=np.float64)
     else:
-        counts = np.zeros((lattice_of(estimator).n_nodes, len(classes)))
+        counts = np.zeros((len(value_of(estimator, "multiplicities_", "samples of prototypes")), len(classes)))
         np.add.at(counts, (found, np.searchsorted(classes, labels)), 1.0)
     totals = counts.sum(axis=1, keepdims=True)
     return classes, np.divide(counts, totals, out=np.zeros_like(counts), where=totals > 0)

@@ -15,8 +15,9 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.lattices import Lattice
-from protolearn.plotting._cells import draw_cells, draw_pies, height_to_width
-from protolearn.plotting._inputs import class_shares, lattice_of, select_features, value_of, winners
+from protolearn.metrics._inputs import prototype_distances
+from protolearn.plotting._cells import draw_cells, draw_pies, focused, height_to_width
+from protolearn.plotting._inputs import class_shares, fitted_map, lattice_of, select_features, value_of, winners
 from protolearn.plotting._style import (
     EMPTY,
     MUTED,
@@ -28,12 +29,21 @@ from protolearn.plotting._style import (
     tint,
 )
 
-__all__ = ["plot_class_map", "plot_component_planes", "plot_hits", "plot_u_matrix"]
+__all__ = [
+    "class_hits",
+    "disc_entry",
+    "draw_classes",
+    "hits_of",
+    "plot_class_map",
+    "plot_component_planes",
+    "plot_hits",
+    "plot_u_matrix",
+]
 
 Floats = NDArray[np.float64]
 
 
-def plot_u_matrix(som: Any, ax: Axes | None = None, *, cmap: str = "viridis") -> Axes:
+def plot_u_matrix(som: Any, ax: Axes | None = None, *, focus: int | None = None, cmap: str = "viridis") -> Axes:
     """Show where neighbours on the lattice are far apart in the data: borders between clusters stand out.
 
     The colour of a node is the mean distance of its prototype to the prototypes at the other ends of its edges.
@@ -41,9 +51,11 @@ def plot_u_matrix(som: Any, ax: Axes | None = None, *, cmap: str = "viridis") ->
     Parameters
     ----------
     som : fitted map
-        With a lattice, such as SOM, or a PrototypeClassifier of one.
+        With a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
     ax : Axes, optional
         Where to draw; by default in a new figure.
+    focus : int, optional
+        Node of a hyperbolic lattice to move to the centre of the disc, where there is most room.
     cmap : str, default="viridis"
         Name of a colour map.
 
@@ -67,23 +79,27 @@ def plot_u_matrix(som: Any, ax: Axes | None = None, *, cmap: str = "viridis") ->
     >>> len(ax.collections[0].get_array())
     54
     """
-    lattice = lattice_of(som)
-    heights = _neighbour_distances(value_of(som, "prototypes_", "distances of prototypes"), lattice)
+    lattice = focused(lattice_of(som), focus)
+    heights = _neighbour_distances(prototype_distances(fitted_map(som)), lattice)
     ax = axes_or_new(ax, height_to_width(lattice))
     cells = draw_cells(ax, lattice, values=heights, cmap=cmap)
     add_colour_bar(ax, cells, "mean distance to neighbours")
     return ax
 
 
-def plot_hits(som: Any, X: ArrayLike | None = None, *, ax: Axes | None = None, cmap: str = "viridis_r") -> Axes:
+def plot_hits(
+    som: Any, X: Any = None, *, focus: int | None = None, ax: Axes | None = None, cmap: str = "viridis_r"
+) -> Axes:
     """Show how many samples each node of the lattice stands for; nodes without samples stay grey.
 
     Parameters
     ----------
     som : fitted map
-        With a lattice, such as SOM, or a PrototypeClassifier of one.
+        With a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
     X : array-like of shape (n, d), optional
-        Samples to count; by default those of the fit, with their weights.
+        Samples to count, as the map's ``predict`` takes them; by default those of the fit, with their weights.
+    focus : int, optional
+        Node of a hyperbolic lattice to move to the centre of the disc, where there is most room.
     ax : Axes, optional
         Where to draw; by default in a new figure.
     cmap : str, default="viridis_r"
@@ -104,8 +120,8 @@ def plot_hits(som: Any, X: ArrayLike | None = None, *, ax: Axes | None = None, c
     >>> float(ax.collections[0].get_array().sum())
     150.0
     """
-    lattice = lattice_of(som)
-    hits = _hits(som, lattice, X)
+    lattice = focused(lattice_of(som), focus)
+    hits = hits_of(som, X)
     ax = axes_or_new(ax, height_to_width(lattice))
     cells = draw_cells(ax, lattice, values=np.ma.masked_equal(hits, 0.0), cmap=cmap)
     cells.set_clim(0.0, hits.max())
@@ -163,7 +179,9 @@ def plot_component_planes(
     return axes
 
 
-def plot_class_map(som: Any, X: ArrayLike | None = None, y: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
+def plot_class_map(
+    som: Any, X: Any = None, y: ArrayLike | None = None, *, focus: int | None = None, ax: Axes | None = None
+) -> Axes:
     """Show which classes lie where on the lattice.
 
     The pale colour of a cell is the largest class of its node. The area of the disc in it is the number of samples, and
@@ -172,12 +190,14 @@ def plot_class_map(som: Any, X: ArrayLike | None = None, y: ArrayLike | None = N
     Parameters
     ----------
     som : fitted map
-        With a lattice, such as SOM, or a PrototypeClassifier of one.
+        With a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
     X : array-like of shape (n, d), optional
-        Samples; by default those of the fit.
+        Samples, as the map's ``predict`` takes them; by default those of the fit.
     y : array-like of shape (n,), optional
         Their classes; by default the labels the prototypes have learned, of a PrototypeClassifier or a map fitted with
         labels.
+    focus : int, optional
+        Node of a hyperbolic lattice to move to the centre of the disc, where there is most room.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -196,31 +216,51 @@ def plot_class_map(som: Any, X: ArrayLike | None = None, y: ArrayLike | None = N
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:3]
     ['0', '1', '2']
     """
-    lattice = lattice_of(som)
-    found = None if X is None and y is None else winners(som, X)
-    classes, shares = class_shares(som, found, y)
-    hits = _hits(som, lattice, X) if found is None else np.bincount(found, minlength=lattice.n_nodes).astype(np.float64)
+    lattice = focused(lattice_of(som), focus)
+    classes, shares, hits = class_hits(som, X, y)
     colours = class_colours(len(classes))
-    territory = np.where(shares.any(axis=1, keepdims=True), tint(colours, 0.35)[shares.argmax(axis=1)], to_rgb(EMPTY))
     ax = axes_or_new(ax, height_to_width(lattice))
-    draw_cells(ax, lattice, colours=territory)
-    largest = hits.max()
-    draw_pies(ax, lattice, hits / largest if largest > 0 else hits, shares, colours)
-    add_legend(ax, [*class_handles(classes, colours), _disc_entry(largest)])
+    draw_classes(ax, lattice, shares, hits, tint(colours, 0.35), colours)
+    add_legend(ax, [*class_handles(classes, colours), disc_entry(hits.max())])
     return ax
 
 
-def _hits(som: Any, lattice: Lattice, X: ArrayLike | None) -> Floats:
-    """Return the number (k,) of samples that each node wins; of those of the fit, their weight."""
-    if X is None:
-        return np.asarray(value_of(som, "multiplicities_", "samples per node"), dtype=np.float64)
-    return np.bincount(winners(som, X), minlength=lattice.n_nodes).astype(np.float64)
+def class_hits(som: Any, X: Any, y: ArrayLike | None) -> tuple[NDArray[Any], Floats, Floats]:
+    """Return the classes (C,), their shares (k, C) in each node, and the number of samples (k,) of each node."""
+    found = None if X is None and y is None else winners(som, X)
+    classes, shares = class_shares(som, found, y)
+    return classes, shares, hits_of(som) if found is None else _counts(found, len(shares))
 
 
-def _neighbour_distances(prototypes: NDArray[Any], lattice: Lattice) -> np.ma.MaskedArray[Any, Any]:
+def hits_of(estimator: Any, X: Any = None) -> Floats:
+    """Return the number (k,) of samples that each prototype wins; of those of the fit, their weight."""
+    masses = np.asarray(value_of(estimator, "multiplicities_", "samples per node"), dtype=np.float64)
+    return masses if X is None else _counts(winners(estimator, X), len(masses))
+
+
+def draw_classes(ax: Axes, lattice: Lattice, shares: Floats, hits: Floats, pale: Floats, strong: Floats) -> None:
+    """Draw cells in the pale colour (C, 3) of their largest class, and pies by hits in strong colours (C, 3)."""
+    territory = np.where(shares.any(axis=1, keepdims=True), pale[shares.argmax(axis=1)], to_rgb(EMPTY))
+    draw_cells(ax, lattice, colours=territory)
+    largest = hits.max()
+    draw_pies(ax, lattice, hits / largest if largest > 0 else hits, shares, strong)
+
+
+def disc_entry(largest: float) -> Artist:
+    """Return an entry of the legend that tells the number of samples of the largest disc."""
+    return Line2D(
+        [], [], linestyle="", marker="o", markersize=9, color=MUTED, label=f"largest disc:\n{largest:g} samples"
+    )
+
+
+def _counts(found: NDArray[np.intp], n_prototypes: int) -> Floats:
+    return np.bincount(found, minlength=n_prototypes).astype(np.float64)
+
+
+def _neighbour_distances(distances: Floats, lattice: Lattice) -> np.ma.MaskedArray[Any, Any]:
     """Return the mean distance (k,) of each prototype to its neighbours on the lattice, masked if it has none."""
     first, second = lattice.edges.T
-    lengths = np.linalg.norm(prototypes[first].astype(np.float64) - prototypes[second], axis=1)
+    lengths = distances[first, second]
     ends, both = np.concatenate([first, second]), np.concatenate([lengths, lengths])
     degrees = np.bincount(ends, minlength=lattice.n_nodes)
     sums = np.bincount(ends, both, minlength=lattice.n_nodes)
@@ -238,9 +278,3 @@ def _panels(n_panels: int, lattice: Lattice) -> NDArray[Any]:
     for unused in axes.ravel()[n_panels:]:
         unused.remove()
     return axes.ravel()[:n_panels]
-
-
-def _disc_entry(largest: float) -> Artist:
-    return Line2D(
-        [], [], linestyle="", marker="o", markersize=9, color=MUTED, label=f"largest disc:\n{largest:g} samples"
-    )

@@ -42,11 +42,12 @@ OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "
 Floats = NDArray[np.float64]
 
 
-def axes_or_new(ax: Axes | None, ratio: float = 0.75) -> Axes:
+def axes_or_new(ax: Axes | None, ratio: float = 0.75, width: float = 6.4) -> Axes:
     """Return the Axes given, or those of a new figure with room for a drawing of this ratio of height to width."""
     if ax is not None:
         return ax
-    return plt.subplots(figsize=(6.4, 0.3 + np.clip(5.4 * ratio, 2.1, 5.4)), layout="constrained")[1]
+    room = width - 1.0
+    return plt.subplots(figsize=(width, 0.3 + np.clip(room * ratio, 2.1, room)), layout="constrained")[1]
 
 
 def class_colours(n_classes: int) -> Floats:
@@ -114,7 +115,8 @@ def class_handles(classes: NDArray[Any], colours: Floats) -> list[Artist]:
 
 
 def add_legend(ax: Axes, handles: Sequence[Artist], title: str | None = None) -> None:
-    """Draw a small legend to the right of the Axes."""
+    """Draw a small legend to the right of the Axes, in as many columns as keep it about as high as these."""
+    n_rows = int(np.clip(ax.bbox.height / ax.figure.dpi / 0.2, 4, 16))
     ax.legend(
         handles=handles,
         title=title,
@@ -125,5 +127,5 @@ def add_legend(ax: Axes, handles: Sequence[Artist], title: str | None = None) ->
         fontsize="small",
         title_fontsize="small",
         alignment="left",
-        ncols=1 + (len(handles) - 1) // 16,
+        ncols=1 + (len(handles) - 1) // n_rows,
     )

@@ -1,0 +1,387 @@
+"""Data that come without vectors: dissimilarities, sequences, profiles, texts and words."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from importlib.resources import files
+from numbers import Integral, Real
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.spatial.distance import pdist, squareform
+from sklearn.utils import Bunch, check_random_state, check_scalar
+
+from protolearn.core.validation import check_option
+from protolearn.datasets._shares import labels_in_shares
+
+__all__ = [
+    "load_words",
+    "make_connectivity",
+    "make_profiles",
+    "make_pseudo_euclidean",
+    "make_string_classes",
+    "make_topic_texts",
+]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+CLASS_SEED = 4  # classes are the same for every random_state
+
+# How often connections have strength 0, 1, 2 and 3.
+WITHIN_GROUPS, BETWEEN_GROUPS = (0.35, 0.20, 0.30, 0.15), (0.86, 0.07, 0.05, 0.02)
+STRONGEST = 4.0  # dissimilarity of two areas without connection
+
+LAST_DAY = 26.0
+
+CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
+N_WORDS = 100  # words of a topic, and words that all topics share
+MAX_TOPICS = 1000
+
+
+class _Walk(NamedTuple):
+    """Sequences of numbers: largest step to the next, largest shift by a substitution, and where they wrap around."""
+
+    step: int
+    shift: int
+    period: int | None
+
+
+LOST, OTHER, FOLLOWED, KEPT = range(4)  # what becomes of a place
+
+WALKS = {"levels": _Walk(3, 6, None), "angles": _Walk(60, 90, 360), "letters": _Walk(13, 13, 26)}
+
+
+def make_pseudo_euclidean(
+    n_samples: int = 200,
+    n_positive: int = 5,
+    n_negative: int = 3,
+    *,
+    n_classes: int = 4,
+    scale: float = 0.1,
+    squared: bool = True,
+    random_state: Any = None,
+) -> tuple[Floats, Labels]:
+    """Make dissimilarities of known signature: points of a space in which some directions count negatively.
+
+    Classes are Gaussians of unit variance. Points ``(x, z)`` with p positive and q negative directions have the squared
+    dissimilarities ``|x_i - x_j|^2 - scale |z_i - z_j|^2``.
+
+    Parameters
+    ----------
+    n_samples : int, default=200
+        Number of objects.
+    n_positive, n_negative : int, default=5, 3
+        Numbers p and q of directions; the signature is (p, q, n - p - q) if there are more than p + q objects.
+    n_classes : int, default=4
+        Number of classes, of equal size.
+    scale : float, default=0.1
+        Weight of the negative directions. With 0 the dissimilarities are Euclidean.
+    squared : bool, default=True
+        Return the squared dissimilarities, some of which may be negative. Otherwise return dissimilarities; `scale` is
+        lowered where it would make a square negative.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible objects. The classes are always the same.
+
+    Returns
+    -------
+    D : ndarray of shape (n, n)
+        Dissimilarities, squared if `squared` is true.
+    y : ndarray of shape (n,)
+        The class of each object.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_pseudo_euclidean
+    >>> from protolearn.dissimilarities import signature
+    >>> D, y = make_pseudo_euclidean(60, 4, 2, random_state=0)
+    >>> signature(D, squared=True)
+    Signature(positive=4, negative=2, zero=54)
+    """
+    check_scalar(n_samples, "n_samples", Integral, min_val=1)
+    check_scalar(n_positive, "n_positive", Integral, min_val=1)
+    check_scalar(n_negative, "n_negative", Integral, min_val=0)
+    check_scalar(n_classes, "n_classes", Integral, min_val=1)
+    check_scalar(scale, "scale", Real, min_val=0)
+    rng = check_random_state(random_state)
+    y = labels_in_shares(n_samples, np.ones(n_classes), rng)
+    centers = 2.0 * np.random.RandomState(CLASS_SEED).standard_normal((n_classes, n_positive + n_negative))
+    points = centers[y] + rng.standard_normal((n_samples, n_positive + n_negative))
+    positive = pdist(points[:, :n_positive], "sqeuclidean")
+    negative = pdist(points[:, n_positive:], "sqeuclidean") if n_negative else np.zeros_like(positive)
+    if squared:
+        return squareform(positive - scale * negative), y
+    below = negative * scale > positive
+    scale = np.min(positive[below] / negative[below], initial=scale)
+    return squareform(np.sqrt(np.maximum(positive - scale * negative, 0.0))), y
+
+
+def make_string_classes(
+    n_classes: int = 5,
+    n_per_class: int = 40,
+    *,
+    length: int = 60,
+    divergence: float = 0.2,
+    mutation: float = 0.3,
+    kind: Literal["levels", "angles", "letters"] = "levels",
+    random_state: Any = None,
+) -> tuple[list[Any], Labels]:
+    """Make sequences of unequal length: the classes descend from one ancestor, and the sequences from their class.
+
+    They stand in for profiles of chromosomes (``kind="levels"``, with the ``edit`` distance), outlines of shapes
+    (``"angles"``, with ``cyclic_edit``) and words or genes (``"letters"``).
+
+    Parameters
+    ----------
+    n_classes : int, default=5
+        Number of classes.
+    n_per_class : int, default=40
+        Number of sequences of each class.
+    length : int, default=60
+        Length of the common ancestor.
+    divergence : float, default=0.2
+        Part of the places, in [0, 1], that change on the way from the ancestor to a class. A third of them is lost, a
+        third takes another value, and a third is followed by a new value.
+    mutation : float, default=0.3
+        Part of the places, in [0, 1], that change in the same way from a class to a sequence. The larger it is against
+        `divergence`, the harder it is to tell the classes apart.
+    kind : {"levels", "angles", "letters"}, default="levels"
+        What sequences are made of: whole numbers; angles from 0 to 359, started at a random place of the outline; or
+        letters.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible sequences. The classes are always the same.
+
+    Returns
+    -------
+    sequences : list of ndarray or of str
+        The sequences in random order; strings if `kind` is "letters".
+    y : ndarray of shape (n,)
+        The class of each sequence.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_string_classes
+    >>> words, y = make_string_classes(2, 2, length=12, mutation=0, kind="letters", random_state=0)
+    >>> len(words), len(set(words))
+    (4, 2)
+    """
+    check_scalar(n_classes, "n_classes", Integral, min_val=1)
+    check_scalar(n_per_class, "n_per_class", Integral, min_val=1)
+    check_scalar(length, "length", Integral, min_val=1)
+    check_scalar(divergence, "divergence", Real, min_val=0, max_val=1)
+    check_scalar(mutation, "mutation", Real, min_val=0, max_val=1)
+    check_option("kind", kind, tuple(WALKS))
+    rng = check_random_state(random_state)
+    walk = WALKS[kind]
+    ancestor = _ancestor(length, walk)
+    seeds = ([CLASS_SEED, label] for label in range(n_classes))
+    originals = [_mutant(ancestor, divergence, walk, np.random.RandomState(seed)) for seed in seeds]
+    y = labels_in_shares(n_classes * n_per_class, np.ones(n_classes), rng)
+    mutants = [_mutant(originals[label], mutation, walk, rng) for label in y]
+    if kind == "angles":
+        return [np.roll(mutant, rng.randint(len(mutant))) for mutant in mutants], y
+    if kind == "letters":
+        return [bytes((ord("a") + mutant).astype(np.uint8)).decode() for mutant in mutants], y
+    return mutants, y
+
+
+def make_connectivity(sizes: Sequence[int] = (10, 18, 18, 19), *, random_state: Any = None) -> tuple[Floats, Labels]:
+    """Make dissimilarities of areas that are connected well within groups and poorly between them.
+
+    A stand-in for the connections of areas in the cortex of a cat. Connections have strengths from 0 (none) to 3. The
+    dissimilarity is 4 minus the mean strength of both directions. So there are few different values, and they are not
+    metric: for almost every tenth pair there is a shorter way by a third area.
+
+    Parameters
+    ----------
+    sizes : sequence of int, default=(10, 18, 18, 19)
+        Number of areas in each group.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible connections.
+
+    Returns
+    -------
+    D : ndarray of shape (n, n)
+        Dissimilarities of the areas, in random order.
+    y : ndarray of shape (n,)
+        The group of each area.
+
+    References
+    ----------
+    Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 4.6. Sizes
+    are of the data used there; how often each strength occurs was chosen so that mean dissimilarities are similar.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_connectivity
+    >>> D, y = make_connectivity(random_state=0)
+    >>> D.shape, float(D[D > 0].min()), float(D.max())
+    ((65, 65), 1.0, 4.0)
+    """
+    for size in sizes:
+        check_scalar(size, "sizes", Integral, min_val=1)
+    rng = check_random_state(random_state)
+    y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    uniform = rng.uniform(size=(len(y), len(y)))
+    within, between = (np.searchsorted(np.cumsum(shares)[:-1], uniform) for shares in (WITHIN_GROUPS, BETWEEN_GROUPS))
+    strengths = np.where(np.equal.outer(y, y), within, between)
+    D = STRONGEST - (strengths + strengths.T) / 2
+    np.fill_diagonal(D, 0.0)
+    return D, y
+
+
+def make_profiles(
+    n_profiles: int = 400, n_times: int = 14, *, noise: float = 0.25, random_state: Any = None
+) -> tuple[Floats, Labels]:
+    """Make profiles over time that rise or fall once, sooner or later, fast or slowly.
+
+    A stand-in for the activity of genes, to be compared by the ``pearson`` dissimilarity: level and size of the change
+    differ widely and mean nothing.
+
+    Parameters
+    ----------
+    n_profiles : int, default=400
+        Number of profiles.
+    n_times : int, default=14
+        Number of points in time, from day 0 to day 26.
+    noise : float, default=0.25
+        Standard deviation of what is added at each time, relative to the size of the change.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible profiles.
+
+    Returns
+    -------
+    X : ndarray of shape (n, n_times)
+        The profiles.
+    y : ndarray of shape (n,)
+        1 for profiles that rise, 0 for those that fall; as many of the one as of the other.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_profiles
+    >>> X, y = make_profiles(random_state=0)
+    >>> X.shape, bool(((X[:, -1] > X[:, 0]) == y).mean() > 0.95)
+    ((400, 14), True)
+    """
+    check_scalar(n_profiles, "n_profiles", Integral, min_val=1)
+    check_scalar(n_times, "n_times", Integral, min_val=2)
+    check_scalar(noise, "noise", Real, min_val=0)
+    rng = check_random_state(random_state)
+    y = labels_in_shares(n_profiles, np.ones(2), rng)
+    level, size = rng.normal(8.0, 2.0, (n_profiles, 1)), rng.lognormal(0.0, 0.5, (n_profiles, 1))
+    onset, pace = rng.uniform(4.0, LAST_DAY - 4.0, (n_profiles, 1)), rng.uniform(1.0, 4.0, (n_profiles, 1))
+    change = 1.0 / (1.0 + np.exp((onset - np.linspace(0.0, LAST_DAY, n_times)) / pace))
+    sign = 2 * y[:, None] - 1
+    return level + size * (sign * change + noise * rng.standard_normal((n_profiles, n_times))), y
+
+
+def make_topic_texts(
+    n_texts: int = 400, n_topics: int = 4, *, n_words: int = 60, share: float = 0.3, random_state: Any = None
+) -> tuple[list[str], Labels]:
+    """Make texts of invented words, some of which are about a topic.
+
+    Each topic has a hundred words of its own, of three syllables, and all topics share another hundred of two. Few
+    words are frequent and many are rare, as in real texts: the r-th word of a hundred occurs in proportion to 1/r.
+
+    Parameters
+    ----------
+    n_texts : int, default=400
+        Number of texts.
+    n_topics : int, default=4
+        Number of topics, of equal size.
+    n_words : int, default=60
+        Mean number of words in a text; there are half of it to one and a half times of it.
+    share : float, default=0.3
+        Part of the words, in [0, 1], that belong to the topic.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible texts. The words are always the same.
+
+    Returns
+    -------
+    texts : list of str
+        The texts in random order.
+    y : ndarray of shape (n,)
+        The topic of each text.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_topic_texts
+    >>> texts, y = make_topic_texts(100, 5, n_words=30, random_state=0)
+    >>> len(texts), 15 <= len(texts[0].split()) <= 45
+    (100, True)
+    """
+    check_scalar(n_texts, "n_texts", Integral, min_val=1)
+    check_scalar(n_topics, "n_topics", Integral, min_val=1, max_val=MAX_TOPICS)
+    check_scalar(n_words, "n_words", Integral, min_val=2)
+    check_scalar(share, "share", Real, min_val=0, max_val=1)
+    rng = check_random_state(random_state)
+    y = labels_in_shares(n_texts, np.ones(n_topics), rng)
+    lengths = rng.randint(n_words - n_words // 2, n_words + n_words // 2 + 1, n_texts)
+    ends = np.cumsum(lengths)
+    frequencies = np.cumsum(1.0 / np.arange(1, N_WORDS + 1))
+    ranks = np.searchsorted(frequencies, rng.uniform(0.0, frequencies[-1], ends[-1]))
+    lists = np.where(rng.uniform(size=ends[-1]) < share, np.repeat(y + 1, lengths), 0)
+    words = _vocabulary(n_topics)[lists, ranks].tolist()
+    return [" ".join(words[end - length : end]) for end, length in zip(ends.tolist(), lengths.tolist())], y
+
+
+def load_words() -> Bunch:
+    """Load words for the same twenty meanings in eighteen European languages.
+
+    The numbers from one to ten, and mother, father, night, sun, water, fish, name, new, star and heart, in plain Latin
+    letters: accents are left out, and Russian is transcribed.
+
+    Returns
+    -------
+    Bunch
+        With ``words`` (18, 20), an array of strings, a row for each language and a column for each meaning;
+        ``languages`` (18,); ``families`` (18,), the branch of Indo-European or else the family of each language; and
+        ``meanings`` (20,) in English.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import load_words
+    >>> data = load_words()
+    >>> data.words.shape
+    (18, 20)
+    >>> print(*data.words[data.families == "Romance", 6])
+    sept sette siete sete sapte
+    """
+    lines = (files("protolearn.datasets") / "data" / "words.csv").read_text(encoding="ascii").splitlines()
+    (_, _, *meanings), *rows = csv.reader(lines)
+    table = np.array(rows)
+    return Bunch(words=table[:, 2:], languages=table[:, 0], families=table[:, 1], meanings=np.array(meanings))
+
+
+def _ancestor(length: int, walk: _Walk) -> NDArray[np.int64]:
+    steps = np.random.RandomState(CLASS_SEED).randint(-walk.step, walk.step + 1, length)
+    return _wrapped(np.cumsum(steps), walk)
+
+
+def _mutant(original: NDArray[np.int64], mutation: float, walk: _Walk, rng: np.random.RandomState) -> NDArray[np.int64]:
+    """Return a copy in which places are lost, take other values, or are followed by new ones; at least one is left."""
+    changes = rng.uniform(size=len(original)) < mutation
+    fate = np.where(changes, rng.choice([LOST, OTHER, FOLLOWED], len(original)), KEPT)
+    if (fate == LOST).all():
+        fate[0] = KEPT
+    place = np.repeat(np.arange(len(original)), np.take([0, 1, 2, 1], fate))
+    is_new = np.append(False, place[1:] == place[:-1]) | (fate[place] == OTHER)
+    shift = rng.randint(1, walk.shift + 1, len(place)) * rng.choice([-1, 1], len(place))
+    return _wrapped(original[place] + is_new * shift, walk)
+
+
+def _wrapped(values: NDArray[np.int64], walk: _Walk) -> NDArray[np.int64]:
+    return values if walk.period is None else values % walk.period
+
+
+def _vocabulary(n_topics: int) -> NDArray[np.object_]:
+    """Return the words (n_topics + 1, 100): first those of two syllables that all topics share."""
+    syllables = np.array([c + v for c in CONSONANTS for v in VOWELS], dtype=object)
+    n = len(syllables)
+    rng = np.random.RandomState(CLASS_SEED)
+    shared, own = rng.permutation(n**2)[:N_WORDS], rng.permutation(n**3)[: n_topics * N_WORDS]
+    two = syllables[shared // n] + syllables[shared % n]
+    three = syllables[own // n**2] + syllables[own // n % n] + syllables[own % n]
+    return np.concatenate([two, three]).reshape(n_topics + 1, N_WORDS)

@@ -1,0 +1,54 @@
+"""How different are two objects? Functions for strings, texts, sets, sequences and vectors, and their geometry."""
+
+from protolearn.dissimilarities._alignment import alignment
+from protolearn.dissimilarities._compression import ncd
+from protolearn.dissimilarities._geodesic import geodesic
+from protolearn.dissimilarities._geometry import (
+    Signature,
+    check_dissimilarities,
+    clip,
+    flip,
+    gram_matrix,
+    pseudo_euclidean,
+    signature,
+    spectrum,
+    spread,
+    spread_value,
+    symmetrized,
+)
+from protolearn.dissimilarities._pairwise import METRICS, pairwise
+from protolearn.dissimilarities._series import dtw
+from protolearn.dissimilarities._source import Dissimilarities
+from protolearn.dissimilarities._strings import cyclic_edit, edit, hamming, jaccard
+from protolearn.dissimilarities._transport import emd
+from protolearn.dissimilarities._vectors import cosine, euclidean, pearson, tanimoto
+
+__all__ = [
+    "METRICS",
+    "Dissimilarities",
+    "Signature",
+    "alignment",
+    "check_dissimilarities",
+    "clip",
+    "cosine",
+    "cyclic_edit",
+    "dtw",
+    "edit",
+    "emd",
+    "euclidean",
+    "flip",
+    "geodesic",
+    "gram_matrix",
+    "hamming",
+    "jaccard",
+    "ncd",
+    "pairwise",
+    "pearson",
+    "pseudo_euclidean",
+    "signature",
+    "spectrum",
+    "spread",
+    "spread_value",
+    "symmetrized",
+    "tanimoto",
+]

@@ -1,0 +1,150 @@
+"""The frame of all dissimilarities: objects are encoded once, then measured block by block, in threads."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from importlib import import_module
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import NDArray
+
+from protolearn.core.threads import chunk_threads
+from protolearn.core.validation import check_number
+
+__all__ = ["Floats", "Measure", "all_pairs", "encoded_pairs", "listed", "optional", "rows_of"]
+
+Floats = NDArray[np.float64]
+Tile = tuple[slice, slice]
+
+
+class Measure(ABC):
+    """A dissimilarity of two objects, with its parameters.
+
+    ``encode`` turns a collection of objects into what ``block`` works on: something with a length that gives a part
+    of itself for a slice or an array of indices. Collections that are compared are encoded by the same measure.
+
+    Attributes
+    ----------
+    tile : int
+        Objects along a side of a block at most.
+    grain : int
+        Objects along a side of a block on the diagonal, of which half is computed in vain, at most.
+    in_threads : bool
+        Whether several blocks can be computed at the same time; otherwise a block may use all threads itself.
+    """
+
+    tile: int = 256
+    grain: int = 16
+    in_threads: bool = True
+
+    @abstractmethod
+    def encode(self, objects: Any, name: str = "X") -> Any:
+        """Check and encode a collection of objects, called ``name`` in messages."""
+
+    @abstractmethod
+    def block(self, a: Any, b: Any, n_threads: int = 1) -> Floats:
+        """Return the dissimilarities (len(a), len(b)) of two encoded collections."""
+
+
+def all_pairs(measure: Measure, X: Any, Y: Any = None, *, n_jobs: int | None = None, verbose: int = 0) -> Floats:
+    """Return the dissimilarities (len(X), len(Y)) of objects, of X with itself without a Y."""
+    a = measure.encode(X)
+    return encoded_pairs(measure, a, None if Y is None else measure.encode(Y, "Y"), n_jobs=n_jobs, verbose=verbose)
+
+
+def encoded_pairs(measure: Measure, a: Any, b: Any = None, *, n_jobs: int | None = None, verbose: int = 0) -> Floats:
+    """Return the dissimilarities of encoded collections; without b, of all pairs in a, each computed once."""
+    if n_jobs is not None:
+        check_number("n_jobs", n_jobs, integer=True)
+    others = a if b is None else b
+    result = np.zeros((len(a), len(others)))
+    tiles = list(_triangle(measure, 0, len(a)) if b is None else _rectangle(measure, 0, len(a), 0, len(b)))
+
+    def compute(rows: slice, columns: slice, n_threads: int) -> int:
+        part = measure.block(a[rows], others[columns], n_threads)
+        if b is None and rows == columns:
+            part = np.triu(part, 1)
+            part += part.T
+        elif b is None:
+            result[columns, rows] = part.T
+        result[rows, columns] = part
+        return part.size
+
+    with chunk_threads(n_jobs) as n_threads:
+        outer, inner = (min(n_threads, max(1, len(tiles))), 1) if measure.in_threads else (1, n_threads)
+        progress = _Progress(type(measure).__name__, tiles, verbose)
+        for size in Parallel(outer, require="sharedmem", return_as="generator")(
+            delayed(compute)(rows, columns, inner) for rows, columns in tiles
+        ):
+            progress.add(size)
+    return result
+
+
+def listed(objects: Any, name: str) -> list[Any]:
+    """Return a collection as a list."""
+    if isinstance(objects, str | bytes):
+        raise ValueError(f"{name} is a single {type(objects).__name__}; give a list of objects.")
+    return list(objects)
+
+
+def rows_of(objects: Any, name: str, *, at_least: float = -np.inf) -> Floats:
+    """Return vectors as the rows (n, d) of an array of finite numbers."""
+    if hasattr(objects, "toarray"):
+        raise ValueError(f"{name} is a sparse table; give a dense one, {name}.toarray(), if it fits into memory.")
+    rows = np.asarray(objects, dtype=np.float64)
+    if rows.ndim != 2:
+        raise ValueError(f"{name} must be a table of numbers with a row for each object, got shape {rows.shape}.")
+    wrong = ~np.isfinite(rows).all(axis=1)
+    if wrong.any():
+        raise ValueError(f"{name} contains NaN or infinity (first in row {wrong.argmax()}); fill or drop such values.")
+    low = rows.min(axis=1, initial=np.inf) < at_least
+    if low.any():
+        raise ValueError(f"{name} contains values below {at_least:g} (first in row {low.argmax()}).")
+    return rows
+
+
+def optional(module: str, extra: str, purpose: str) -> Any:
+    """Import a module of an optional package."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ImportError(f"{purpose} needs {package}: pip install 'protolearn[{extra}]'.") from error
+
+
+def _rectangle(measure: Measure, top: int, bottom: int, left: int, right: int) -> Iterator[Tile]:
+    for i in range(top, bottom, measure.tile):
+        for j in range(left, right, measure.tile):
+            yield slice(i, min(i + measure.tile, bottom)), slice(j, min(j + measure.tile, right))
+
+
+def _triangle(measure: Measure, start: int, stop: int) -> Iterator[Tile]:
+    """Cut the upper triangle of a square into two half as large, and a rectangle."""
+    if stop - start <= measure.grain:
+        if stop - start > 1:
+            yield slice(start, stop), slice(start, stop)
+        return
+    middle = (start + stop) // 2
+    yield from _rectangle(measure, start, middle, middle, stop)
+    yield from _triangle(measure, start, middle)
+    yield from _triangle(measure, middle, stop)
+
+
+class _Progress:
+    """Print about ten lines while blocks are computed, or one for each block."""
+
+    def __init__(self, name: str, tiles: list[Tile], verbose: int) -> None:
+        self.name, self.verbose = name, verbose
+        self.total = sum((rows.stop - rows.start) * (columns.stop - columns.start) for rows, columns in tiles)
+        self.start = perf_counter()
+        self.done = 0
+
+    def add(self, size: int) -> None:
+        before, self.done = self.done, self.done + size
+        if self.verbose > 1 or (self.verbose and 10 * self.done // self.total > 10 * before // self.total):
+            seconds = perf_counter() - self.start
+            print(f"[{self.name}] {100 * self.done // self.total}% of {self.total} pairs  {seconds:.1f} s", flush=True)

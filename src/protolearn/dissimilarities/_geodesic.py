@@ -1,0 +1,60 @@
+"""Distances along the data: shortest paths from neighbour to neighbour."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from protolearn.core.validation import check_number
+from protolearn.dissimilarities._blocks import Floats
+
+__all__ = ["geodesic"]
+
+
+def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs: int | None = None) -> Floats:
+    """Geodesic distances: lengths of shortest paths in the graph that joins each object to its nearest neighbours.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d), or (n, n) if ``metric="precomputed"``
+        Vectors, or dissimilarities of objects.
+    n_neighbors : int, default=10
+        Neighbours that each object is joined to. The fewer, the closer paths follow the data; with too few, the graph
+        falls apart.
+    metric : str, default="euclidean"
+        Distance to neighbours: ``"precomputed"`` or a name that scikit-learn's neighbours know.
+    n_jobs : int, optional
+        Number of threads that look for neighbours.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        Distances, a metric.
+
+    References
+    ----------
+    Tenenbaum, J., de Silva, V., Langford, J. (2000). A global geometric framework for nonlinear dimensionality
+    reduction. Science 290, 2319-2323.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import geodesic
+    >>> geodesic([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.5]], n_neighbors=1)[0]
+    array([0.        , 1.        , 2.        , 3.11803399])
+    """
+    from scipy.sparse.csgraph import connected_components, shortest_path
+    from sklearn.neighbors import kneighbors_graph
+
+    check_number("n_neighbors", n_neighbors, integer=True, low=1, high=max(1, len(X) - 1))
+    graph = kneighbors_graph(X, n_neighbors, mode="distance", metric=metric, n_jobs=n_jobs)
+    n_components, parts = connected_components(graph, directed=False)
+    if n_components > 1:
+        sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5]))
+        raise ValueError(
+            f"With n_neighbors={n_neighbors} the graph of neighbours falls into {n_components} components, of {sizes}"
+            f"{', ...' if n_components > 5 else ''} objects, with no path between them. Raise n_neighbors, or take the "
+            "components one by one."
+        )
+    distances = shortest_path(graph, method="D", directed=False)
+    return np.minimum(distances, distances.T)  # the two directions of a path are added up with different rounding

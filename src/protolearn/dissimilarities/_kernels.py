@@ -1,0 +1,425 @@
+"""Compiled recursions over pairs of sequences, many pairs side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+# The recursions go through LANES sequences of the second collection at once. The first sequence is common to them, so
+# the innermost loop over lanes has no branches and becomes vector instructions. Shorter lanes are filled up with what
+# lies there; a cell depends only on the beginnings of both sequences, so the result of a lane is read at its own end.
+LANES = 16
+
+
+@njit(cache=True, nogil=True)
+def edit_block(
+    x: NDArray[Any],
+    x_starts: NDArray[np.int64],
+    x_lengths: NDArray[np.int64],
+    y: NDArray[Any],
+    y_starts: NDArray[np.int64],
+    y_lengths: NDArray[np.int64],
+    order: NDArray[np.int64],
+    indel: float,
+    scale: float,
+    cap: float,
+    period: float,
+    result: NDArray[np.float64],
+) -> None:
+    """Write edit distances into ``result`` (n, m); ``order`` sorts the second sequences by length.
+
+    A substitution costs ``scale * min(gap, period - gap, cap)`` for a difference ``gap`` of two values.
+    """
+    m = len(y_starts)
+    longest = 0
+    for j in range(m):
+        longest = max(longest, y_lengths[j])
+    symbols = np.zeros((longest, LANES))
+    costs = np.empty((longest + 1, LANES))
+    left = np.empty(LANES)
+    corner = np.empty(LANES)
+    for first in range(0, m, LANES):
+        members = order[first : first + LANES]
+        depth = y_lengths[members[-1]]
+        for w in range(len(members)):
+            start = y_starts[members[w]]
+            for b in range(y_lengths[members[w]]):
+                symbols[b, w] = y[start + b]
+        for i in range(len(x_starts)):
+            for b in range(depth + 1):
+                costs[b] = b * indel
+            for a in range(x_lengths[i]):
+                corner[:] = a * indel
+                left[:] = (a + 1) * indel
+                _edit_row(x[x_starts[i] + a], symbols, costs, left, corner, depth, indel, scale, cap, period)
+                costs[0] = (a + 1) * indel
+            for w in range(len(members)):
+                result[i, members[w]] = costs[y_lengths[members[w]], w]
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _edit_row(
+    value: float,
+    symbols: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    left: NDArray[np.float64],
+    corner: NDArray[np.float64],
+    depth: int,
+    indel: float,
+    scale: float,
+    cap: float,
+    period: float,
+) -> None:
+    """Advance the costs of beginnings (depth + 1, LANES) by one value of the first sequence."""
+    for b in range(depth):
+        above, others = costs[b + 1], symbols[b]
+        for w in range(LANES):  # the neighbours are kept in arrays of their own, as these cannot overlap
+            gap = abs(value - others[w])
+            substituted = corner[w] + scale * min(min(gap, period - gap), cap)
+            best = min(substituted, min(above[w], left[w]) + indel)
+            corner[w] = above[w]
+            left[w] = best
+            above[w] = best
+
+
+@njit(cache=True, nogil=True)
+def cyclic_edit_block(
+    x: NDArray[Any],
+    x_starts: NDArray[np.int64],
+    x_lengths: NDArray[np.int64],
+    y: NDArray[Any],
+    y_starts: NDArray[np.int64],
+    y_lengths: NDArray[np.int64],
+    indel: float,
+    scale: float,
+    cap: float,
+    period: float,
+    result: NDArray[np.float64],
+) -> None:
+    """Write edit distances of cycles into ``result`` (n, m); costs as in ``edit_block``."""
+    for i in range(len(x_starts)):
+        first = x[x_starts[i] : x_starts[i] + x_lengths[i]]
+        for j in range(len(y_starts)):
+            second = y[y_starts[j] : y_starts[j] + y_lengths[j]]
+            if _comes_before(first, second):  # the same for both orders of a pair, rounding included
+                result[i, j] = _cyclic_edit(first, second, indel, scale, cap, period)
+            else:
+                result[i, j] = _cyclic_edit(second, first, indel, scale, cap, period)
+
+
+@njit(cache=True, nogil=True)
+def _comes_before(x: NDArray[Any], y: NDArray[Any]) -> bool:
+    if len(x) != len(y):
+        return len(x) < len(y)
+    for a in range(len(x)):
+        if x[a] != y[a]:
+            return x[a] < y[a]
+    return True
+
+
+@njit(cache=True, nogil=True)
+def _cyclic_edit(x: NDArray[Any], y: NDArray[Any], indel: float, scale: float, cap: float, period: float) -> float:
+    """Return the least edit distance between a rotation of x and y, Maes 1990.
+
+    The grid has a row for each gap in x written twice, and a column for each gap in y. The rotation k is a path from
+    row k on the left to row k + m on the right; ``top`` and ``bottom`` (m + 1, n + 1) are its rows in each column.
+    """
+    m, n = len(x), len(y)
+    if m == 0:
+        return n * indel
+    top = np.empty((m + 1, n + 1), np.int64)
+    bottom = np.empty((m + 1, n + 1), np.int64)
+    distances = np.empty(m + 1)
+    costs = np.empty(2 * m + 2)
+    moves = np.empty((n + 1, 2 * m + 1), np.uint8)
+    top[m, :] = 0
+    bottom[m, :] = m
+    twice = np.concatenate((x, x))
+    distances[0] = _rotated_edit(0, m, top[m], bottom[m], twice, y, indel, scale, cap, period, costs, moves)
+    _trace(0, m, moves, top[0], bottom[0])
+    top[m] = top[0] + m
+    bottom[m] = bottom[0] + m
+    distances[m] = distances[0]
+    best = distances[0]
+    waiting = np.empty((64, 2), np.int64)
+    waiting[0, 0], waiting[0, 1] = 0, m
+    n_waiting = 1
+    while n_waiting > 0:
+        n_waiting -= 1
+        low, high = waiting[n_waiting, 0], waiting[n_waiting, 1]
+        # a turn by one costs at most a deletion and an insertion
+        if high - low < 2 or (distances[low] + distances[high]) / 2 - indel * (high - low) >= best:
+            continue
+        k = (low + high) // 2
+        distances[k] = _rotated_edit(k, m, top[low], bottom[high], twice, y, indel, scale, cap, period, costs, moves)
+        best = min(best, distances[k])
+        if high - low > 2:
+            _trace(k, k + m, moves, top[k], bottom[k])
+            waiting[n_waiting, 0], waiting[n_waiting, 1] = low, k
+            waiting[n_waiting + 1, 0], waiting[n_waiting + 1, 1] = k, high
+            n_waiting += 2
+    return best
+
+
+UP, LEFT, DIAGONAL = 0, 1, 2
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _rotated_edit(
+    k: int,
+    m: int,
+    top: NDArray[np.int64],
+    bottom: NDArray[np.int64],
+    twice: NDArray[Any],
+    y: NDArray[Any],
+    indel: float,
+    scale: float,
+    cap: float,
+    period: float,
+    costs: NDArray[np.float64],
+    moves: NDArray[np.uint8],
+) -> float:
+    """Return the edit distance of the rotation k of x, given twice, and y, by paths between ``top`` and ``bottom``."""
+    start, stop = k, min(bottom[0], k + m)
+    for r in range(start, stop + 1):
+        costs[r] = (r - k) * indel
+        moves[0, r] = UP
+    for c in range(1, len(y) + 1):
+        old_start, old_stop = start, stop
+        start, stop = max(top[c], k), min(bottom[c], k + m)
+        costs[old_stop + 1 : stop + 1] = np.inf
+        corner = costs[start - 1] if start > old_start else np.inf
+        above = np.inf
+        for r in range(start, stop + 1):
+            left = costs[r]
+            gap = abs(twice[r - 1] - y[c - 1])
+            best, move = corner + scale * min(min(gap, period - gap), cap), DIAGONAL
+            if left + indel < best:
+                best, move = left + indel, LEFT
+            if above + indel < best:
+                best, move = above + indel, UP
+            corner, above = left, best
+            costs[r] = best
+            moves[c, r] = move
+    return costs[k + m]
+
+
+@njit(cache=True, nogil=True)
+def _trace(first: int, last: int, moves: NDArray[np.uint8], top: NDArray[np.int64], bottom: NDArray[np.int64]) -> None:
+    """Follow the moves of a path from its last row back to its first, and note its rows in each column."""
+    row, c = last, len(top) - 1
+    bottom[c] = row
+    while c > 0:
+        move = moves[c, row]
+        if move != UP:
+            top[c] = row
+            c -= 1
+        if move != LEFT:
+            row -= 1
+        if move != UP:
+            bottom[c] = row
+    top[0] = first
+
+
+@njit(cache=True, nogil=True)
+def dtw_block(
+    x: NDArray[np.float64],
+    x_starts: NDArray[np.int64],
+    x_lengths: NDArray[np.int64],
+    y: NDArray[np.float64],
+    y_starts: NDArray[np.int64],
+    y_lengths: NDArray[np.int64],
+    order: NDArray[np.int64],
+    window: int,
+    result: NDArray[np.float64],
+) -> None:
+    """Write squared time warping distances of series of vectors into ``result`` (n, m).
+
+    Series of lengths p and q are matched within ``max(window, |p - q|)`` steps from the diagonal.
+    """
+    m, d = len(y_starts), x.shape[1]
+    longest = 0
+    for j in range(m):
+        longest = max(longest, y_lengths[j])
+    points = np.zeros((longest, d, LANES))
+    costs = np.empty((longest + 1, LANES))
+    left = np.empty(LANES)
+    corner = np.empty(LANES)
+    squares = np.empty(LANES)
+    reach = np.empty(LANES)
+    for first in range(0, m, LANES):
+        members = order[first : first + LANES]
+        depth = y_lengths[members[-1]]
+        for w in range(len(members)):
+            start = y_starts[members[w]]
+            for b in range(y_lengths[members[w]]):
+                points[b, :, w] = y[start + b]
+        for i in range(len(x_starts)):
+            for w in range(LANES):
+                length = y_lengths[members[min(w, len(members) - 1)]]
+                reach[w] = max(window, abs(x_lengths[i] - length))
+            furthest = int(reach.max())
+            costs[:] = np.inf
+            costs[0] = 0.0
+            for a in range(x_lengths[i]):
+                begin, end = max(0, a - furthest), min(depth, a + furthest + 1)
+                corner[:] = costs[begin]
+                left[:] = np.inf
+                _dtw_row(a, begin, end, x[x_starts[i] + a], points, costs, left, corner, squares, reach)
+                costs[begin] = np.inf
+            for w in range(len(members)):
+                result[i, members[w]] = costs[y_lengths[members[w]], w]
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _dtw_row(
+    a: int,
+    begin: int,
+    end: int,
+    point: NDArray[np.float64],
+    points: NDArray[np.float64],
+    costs: NDArray[np.float64],
+    left: NDArray[np.float64],
+    corner: NDArray[np.float64],
+    squares: NDArray[np.float64],
+    reach: NDArray[np.float64],
+) -> None:
+    """Advance the costs of beginnings by one vector of the first series."""
+    for b in range(begin, end):
+        squares[:] = 0.0
+        for t in range(len(point)):
+            value, others = point[t], points[b, t]
+            for w in range(LANES):
+                squares[w] += (value - others[w]) * (value - others[w])
+        above, off = costs[b + 1], float(abs(a - b))
+        for w in range(LANES):
+            best = min(corner[w], min(above[w], left[w])) + squares[w]
+            best = best if off <= reach[w] else np.inf
+            corner[w] = above[w]
+            left[w] = best
+            above[w] = best
+
+
+@njit(cache=True, nogil=True)
+def alignment_block(
+    x: NDArray[np.int64],
+    x_starts: NDArray[np.int64],
+    x_lengths: NDArray[np.int64],
+    y: NDArray[np.int64],
+    y_starts: NDArray[np.int64],
+    y_lengths: NDArray[np.int64],
+    order: NDArray[np.int64],
+    matrix: NDArray[np.float64],
+    gap_open: float,
+    gap_extend: float,
+    local: bool,
+    result: NDArray[np.float64],
+) -> None:
+    """Write the best scores of alignments into ``result`` (n, m).
+
+    The last column of ``matrix`` (K, K + 1) is for what shorter lanes are filled up with, and must be very low.
+    """
+    m = len(y_starts)
+    longest = 0
+    for j in range(m):
+        longest = max(longest, y_lengths[j])
+    codes = np.empty((longest, LANES), np.int64)
+    scores = np.empty((longest + 1, LANES))
+    downward = np.empty((longest + 1, LANES))
+    left = np.empty(LANES)
+    corner = np.empty(LANES)
+    matched = np.empty(LANES)
+    rightward = np.empty(LANES)
+    highest = np.empty(LANES)
+    floor = 0.0 if local else -np.inf
+    for first in range(0, m, LANES):
+        members = order[first : first + LANES]
+        depth = y_lengths[members[-1]]
+        codes[:] = matrix.shape[1] - 1
+        for w in range(len(members)):
+            start = y_starts[members[w]]
+            for b in range(y_lengths[members[w]]):
+                codes[b, w] = y[start + b]
+        for i in range(len(x_starts)):
+            for b in range(depth + 1):
+                scores[b] = _border(b, gap_open, gap_extend, local)
+            downward[:] = -np.inf
+            highest[:] = 0.0
+            for a in range(x_lengths[i]):
+                corner[:] = _border(a, gap_open, gap_extend, local)
+                left[:] = _border(a + 1, gap_open, gap_extend, local)
+                scores[0] = left
+                rightward[:] = -np.inf
+                row = matrix[x[x_starts[i] + a]]
+                _alignment_row(
+                    *(row, codes, scores, downward, left, corner, matched, rightward, highest),
+                    *(depth, gap_open, gap_extend, floor),
+                )
+            for w in range(len(members)):
+                result[i, members[w]] = highest[w] if local else scores[y_lengths[members[w]], w]
+
+
+@njit(cache=True, nogil=True)
+def _border(length: int, gap_open: float, gap_extend: float, local: bool) -> float:
+    """Return the score of a gap at the beginning."""
+    return 0.0 if local or length == 0 else -gap_open - (length - 1) * gap_extend
+
+
+@njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
+def _alignment_row(
+    row: NDArray[np.float64],
+    codes: NDArray[np.int64],
+    scores: NDArray[np.float64],
+    downward: NDArray[np.float64],
+    left: NDArray[np.float64],
+    corner: NDArray[np.float64],
+    matched: NDArray[np.float64],
+    rightward: NDArray[np.float64],
+    highest: NDArray[np.float64],
+    depth: int,
+    gap_open: float,
+    gap_extend: float,
+    floor: float,
+) -> None:
+    """Advance the scores of beginnings by one letter of the first sequence, Gotoh 1982."""
+    for b in range(depth):
+        above, down, others = scores[b + 1], downward[b + 1], codes[b]
+        for w in range(LANES):  # apart from the next loop, as looking up is no vector instruction
+            matched[w] = row[others[w]]
+        for w in range(LANES):
+            down[w] = max(above[w] - gap_open, down[w] - gap_extend)
+            rightward[w] = max(left[w] - gap_open, rightward[w] - gap_extend)
+            best = max(max(corner[w] + matched[w], floor), max(down[w], rightward[w]))
+            corner[w] = above[w]
+            left[w] = best
+            above[w] = best
+            highest[w] = max(highest[w], best)
+
+
+@njit(cache=True, nogil=True)
+def overlap_block(
+    x: NDArray[np.int64],
+    x_starts: NDArray[np.int64],
+    x_lengths: NDArray[np.int64],
+    y: NDArray[np.int64],
+    y_starts: NDArray[np.int64],
+    y_lengths: NDArray[np.int64],
+    width: int,
+    result: NDArray[np.float64],
+) -> None:
+    """Write the numbers of common members of sets, given by codes below ``width``, into ``result`` (n, m)."""
+    member = np.zeros(width, np.int64)
+    for i in range(len(x_starts)):
+        own = x[x_starts[i] : x_starts[i] + x_lengths[i]]
+        for code in own:
+            member[code] = 1
+        for j in range(len(y_starts)):
+            common = 0
+            for code in y[y_starts[j] : y_starts[j] + y_lengths[j]]:
+                common += member[code]
+            result[i, j] = common
+        for code in own:
+            member[code] = 0

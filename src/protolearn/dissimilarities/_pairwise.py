@@ -1,0 +1,158 @@
+"""Dissimilarities of all pairs of objects, by the name of a metric or a function of two objects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protolearn.core.validation import check_number, check_option
+from protolearn.dissimilarities._alignment import Alignment
+from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed
+from protolearn.dissimilarities._compression import Compression
+from protolearn.dissimilarities._series import TimeWarping
+from protolearn.dissimilarities._strings import CyclicEdit, Edit, Hamming, Jaccard
+from protolearn.dissimilarities._transport import Transport
+from protolearn.dissimilarities._vectors import Cosine, Euclidean, Pearson, Tanimoto
+
+__all__ = ["METRICS", "measure_of", "pairwise"]
+
+_MEASURES: dict[str, Any] = {
+    "edit": Edit,
+    "cyclic_edit": CyclicEdit,
+    "hamming": Hamming,
+    "jaccard": Jaccard,
+    "tanimoto": Tanimoto,
+    "alignment": Alignment,
+    "ncd": Compression,
+    "cosine": Cosine,
+    "pearson": Pearson,
+    "dtw": TimeWarping,
+    "emd": Transport,
+    "euclidean": Euclidean,
+}
+
+METRICS = tuple(_MEASURES)
+
+
+def pairwise(
+    X: Any,
+    Y: Any = None,
+    *,
+    metric: str | Callable[[Any, Any], float],
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    **params: Any,
+) -> Floats:
+    """Dissimilarities of all pairs of objects.
+
+    Parameters
+    ----------
+    X : list of objects or array-like
+        Objects, of a kind that the metric can compare.
+    Y : list of objects or array-like, optional
+        Objects to compare with. By default those of ``X`` with each other; then each pair is computed once, and the
+        diagonal is zero.
+    metric : str or callable
+        One of `METRICS`, which are the names of the functions of this package, or a function of two objects that
+        returns their dissimilarity.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use. A function of two objects is called in
+        one.
+    verbose : int, default=0
+        Print about ten lines on the way if 1, a line for each block if 2.
+    **params : dict
+        Parameters of a named metric, or further arguments of the function.
+
+    Returns
+    -------
+    ndarray of shape (len(X), len(Y))
+        Dissimilarities.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import pairwise
+    >>> pairwise(["one", "two", "three"], metric="edit")
+    array([[0., 3., 4.],
+           [3., 0., 4.],
+           [4., 4., 0.]])
+    >>> def by_length(a, b):
+    ...     return abs(len(a) - len(b))
+    >>> pairwise(["one", "two", "three"], metric=by_length)
+    array([[0., 0., 2.],
+           [0., 0., 2.],
+           [2., 2., 0.]])
+    """
+    check_number("verbose", verbose, low=0)
+    return all_pairs(measure_of(metric, params), X, Y, n_jobs=n_jobs, verbose=verbose)
+
+
+def measure_of(metric: str | Callable[[Any, Any], float], params: dict[str, Any]) -> Measure:
+    """Return the measure with a name, or one that calls a function of two objects."""
+    if callable(metric):
+        return Function(metric, params)
+    check_option("metric", metric, METRICS, also=" or a callable")
+    kind = _MEASURES[metric]
+    known = [one.name for one in fields(kind) if one.init]
+    for name in params:
+        if name not in known:
+            allowed = f"it has {', '.join(known)}" if known else "it has none"
+            raise ValueError(f"metric {metric!r} has no parameter {name!r}; {allowed}.")
+    measure: Measure = kind(**params)
+    return measure
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Objects of any kind, with their places in the collection that they come from."""
+
+    items: NDArray[Any]
+    places: NDArray[np.int64]
+    name: str
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __getitem__(self, rows: Any) -> Objects:
+        return Objects(self.items[rows], self.places[rows], self.name)
+
+
+@dataclass
+class Function(Measure):
+    """A dissimilarity given as a function of two objects."""
+
+    function: Callable[..., float]
+    params: dict[str, Any]
+    tile = 32
+    grain = 1
+    in_threads = False
+
+    def encode(self, objects: Any, name: str = "X") -> Objects:
+        """Give each object its place."""
+        given = listed(objects, name)
+        items = np.empty(len(given), dtype=object)
+        for i, one in enumerate(given):
+            items[i] = one
+        return Objects(items, np.arange(len(items)), name)
+
+    def block(self, a: Objects, b: Objects, n_threads: int = 1) -> Floats:
+        """Call the function for each pair."""
+        result = np.empty((len(a), len(b)))
+        for i, x in enumerate(a.items):
+            for j, y in enumerate(b.items):
+                try:
+                    value = self.function(x, y, **self.params)
+                except Exception as error:
+                    raise ValueError(f"{self._call(a, i, b, j)} failed: {type(error).__name__}: {error}") from error
+                if not isinstance(value, Real | np.ndarray) or np.ndim(value) or not 0.0 <= value < np.inf:
+                    raise ValueError(f"{self._call(a, i, b, j)} returned {value!r}; it must be a number, 0 or more.")
+                result[i, j] = value
+        return result
+
+    def _call(self, a: Objects, i: int, b: Objects, j: int) -> str:
+        name = getattr(self.function, "__name__", type(self.function).__name__)
+        return f"{name}({a.name}[{a.places[i]}], {b.name}[{b.places[j]}])"

@@ -1,0 +1,146 @@
+"""Dissimilarities read or computed block by block, so that a matrix that fits nowhere need never exist."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protolearn.dissimilarities._pairwise import METRICS, pairwise
+
+__all__ = ["Dissimilarities"]
+
+SLAB_BYTES = 64 << 20  # rows of a stored matrix read at a time
+
+Indices = NDArray[np.int64]
+
+
+class Dissimilarities:
+    """Dissimilarities between objects, by blocks: computed on demand, or read from where they are stored.
+
+    Maps take it in place of a matrix. With ``patch_size`` only the blocks that a patch needs are ever made.
+
+    Parameters
+    ----------
+    data : sequence of objects, or square array
+        Objects (strings, sequences, rows of an array, ...) for a metric between them; or with
+        ``metric="precomputed"`` their dissimilarities: an array, a memory map, an HDF5 data set or a Zarr array.
+    metric : str or callable, default="precomputed"
+        Name of a dissimilarity (see `protolearn.dissimilarities.METRICS`), or a function of two objects.
+    n_jobs : int, optional
+        Number of threads that compute a block.
+    verbose : int, default=0
+        1 prints progress within blocks.
+    **metric_params : object
+        Further arguments of the metric, such as ``indel=4.5``.
+
+    Attributes
+    ----------
+    n_computed : int
+        Number of dissimilarities computed or read so far.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import Dissimilarities
+    >>> words = Dissimilarities(["kitten", "sitting", "mitten"], "edit")
+    >>> words.block([0], [1, 2])
+    array([[3., 1.]])
+    >>> len(words), words.n_computed
+    (3, 2)
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        metric: str | Callable[[Any, Any], float] = "precomputed",
+        *,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+        **metric_params: Any,
+    ) -> None:
+        self.data = data if hasattr(data, "shape") else list(data)
+        self.metric = metric
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+        self.metric_params = metric_params
+        self.n_computed = 0
+        if metric == "precomputed":
+            shape = np.shape(data)
+            if len(shape) != 2 or shape[0] != shape[1]:
+                raise ValueError(
+                    f"Precomputed dissimilarities must be a square matrix, a row and a column for each object; got shape "
+                    f"{shape}. For objects give a metric, such as metric='edit'."
+                )
+        elif not callable(metric) and metric not in METRICS:
+            raise ValueError(
+                f"metric={metric!r} must be 'precomputed', a function of two objects, or one of "
+                f"{', '.join(map(repr, METRICS))}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    @property
+    def precomputed(self) -> bool:
+        """Say whether dissimilarities are stored rather than computed."""
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    @property
+    def in_memory(self) -> bool:
+        """Say whether all dissimilarities are in memory."""
+        return self.precomputed and type(self.data) is np.ndarray
+
+    def objects(self, places: ArrayLike) -> Any:
+        """Return some of the objects."""
+        rows = np.asarray(places)
+        return self.data[rows] if hasattr(self.data, "shape") else [self.data[j] for j in rows.tolist()]
+
+    def block(self, rows: ArrayLike, columns: ArrayLike | None = None) -> NDArray[Any]:
+        """Return the dissimilarities of some objects to others.
+
+        Parameters
+        ----------
+        rows : array-like of int, shape (r,)
+            Objects.
+        columns : array-like of int, shape (c,), optional
+            Objects, by default the same.
+
+        Returns
+        -------
+        block : ndarray of shape (r, c)
+            Dissimilarities.
+        """
+        first = np.asarray(rows, dtype=np.int64)
+        second = first if columns is None else np.asarray(columns, dtype=np.int64)
+        if self.precomputed:
+            self.n_computed += len(first) * len(second)
+            return self._read(first, second)
+        self.n_computed += len(first) * (len(first) - 1) // 2 if columns is None else len(first) * len(second)
+        return self.to(self.objects(first), None if columns is None else second)
+
+    def to(self, objects: Any, columns: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Return the dissimilarities of given objects to some of these; without ``columns``, to each other."""
+        others = None if columns is None else self.objects(columns)
+        return pairwise(
+            objects, others, metric=self.metric, n_jobs=self.n_jobs, verbose=self.verbose, **self.metric_params
+        )
+
+    def _read(self, rows: Indices, columns: Indices) -> NDArray[Any]:
+        """Read a block of a stored matrix, whole rows at a time where only rising indices can be asked for."""
+        if isinstance(self.data, np.ndarray):
+            block = self.data[np.ix_(rows, columns)]
+            return block if block.dtype.kind == "f" else block.astype(np.float64)
+        wanted, places = np.unique(rows, return_inverse=True)
+        parts = [np.asarray(self.data[slab])[kept][:, columns] for slab, kept in self._slabs(wanted)]
+        block = np.concatenate(parts)[places]
+        return block if block.dtype.kind == "f" else block.astype(np.float64)
+
+    def _slabs(self, wanted: Indices) -> Iterator[tuple[slice, Indices]]:
+        """Yield runs of rows that hold wanted ones, and the places of these in them."""
+        size = max(1, SLAB_BYTES // (8 * len(self)))
+        runs = np.split(wanted, np.flatnonzero(np.diff(wanted) > 1) + 1)
+        for run in runs:
+            for part in np.split(run, np.arange(size, len(run), size)):
+                yield slice(int(part[0]), int(part[-1]) + 1), part - part[0]

@@ -1,0 +1,367 @@
+"""Dissimilarities of strings and other sequences, by what it takes to turn one into the other, and of sets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from protolearn.core.validation import check_number
+from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed
+from protolearn.dissimilarities._sequences import Alphabet, Sequences, code_points
+
+__all__ = ["CyclicEdit", "Edit", "Hamming", "Jaccard", "cyclic_edit", "edit", "hamming", "jaccard"]
+
+
+def edit(
+    X: Any,
+    Y: Any = None,
+    *,
+    indel: float = 1.0,
+    substitution: float | None = None,
+    period: float | None = None,
+    normalize: bool = False,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Edit distances: the least cost of insertions, deletions and substitutions that turn one sequence into another.
+
+    ``E[a, b] = min(E[a-1, b] + indel, E[a, b-1] + indel, E[a-1, b-1] + substitution(x_a, y_b))``, with
+    ``E[a, 0] = a indel`` and ``E[0, b] = b indel``.
+
+    Parameters
+    ----------
+    X : list of sequences
+        Strings, bytes, sequences of words or other symbols, or sequences of numbers.
+    Y : list of sequences, optional
+        Objects to compare with; by default those of ``X`` with each other.
+    indel : float, default=1.0
+        Cost of an insertion or deletion.
+    substitution : float, optional
+        Cost of a substitution by a different symbol. By default 1 for symbols; for numbers, their absolute difference.
+    period : float, optional
+        Numbers are angles with this full turn: the cost of a substitution is the smaller arc between them.
+    normalize : bool, default=False
+        Divide by the length of the longer sequence.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (len(X), len(Y))
+        Distances.
+
+    Notes
+    -----
+    It is a metric unless it is normalised. Where insertions, deletions and substitutions of symbols cost the same, the
+    package rapidfuzz does the work if it is installed (``pip install 'protolearn[strings]'``), many times faster.
+
+    References
+    ----------
+    Wagner, R., Fischer, M. (1974). The string-to-string correction problem. Journal of the ACM 21, 168-173.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import edit
+    >>> edit(["kitten", "sitting", "kit"])
+    array([[0., 3., 3.],
+           [3., 0., 5.],
+           [3., 5., 0.]])
+    >>> edit([[10, 350]], [[350], [0, 350]], indel=60, period=360)
+    array([[60., 10.]])
+    """
+    return all_pairs(Edit(indel, substitution, period, normalize), X, Y, n_jobs=n_jobs)
+
+
+def cyclic_edit(
+    X: Any,
+    Y: Any = None,
+    *,
+    indel: float = 1.0,
+    substitution: float | None = None,
+    period: float | None = None,
+    normalize: bool = False,
+    n_jobs: int | None = None,
+) -> Floats:
+    """Edit distances of cycles: the least edit distance over all points at which a sequence can be made to start.
+
+    Outlines of shapes are such sequences: where the walk around a shape begins means nothing.
+
+    Parameters
+    ----------
+    X : list of sequences
+        Strings, bytes, sequences of words or other symbols, or sequences of numbers.
+    Y : list of sequences, optional
+        Objects to compare with; by default those of ``X`` with each other.
+    indel : float, default=1.0
+        Cost of an insertion or deletion.
+    substitution : float, optional
+        Cost of a substitution by a different symbol. By default 1 for symbols; for numbers, their absolute difference.
+    period : float, optional
+        Numbers are angles with this full turn: the cost of a substitution is the smaller arc between them.
+    normalize : bool, default=False
+        Divide by the length of the longer sequence.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (len(X), len(Y))
+        Distances.
+
+    Notes
+    -----
+    It is enough to rotate one of the two sequences, here the shorter one. The best paths of different rotations need
+    not cross, so each is sought between two that are known [1]_: ``O(L^2 log L)`` steps for sequences of length L, not
+    ``L^3``.
+
+    References
+    ----------
+    .. [1] Maes, M. (1990). On a cyclic string-to-string correction problem. Information Processing Letters 35, 73-78.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import cyclic_edit
+    >>> cyclic_edit(["abcdef"], ["defabc", "efabxcd", "fedcba"])
+    array([[0., 1., 4.]])
+    """
+    return all_pairs(CyclicEdit(indel, substitution, period, normalize), X, Y, n_jobs=n_jobs)
+
+
+def hamming(X: Any, Y: Any = None, *, normalize: bool = True, n_jobs: int | None = None) -> Floats:
+    """Hamming distances: the share, or the number, of positions in which two sequences of the same length differ.
+
+    Parameters
+    ----------
+    X : list of sequences
+        Strings, bytes, or sequences of symbols or numbers such as the rows of a table; all of the same length.
+    Y : list of sequences, optional
+        Objects to compare with; by default those of ``X`` with each other.
+    normalize : bool, default=True
+        Return the share of positions, not their number.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (len(X), len(Y))
+        Distances.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import hamming
+    >>> hamming(["karolin", "kathrin"], ["kerstin"], normalize=False)
+    array([[3.],
+           [4.]])
+    """
+    return all_pairs(Hamming(normalize), X, Y, n_jobs=n_jobs)
+
+
+def jaccard(X: Any, Y: Any = None, *, ngram: int = 1, n_jobs: int | None = None) -> Floats:
+    """Jaccard distances of sets: ``1 - |x and y| / |x or y|``, 0 for two empty sets.
+
+    Parameters
+    ----------
+    X : list of sets, list of strings, or array-like of zeros and ones of shape (n, d)
+        Sets of any hashable things; strings or sequences of words as sets of their parts; or rows, dense or sparse,
+        that say what is in a set.
+    Y : as X, optional
+        Objects to compare with; by default those of ``X`` with each other.
+    ngram : int, default=1
+        Strings and sequences are sets of their parts of this length.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (len(X), len(Y))
+        Distances, between 0 and 1.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import jaccard
+    >>> jaccard([{"red", "green"}], [{"red"}, {"red", "blue", "green", "grey"}])
+    array([[0.5, 0.5]])
+    >>> jaccard(["night"], ["nacht"], ngram=2).round(3)
+    array([[0.857]])
+    """
+    return all_pairs(Jaccard(ngram), X, Y, n_jobs=n_jobs)
+
+
+@dataclass(eq=False)
+class CyclicEdit(Measure):
+    """Edit distance of cycles."""
+
+    indel: float = 1.0
+    substitution: float | None = None
+    period: float | None = None
+    normalize: bool = False
+    alphabet: Alphabet = field(default_factory=Alphabet, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_number("indel", self.indel, low=0, open_low=True)
+        if self.substitution is not None:
+            check_number("substitution", self.substitution, low=0, open_low=True, also=" or None")
+        if self.period is not None:
+            check_number("period", self.period, low=0, open_low=True, also=" or None")
+
+    def encode(self, objects: Any, name: str = "X") -> Any:
+        """Return sequences of numbers, or of the codes of symbols."""
+        items = self.alphabet.read(objects, name, numbers=self.substitution is None)
+        if not isinstance(items, Sequences):
+            if self.period is not None and self.alphabet.kinds:
+                raise ValueError(f"period={self.period} is for sequences of numbers, without a cost of substitution.")
+            return self._encode_symbols(items)
+        return items if self.period is None else Sequences(items.values % self.period, items.starts, items.lengths)
+
+    def block(self, a: Any, b: Any, n_threads: int = 1) -> Floats:
+        """Return edit distances."""
+        distances = self._distances(a, b, n_threads)
+        return distances / np.maximum(np.maximum.outer(_lengths(a), _lengths(b)), 1) if self.normalize else distances
+
+    def _encode_symbols(self, texts: list[str]) -> Any:
+        return code_points(texts)
+
+    def _distances(self, a: Sequences, b: Sequences, n_threads: int) -> Floats:
+        from protolearn.dissimilarities._kernels import cyclic_edit_block
+
+        result = np.empty((len(a), len(b)))
+        cyclic_edit_block(*a.parts, *b.parts, *self._costs(), result)
+        return result
+
+    def _costs(self) -> tuple[float, float, float, float]:
+        """Return the cost of an indel, and factor, upper bound and period of the differences in a substitution."""
+        if self.substitution is None and self.alphabet.kinds == {"numbers"}:
+            return float(self.indel), 1.0, np.inf, np.inf if self.period is None else float(self.period)
+        return float(self.indel), self._symbol_cost, 1.0, np.inf
+
+    @property
+    def _symbol_cost(self) -> float:
+        return 1.0 if self.substitution is None else float(self.substitution)
+
+
+@dataclass(eq=False)
+class Edit(CyclicEdit):
+    """Edit distance."""
+
+    def _encode_symbols(self, texts: list[str]) -> Any:
+        if self.indel == self._symbol_cost and find_spec("rapidfuzz"):
+            self.in_threads, self.tile = False, 1024  # rapidfuzz spreads a block over threads itself
+            return np.array(texts, dtype=object)
+        return code_points(texts)
+
+    def _distances(self, a: Any, b: Any, n_threads: int) -> Floats:
+        if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+            return self._by_rapidfuzz(a, b, n_threads)
+        a, b = (code_points(one) if isinstance(one, np.ndarray) else one for one in (a, b))  # one has but empty objects
+        return self._by_recursion(a, b)
+
+    def _by_recursion(self, a: Sequences, b: Sequences) -> Floats:
+        from protolearn.dissimilarities._kernels import edit_block
+
+        result = np.empty((len(a), len(b)))
+        edit_block(*a.parts, *b.parts, np.argsort(b.lengths, kind="stable"), *self._costs(), result)
+        return result
+
+    def _by_rapidfuzz(self, a: Any, b: Any, n_threads: int) -> Floats:
+        from rapidfuzz.distance import Levenshtein
+        from rapidfuzz.process import cdist
+
+        counts = cdist(a.tolist(), b.tolist(), scorer=Levenshtein.distance, workers=n_threads)
+        return counts * float(self.indel)
+
+
+@dataclass(eq=False)
+class Hamming(Measure):
+    """Share or number of positions that differ."""
+
+    normalize: bool = True
+    length: int | None = field(default=None, init=False, repr=False)
+    alphabet: Alphabet = field(default_factory=Alphabet, init=False, repr=False)
+
+    def encode(self, objects: Any, name: str = "X") -> Floats:
+        """Return numbers, or the codes of symbols, as rows."""
+        items = self.alphabet.read(objects, name)
+        sequences = items if isinstance(items, Sequences) else code_points(items)
+        if len(sequences) and self.length is None:
+            self.length = int(sequences.lengths[0])
+        other = sequences.lengths != self.length
+        if other.any():
+            raise ValueError(
+                f"{name}[{other.argmax()}] has length {sequences.lengths[other.argmax()]}, the first object "
+                f"{self.length}; Hamming distances need equal lengths, edit distances do not."
+            )
+        return sequences.values.reshape(len(sequences), self.length or 0)
+
+    def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
+        """Return Hamming distances."""
+        from scipy.spatial.distance import cdist
+
+        if not self.length:
+            return np.zeros((len(a), len(b)))
+        share = cdist(a, b, "hamming")
+        return share if self.normalize else np.rint(share * self.length)
+
+
+@dataclass(eq=False)
+class Jaccard(Measure):
+    """One minus the size of the intersection over the size of the union."""
+
+    ngram: int = 1
+    codes: dict[Any, int] = field(default_factory=dict, init=False, repr=False)
+    width: int | None = field(default=None, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_number("ngram", self.ngram, integer=True, low=1)
+
+    def encode(self, objects: Any, name: str = "X") -> Sequences:
+        """Return the codes of what is in each set."""
+        if hasattr(objects, "shape") and len(objects.shape) == 2:
+            return self._encode_rows(objects, name)
+        items = listed(objects, name)
+        if any(isinstance(one, str | bytes | set | frozenset) or _has_words(one) for one in items):
+            parts = [
+                sorted({self.codes.setdefault(part, len(self.codes)) for part in self._parts(one)}) for one in items
+            ]
+            return Sequences.cut(np.array([c for part in parts for c in part], dtype=np.int64), list(map(len, parts)))
+        return self._encode_rows(items, name)
+
+    def block(self, a: Sequences, b: Sequences, n_threads: int = 1) -> Floats:
+        """Return Jaccard distances."""
+        from protolearn.dissimilarities._kernels import overlap_block
+
+        result = np.empty((len(a), len(b)))
+        width = max(len(self.codes), self.width or 0)
+        overlap_block(*a.parts, *b.parts, width, result)
+        union = np.add.outer(a.lengths, b.lengths) - result
+        return (union - result) / np.maximum(union, 1)
+
+    def _parts(self, one: Any) -> Any:
+        if isinstance(one, set | frozenset) or self.ngram == 1:
+            return one
+        return (one[i : i + self.ngram] for i in range(len(one) - self.ngram + 1))
+
+    def _encode_rows(self, objects: Any, name: str) -> Sequences:
+        from scipy.sparse import csr_array
+
+        rows = csr_array(objects if hasattr(objects, "shape") else np.asarray(objects, dtype=np.float64))
+        rows.eliminate_zeros()
+        if not (rows.data == 1).all():
+            raise ValueError(
+                f"{name} must hold only zeros and ones, or be a list of sets; tanimoto takes other vectors."
+            )
+        self.width = rows.shape[1] if self.width is None else self.width
+        if rows.shape[1] != self.width:
+            raise ValueError(f"{name} has {rows.shape[1]} columns, the other objects {self.width}.")
+        return Sequences.cut(rows.indices.astype(np.int64), np.diff(rows.indptr))
+
+
+def _lengths(items: Any) -> Any:
+    if isinstance(items, Sequences):
+        return items.lengths
+    return np.fromiter(map(len, items), dtype=np.int64, count=len(items))
+
+
+def _has_words(one: Any) -> bool:
+    return isinstance(one, list | tuple) and any(isinstance(part, str | bytes) for part in one[:1])

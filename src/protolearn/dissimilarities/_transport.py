@@ -1,0 +1,100 @@
+"""The earth mover's distance of histograms: how much has to be moved how far to turn one into the other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from protolearn.dissimilarities._blocks import Floats, all_pairs, optional, rows_of
+from protolearn.dissimilarities._vectors import OfVectors
+
+__all__ = ["Transport", "emd"]
+
+
+def emd(X: Any, Y: Any = None, *, ground: ArrayLike | None = None, n_jobs: int | None = None) -> Floats:
+    """Earth mover's distances of histograms: the least work that turns one into the other.
+
+    ``min sum_ab f_ab c_ab`` over all flows f with ``sum_b f_ab = x_a``, ``sum_a f_ab = y_b`` and ``f_ab >= 0``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Histograms: numbers that are not negative, in d bins. They are scaled to sum to one.
+    Y : array-like of shape (m, d), optional
+        Histograms to compare with; by default those of ``X`` with each other.
+    ground : array-like of shape (d, d), optional
+        Distances ``c`` between bins. By default bins lie on a line at distances of one, and the distance is
+        ``sum |cumsum(x) - cumsum(y)|``. With a matrix a linear program is solved for each pair, by the package POT
+        (``pip install 'protolearn[transport]'``).
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Distances; a metric if ``ground`` is one.
+
+    References
+    ----------
+    Rubner, Y., Tomasi, C., Guibas, L. (2000). The earth mover's distance as a metric for image retrieval. International
+    Journal of Computer Vision 40, 99-121.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import emd
+    >>> emd([[1, 1, 0, 0]], [[0, 1, 1, 0], [0, 0, 1, 1]])
+    array([[1., 2.]])
+    >>> in_a_ring = [[0, 1, 2, 1], [1, 0, 1, 2], [2, 1, 0, 1], [1, 2, 1, 0]]
+    >>> emd([[1, 0, 0, 0]], [[0, 0, 0, 1]], ground=in_a_ring)
+    array([[1.]])
+    """
+    return all_pairs(Transport(ground), X, Y, n_jobs=n_jobs)
+
+
+@dataclass(eq=False)
+class Transport(OfVectors):
+    """Earth mover's distance."""
+
+    ground: ArrayLike | None = None
+
+    def __post_init__(self) -> None:
+        if self.ground is not None:
+            optional("ot", "transport", "emd with a ground distance")
+            self.ground = _check_ground(self.ground)
+            self.grain = 1
+
+    def prepare(self, rows: Floats, name: str) -> Floats:
+        """Scale histograms to sum to one; on a line, cumulate them."""
+        totals = rows.sum(axis=1, keepdims=True)
+        if (rows < 0).any() or not totals.all():
+            wrong = int(((rows < 0).any(axis=1) | (totals[:, 0] == 0)).argmax())
+            raise ValueError(f"{name}[{wrong}] has negative or only zero values, and is no histogram.")
+        shares = rows / totals
+        if self.ground is None:
+            return np.cumsum(shares, axis=1)
+        if np.shape(self.ground)[0] != rows.shape[1]:
+            raise ValueError(f"ground is for {np.shape(self.ground)[0]} bins, but {name} has {rows.shape[1]}.")
+        return shares
+
+    def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
+        """Return earth mover's distances."""
+        if self.ground is None:
+            from scipy.spatial.distance import cdist
+
+            return cdist(a, b, "cityblock")
+        work = optional("ot", "transport", "emd with a ground distance").emd2
+        return np.array([[work(x, y, self.ground) for y in b] for x in a])
+
+
+def _check_ground(ground: ArrayLike) -> Floats:
+    distances = rows_of(ground, "ground", at_least=0.0)
+    if (
+        distances.shape[0] != distances.shape[1]
+        or not np.array_equal(distances, distances.T)
+        or np.diag(distances).any()
+    ):
+        raise ValueError("ground must be a square symmetric matrix of distances between bins, with a zero diagonal.")
+    return np.ascontiguousarray(distances)

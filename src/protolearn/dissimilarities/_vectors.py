@@ -1,0 +1,217 @@
+"""Dissimilarities of vectors: angles, correlations, common features."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from protolearn.core.validation import check_number
+from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, rows_of
+
+__all__ = ["Cosine", "Euclidean", "Pearson", "Tanimoto", "cosine", "euclidean", "pearson", "tanimoto"]
+
+
+def euclidean(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
+    """Euclidean distances of vectors.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Vectors.
+    Y : array-like of shape (m, d), optional
+        Vectors to compare with; by default those of ``X`` with each other.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Distances.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import euclidean
+    >>> euclidean([[0.0, 0.0]], [[3.0, 4.0], [0.0, 1.0]])
+    array([[5., 1.]])
+    """
+    return all_pairs(Euclidean(), X, Y, n_jobs=n_jobs)
+
+
+def cosine(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
+    """Cosine dissimilarities of vectors: ``1 - x.y / (|x| |y|)``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Vectors other than zero.
+    Y : array-like of shape (m, d), optional
+        Vectors to compare with; by default those of ``X`` with each other.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Dissimilarities, between 0 and 2.
+
+    Notes
+    -----
+    It is half the squared Euclidean distance of the vectors scaled to length one. Maps with ``squared=True`` use it as
+    such.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import cosine
+    >>> cosine([[1.0, 0.0]], [[2.0, 0.0], [0.0, 1.0], [-1.0, 0.0]])
+    array([[0., 1., 2.]])
+    """
+    return all_pairs(Cosine(), X, Y, n_jobs=n_jobs)
+
+
+def pearson(X: Any, Y: Any = None, *, power: float = 1.0, n_jobs: int | None = None) -> Floats:
+    """Correlation dissimilarities of profiles: ``(1 - r)^power`` with Pearson's correlation ``r``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Profiles that are not constant.
+    Y : array-like of shape (m, d), optional
+        Profiles to compare with; by default those of ``X`` with each other.
+    power : float, default=1.0
+        Exponent; 0.5 makes a Euclidean distance of it, but for a factor.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Dissimilarities, 0 for profiles that differ in level and scale only.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import pearson
+    >>> pearson([[0.0, 1.0, 2.0]], [[5.0, 7.0, 9.0], [2.0, 1.0, 0.0], [1.0, 0.0, 1.0]])
+    array([[0., 2., 1.]])
+    """
+    return all_pairs(Pearson(power), X, Y, n_jobs=n_jobs)
+
+
+def tanimoto(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
+    """Tanimoto dissimilarities of vectors: ``1 - x.y / (|x|^2 + |y|^2 - x.y)``, 0 for two zero vectors.
+
+    For vectors of zeros and ones it is the Jaccard distance.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Vectors.
+    Y : array-like of shape (m, d), optional
+        Vectors to compare with; by default those of ``X`` with each other.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Dissimilarities, between 0 and 4/3, and at most 1 if no value is negative.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import tanimoto
+    >>> tanimoto([[1.0, 1.0, 0.0]], [[1.0, 1.0, 0.0], [1.0, 0.0, 1.0], [0.0, 0.0, 2.0]]).round(3)
+    array([[0.   , 0.667, 1.   ]])
+    """
+    return all_pairs(Tanimoto(), X, Y, n_jobs=n_jobs)
+
+
+class OfVectors(Measure):
+    """A dissimilarity of the rows of two tables with the same columns."""
+
+    tile = 512
+    n_columns: int | None = None
+
+    def encode(self, objects: Any, name: str = "X") -> Floats:
+        """Return vectors as rows, made ready by the measure."""
+        rows = rows_of(objects, name)
+        self.n_columns = rows.shape[1] if self.n_columns is None else self.n_columns
+        if rows.shape[1] != self.n_columns:
+            raise ValueError(f"{name} has {rows.shape[1]} columns, the other vectors {self.n_columns}.")
+        return self.prepare(rows, name)
+
+    def prepare(self, rows: Floats, name: str) -> Floats:
+        """Return what a block needs of each row."""
+        return rows
+
+
+@dataclass
+class Euclidean(OfVectors):
+    """Euclidean distance."""
+
+    def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
+        """Return Euclidean distances."""
+        from scipy.spatial.distance import cdist
+
+        return cdist(a, b)
+
+
+@dataclass
+class Cosine(OfVectors):
+    """One minus the cosine of the angle."""
+
+    def prepare(self, rows: Floats, name: str) -> Floats:
+        """Scale vectors to length one."""
+        return _to_unit_length(rows, name, "zero; there is no angle to it. Drop such vectors, or use another metric")
+
+    def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
+        """Return one minus the scalar products."""
+        return _positive(1.0 - a @ b.T)
+
+
+@dataclass
+class Pearson(OfVectors):
+    """A power of one minus the correlation."""
+
+    power: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number("power", self.power, low=0, open_low=True)
+
+    def prepare(self, rows: Floats, name: str) -> Floats:
+        """Shift profiles to mean zero and scale them to length one."""
+        level = np.abs(rows).max(axis=1, initial=0.0)
+        centred = rows - rows.mean(axis=1, keepdims=True)
+        centred[np.abs(centred).max(axis=1, initial=0.0) <= 1e-14 * level] = 0.0  # constant, but for rounding
+        return _to_unit_length(
+            centred, name, "constant; it has no correlation. Drop such profiles, or use another metric"
+        )
+
+    def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
+        """Return powers of one minus the correlations."""
+        return _positive(1.0 - a @ b.T) ** self.power
+
+
+@dataclass
+class Tanimoto(OfVectors):
+    """One minus the scalar product over what it would be if the smaller vector were part of the larger."""
+
+    def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
+        """Return Tanimoto dissimilarities."""
+        common = a @ b.T
+        union = np.add.outer(np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)) - common
+        return _positive(1.0 - np.divide(common, union, out=np.ones_like(common), where=union > 0.0))
+
+
+def _to_unit_length(rows: Floats, name: str, fault: str) -> Floats:
+    largest = np.abs(rows).max(axis=1, initial=0.0)
+    if not largest.all():
+        raise ValueError(f"{name}[{largest.argmin()}] is {fault}.")
+    scaled = rows / largest[:, None]  # squares of very small or large numbers leave the range of numbers
+    return scaled / np.linalg.norm(scaled, axis=1, keepdims=True)
+
+
+def _positive(values: Floats) -> Floats:
+    """Set what is zero but for rounding to zero."""
+    values[values < 1e-14] = 0.0
+    return values

@@ -1,0 +1,155 @@
+"""Deterministic annealing for pairwise clustering: soft assignments that harden as a temperature falls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import ClusterMixin
+
+from protolearn.core.cooperation import Responsibilities
+from protolearn.core.loop import Step, anneal
+from protolearn.core.validation import check_number
+from protolearn.maps._base import PrototypeMap
+from protolearn.relational._docs import documented
+from protolearn.relational._relational import RelationalMap
+from protolearn.relational._start import around_center, principal_plane
+
+__all__ = ["PairwiseAnnealing"]
+
+STIR = 0.1  # share of a random point near the centre that is mixed in, so that prototypes which coincide can part
+
+
+@documented
+class PairwiseAnnealing(ClusterMixin, RelationalMap):
+    r"""Pairwise clustering by deterministic annealing.
+
+    Every object belongs to every prototype with a share :math:`p_{ij} \propto e^{-d(v_j, w_i) / 2T}`, and a prototype is the
+    mean of its shares. While the temperature T falls, shares become assignments, and clusters split one after the other.
+    It minimises the same cost as `RelationalKMeans`.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=8
+        Number of prototypes.
+    %(dissimilarities)s
+    %(relational)s
+    init : {"center", "k-means++", "random", "pca"} or array of shape (n_prototypes, n_objects), default="center"
+        Where prototypes start; at the first temperature all come together in the centre.
+    max_iter : int, default=300
+        Number of epochs over which the temperature falls.
+    temperature_start, temperature_end : float or "auto", default="auto"
+        First and last temperature; ``"auto"`` is a little above the variance along the main axis, where the first
+        split happens, and a thousandth of that.
+    %(labels)s
+    %(patches)s
+    %(running)s
+
+    Attributes
+    ----------
+    %(coefficients)s
+    %(attributes)s
+
+    See Also
+    --------
+    RelationalNeuralGas : Cooperation by rank instead of temperature.
+
+    References
+    ----------
+    Hofmann, Buhmann (1997). Pairwise data clustering by deterministic annealing. IEEE Transactions on Pattern Analysis
+    and Machine Intelligence.
+
+    Rose (1998). Deterministic annealing for clustering, compression, classification, regression, and related
+    optimization problems. Proceedings of the IEEE.
+
+    Examples
+    --------
+    >>> from protolearn import PairwiseAnnealing
+    >>> words = ["kitten", "kitchen", "mitten", "castle", "cattle", "rattle"]
+    >>> clusters = PairwiseAnnealing(2, metric="edit", random_state=0).fit(words).labels_
+    >>> (clusters == clusters[0]).tolist()
+    [True, True, True, False, False, False]
+    """
+
+    schedule = "geometric"
+
+    def __init__(
+        self,
+        n_prototypes: int = 8,
+        *,
+        metric: Any = "precomputed",
+        metric_params: dict[str, Any] | None = None,
+        squared: bool = False,
+        symmetrize: str = "raise",
+        spread: float | str | None = None,
+        keep_best: bool = False,
+        sparsity: int | None = None,
+        n_landmarks: int | None = None,
+        init: str | ArrayLike = "center",
+        max_iter: int = 300,
+        temperature_start: float | str = "auto",
+        temperature_end: float | str = "auto",
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        n_approximation: float = 3,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.metric = metric
+        self.metric_params = metric_params
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.spread = spread
+        self.keep_best = keep_best
+        self.sparsity = sparsity
+        self.n_landmarks = n_landmarks
+        self.init = init
+        self.max_iter = max_iter
+        self.temperature_start = temperature_start
+        self.temperature_end = temperature_end
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.n_approximation = n_approximation
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    fit_predict = PrototypeMap.fit_predict  # scikit-learn's drops y
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("n_prototypes", self.n_prototypes, integer=True, low=1)
+        for name in ("temperature_start", "temperature_end"):
+            if getattr(self, name) != "auto":
+                check_number(name, getattr(self, name), low=0, open_low=True, also=" or 'auto'")
+
+    def _cooperation(self, source: Any) -> Any:
+        return Responsibilities()
+
+    def _size(self, cooperation: Any) -> int:
+        return self.n_prototypes
+
+    def _ranges(self, cooperation: Any, resumed: bool) -> Any:
+        return np.empty(0)  # temperatures depend on the objects, see _epochs
+
+    def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
+        start, end = self.temperature_start, self.temperature_end
+        if start == "auto":
+            start = max(1.1 * float(principal_plane(source, rng)[0][0]), 1e-300)
+        temperatures = self._falling(float(start), 1e-3 * float(start) if end == "auto" else float(end))
+        for temperature in temperatures:
+            random = around_center(source, len(prototypes), rng)
+            stirred = prototypes.stirred(STIR, random)
+            (step,) = anneal(stirred, cooperation, source, np.array([temperature]))
+            prototypes = step.prototypes
+            yield step

@@ -1,0 +1,500 @@
+"""What all maps of dissimilarities share: objects in, combinations of objects or single objects out."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_array
+from sklearn.utils import Tags, gen_batches
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from protolearn.core.cooperation import Cooperation
+from protolearn.core.density import Precomputed, correlation_dimension, parzen_log_density
+from protolearn.core.lattices import Lattice
+from protolearn.core.loop import Step, anneal
+from protolearn.core.pairs import Pairs
+from protolearn.core.relational import Related
+from protolearn.core.threads import chunk_threads
+from protolearn.core.validation import check_option, check_weights
+from protolearn.dissimilarities._geometry import check_dissimilarities
+from protolearn.dissimilarities._source import Dissimilarities
+from protolearn.maps._base import PrototypeMap, as_shares, refuse_overflow
+from protolearn.maps._som import suggest_lattice
+from protolearn.maps._state import Samples
+from protolearn.relational._objects import Kept, Objects, RelatedModel
+from protolearn.relational._start import principal_plane, random_objects, spread_objects
+
+__all__ = ["DissimilarityMap"]
+
+MOST_BYTES = 4 << 30  # dissimilarities on a disk, or between objects, are held in memory up to this size
+CROSS_BYTES = 32 << 20  # dissimilarities to new objects made at a time
+OF_VECTORS = ("cosine", "euclidean", "pearson", "tanimoto")  # metrics whose objects are rows of a table
+N_EXAMPLES = 5
+MOST_KEPT = 50  # objects that stand for one prototype, however small an error is asked for
+
+Indices = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+class DissimilarityMap(PrototypeMap):
+    """Base of all maps of dissimilarities; what the prototypes are is left to `MedianMap` and `RelationalMap`."""
+
+    metric: Any
+    metric_params: dict[str, Any] | None
+    squared: bool
+    symmetrize: str
+    algorithm = "batch"
+    learning_rate_start = learning_rate_end = 0.5
+    n_approximation: float = 1
+    _inits: tuple[str, ...] = ("k-means++", "random", "pca")
+    _algorithms = ("batch",)
+    _model: RelatedModel
+
+    def predict(self, X: Any) -> Indices:
+        """Return the index of the nearest prototype of each object.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_train), or sequence of objects
+            Dissimilarities of new objects to those of ``fit`` (or to those of ``support_`` alone), or the new objects,
+            whichever ``fit`` took.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_new,)
+            Index of a prototype.
+        """
+        parts = [distances.argmin(axis=1) for distances in self._distances_by_parts(X)]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def transform(self, X: Any) -> Floats:
+        """Return the squared distance of each object to each prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_train), or sequence of objects
+            Dissimilarities of new objects to those of ``fit`` (or to those of ``support_`` alone), or the new objects,
+            whichever ``fit`` took. A kernel whose diagonal is not constant needs one more column, the kernel of each
+            new object with itself.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_new, n_prototypes)
+            Squared distances; negative ones can occur if the dissimilarities are not Euclidean.
+        """
+        return np.concatenate(list(self._distances_by_parts(X, complete=True)))
+
+    def score(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> float:
+        """Return the negative quantisation error, the mean distance of objects to their nearest prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_train), or sequence of objects
+            Dissimilarities of new objects to those of ``fit``, or the new objects.
+        y : None
+            Ignored.
+        sample_weight : array-like of shape (n_new,), optional
+            Weight of each object.
+
+        Returns
+        -------
+        score : float
+            At most 0; larger is better.
+        """
+        nearest = np.concatenate([part.min(axis=1) for part in self._distances_by_parts(X, complete=True)])
+        weights = check_weights(sample_weight, len(nearest), np.float64)
+        return -float(np.average(np.sqrt(np.maximum(nearest, 0.0)), weights=weights))
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say whether ``X`` is a matrix of pairs, so that cross-validation cuts rows and columns."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._pairwise
+        tags.input_tags.positive_only = self._pairwise and not self._is_kernel and not self.squared
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+    @property
+    def _pairwise(self) -> bool:
+        return isinstance(self.metric, str) and self.metric in ("precomputed", "kernel")
+
+    @property
+    def _is_kernel(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "kernel"
+
+    # Reading objects
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option("symmetrize", self.symmetrize, ("raise", "mean"))
+        if not isinstance(self.squared, bool | np.bool_):
+            raise ValueError(f"squared={self.squared!r} must be True or False.")
+
+    def _read(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
+    ) -> Samples:
+        first_number = 0 if reset else self.__dict__.get("_n_read", 0)
+        source = self._as_source(X, reset)
+        self._n_read = first_number + len(source)
+        return self._labelled(Objects.all(source, first_number), y, sample_weight)
+
+    def _as_source(self, X: Any, reset: bool) -> Dissimilarities:
+        """Return the source of dissimilarities that the given data are."""
+        if isinstance(X, Dissimilarities):
+            if self._pairwise != X.precomputed:
+                raise ValueError(
+                    f"metric={self.metric!r}, but X is a source with metric={X.metric!r}; give the map the same metric, "
+                    "or 'precomputed' for stored dissimilarities."
+                )
+            self.n_features_in_ = len(X)
+            return X
+        if not self._pairwise:
+            return self._objects_source(X, reset)
+        if not isinstance(X, np.memmap) and (isinstance(X, np.ndarray) or not hasattr(X, "chunks")):
+            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
+        else:
+            self.n_features_in_ = X.shape[1]
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"X has shape {X.shape}, but metric={self.metric!r} needs a square matrix: a row and a column for each "
+                "object. For new objects call predict or transform; for objects themselves give a metric, such as 'edit'."
+            )
+        return Dissimilarities(X)
+
+    def _objects_source(self, X: Any, reset: bool) -> Dissimilarities:
+        if self.metric in OF_VECTORS:
+            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
+        if isinstance(X, str) or not hasattr(X, "__len__"):
+            raise ValueError(f"X must be a sequence of objects, such as a list of strings; got {type(X).__name__}.")
+        if len(X) == 0:
+            raise ValueError("X has no objects; give at least one.")
+        return Dissimilarities(X, self.metric, n_jobs=self.n_jobs, verbose=self.verbose, **(self.metric_params or {}))
+
+    def _read_all(self, patches: Iterator[Any]) -> Iterator[Samples]:
+        if self._pairwise:
+            raise ValueError(
+                f"metric={self.metric!r} cannot be read patch by patch from an iterator, because patches need their "
+                "dissimilarities to earlier objects. Give a matrix, memory map or Dissimilarities source with patch_size, "
+                "or call partial_fit."
+            )
+        return super()._read_all(patches)
+
+    def _read_more(
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, model: Any
+    ) -> tuple[Samples, Any]:
+        """Read one more patch; dissimilarities of new objects to the kept ones come before those to each other."""
+        if model is None or not self._pairwise:
+            return super()._read_more(X, y, sample_weight, model)
+        kept = model.kept.objects
+        rows = check_array(X, dtype=[np.float64, np.float32])
+        k, n = len(kept), len(rows)
+        if rows.shape[1] != k + n:
+            raise ValueError(
+                f"X has shape {rows.shape}; expected ({n}, {k + n}): the dissimilarities of {n} new objects first to the "
+                f"{k} objects `kept_` of the map so far, then to each other."
+            )
+        matrix = np.empty((k + n, k + n), rows.dtype)
+        matrix[:k, :k] = kept.matrix()
+        matrix[k:] = rows
+        matrix[:k, k:] = rows[:, :k].T
+        source = Dissimilarities(matrix)
+        source.n_computed = kept.source.n_computed
+        numbers = model.n_seen + np.arange(n)
+        self._n_read = model.n_seen + n
+        return self._labelled(Objects(source, np.arange(k, k + n), numbers), y, sample_weight), model.beside(source)
+
+    # Learning
+
+    def _source(
+        self, patch: Samples, weights: NDArray[Any], model: Any, n_threads: int, rng: np.random.RandomState
+    ) -> Pairs:
+        objects: Any = patch.X
+        common: dict[str, Any] = {
+            "weights": weights,
+            "labels": patch.labels,
+            "label_weight": self.label_weight,
+            "n_threads": n_threads,
+        }
+        return self._pairs(objects, common, rng)
+
+    def _pairs(self, objects: Objects, common: dict[str, Any], rng: np.random.RandomState) -> Pairs:
+        """Return the objects as the loop reads them: with all squared dissimilarities, or row by row."""
+        if len(objects) ** 2 * 8 > MOST_BYTES and not (objects.whole and objects.source.in_memory):
+            if self._is_kernel:
+                raise ValueError("A kernel matrix of this size cannot be read row by row; use patch_size.")
+            return Pairs(lambda rows: self._squared(objects.rows(rows)), n_samples=len(objects), **common)
+        matrix = objects.matrix()
+        if self._is_kernel:
+            matrix = check_kernel(matrix, self.symmetrize)
+            return Pairs(matrix, diagonal=matrix.diagonal().astype(np.float64), **common)
+        return Pairs(
+            self._squared(check_dissimilarities(matrix, squared=self.squared, symmetrize=self.symmetrize)), **common
+        )
+
+    def _squared(self, block: NDArray[Any]) -> NDArray[Any]:
+        """Return squared dissimilarities."""
+        if self.squared or self._is_kernel:
+            return block
+        return np.square(refuse_overflow(block))
+
+    def _emphasis(self, patch: Samples, n_threads: int) -> tuple[Floats | float, float | None]:
+        if self.magnification == 0:
+            return 1.0, None
+        if len(patch.X) < 2:
+            raise ValueError(f"n_samples={len(patch.X)} is too few for magnification control, which needs a density.")
+        objects: Any = patch.X
+        matrix = objects.matrix()
+        squares = squares_of_kernel(matrix) if self._is_kernel else self._squared(matrix)
+        counts = patch.weights * max(1.0, len(squares) / patch.weights.sum())
+        exponent = self.magnification
+        if exponent == "optimal":
+            exponent = 2.0 / correlation_dimension(Precomputed(squares), sample_weight=counts)  # eq. 3.7
+        logs = float(exponent) * parzen_log_density(Precomputed(squares), sample_weight=counts, n_jobs=n_threads)
+        return np.exp(logs - logs.max()), float(exponent)  # Hasenfuss 2009, eq. 4.16
+
+    def _suggested(self, source: Pairs) -> Lattice:
+        return suggest_lattice(source.n_samples, principal_plane(source, np.random.RandomState(0))[0])
+
+    def _drawn(self, source: Pairs, k: int, rng: np.random.RandomState) -> Indices:
+        """Return first objects by the rule that ``init`` names."""
+        return (spread_objects if self.init == "k-means++" else random_objects)(source, k, rng)
+
+    def _placed(
+        self,
+        prototypes: Related,
+        source: Pairs,
+        cooperation: Cooperation,
+        patch: Samples,
+        n_new: int,
+        earlier: Any,
+        n_threads: int,
+        history: dict[str, Any],
+    ) -> RelatedModel:
+        k = len(prototypes)
+        objects: Any = patch.X
+        present = np.flatnonzero(patch.weights)
+        taught = objects if len(present) == len(objects) else objects[present]
+        weights = patch.weights[present]
+        labels = None if patch.labels is None else patch.labels[present]
+        nearest, second = _two_nearest(prototypes.squares)
+        if earlier is not None:
+            before = earlier.kept
+            prototypes = prototypes.take(_same_places(before, nearest[-len(before.owners) :], k))
+            nearest, second = _two_nearest(prototypes.squares)
+        chosen, owners, coefficients = self._stand_ins(prototypes, nearest)
+        shares = np.bincount(owners, minlength=k)
+        masses = np.bincount(nearest, weights, k)
+        kept = Kept(
+            taught[chosen],
+            owners,
+            (masses / np.maximum(shares, 1))[owners],  # Hasenfuss 2009, sec. 4.5, of what was really taken
+            coefficients,
+            None if labels is None else labels[chosen],
+        )
+        whole = n_new == len(objects)
+        model = RelatedModel(
+            cooperation,
+            fuzzy=None if labels is None else as_shares(prototypes.fuzzy),
+            classes=patch.classes,
+            masses=masses,
+            winners=np.empty(0, np.int64),
+            graph=None,
+            kept=kept,
+            between=prototypes.between,
+            examples=taught.numbers[np.argsort(prototypes.squares, axis=0, kind="stable")[:N_EXAMPLES].T],
+            dual_cost=dual_cost(source, nearest, k),
+            n_seen=int(objects.numbers.max()) + 1,
+            diagonal=_constant(source.diagonal),
+            **history,
+            **(self._supported(prototypes, taught) if whole else _supported_by(kept, chosen, source)),
+        )
+        winners = np.zeros((2, len(objects)), np.int64)
+        winners[:, present] = nearest, second
+        absent = np.flatnonzero(patch.weights == 0)
+        if len(absent):
+            winners[:, absent] = self._winners(objects[absent], model, n_threads)
+        return model.showing(patch.weights[:n_new], winners[0, :n_new], winners[1, :n_new])  # type: ignore[return-value]
+
+    @abstractmethod
+    def _supported(self, prototypes: Any, objects: Objects) -> dict[str, Any]:
+        """Return support, coefficients and offsets of prototypes in a patch of objects."""
+
+    @abstractmethod
+    def _stand_ins(self, prototypes: Any, nearest: Indices) -> tuple[Indices, Indices, Floats]:
+        """Return objects that can stand for all of the patch, their prototypes, and coefficients (k, s) on them."""
+
+    # New objects
+
+    def _winners(self, X: Any, model: Any, n_threads: int) -> tuple[Indices, Indices]:
+        size = max(1, CROSS_BYTES // (8 * len(model.support)))
+        parts = []
+        for rows in gen_batches(len(X), size):
+            distances = _to_prototypes(self._squared(X.to(model.support, rows)), model, self._is_kernel)
+            first = distances.argmin(axis=1)
+            distances[np.arange(len(first)), first] = np.inf
+            parts.append((first, distances.argmin(axis=1)))
+        first, second = (np.concatenate(part) for part in zip(*parts))
+        return first, second
+
+    def _distances_by_parts(self, X: Any, complete: bool = False) -> Iterator[Floats]:
+        """Yield the squared distances of new objects to the prototypes, some objects at a time."""
+        check_is_fitted(self, "labels_")
+        model = self._model
+        size = max(1, CROSS_BYTES // (8 * len(model.support)))
+        if not self._pairwise:
+            source = self._objects_source(X, reset=False)
+            new = Objects.all(source)
+            with chunk_threads(self.n_jobs):
+                for rows in gen_batches(len(new), size):
+                    yield _to_prototypes(self._squared(new.to(model.support, rows)), model, False)
+            return
+        block, own = self._check_cross(X)
+        if self._is_kernel and complete and np.isnan(own).any():
+            raise ValueError(
+                "The diagonal of the kernel is not constant, so distances need the kernel of each new object with "
+                "itself: give it as one more column of X. predict does without."
+            )
+        for rows in gen_batches(len(block), size):
+            distances = _to_prototypes(self._squared(block[rows]), model, self._is_kernel)
+            yield distances + own[rows, None] if self._is_kernel and complete else distances
+
+    def _check_cross(self, X: Any) -> tuple[NDArray[Any], Floats]:
+        """Return the dissimilarities of new objects to the supporting ones, and a kernel's diagonal for new objects."""
+        model = self._model
+        rows = check_array(X, dtype=[np.float64, np.float32])
+        n, s = model.n_seen, len(model.support)
+        widths = {n: model.support.numbers, s: np.arange(s)}
+        own = np.full(len(rows), np.nan if model.diagonal is None else model.diagonal)
+        if self._is_kernel and rows.shape[1] not in widths and rows.shape[1] - 1 in widths:
+            rows, own = rows[:, :-1], rows[:, -1].astype(np.float64)
+        if rows.shape[1] not in widths:
+            raise ValueError(
+                f"X has {rows.shape[1]} features, but {type(self).__name__} is expecting {n} features as input: the "
+                f"dissimilarities of each new object to the {n} objects of fit"
+                f"{f' (or to the {s} in support_)' if s != n else ''}."
+            )
+        block = rows[:, widths[rows.shape[1]]]
+        if not self.squared and not self._is_kernel and (block < 0).any():
+            raise ValueError(f"Dissimilarities must not be negative; the lowest is {block.min():g}.")
+        return block, own
+
+    def _store(self, model: Any) -> None:
+        super()._store(model)
+        del self.prototypes_
+        self.support_ = model.support.numbers
+        self.kept_ = model.kept.objects.numbers
+        self.prototype_examples_ = model.examples
+        self.prototype_dissimilarities_ = model.between
+        self.dual_cost_ = model.dual_cost
+        self.n_dissimilarities_ = model.kept.objects.source.n_computed
+        costs = np.asarray(model.costs)
+        self.n_cost_increases_ = int((np.diff(costs) > 1e-9 * np.abs(costs[:-1])).sum())
+
+
+def epochs_until_still(
+    prototypes: Any, cooperation: Cooperation, source: Pairs, ranges: Floats, reseed: bool
+) -> Iterator[Step]:
+    """Run epochs of k-means until no prototype changes; an idle one may move to the farthest object."""
+    for range_ in ranges:
+        (step,) = anneal(prototypes, cooperation, source, np.array([range_]))  # type: ignore[arg-type]
+        idle = step.mass == 0
+        if reseed and idle.any():
+            step = step.moved(step.prototypes.reseeded(idle))  # type: ignore[attr-defined]
+        yield step
+        if step.prototypes.same(prototypes):  # type: ignore[attr-defined]
+            return
+        prototypes = step.prototypes
+
+
+def best_last(steps: Iterator[Step]) -> Iterator[Step]:
+    """Yield all steps, the last one with the prototypes of the lowest cost of winners."""
+    best, lowest, held = None, np.inf, None
+    for step in steps:
+        if held is not None:
+            yield held
+        held = step
+        prototypes: Any = step.prototypes
+        cost = float(prototypes.pairs.weights @ prototypes.distances.min(axis=1))
+        if cost < lowest:
+            best, lowest = prototypes, cost
+    if held is not None and best is not None:
+        yield held.moved(best)
+
+
+def check_kernel(K: NDArray[Any], symmetrize: str) -> NDArray[Any]:
+    """Require a symmetric matrix of finite numbers."""
+    K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
+    scale = np.abs(K).max()
+    if np.abs(K - K.T).max() <= (1e-8 if K.dtype == np.float64 else 1e-5) * scale:
+        return K
+    if symmetrize == "mean":
+        return 0.5 * (K + K.T)
+    raise ValueError("The kernel matrix is not symmetric. Pass symmetrize='mean', or give (K + K.T) / 2.")
+
+
+def squares_of_kernel(K: NDArray[Any]) -> NDArray[Any]:
+    """Return squared distances of a kernel."""
+    return K.diagonal()[:, None] + K.diagonal() - 2.0 * K
+
+
+def dual_cost(source: Pairs, winners: Indices, n_prototypes: int) -> float:
+    """Return the cost of the receptive fields, without prototypes."""
+    n = len(winners)
+    members = csr_array((source.weights, winners, np.arange(n + 1)), shape=(n, n_prototypes))
+    products = source.times(members)
+    twice = np.bincount(winners, source.weights * products[np.arange(n), winners], n_prototypes)
+    mass = np.bincount(winners, source.weights, n_prototypes)
+    return 0.25 * float((twice / np.where(mass > 0, mass, 1.0)).sum())  # Hasenfuss 2009, eq. 4.14
+
+
+def offsets(source: Pairs, coefficients: Floats, self_terms: Floats) -> Floats:
+    """Return what has to be added to ``coefficients`` (k, n) times squared dissimilarities, or -2 times a kernel."""
+    if source.diagonal is None:
+        return source.spread - 0.5 * self_terms  # Hasenfuss 2009, eq. 4.9
+    return coefficients @ source.diagonal + source.spread - 0.5 * self_terms  # eq. 4.15
+
+
+def _supported_by(kept: Kept, chosen: Indices, source: Pairs) -> dict[str, Any]:
+    """Return support, coefficients and offsets of prototypes as combinations of kept objects."""
+    block = source.block(chosen)
+    self_terms = np.einsum("is,st,it->i", kept.coefficients, block, kept.coefficients, optimize=True)
+    whole = np.zeros((len(kept.coefficients), source.n_samples))
+    whole[:, chosen] = kept.coefficients
+    return {
+        "support": kept.objects,
+        "positions": kept.coefficients,
+        "self_terms": self_terms,
+        "offsets": offsets(source, whole, self_terms),
+    }
+
+
+def _to_prototypes(shared: NDArray[Any], model: RelatedModel, is_kernel: bool) -> Floats:
+    """Return squared distances (c, k) to prototypes, from squares or kernel (c, s) to their supporting objects."""
+    products = shared @ model.positions.T
+    return (-2.0 * products if is_kernel else products) + model.offsets
+
+
+def _two_nearest(squares: Floats) -> tuple[Indices, Indices]:
+    first = squares.argmin(axis=1)
+    others = squares.copy()
+    others[np.arange(len(first)), first] = np.inf
+    return first, others.argmin(axis=1)
+
+
+def _same_places(before: Kept, winners: Indices, n_prototypes: int) -> Indices:
+    """Return for each old prototype the new one that wins most of what the old one stood for, each once."""
+    moved = np.zeros((n_prototypes, n_prototypes))
+    np.add.at(moved, (before.owners, winners), before.masses)
+    return linear_sum_assignment(-moved)[1]
+
+
+def _constant(diagonal: Floats | None) -> float | None:
+    """Return the value of a constant diagonal, NaN of another."""
+    if diagonal is None:
+        return None
+    same = np.ptp(diagonal) <= 1e-9 * np.abs(diagonal).max(initial=1e-300)
+    return float(diagonal[0]) if same else float("nan")

@@ -1,0 +1,137 @@
+"""What the documentation of all maps of dissimilarities shares, written once."""
+
+from __future__ import annotations
+
+from protolearn.core.documentation import filled
+
+__all__ = ["documented"]
+
+DISSIMILARITIES = """
+metric : str or callable, default="precomputed"
+    What ``X`` is: ``"precomputed"``, a matrix of dissimilarities; ``"kernel"``, a kernel matrix; otherwise a sequence of
+    objects, with the name of a dissimilarity (see `protolearn.dissimilarities.METRICS`) or a function of two objects.
+metric_params : dict, optional
+    Further arguments of a named metric, such as ``{"indel": 4.5}``.
+squared : bool, default=False
+    Dissimilarities are distances, which the map squares, or (True) squared distances already.
+symmetrize : {"raise", "mean"}, default="raise"
+    What to do with dissimilarities that depend on the order of the two objects, or with a diagonal that is not zero:
+    raise an error, or take the mean of both orders and zero.
+"""
+
+RELATIONAL = """
+spread : None, "implicit" or float, default=None
+    Number that is added to all squared dissimilarities between different objects, without a copy of them;
+    ``"implicit"`` is the smallest one that makes them Euclidean, so that the cost never rises at a fixed range.
+keep_best : bool, default=False
+    Return the epoch with the lowest cost of winners rather than the last; useful where dissimilarities are far from
+    Euclidean.
+sparsity : int, optional
+    Number of largest coefficients that are kept for each prototype, all by default.
+n_landmarks : int, optional
+    Number of random objects from whose dissimilarities to all others the rest is estimated (Nystroem); time and number
+    of dissimilarities then grow linearly with the objects. By default all are used.
+"""
+
+MEDIAN = """
+collision : {"exclude", "noise", "ignore"}, default="exclude"
+    What keeps prototypes apart, which would else stay together for ever once they are the same object: only different
+    objects are allowed; a little noise on distances, which fades; or nothing.
+noise : float, default=1e-4
+    Height of the noise of ``collision="noise"``, as a share of the mean squared dissimilarity.
+exemplar_labels : bool, default=False
+    A supervised prototype has the label of its object, rather than the mean label of the objects it learns from.
+"""
+
+LABELS = """
+label_weight : float, default=0.0
+    Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
+magnification : float or "optimal", default=0.0
+    Exponent c of magnification control: objects count with their density to the power c; see `NeuralGas`.
+"""
+
+PATCHES = """
+n_approximation : int or float, default=3
+    Number of objects that stand for each prototype from one patch to the next; a number below 1 takes as many as keep
+    the squared distance to the prototype below that share of the mean squared distance in its receptive field.
+%(patch)s
+"""
+
+PATCH = """
+patch_size : int, optional
+    Learn from patches of about so many objects, one after the other: only dissimilarities within a patch, and to the few
+    objects that stand for earlier patches, are ever computed or read.
+patch_runs : int, default=1
+    Number of independent runs over the patches, in parallel, whose prototypes are merged at the end.
+decay : float, default=1.0
+    Factor on the weight of what was learned before, for each new patch; below 1 old objects are forgotten.
+"""
+
+RUNNING = """
+n_jobs : int, optional
+    Number of threads; None means as many as the matrix library may use.
+random_state : int, RandomState instance or None, default=None
+    Makes the start and the order of patches repeatable.
+verbose : int, default=0
+    1 prints about ten lines of progress, 2 a line for every epoch.
+"""
+
+COEFFICIENTS = """
+coefficients_ : ndarray of shape (n_prototypes, n_support)
+    Share of each supporting object in each prototype; with ``n_landmarks`` they reproduce the prototypes' distances.
+self_terms_ : ndarray of shape (n_prototypes,)
+    The terms :math:`\\\\alpha_i^\\\\top S \\\\alpha_i`.
+"""
+
+INDICES = """
+prototype_indices_ : ndarray of shape (n_prototypes,)
+    The object that each prototype is, counted over all objects seen.
+"""
+
+ATTRIBUTES = """
+support_ : ndarray of shape (n_support,)
+    The objects that prototypes are made of, counted over all objects seen: of one ``fit`` without patches, all.
+kept_ : ndarray
+    The objects that stand for all others when the next patch comes, see `partial_fit`.
+prototype_examples_ : ndarray of shape (n_prototypes, up to 5)
+    The objects nearest to each prototype, the nearest first.
+prototype_dissimilarities_ : ndarray of shape (n_prototypes, n_prototypes)
+    Squared distances between prototypes.
+dual_cost_ : float
+    Cost of the receptive fields, half the sum of squared distances to their means, without the use of prototypes.
+n_cost_increases_ : int
+    Number of epochs in which the cost rose, which can happen with dissimilarities that are not Euclidean.
+n_dissimilarities_ : int
+    Number of dissimilarities that were computed or read.
+labels_ : ndarray of shape (n_objects,)
+    Index of the nearest prototype of each object of ``fit`` (of the last patch, if patches were given one by one).
+multiplicities_ : ndarray of shape (n_prototypes,)
+    Weight of all objects in each receptive field.
+graph_ : sparse array of shape (n_prototypes, n_prototypes)
+    Topology representing network: the weight of the objects whose two nearest prototypes are this pair.
+cost_history_, range_history_ : list of float
+    Cost at the start of every epoch, and its range.
+n_iter_ : int
+    Number of epochs run (on the last patch).
+label_distribution_, prototype_labels_, classes_ : ndarray
+    Fuzzy and crisp labels of the prototypes and the classes, if ``label_weight > 0``.
+magnification_ : float
+    The exponent used, if magnification control is on.
+n_features_in_ : int
+    Number of objects of a matrix, or of features of objects that are vectors.
+"""
+
+PARTS = {
+    "dissimilarities": DISSIMILARITIES,
+    "relational": RELATIONAL,
+    "median": MEDIAN,
+    "labels": LABELS,
+    "patches": PATCHES,
+    "patch": PATCH,
+    "running": RUNNING,
+    "coefficients": COEFFICIENTS.replace("\\\\", "\\"),
+    "indices": INDICES,
+    "attributes": ATTRIBUTES,
+}
+
+documented = filled(PARTS)

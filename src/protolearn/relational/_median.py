@@ -1,0 +1,342 @@
+"""k-means, neural gas and self-organising maps whose prototypes are objects themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protolearn.core.cooperation import Cooperation
+from protolearn.core.documentation import extends
+from protolearn.core.loop import Step, anneal
+from protolearn.core.relational import Median, Relational
+from protolearn.core.validation import check_number, check_option
+from protolearn.maps._kmeans import KMeans
+from protolearn.maps._matrix import ONLINE
+from protolearn.maps._neural_gas import NeuralGas
+from protolearn.maps._som import SOM
+from protolearn.maps._state import Samples
+from protolearn.relational._base import DissimilarityMap, Indices, epochs_until_still
+from protolearn.relational._docs import documented
+from protolearn.relational._objects import Objects
+from protolearn.relational._start import on_principal_plane
+
+__all__ = ["MedianKMeans", "MedianMap", "MedianNeuralGas", "MedianSOM"]
+
+Floats = NDArray[np.float64]
+
+
+class MedianMap(DissimilarityMap):
+    """Base of maps whose prototypes are objects."""
+
+    collision: str
+    noise: float
+    exemplar_labels: bool
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option("collision", self.collision, ("exclude", "noise", "ignore"))
+        check_number("noise", self.noise, low=0)
+
+    def _start(
+        self, source: Any, cooperation: Cooperation, patch: Samples, model: Any, rng: np.random.RandomState
+    ) -> Any:
+        k, n = self._size(cooperation), source.n_samples
+        if model is not None:
+            return n - len(model.kept.owners) + model.kept.coefficients.argmax(axis=1)
+        if isinstance(self.init, str):
+            if self.init == "pca":
+                coefficients = on_principal_plane(source, self._plane(cooperation), rng)
+                return Relational.at(source, coefficients).squares.argmin(axis=0)
+            return self._drawn(source, k, rng)
+        given = np.asarray(self.init)
+        if given.shape != (k,) or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n:
+            raise ValueError(f"init must hold the indices of {k} objects, from 0 to {n - 1}; got {self.init!r}.")
+        return given.astype(np.int64)
+
+    def _prototypes(self, positions: Any, source: Any, model: Any, rng: np.random.RandomState) -> Any:
+        distinct = self.collision == "exclude"
+        return Median.at(source, positions, distinct=distinct, own_labels=self.exemplar_labels)
+
+    def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
+        if self.collision != "noise":
+            yield from super()._epochs(prototypes, cooperation, source, ranges, rng)
+            return
+        scale = self.noise * float(np.abs(prototypes.squares).mean())
+        for epoch, range_ in enumerate(ranges):  # noise fades, and the last epoch has none
+            height = scale * (1.0 - (epoch + 1) / len(ranges))
+            jitter = height * rng.random_sample(prototypes.squares.shape) if height > 0 else None
+            (step,) = anneal(replace(prototypes, jitter=jitter), cooperation, source, np.array([range_]))
+            prototypes = step.prototypes
+            yield step
+
+    def _supported(self, prototypes: Median, objects: Objects) -> dict[str, Any]:
+        k, source = len(prototypes), prototypes.pairs
+        own = np.zeros(k)
+        return {
+            "support": objects[prototypes.indices],
+            "positions": np.eye(k),
+            "self_terms": own,
+            "offsets": own if source.diagonal is None else source.diagonal[prototypes.indices],
+        }
+
+    def _stand_ins(self, prototypes: Median, nearest: Indices) -> tuple[Indices, Indices, Floats]:
+        """Return the prototypes that win anything, each once: they stand for their receptive fields."""
+        winning = np.unique(nearest)
+        chosen, first = np.unique(prototypes.indices[winning], return_index=True)
+        same = prototypes.squares[chosen].argmin(axis=0)
+        return chosen, winning[first], np.eye(len(chosen))[same]
+
+    def _store(self, model: Any) -> None:
+        super()._store(model)
+        self.prototype_indices_ = model.support.numbers[model.positions.argmax(axis=1)]
+
+
+@documented
+class MedianKMeans(MedianMap, KMeans):
+    r"""k-means on dissimilarities with objects as prototypes, also known as k-medoids.
+
+    Each prototype is the object of least summed (squared) dissimilarity to the objects it wins. Works for any
+    dissimilarity, and the cost never rises. With ``squared=True`` sums are over the dissimilarities as they are.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=8
+        Number of prototypes.
+    %(dissimilarities)s
+    %(median)s
+    init : {"k-means++", "random", "pca"} or array of shape (n_prototypes,), default="k-means++"
+        Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
+        indices of objects.
+    n_init : int, default=1
+        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
+    max_iter : int, default=300
+        Largest number of epochs; it stops as soon as no prototype moves.
+    empty : {"keep", "reseed"}, default="keep"
+        A prototype that wins no object stays where it is, or moves to the object farthest from its prototype.
+    %(labels)s
+    %(patch)s
+    %(running)s
+
+    Attributes
+    ----------
+    %(indices)s
+    %(attributes)s
+
+    See Also
+    --------
+    MedianNeuralGas : The same cost in the end, with less dependence on the start.
+    RelationalKMeans : Prototypes between objects, for smoother clusters.
+
+    References
+    ----------
+    Cottrell, Hammer, Hasenfuss, Villmann (2006). Batch and median neural gas. Neural Networks.
+
+    Hasenfuss (2009). Topographic mapping of dissimilarity datasets. PhD thesis, TU Clausthal.
+
+    Examples
+    --------
+    >>> from protolearn import MedianKMeans
+    >>> words = ["kitten", "kitchen", "mitten", "castle", "cattle", "rattle"]
+    >>> kmeans = MedianKMeans(2, metric="edit", random_state=0).fit(words)
+    >>> sorted(words[j] for j in kmeans.prototype_indices_)
+    ['cattle', 'kitten']
+    """
+
+    @extends(KMeans, "tol", "schedule", *ONLINE)
+    def __init__(
+        self,
+        n_prototypes: int = 8,
+        *,
+        metric: Any = "precomputed",
+        metric_params: dict[str, Any] | None = None,
+        squared: bool = False,
+        symmetrize: str = "raise",
+        collision: str = "exclude",
+        noise: float = 1e-4,
+        exemplar_labels: bool = False,
+        init: str | ArrayLike = "k-means++",
+        **common: Any,
+    ) -> None:
+        super().__init__(n_prototypes, init=init, **common)
+        self.metric = metric
+        self.metric_params = metric_params
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.collision = collision
+        self.noise = noise
+        self.exemplar_labels = exemplar_labels
+
+    def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
+        if self.collision == "noise":
+            return super()._epochs(prototypes, cooperation, source, ranges, rng)
+        return epochs_until_still(prototypes, cooperation, source, ranges, self.empty == "reseed")
+
+
+@documented
+class MedianNeuralGas(MedianMap, NeuralGas):
+    r"""Neural gas on dissimilarities with objects as prototypes.
+
+    Each prototype is the object of least summed (squared) dissimilarity to all objects, weighted by its rank for them. As
+    the range falls the cost becomes that of k-medoids, with little dependence on the start. Works for any dissimilarity,
+    and at a fixed range the cost never rises.
+
+    Parameters
+    ----------
+    n_prototypes : int, default=8
+        Number of prototypes.
+    %(dissimilarities)s
+    %(median)s
+    init : {"k-means++", "random", "pca"} or array of shape (n_prototypes,), default="k-means++"
+        Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
+        indices of objects.
+    max_iter : int, default=100
+        Number of epochs over which the range falls.
+    range_start : float or "auto", default="auto"
+        First range; ``"auto"`` is half the number of prototypes, which makes up for any start, or 2 if prototypes
+        start spread over the objects (``init="k-means++"``).
+    range_end : float, default=0.01
+        Last range.
+    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+        How the range falls; a callable maps (start, end, n_steps) to the values.
+    %(labels)s
+    %(patch)s
+    %(running)s
+
+    Attributes
+    ----------
+    %(indices)s
+    %(attributes)s
+
+    See Also
+    --------
+    RelationalNeuralGas : Prototypes between objects, mostly more accurate.
+    MedianSOM : The same with a fixed lattice.
+
+    References
+    ----------
+    Cottrell, Hammer, Hasenfuss, Villmann (2006). Batch and median neural gas. Neural Networks.
+
+    Hasenfuss (2009). Topographic mapping of dissimilarity datasets. PhD thesis, TU Clausthal.
+
+    Examples
+    --------
+    >>> from protolearn import MedianNeuralGas
+    >>> words = ["kitten", "kitchen", "mitten", "castle", "cattle", "rattle"]
+    >>> gas = MedianNeuralGas(2, metric="edit", random_state=0).fit(words)
+    >>> sorted(words[j] for j in gas.prototype_indices_)
+    ['cattle', 'kitten']
+    """
+
+    @extends(NeuralGas, *ONLINE)
+    def __init__(
+        self,
+        n_prototypes: int = 8,
+        *,
+        metric: Any = "precomputed",
+        metric_params: dict[str, Any] | None = None,
+        squared: bool = False,
+        symmetrize: str = "raise",
+        collision: str = "exclude",
+        noise: float = 1e-4,
+        exemplar_labels: bool = False,
+        init: str | ArrayLike = "k-means++",
+        **common: Any,
+    ) -> None:
+        super().__init__(n_prototypes, init=init, **common)
+        self.metric = metric
+        self.metric_params = metric_params
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.collision = collision
+        self.noise = noise
+        self.exemplar_labels = exemplar_labels
+
+
+@documented
+class MedianSOM(MedianMap, SOM):
+    r"""Self-organising map of dissimilarities with objects as prototypes.
+
+    Each node of the lattice is the object of least summed (squared) dissimilarity to the objects of its neighbourhood.
+    Works for any dissimilarity, and at a fixed range the cost never rises.
+
+    Parameters
+    ----------
+    lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
+        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n objects. See :mod:`protolearn.core.lattices` for
+        hyperbolic and other lattices.
+    %(dissimilarities)s
+    %(median)s
+    winner : {"heskes", "nearest"}, default="heskes"
+        ``"heskes"`` takes the node whose neighbourhood is nearest on average, so that training descends a cost;
+        ``"nearest"`` takes the nearest prototype.
+    kernel : {"gaussian", "exponential"}, default="gaussian"
+        Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`, of the distance g on the lattice.
+    init : {"pca", "k-means++", "random"} or array of shape (n_prototypes,), default="pca"
+        Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
+        indices of objects.
+    max_iter : int, default=100
+        Number of epochs over which the range falls.
+    range_start : float or "auto", default="auto"
+        First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
+        (``init="pca"``), else a quarter, also in all patches but the first.
+    range_end : float, default=0.55
+        Last range. Both are in units of the shortest distance between two nodes.
+    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+        How the range falls; a callable maps (start, end, n_steps) to the values.
+    %(labels)s
+    %(patch)s
+    %(running)s
+
+    Attributes
+    ----------
+    lattice_ : Lattice
+        The lattice.
+    %(indices)s
+    %(attributes)s
+
+    See Also
+    --------
+    RelationalSOM : Prototypes between objects, mostly a smoother map.
+
+    References
+    ----------
+    Cottrell, Hammer, Hasenfuss, Villmann (2006). Batch and median neural gas. Neural Networks.
+
+    Hasenfuss (2009). Topographic mapping of dissimilarity datasets. PhD thesis, TU Clausthal.
+
+    Examples
+    --------
+    >>> from protolearn import MedianSOM
+    >>> words = ["kitten", "kitchen", "mitten", "castle", "cattle", "rattle"]
+    >>> som = MedianSOM((1, 3), metric="edit").fit(words)
+    >>> som.prototype_indices_.shape
+    (3,)
+    """
+
+    @extends(SOM, *ONLINE)
+    def __init__(
+        self,
+        lattice: Any = "auto",
+        *,
+        metric: Any = "precomputed",
+        metric_params: dict[str, Any] | None = None,
+        squared: bool = False,
+        symmetrize: str = "raise",
+        collision: str = "exclude",
+        noise: float = 1e-4,
+        exemplar_labels: bool = False,
+        init: str | ArrayLike = "pca",
+        **common: Any,
+    ) -> None:
+        super().__init__(lattice, init=init, **common)
+        self.metric = metric
+        self.metric_params = metric_params
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.collision = collision
+        self.noise = noise
+        self.exemplar_labels = exemplar_labels

@@ -1,0 +1,103 @@
+"""Where prototypes of dissimilarities start. Draws depend on the dissimilarities, not on the order of the objects."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from protolearn.core.initialisation import inverse_cdf
+from protolearn.core.pairs import Pairs
+
+__all__ = ["around_center", "on_principal_plane", "principal_plane", "random_objects", "spread_objects"]
+
+Floats = NDArray[np.float64]
+
+N_VECTORS, N_POWERS = 8, 6  # subspace iteration for the two largest directions
+
+
+def spread_objects(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+    """k-means++: objects drawn with probability proportional to the squared dissimilarity from those drawn before."""
+    return _draw(pairs, n_prototypes, rng, power=1.0, n_candidates=2 + int(np.log(n_prototypes)))
+
+
+def random_objects(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+    """Random objects, no two of them equal."""
+    return _draw(pairs, n_prototypes, rng, power=0.0, n_candidates=1)
+
+
+def around_center(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState) -> Floats:
+    """Return coefficients (n, k) of the centre, with a little of a random object for each prototype."""
+    shares = pairs.weights / pairs.weights.sum()
+    order = pairs.order
+    coefficients = np.tile(0.99 * shares[:, None], n_prototypes)
+    drawn = order[inverse_cdf(np.cumsum(shares[order]), rng.random_sample(n_prototypes))]
+    coefficients[drawn, np.arange(n_prototypes)] += 0.01
+    return coefficients
+
+
+def on_principal_plane(pairs: Pairs, coordinates: Floats, rng: np.random.RandomState) -> Floats:
+    """Return coefficients (n, k) that lay lattice coordinates (k, 2) over the plane of classical scaling.
+
+    Each axis gets the standard deviation of the objects along it.
+    """
+    shares = pairs.weights / pairs.weights.sum()
+    values, axes = principal_plane(pairs, rng)
+    centred = coordinates - coordinates.mean(axis=0)
+    deviations = centred.std(axis=0)
+    scaled = centred / np.where(deviations > 0, deviations, 1.0)
+    q = min(len(values), scaled.shape[1])
+    return shares[:, None] + np.sqrt(shares)[:, None] * (axes[:, :q] @ scaled[:, :q].T)
+
+
+def principal_plane(pairs: Pairs, rng: np.random.RandomState) -> tuple[Floats, Floats]:
+    """Return the two largest variances of classical scaling, and the eigenvectors (n, 2) of the weighted Gram matrix."""
+    roots = np.sqrt(pairs.weights / pairs.weights.sum())
+
+    def gram(vectors: Floats) -> Floats:
+        centred = roots[:, None] * vectors
+        centred -= np.square(roots)[:, None] * centred.sum(axis=0)
+        product = -0.5 * pairs.times(centred)
+        product -= np.square(roots) @ product
+        return roots[:, None] * product
+
+    order = pairs.order
+    vectors = np.empty((pairs.n_samples, min(N_VECTORS, pairs.n_samples)))
+    vectors[order] = rng.standard_normal(vectors.shape)
+    for _ in range(N_POWERS):
+        vectors, _ = np.linalg.qr(gram(vectors))
+    small = vectors.T @ gram(vectors)
+    values, turns = np.linalg.eigh(0.5 * (small + small.T))
+    largest = np.argsort(values)[::-1][:2]
+    axes = vectors @ turns[:, largest]
+    signs = np.sign(np.einsum("jd,j->d", axes**3, 1.0 + 1e-3 * np.argsort(order) / len(order)))
+    return np.maximum(values[largest], 0.0), axes * np.where(signs == 0, 1.0, signs)
+
+
+def _draw(
+    pairs: Pairs, n_prototypes: int, rng: np.random.RandomState, power: float, n_candidates: int
+) -> NDArray[np.int64]:
+    """Draw objects with probability proportional to weight times (squared dissimilarity to the nearest) ^ power."""
+    order = pairs.order
+    weights = pairs.weights
+    nearest = np.full(pairs.n_samples, np.inf)
+    odds = weights
+    chosen: list[int] = []
+    while len(chosen) < n_prototypes and odds.any():
+        drawn = order[inverse_cdf(np.cumsum(odds[order]), rng.random_sample(n_candidates if chosen else 1))]
+        improved = np.minimum(nearest[:, None], np.maximum(pairs.columns(drawn), 0.0))
+        best = int((weights @ improved).argmin())
+        chosen.append(int(drawn[best]))
+        nearest = improved[:, best]
+        nearest[chosen] = 0.0
+        odds = np.where(nearest > 0, weights * nearest**power, 0.0)
+    if len(chosen) < n_prototypes:
+        warnings.warn(
+            f"Only {len(chosen)} distinct objects for {n_prototypes} prototypes: some prototypes coincide. "
+            "Use fewer prototypes.",
+            ConvergenceWarning,
+            stacklevel=2,
+        )
+    return np.resize(chosen, n_prototypes).astype(np.int64)
