@@ -81,8 +81,8 @@ def check_dissimilarities(
     >>> check_dissimilarities([[0, -1], [-1, 0]])
     Traceback (most recent call last):
     ...
-    ValueError: The dissimilarity of objects 0 and 1 is -1, the lowest of all; none may be negative. Pass squared=True
-    if they are squared distances of a pseudo-Euclidean space, or lift them with
+    ValueError: Negative values in data: the dissimilarity of objects 0 and 1 is -1, the lowest of all. Pass
+    squared=True if they are squared distances of a pseudo-Euclidean space, or lift them with
     protolearn.dissimilarities.spread(D, 1).
     """
     check_option("symmetrize", symmetrize, ("raise", "mean"))
@@ -91,8 +91,8 @@ def check_dissimilarities(
     if not np.isfinite(gap):
         i, j = _worst(matrix, _is_not_finite)
         raise ValueError(
-            f"The dissimilarity of objects {i} and {j} is {matrix[i, j]}; all must be finite numbers. Leave out such "
-            "objects, or fill the gaps."
+            f"The dissimilarity of objects {i} and {j} is {matrix[i, j]}; none may be NaN or infinite. Leave such "
+            "objects out, or fill the gaps."
         )
     tolerance = TOLERANCE[matrix.dtype] * max(high, -low)
     diagonal = matrix.diagonal()

@@ -40,6 +40,7 @@ def survey(D: NDArray[Any], first: int, step: int, extremes: NDArray[Any]) -> No
     """
     n = D.shape[0]
     mirror = np.empty((SIZE, SIZE + PAD), D.dtype)
+    own = extremes.copy()  # threads that write side by side hold each other up
     finite = True
     number = 0
     for top in range(0, n, SIZE):
@@ -55,6 +56,7 @@ def survey(D: NDArray[Any], first: int, step: int, extremes: NDArray[Any]) -> No
             for a in range(height):
                 row = D[top + a, left : left + width]
                 finite &= _vanishes(row, mirror[a, :width])
-                _widen(row, mirror[a, :width], extremes)
+                _widen(row, mirror[a, :width], own)
+    extremes[:] = own
     if not finite:
         extremes[0] = np.nan

@@ -9,9 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import gen_batches
+from sklearn.utils import Tags, gen_batches, get_tags
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
+from sklearn.utils.validation import (
+    check_array,
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+    validate_data,
+)
 
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.validation import check_option, check_weights
@@ -101,7 +108,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples.
+            Samples; for a map of dissimilarities whatever that takes, such as a square matrix or a list of strings.
         y : array-like of shape (n_samples,)
             Their classes.
         sample_weight : array-like of shape (n_samples,), optional
@@ -113,7 +120,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         check_option("labelling", self.labelling, ("fuzzy", "majority"))
-        samples, targets = validate_data(self, X, y, dtype=[np.float64, np.float32])
+        samples, targets = self._check_training(X, y)
         check_classification_targets(targets)
         weights = check_weights(sample_weight, len(samples), np.float64)
         self.classes_, codes = np.unique(targets, return_inverse=True)
@@ -121,11 +128,12 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         self.__dict__.pop("estimator_", None)
         if self.per_class:
             present = np.flatnonzero(np.bincount(codes, weights) > 0)
-            parts = [codes == code for code in present]
+            self._parts = [np.flatnonzero(codes == code) for code in present]
             self.estimators_ = [
-                self._fit_map(samples[part], None, weights[part], sample_weight is not None, 1) for part in parts
+                self._fit_map(self._among(samples, part), None, weights[part], sample_weight is not None, 1)
+                for part in self._parts
             ]
-            sizes = [len(_prototypes(estimator)) for estimator in self.estimators_]
+            sizes = [len(_last(estimator).multiplicities_) for estimator in self.estimators_]
             shares = np.repeat(np.eye(len(self.classes_))[present], sizes, axis=0)
         else:
             weighted = sample_weight is not None
@@ -140,6 +148,13 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         self.label_distribution_ = np.eye(len(self.classes_))[largest] if self.labelling == "majority" else shares
         self.prototype_labels_ = self.classes_[largest]
         return self
+
+    def __sklearn_tags__(self) -> Tags:
+        """Take what the map takes: samples, objects, or a matrix of pairs."""
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Return the class of the nearest prototype, or ``reject_label``.
@@ -244,6 +259,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         return np.concatenate([self._distances(X[rows]).argmin(axis=1) for rows in gen_batches(len(X), 4096)])
 
     def _distances(self, X: NDArray[Any]) -> NDArray[Any]:
+        if self.per_class and get_tags(self).input_tags.pairwise:
+            return np.hstack([_distances(*pair) for pair in zip(self.estimators_, (X[:, part] for part in self._parts))])
         return np.hstack([_distances(estimator, X) for estimator in self.estimators_])
 
     def _logarithmic(self) -> bool:
@@ -254,10 +271,18 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         self, X: NDArray[Any], codes: NDArray[np.int64], weights: NDArray[np.float64]
     ) -> NDArray[np.float64]:
         """Return the class shares of each receptive field; an empty one takes the class of the nearest sample."""
-        counts = np.zeros((self._distances(X[:1]).shape[1], len(self.classes_)))
-        np.add.at(counts, (self._winners(X), codes), weights)
+        fitted = _last(self.estimator_)
+        winners = getattr(fitted, "labels_", None)
+        if winners is None or len(winners) != len(codes):
+            winners = self._winners(X)
+        examples = getattr(fitted, "prototype_examples_", None)
+        n_prototypes = self._distances(X[:1]).shape[1] if examples is None else len(examples)
+        counts = np.zeros((n_prototypes, len(self.classes_)))
+        np.add.at(counts, (winners, codes), weights)
         empty = np.flatnonzero(counts.sum(axis=1) == 0)
-        if len(empty):
+        if len(empty) and examples is not None:
+            counts[empty, codes[examples[empty, 0]]] = 1.0
+        elif len(empty):
             present = np.flatnonzero(weights)
             nearest, closest = np.zeros(len(empty), np.int64), np.full(len(empty), np.inf)
             for rows in gen_batches(len(present), 4096):
@@ -269,9 +294,28 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             counts[empty, codes[nearest]] = 1.0
         return counts / counts.sum(axis=1, keepdims=True)
 
-    def _check_new(self, X: ArrayLike) -> NDArray[Any]:
+    def _check_training(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
+        """Validate samples and their classes; objects, and sources of dissimilarities, are left to the map."""
+        if get_tags(self).input_tags.two_d_array and not hasattr(X, "block"):
+            return validate_data(self, X, y, dtype=[np.float64, np.float32])
+        targets = column_or_1d(y)
+        check_consistent_length(range(len(X)), targets)
+        return X, targets
+
+    def _check_new(self, X: Any) -> Any:
         check_is_fitted(self, "prototype_labels_")
+        if not get_tags(self).input_tags.two_d_array:
+            return X
+        if not hasattr(self, "n_features_in_"):  # fitted to a source of dissimilarities
+            return check_array(X, dtype=[np.float64, np.float32])
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+
+    def _among(self, X: Any, part: NDArray[np.int64]) -> Any:
+        """Return some samples, or some objects with the dissimilarities between them."""
+        tags = get_tags(self).input_tags
+        if tags.pairwise:
+            return X[np.ix_(part, part)]
+        return X[part] if hasattr(X, "shape") else [X[j] for j in part.tolist()]
 
 
 def _last(estimator: Any) -> Any:
@@ -284,7 +328,3 @@ def _distances(estimator: Any, X: NDArray[Any]) -> NDArray[Any]:
     if isinstance(estimator, Pipeline):
         return _distances(estimator[-1], estimator[:-1].transform(X))
     return estimator.distances(X) if hasattr(estimator, "distances") else estimator.transform(X)
-
-
-def _prototypes(estimator: Any) -> NDArray[Any]:
-    return _last(estimator).prototypes_

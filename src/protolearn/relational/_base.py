@@ -114,6 +114,7 @@ class DissimilarityMap(PrototypeMap):
         """Say whether ``X`` is a matrix of pairs, so that cross-validation cuts rows and columns."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._pairwise
+        tags.input_tags.two_d_array = self._pairwise or self.metric in OF_VECTORS
         tags.input_tags.positive_only = self._pairwise and not self._is_kernel and not self.squared
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
@@ -307,7 +308,7 @@ class DissimilarityMap(PrototypeMap):
             between=prototypes.between,
             examples=taught.numbers[np.argsort(prototypes.squares, axis=0, kind="stable")[:N_EXAMPLES].T],
             dual_cost=dual_cost(source, nearest, k),
-            n_seen=int(objects.numbers.max()) + 1,
+            n_seen=self._n_read,
             diagonal=_constant(source.diagonal),
             **history,
             **(self._supported(prototypes, taught) if whole else _supported_by(kept, chosen, source)),
