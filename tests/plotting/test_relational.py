@@ -40,6 +40,7 @@ from protolearn.plotting import (
     plot_u_matrix,
 )
 from protolearn.plotting._cells import focused
+from protolearn.plotting._labels import _Box, _overlapping
 from protolearn.plotting._style import EMPTY, INK, class_colours, tint
 
 LATTICES = [
@@ -137,6 +138,25 @@ def test_words_can_be_read_and_never_overlap(lattice: Lattice, n_examples: int, 
         if factor == 1.0:
             sizes = [text.get_fontsize() for text in ax.texts]
             assert 5.0 < min(sizes) <= max(sizes) < 13.0
+
+
+def test_rectangles_that_meet() -> None:
+    rng = np.random.default_rng(0)
+    boxes = np.array(
+        [_Box(rng.random(2), 0.1 + 0.4 * rng.random(2), 1.0, angle).corners for angle in rng.uniform(0, np.pi, 60)]
+    )
+    expected = [[meet(box, other) for other in boxes] for box in boxes]
+    assert 0.2 < np.mean(expected) < 0.8
+    disagree = np.array([_overlapping(box, boxes) for box in boxes]) != expected
+    assert disagree.mean() < 0.01  # corners may touch between the points that are looked at
+
+
+def test_words_beyond_the_border_do_not_get_too_small(disc: Any, words: Any) -> None:
+    """Widening the Axes for long words shrinks all that is in them."""
+    ax = plot_examples(disc, [f"{word} with a longer tale" for word in words])
+    assert np.ptp(ax.get_xlim()) > 2.3
+    ax.figure.canvas.draw()
+    assert min(text.get_fontsize() for text in ax.texts) > 5.5
 
 
 def test_words_grow_with_the_figure(disc: Any, words: Any) -> None:
@@ -393,7 +413,7 @@ def test_the_view_has_little_stress_and_tells_it_in_the_title(D: Any) -> None:
     found = stress(distances, points_of(metric)), stress(distances, points_of(order), nonmetric=True)
     assert metric.get_title() == f"metric scaling, stress-1 {found[0]:.3f}"
     assert order.get_title() == f"nonmetric scaling, stress-1 {found[1]:.3f}"
-    assert found[1] < stress(distances, points_of(metric), nonmetric=True)
+    assert found[1] < 0.95 * stress(distances, points_of(metric), nonmetric=True)
     rng = np.random.default_rng(0)
     lost = ((distances - cdist(points_of(metric), points_of(metric))) ** 2).sum()  # what the picture makes small
     for moved in points_of(metric) + 0.1 * rng.standard_normal((50, 15, 2)):

@@ -254,3 +254,79 @@ def sum_weighted(
             value = rows[r, j]
             for t in range(starts[j], starts[j + 1]):
                 sums[r, columns[t]] += weights[t] * value
+
+
+@njit(cache=True, nogil=True)
+def _second(S: NDArray[Any], medoids: NDArray[np.int64], o: int, first: int) -> tuple[int, float]:
+    """Return the medoid nearest to object ``o`` but for one, and its dissimilarity."""
+    best, least = -1, np.inf
+    for i in range(medoids.shape[0]):
+        if i != first and S[medoids[i], o] < least:
+            best, least = i, S[medoids[i], o]
+    return best, least
+
+
+@njit(cache=True, nogil=True)
+def swap_medoids(
+    S: NDArray[Any], weights: NDArray[np.float64], medoids: NDArray[np.int64], order: NDArray[np.int64]
+) -> int:
+    """Swap medoids (k,), in place, for other objects as long as one swap lowers the weighted sum; return how often.
+
+    Each object is tried in turn, against all medoids at once: Schubert and Rousseeuw 2021, alg. FasterPAM.
+    """
+    n, k = S.shape[0], medoids.shape[0]
+    first, second = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    d1, d2 = np.empty(n), np.empty(n)
+    taken = np.zeros(n, np.bool_)
+    total = 0.0
+    for i in range(k):
+        taken[medoids[i]] = True
+    for o in range(n):
+        first[o], d1[o] = _second(S, medoids, o, -1)
+        second[o], d2[o] = _second(S, medoids, o, first[o])
+        total += weights[o] * abs(d1[o])
+    removal, change = np.zeros(k), np.zeros(k)
+    n_swaps, since, place = 0, 0, 0
+    stale = True
+    while since < n:
+        x = order[place]
+        place = place + 1 if place + 1 < n else 0
+        since += 1
+        if taken[x]:
+            continue
+        if stale:
+            removal[:] = 0.0
+            for o in range(n):
+                removal[first[o]] += weights[o] * (d2[o] - d1[o])
+            stale = False
+        change[:] = removal
+        gained = 0.0
+        for o in range(n):
+            d = S[x, o]
+            if d < d1[o]:
+                gained += weights[o] * (d - d1[o])
+                change[first[o]] += weights[o] * (d1[o] - d2[o])
+            elif d < d2[o]:
+                change[first[o]] += weights[o] * (d - d2[o])
+        i = int(change.argmin())
+        if change[i] + gained >= -1e-12 * total:
+            continue
+        taken[medoids[i]], taken[x] = False, True
+        medoids[i] = x
+        for o in range(n):
+            d = S[x, o]
+            if first[o] == i:
+                if d < d2[o]:
+                    d1[o] = d
+                else:
+                    first[o], d1[o] = second[o], d2[o]
+                    second[o], d2[o] = _second(S, medoids, o, first[o])
+            elif d < d1[o]:
+                second[o], d2[o] = first[o], d1[o]
+                first[o], d1[o] = i, d
+            elif second[o] == i:
+                second[o], d2[o] = _second(S, medoids, o, first[o])
+            elif d < d2[o]:
+                second[o], d2[o] = i, d
+        n_swaps, since, stale = n_swaps + 1, 0, True
+    return n_swaps

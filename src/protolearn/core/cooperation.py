@@ -237,8 +237,8 @@ def _learn_plain(
         return csc_array((chunk.weights, winners, np.arange(len(winners) + 1)), shape=shape)
 
     if prototypes.linear:
-        find = prototypes.seek(source.dtype, mixture)
-        return lambda chunk: prototypes.sums(chunk, members(find(chunk), chunk))
+        find, collect = prototypes.seek(source.dtype, mixture), prototypes.sums  # type: ignore[attr-defined]
+        return lambda chunk: collect(chunk, members(find(chunk), chunk))
     measure = prototypes.measure(source.dtype)
 
     def learn(chunk: Chunk) -> Statistics:

@@ -348,7 +348,7 @@ def squared_distances(A: NDArray[Any], B: NDArray[Any]) -> Floats:
 def _check_samples(X: Samples, sample_weight: ArrayLike | None) -> tuple[Any, Floats]:
     """Return the samples that have a weight, and their weights."""
     given = isinstance(X, Precomputed)
-    samples = X if given else check_array(X, dtype=[np.float64, np.float32], input_name="X")
+    samples: Any = X if given else check_array(X, dtype=[np.float64, np.float32], input_name="X")
     weights = check_weights(sample_weight, len(samples), np.float64)
     present = weights > 0.0
     return (samples, weights) if present.all() else (samples[present], weights[present])

@@ -169,6 +169,13 @@ class Pairs(Source):
             return self.times(units) if isinstance(self.matrix, Landmarks) else self._from_rows(chosen)
         return self._squared(np.asarray(self.matrix[chosen], np.float64), chosen).T
 
+    @property
+    def squares(self) -> NDArray[Any]:
+        """All squared dissimilarities (n, n), without spread."""
+        if isinstance(self.matrix, np.ndarray):
+            return self.matrix if self.diagonal is None else self._squared(self.matrix, np.arange(self.n_samples))
+        return self.columns(np.arange(self.n_samples)).T
+
     @cached_property
     def order(self) -> NDArray[np.int64]:
         """Objects by their mean dissimilarity to all, and to all so weighted, whatever order they come in."""
@@ -186,6 +193,11 @@ class Pairs(Source):
         size = max(1, BLOCK_BYTES // (8 * self.n_samples))
         blocks = range(0, self.n_samples, size)
         first = np.concatenate([(self.matrix[start : start + size] == 0).argmax(axis=1) for start in blocks])
+        alike = np.flatnonzero(first != np.arange(self.n_samples))
+        for part in np.array_split(alike, -(-len(alike) // size)) if len(alike) else []:
+            rows, others = self.matrix[part], self.matrix[first[part]]
+            unlike = np.abs(rows - others).max(axis=1) > 1e-9 * np.abs(rows).max(axis=1)
+            first[part[unlike]] = part[unlike]
         different, groups = np.unique(first, return_inverse=True)
         if len(different) == self.n_samples:
             return first
@@ -200,8 +212,10 @@ class Pairs(Source):
         return self.columns(chosen)[chosen]
 
     def _from_rows(self, chosen: NDArray[np.int64]) -> Floats:
-        rows = np.concatenate([self.matrix(slice(j, j + 1)) for j in chosen.tolist()])
-        return self._squared(rows.astype(np.float64), chosen).T
+        rows = np.empty((len(chosen), self.n_samples))
+        for row, j in zip(rows, chosen.tolist()):
+            row[:] = self.matrix(slice(j, j + 1))
+        return self._squared(rows, chosen).T
 
     def _squared(self, rows: Floats, chosen: NDArray[np.int64]) -> Floats:
         """Turn rows of the matrix into squared dissimilarities, spread if asked for."""

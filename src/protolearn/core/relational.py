@@ -29,7 +29,8 @@ class Related(ABC):
 
     pairs: Pairs
     fuzzy: Floats
-    squares: Floats | cached_property[Floats]  # squared distances (n, k) of all objects, labels not counted
+    squares: Any  # squared distances (n, k) of all objects, labels not counted
+    between: Any  # squared distances (k, k) between prototypes
     linear = True
 
     @abstractmethod
@@ -170,7 +171,7 @@ class Relational(Related):
         coefficients, products = self.coefficients[:, places], self.products[:, places]
         return replace(self, coefficients=coefficients, products=products, fuzzy=self.fuzzy[places])
 
-    def stirred(self, share: float, coefficients: Floats) -> Relational:
+    def stirred(self, coefficients: Floats, share: float) -> Relational:
         """Mix a share of other coefficients (n, k) in."""
         mixed = (1.0 - share) * self.coefficients + share * coefficients
         return Relational.at(self.pairs, mixed, self.fuzzy, self.n_largest)
@@ -311,6 +312,15 @@ class Median(Related):
         if self.own_labels:
             fuzzy = self.pairs.labels[indices]
         return replace(self, indices=indices, squares=squares, fuzzy=fuzzy)
+
+    def swapped(self) -> Median:
+        """Swap prototypes for other objects as long as one swap lowers the cost of winners."""
+        from protolearn.core._kernels import swap_medoids
+
+        indices = self.indices.copy()
+        swap_medoids(self.pairs.squares, self.pairs.weights, indices, self.pairs.order)
+        moved = np.flatnonzero(indices != self.indices)
+        return self.at_objects(indices[moved], moved)
 
     @property
     def _twins(self) -> NDArray[np.int64]:

@@ -93,9 +93,7 @@ class Source(ABC):
             self._spread(lambda span: reduce(add, (function(self.chunk(rows)) for rows in span)), spans, n_prototypes),
         )
 
-    def gather(
-        self, function: Callable[[Any], tuple[NDArray[Any], ...]], n_prototypes: int = 1
-    ) -> list[NDArray[Any]]:
+    def gather(self, function: Callable[[Any], tuple[NDArray[Any], ...]], n_prototypes: int = 1) -> list[NDArray[Any]]:
         """Concatenate per-sample results of ``function`` over all chunks."""
         return [np.concatenate(parts) for parts in zip(*self.map(function, n_prototypes))]
 
@@ -107,6 +105,7 @@ class Source(ABC):
         if self._pool is None:
             self._pool = ThreadPoolExecutor(self.n_threads)
         yield from self._pool.map(function, parts)
+
 
 class ArraySource(Source):
     """Samples of an array or memory map, with weights and, for supervised maps, label vectors.

@@ -49,9 +49,7 @@ class Signature(NamedTuple):
     zero: int
 
 
-def check_dissimilarities(
-    D: ArrayLike, *, squared: bool = False, symmetrize: Literal["raise", "mean"] = "raise"
-) -> NDArray[Any]:
+def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: str = "raise") -> NDArray[Any]:
     """Require a matrix of dissimilarities: square, finite, not negative, symmetric, with a zero diagonal.
 
     Differences of less than 1e-8 of the largest entry (1e-5 in single precision) are taken for rounding and left as
@@ -527,7 +525,7 @@ def _top_direction(M: Floats, start: Floats | None = None) -> Floats:
     start = _deviation(np.random.RandomState(0).standard_normal(n)) if start is None else start
     try:  # to give up after n / 7 products, which cost about as much as a factorisation
         with chunk_threads():  # a second thread does not make products with a vector faster
-            _, vectors = eigsh(operator, 1, which="LA", v0=start, tol=1e-8, ncv=40, maxiter=n // 200)
+            _, vectors = eigsh(operator, 1, which="LA", v0=start, tol=1e-8, ncv=40, maxiter=max(n // 200, 5))
     except ArpackNoConvergence:
         return _top_eigenvector(M)
     return vectors[:, 0]

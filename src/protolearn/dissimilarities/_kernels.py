@@ -244,11 +244,11 @@ def dtw_block(
     longest = 0
     for j in range(m):
         longest = max(longest, y_lengths[j])
-    points = np.zeros((longest, d, LANES))
+    points = np.zeros((d, longest, LANES))
     costs = np.empty((longest + 1, LANES))
     left = np.empty(LANES)
     corner = np.empty(LANES)
-    squares = np.empty(LANES)
+    squares = np.empty((longest, LANES))
     reach = np.empty(LANES)
     for first in range(0, m, LANES):
         members = order[first : first + LANES]
@@ -256,7 +256,7 @@ def dtw_block(
         for w in range(len(members)):
             start = y_starts[members[w]]
             for b in range(y_lengths[members[w]]):
-                points[b, :, w] = y[start + b]
+                points[:, b, w] = y[start + b]
         for i in range(len(x_starts)):
             for w in range(LANES):
                 length = y_lengths[members[min(w, len(members) - 1)]]
@@ -268,10 +268,24 @@ def dtw_block(
                 begin, end = max(0, a - furthest), min(depth, a + furthest + 1)
                 corner[:] = costs[begin]
                 left[:] = np.inf
-                _dtw_row(a, begin, end, x[x_starts[i] + a], points, costs, left, corner, squares, reach)
+                _squared_distances(x[x_starts[i] + a], points, begin, end, squares)
+                _dtw_row(a, begin, end, squares, costs, left, corner, reach)
                 costs[begin] = np.inf
             for w in range(len(members)):
                 result[i, members[w]] = costs[y_lengths[members[w]], w]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _squared_distances(
+    point: NDArray[np.float64], points: NDArray[np.float64], begin: int, end: int, squares: NDArray[np.float64]
+) -> None:
+    """Write the squared distances of a point (d,) to points (d, steps, LANES) into ``squares`` (steps, LANES)."""
+    flat = squares[begin:end].reshape(-1)
+    flat[:] = 0.0
+    for t in range(len(point)):
+        value, others = point[t], points[t, begin:end].reshape(-1)
+        for w in range(len(flat)):
+            flat[w] += (value - others[w]) * (value - others[w])
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
@@ -279,24 +293,17 @@ def _dtw_row(
     a: int,
     begin: int,
     end: int,
-    point: NDArray[np.float64],
-    points: NDArray[np.float64],
+    squares: NDArray[np.float64],
     costs: NDArray[np.float64],
     left: NDArray[np.float64],
     corner: NDArray[np.float64],
-    squares: NDArray[np.float64],
     reach: NDArray[np.float64],
 ) -> None:
     """Advance the costs of beginnings by one vector of the first series."""
     for b in range(begin, end):
-        squares[:] = 0.0
-        for t in range(len(point)):
-            value, others = point[t], points[b, t]
-            for w in range(LANES):
-                squares[w] += (value - others[w]) * (value - others[w])
-        above, off = costs[b + 1], float(abs(a - b))
+        above, squared, off = costs[b + 1], squares[b], float(abs(a - b))
         for w in range(LANES):
-            best = min(corner[w], min(above[w], left[w])) + squares[w]
+            best = min(corner[w], min(above[w], left[w])) + squared[w]
             best = best if off <= reach[w] else np.inf
             corner[w] = above[w]
             left[w] = best

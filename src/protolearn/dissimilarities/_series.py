@@ -17,8 +17,8 @@ __all__ = ["TimeWarping", "dtw"]
 def dtw(X: Any, Y: Any = None, *, window: int | None = None, n_jobs: int | None = None) -> Floats:
     """Dynamic time warping distances of series: Euclidean distances after the best matching of their time steps.
 
-    ``sqrt(min sum |x_a - y_b|^2)`` over all paths of matches ``(a, b)`` from both beginnings to both ends, where a match
-    is followed by one with the next ``a``, the next ``b``, or both.
+    ``sqrt(min sum |x_a - y_b|^2)`` over all paths of matches ``(a, b)`` from both beginnings to both ends, where a
+    match is followed by one with the next ``a``, the next ``b``, or both.
 
     Parameters
     ----------

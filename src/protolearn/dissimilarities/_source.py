@@ -60,18 +60,22 @@ class Dissimilarities:
         verbose: int = 0,
         **metric_params: Any,
     ) -> None:
+        if isinstance(data, str | bytes):
+            raise ValueError(f"The objects must be a sequence, such as a list of strings; got the text {data[:20]!r}.")
+        if hasattr(data, "iloc"):
+            data = data.to_numpy()
         self.data = data if hasattr(data, "shape") else list(data)
         self.metric = metric
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.metric_params = metric_params
         self.n_computed = 0
-        if metric == "precomputed":
-            shape = np.shape(data)
+        if self.precomputed:
+            shape = getattr(self.data, "shape", np.shape(self.data))
             if len(shape) != 2 or shape[0] != shape[1]:
                 raise ValueError(
-                    f"Precomputed dissimilarities must be a square matrix, a row and a column for each object; got shape "
-                    f"{shape}. For objects give a metric, such as metric='edit'."
+                    f"Precomputed dissimilarities must be a square matrix, a row and a column for each object; got "
+                    f"shape {shape}. For objects give a metric, such as metric='edit'."
                 )
         elif not callable(metric) and metric not in METRICS:
             raise ValueError(
@@ -80,7 +84,7 @@ class Dissimilarities:
             )
 
     def __len__(self) -> int:
-        return len(self.data)
+        return self.data.shape[0] if hasattr(self.data, "shape") else len(self.data)
 
     @property
     def precomputed(self) -> bool:
@@ -91,6 +95,10 @@ class Dissimilarities:
     def in_memory(self) -> bool:
         """Say whether all dissimilarities are in memory."""
         return self.precomputed and type(self.data) is np.ndarray
+
+    def like(self, data: Any) -> Dissimilarities:
+        """Return a source of the same kind with other data."""
+        return Dissimilarities(data, self.metric, n_jobs=self.n_jobs, verbose=self.verbose, **self.metric_params)
 
     def objects(self, places: ArrayLike) -> Any:
         """Return some of the objects."""

@@ -97,11 +97,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             return self._learn_patches([samples], None, rng)
         order = rng.permutation(len(samples.X))
         self._learn_patches((samples.take(order[cut]) for cut in cuts), None, rng)
-        with chunk_threads(self.n_jobs) as n_threads:
-            self.labels_, second = self._winners(samples.X, self._model, n_threads)
-        k = len(self._model)
-        self.multiplicities_ = np.bincount(self.labels_, samples.weights, k).astype(np.float64)
-        self.graph_ = hebbian_graph(self.labels_, second, samples.weights, k)
+        self._assign(samples)
         return self
 
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -294,7 +290,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
-        return Samples(X, weights, np.eye(len(classes), dtype=getattr(X, 'dtype', np.float64))[codes], classes)
+        return Samples(X, weights, np.eye(len(classes), dtype=getattr(X, "dtype", np.float64))[codes], classes)
 
     def _check_new(self, X: ArrayLike) -> NDArray[Any]:
         check_is_fitted(self, "prototypes_")
@@ -380,7 +376,15 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             interrupted = True
         history = {"costs": costs, "ranges": ranges, "interrupted": interrupted, "magnification": magnification}
         earlier = None if resumed else model
-        return self._placed(prototypes, source, cooperation, patch, n_new, earlier, n_threads, history)
+        return self._placed(prototypes, source, cooperation, patch, n_new, earlier, n_threads, scale, history)
+
+    def _assign(self, samples: Samples) -> None:
+        """Find the prototypes of samples that were learned patch by patch."""
+        with chunk_threads(self.n_jobs) as n_threads:
+            self.labels_, second = self._winners(samples.X, self._model, n_threads)
+        k = len(self._model)
+        self.multiplicities_ = np.bincount(self.labels_, samples.weights, k).astype(np.float64)
+        self.graph_ = hebbian_graph(self.labels_, second, samples.weights, k)
 
     # What a map with prototypes of another kind says differently
 
@@ -393,9 +397,13 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         n_new: int,
         earlier: Model | None,
         n_threads: int,
+        scale: float,
         history: dict[str, Any],
     ) -> Model:
-        """Return what was learned from a patch, whose first samples are new, prototypes in the order of ``earlier``."""
+        """Return what was learned from a patch, whose first samples are new, prototypes in the order of ``earlier``.
+
+        Weights in the source are those of the patch divided by ``scale``.
+        """
         k, d = len(prototypes), source.n_features
         positions = (prototypes.positions[:, :d] / source.scale + source.origin[:d]).astype(patch.X.dtype)
         fuzzy = None if patch.labels is None else as_shares(prototypes.positions[:, d:])

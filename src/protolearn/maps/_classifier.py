@@ -102,7 +102,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
 
-    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the map, then label its prototypes.
 
         Parameters
@@ -156,7 +156,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: Any) -> NDArray[Any]:
         """Return the class of the nearest prototype, or ``reject_label``.
 
         Parameters
@@ -176,7 +176,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             predicted = with_rejects(predicted, unsure, self.reject_threshold, self.reject_label, self.classes_)
         return predicted
 
-    def predict_proba(self, X: ArrayLike) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Return the class shares of the nearest prototype; with maps of classes that are densities, the posterior.
 
         Parameters
@@ -198,7 +198,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             return shares
         return self.label_distribution_[self._winners(X)]
 
-    def nearest_prototypes(self, X: ArrayLike) -> NDArray[np.int64]:
+    def nearest_prototypes(self, X: Any) -> NDArray[np.int64]:
         """Return the index of the nearest prototype of each sample, among those of all maps.
 
         Parameters
@@ -213,7 +213,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """
         return self._winners(self._check_new(X))
 
-    def confidence(self, X: ArrayLike) -> NDArray[np.float64]:
+    def confidence(self, X: Any) -> NDArray[np.float64]:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
 
         ``d+`` is the squared distance to the nearest prototype and ``d-`` to the nearest prototype of another class:
@@ -260,7 +260,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
 
     def _distances(self, X: NDArray[Any]) -> NDArray[Any]:
         if self.per_class and get_tags(self).input_tags.pairwise:
-            return np.hstack([_distances(*pair) for pair in zip(self.estimators_, (X[:, part] for part in self._parts))])
+            cuts = (X[:, part] for part in self._parts)
+            return np.hstack([_distances(*pair) for pair in zip(self.estimators_, cuts)])
         return np.hstack([_distances(estimator, X) for estimator in self.estimators_])
 
     def _logarithmic(self) -> bool:

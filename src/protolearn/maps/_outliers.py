@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from protolearn.core.validation import check_number, check_weights
@@ -77,7 +78,7 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
             The fitted detector.
         """
         check_number("contamination", self.contamination, low=0, high=0.5, open_low=True)
-        samples = validate_data(self, X, dtype=[np.float64, np.float32])
+        samples = self._checked(X, reset=True)
         weights = check_weights(sample_weight, len(samples), np.float64)
         if self.estimator is None:
             n_distinct, d = len(np.unique(samples[weights > 0], axis=0)), samples.shape[1]
@@ -110,7 +111,7 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
             Log-density, or negative squared distance.
         """
         check_is_fitted(self, "offset_")
-        return self._scores(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+        return self._scores(self._checked(X, reset=False))
 
     def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
         """Return the score above the threshold: negative for outliers.
@@ -141,6 +142,19 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
             -1 or 1.
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Take what the map takes: samples, objects, or a matrix of pairs."""
+        tags = super().__sklearn_tags__()
+        if self.estimator is not None:
+            tags.input_tags = get_tags(self.estimator).input_tags
+        return tags
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        """Validate samples; objects, and sources of dissimilarities, are left to the map."""
+        if not get_tags(self).input_tags.two_d_array or hasattr(X, "block"):
+            return X
+        return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
 
     def _scores(self, X: NDArray[Any]) -> NDArray[np.float64]:
         if hasattr(self.estimator_, "score_samples"):

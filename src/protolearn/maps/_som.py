@@ -230,7 +230,7 @@ class SOM(PrototypeMap):
 
 
 def suggest_lattice(n: int, variances: NDArray[np.float64], samples_per_node: int = 1) -> Lattice:
-    """Return a rectangle of about 5 sqrt(n) nodes for n samples, with sides in proportion to the two largest deviations."""
+    """Return a rectangle of about 5 sqrt(n) nodes for n samples, sides in proportion to the two largest deviations."""
     n_nodes = max(1, min(n // samples_per_node, round(5 * np.sqrt(n))))
     ratio = np.sqrt(variances[0] / variances[1]) if len(variances) == 2 and variances[1] > 0 else 1.0
     columns = int(np.clip(round(np.sqrt(n_nodes * np.clip(ratio, 1.0, 4.0))), 1, n_nodes))

@@ -82,7 +82,7 @@ def prototype_distances(source: Any) -> Floats:
     """
     if is_relational(source):
         squared = np.asarray(getattr(source, "estimator_", source).prototype_dissimilarities_, dtype=np.float64)
-        return np.sqrt(np.abs(squared))
+        return np.sqrt(np.maximum(squared, 0.0))
     prototypes = prototypes_of(source).astype(np.float64)
     return cdist(prototypes, prototypes)
 

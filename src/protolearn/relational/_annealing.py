@@ -13,22 +13,23 @@ from protolearn.core.cooperation import Responsibilities
 from protolearn.core.loop import Step, anneal
 from protolearn.core.validation import check_number
 from protolearn.maps._base import PrototypeMap
+from protolearn.relational._base import best_last
 from protolearn.relational._docs import documented
 from protolearn.relational._relational import RelationalMap
 from protolearn.relational._start import around_center, principal_plane
 
 __all__ = ["PairwiseAnnealing"]
 
-STIR = 0.1  # share of a random point near the centre that is mixed in, so that prototypes which coincide can part
+STIR = 1e-3  # share of a random object that is mixed in, so that prototypes which coincide can part
 
 
 @documented
 class PairwiseAnnealing(ClusterMixin, RelationalMap):
     r"""Pairwise clustering by deterministic annealing.
 
-    Every object belongs to every prototype with a share :math:`p_{ij} \propto e^{-d(v_j, w_i) / 2T}`, and a prototype is the
-    mean of its shares. While the temperature T falls, shares become assignments, and clusters split one after the other.
-    It minimises the same cost as `RelationalKMeans`.
+    Every object belongs to every prototype with a share :math:`p_{ij} \propto e^{-d(v_j, w_i) / 2T}`, and a prototype
+    is the mean of its shares. While the temperature T falls, shares become assignments, and clusters split one after
+    the other. It minimises the same cost as `RelationalKMeans`.
 
     Parameters
     ----------
@@ -143,13 +144,16 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
         return np.empty(0)  # temperatures depend on the objects, see _epochs
 
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
+        steps = self._cooled(prototypes, cooperation, source, rng)
+        return best_last(steps) if self.keep_best else steps
+
+    def _cooled(self, prototypes: Any, cooperation: Any, source: Any, rng: Any) -> Iterator[Step]:
         start, end = self.temperature_start, self.temperature_end
         if start == "auto":
-            start = max(1.1 * float(principal_plane(source, rng)[0][0]), 1e-300)
+            start = max(1.1 * float(principal_plane(source)[0][0]), 1e-300)
         temperatures = self._falling(float(start), 1e-3 * float(start) if end == "auto" else float(end))
         for temperature in temperatures:
-            random = around_center(source, len(prototypes), rng)
-            stirred = prototypes.stirred(STIR, random)
+            stirred = prototypes.stirred(around_center(source, len(prototypes), rng, share=1.0), STIR)
             (step,) = anneal(stirred, cooperation, source, np.array([temperature]))
             prototypes = step.prototypes
             yield step

@@ -17,7 +17,7 @@ from protolearn.core.cooperation import Cooperation
 from protolearn.core.density import Precomputed, correlation_dimension, parzen_log_density
 from protolearn.core.lattices import Lattice
 from protolearn.core.loop import Step, anneal
-from protolearn.core.pairs import Pairs
+from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Related
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_option, check_weights
@@ -136,37 +136,45 @@ class DissimilarityMap(PrototypeMap):
             raise ValueError(f"squared={self.squared!r} must be True or False.")
 
     def _read(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+        *,
+        reset: bool,
+        n_before: int = 0,
     ) -> Samples:
-        first_number = 0 if reset else self.__dict__.get("_n_read", 0)
         source = self._as_source(X, reset)
-        self._n_read = first_number + len(source)
-        return self._labelled(Objects.all(source, first_number), y, sample_weight)
+        if reset:
+            self._n_made_before = source.n_computed
+        return self._labelled(Objects.all(source, n_before), y, sample_weight)
 
     def _as_source(self, X: Any, reset: bool) -> Dissimilarities:
         """Return the source of dissimilarities that the given data are."""
         if isinstance(X, Dissimilarities):
-            if self._pairwise != X.precomputed:
+            if not (X.precomputed if self._pairwise else X.metric == self.metric):
                 raise ValueError(
-                    f"metric={self.metric!r}, but X is a source with metric={X.metric!r}; give the map the same metric, "
-                    "or 'precomputed' for stored dissimilarities."
+                    f"metric={self.metric!r}, but X is a source with metric={X.metric!r}; give the map the same "
+                    "metric, or 'precomputed' for stored dissimilarities."
                 )
-            self.n_features_in_ = len(X)
             return X
         if not self._pairwise:
             return self._objects_source(X, reset)
-        if not isinstance(X, np.memmap) and (isinstance(X, np.ndarray) or not hasattr(X, "chunks")):
+        stored = isinstance(X, np.memmap) or (hasattr(X, "chunks") and hasattr(X, "shape"))
+        if not stored:
             X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
-        else:
-            self.n_features_in_ = X.shape[1]
-        if X.shape[0] != X.shape[1]:
+        if len(X.shape) != 2 or X.shape[0] != X.shape[1]:
             raise ValueError(
-                f"X has shape {X.shape}, but metric={self.metric!r} needs a square matrix: a row and a column for each "
-                "object. For new objects call predict or transform; for objects themselves give a metric, such as 'edit'."
+                f"X has shape {X.shape}, but metric={self.metric!r} needs a square matrix: a row and a column for "
+                "each object. For new objects call predict or transform; for objects themselves give a metric, such as "
+                "'edit'."
             )
+        self.n_features_in_ = X.shape[1]
         return Dissimilarities(X)
 
     def _objects_source(self, X: Any, reset: bool) -> Dissimilarities:
+        if hasattr(X, "iloc") and self.metric not in OF_VECTORS:
+            X = X.to_numpy()
         if self.metric in OF_VECTORS:
             X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
         if isinstance(X, str) or not hasattr(X, "__len__"):
@@ -179,24 +187,31 @@ class DissimilarityMap(PrototypeMap):
         if self._pairwise:
             raise ValueError(
                 f"metric={self.metric!r} cannot be read patch by patch from an iterator, because patches need their "
-                "dissimilarities to earlier objects. Give a matrix, memory map or Dissimilarities source with patch_size, "
-                "or call partial_fit."
+                "dissimilarities to earlier objects. Give a matrix, memory map or Dissimilarities source with "
+                "patch_size, or call partial_fit."
             )
-        return super()._read_all(patches)
+        n_before = 0
+        for patch in patches:
+            samples = self._read(
+                *(patch if isinstance(patch, tuple) else (patch,)), reset=n_before == 0, n_before=n_before
+            )
+            n_before += len(samples.X)
+            yield samples
 
     def _read_more(
         self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, model: Any
     ) -> tuple[Samples, Any]:
         """Read one more patch; dissimilarities of new objects to the kept ones come before those to each other."""
         if model is None or not self._pairwise:
-            return super()._read_more(X, y, sample_weight, model)
+            n_before = 0 if model is None else model.kept.objects.n_seen
+            return self._read(X, y, sample_weight, reset=model is None, n_before=n_before), model
         kept = model.kept.objects
         rows = check_array(X, dtype=[np.float64, np.float32])
         k, n = len(kept), len(rows)
         if rows.shape[1] != k + n:
             raise ValueError(
-                f"X has shape {rows.shape}; expected ({n}, {k + n}): the dissimilarities of {n} new objects first to the "
-                f"{k} objects `kept_` of the map so far, then to each other."
+                f"X has shape {rows.shape}; expected ({n}, {k + n}): the dissimilarities of {n} new objects first to "
+                f"the {k} objects `kept_` of the map so far, then to each other."
             )
         matrix = np.empty((k + n, k + n), rows.dtype)
         matrix[:k, :k] = kept.matrix()
@@ -204,9 +219,8 @@ class DissimilarityMap(PrototypeMap):
         matrix[:k, k:] = rows[:, :k].T
         source = Dissimilarities(matrix)
         source.n_computed = kept.source.n_computed
-        numbers = model.n_seen + np.arange(n)
-        self._n_read = model.n_seen + n
-        return self._labelled(Objects(source, np.arange(k, k + n), numbers), y, sample_weight), model.beside(source)
+        new = Objects(source, np.arange(k, k + n), kept.n_seen + np.arange(n), kept.n_seen + n)
+        return self._labelled(new, y, sample_weight), model.beside(source)
 
     # Learning
 
@@ -227,7 +241,7 @@ class DissimilarityMap(PrototypeMap):
         if len(objects) ** 2 * 8 > MOST_BYTES and not (objects.whole and objects.source.in_memory):
             if self._is_kernel:
                 raise ValueError("A kernel matrix of this size cannot be read row by row; use patch_size.")
-            return Pairs(lambda rows: self._squared(objects.rows(rows)), n_samples=len(objects), **common)
+            return Pairs(lambda rows: self._squared(self._sound(objects.rows(rows))), n_samples=len(objects), **common)
         matrix = objects.matrix()
         if self._is_kernel:
             matrix = check_kernel(matrix, self.symmetrize)
@@ -235,6 +249,14 @@ class DissimilarityMap(PrototypeMap):
         return Pairs(
             self._squared(check_dissimilarities(matrix, squared=self.squared, symmetrize=self.symmetrize)), **common
         )
+
+    def _sound(self, block: NDArray[Any]) -> NDArray[Any]:
+        """Require finite dissimilarities that are not negative, in a block."""
+        if not np.isfinite(block).all():
+            raise ValueError("Some dissimilarities are NaN or infinite; leave out such objects, or fill the gaps.")
+        if not self.squared and not self._is_kernel and (block < 0).any():
+            raise ValueError(f"Dissimilarities must not be negative; the lowest is {block.min():g}.")
+        return block
 
     def _squared(self, block: NDArray[Any]) -> NDArray[Any]:
         """Return squared dissimilarities."""
@@ -248,8 +270,7 @@ class DissimilarityMap(PrototypeMap):
         if len(patch.X) < 2:
             raise ValueError(f"n_samples={len(patch.X)} is too few for magnification control, which needs a density.")
         objects: Any = patch.X
-        matrix = objects.matrix()
-        squares = squares_of_kernel(matrix) if self._is_kernel else self._squared(matrix)
+        squares = self._pairs(objects, {}, np.random.RandomState(0)).squares
         counts = patch.weights * max(1.0, len(squares) / patch.weights.sum())
         exponent = self.magnification
         if exponent == "optimal":
@@ -258,7 +279,7 @@ class DissimilarityMap(PrototypeMap):
         return np.exp(logs - logs.max()), float(exponent)  # Hasenfuss 2009, eq. 4.16
 
     def _suggested(self, source: Pairs) -> Lattice:
-        return suggest_lattice(source.n_samples, principal_plane(source, np.random.RandomState(0))[0])
+        return suggest_lattice(source.n_samples, principal_plane(source)[0])
 
     def _drawn(self, source: Pairs, k: int, rng: np.random.RandomState) -> Indices:
         """Return first objects by the rule that ``init`` names."""
@@ -273,6 +294,7 @@ class DissimilarityMap(PrototypeMap):
         n_new: int,
         earlier: Any,
         n_threads: int,
+        scale: float,
         history: dict[str, Any],
     ) -> RelatedModel:
         k = len(prototypes)
@@ -288,7 +310,7 @@ class DissimilarityMap(PrototypeMap):
             nearest, second = _two_nearest(prototypes.squares)
         chosen, owners, coefficients = self._stand_ins(prototypes, nearest)
         shares = np.bincount(owners, minlength=k)
-        masses = np.bincount(nearest, weights, k)
+        masses = np.bincount(nearest, weights, k).astype(np.float64)
         kept = Kept(
             taught[chosen],
             owners,
@@ -307,8 +329,8 @@ class DissimilarityMap(PrototypeMap):
             kept=kept,
             between=prototypes.between,
             examples=taught.numbers[np.argsort(prototypes.squares, axis=0, kind="stable")[:N_EXAMPLES].T],
-            dual_cost=dual_cost(source, nearest, k),
-            n_seen=self._n_read,
+            dual_cost=scale * dual_cost(source, nearest, k),
+            shift=0.0 if isinstance(source.matrix, Landmarks) else source.spread,
             diagonal=_constant(source.diagonal),
             **history,
             **(self._supported(prototypes, taught) if whole else _supported_by(kept, chosen, source)),
@@ -330,11 +352,16 @@ class DissimilarityMap(PrototypeMap):
 
     # New objects
 
+    def _assign(self, samples: Samples) -> None:
+        super()._assign(samples)
+        objects: Any = samples.X
+        self.n_dissimilarities_ = objects.source.n_computed - self._n_made_before
+
     def _winners(self, X: Any, model: Any, n_threads: int) -> tuple[Indices, Indices]:
         size = max(1, CROSS_BYTES // (8 * len(model.support)))
         parts = []
         for rows in gen_batches(len(X), size):
-            distances = _to_prototypes(self._squared(X.to(model.support, rows)), model, self._is_kernel)
+            distances = _to_prototypes(self._squared(self._sound(X.to(model.support, rows))), model, self._is_kernel)
             first = distances.argmin(axis=1)
             distances[np.arange(len(first)), first] = np.inf
             parts.append((first, distances.argmin(axis=1)))
@@ -346,12 +373,13 @@ class DissimilarityMap(PrototypeMap):
         check_is_fitted(self, "labels_")
         model = self._model
         size = max(1, CROSS_BYTES // (8 * len(model.support)))
-        if not self._pairwise:
-            source = self._objects_source(X, reset=False)
-            new = Objects.all(source)
+        if isinstance(X, Dissimilarities) or not self._pairwise:
+            new = Objects.all(self._as_source(X, reset=False))
             with chunk_threads(self.n_jobs):
                 for rows in gen_batches(len(new), size):
-                    yield _to_prototypes(self._squared(new.to(model.support, rows)), model, False)
+                    yield _to_prototypes(
+                        self._squared(self._sound(new.to(model.support, rows))), model, self._is_kernel
+                    )
             return
         block, own = self._check_cross(X)
         if self._is_kernel and complete and np.isnan(own).any():
@@ -364,10 +392,10 @@ class DissimilarityMap(PrototypeMap):
             yield distances + own[rows, None] if self._is_kernel and complete else distances
 
     def _check_cross(self, X: Any) -> tuple[NDArray[Any], Floats]:
-        """Return the dissimilarities of new objects to the supporting ones, and a kernel's diagonal for new objects."""
+        """Return the dissimilarities of new objects to the support, and a kernel's diagonal for new objects."""
         model = self._model
         rows = check_array(X, dtype=[np.float64, np.float32])
-        n, s = model.n_seen, len(model.support)
+        n, s = model.kept.objects.n_seen, len(model.support)
         widths = {n: model.support.numbers, s: np.arange(s)}
         own = np.full(len(rows), np.nan if model.diagonal is None else model.diagonal)
         if self._is_kernel and rows.shape[1] not in widths and rows.shape[1] - 1 in widths:
@@ -378,12 +406,11 @@ class DissimilarityMap(PrototypeMap):
                 f"dissimilarities of each new object to the {n} objects of fit"
                 f"{f' (or to the {s} in support_)' if s != n else ''}."
             )
-        block = rows[:, widths[rows.shape[1]]]
-        if not self.squared and not self._is_kernel and (block < 0).any():
-            raise ValueError(f"Dissimilarities must not be negative; the lowest is {block.min():g}.")
-        return block, own
+        return self._sound(rows[:, widths[rows.shape[1]]]), own
 
     def _store(self, model: Any) -> None:
+        made = model.kept.objects.source.n_computed
+        model = model.alone()
         super()._store(model)
         del self.prototypes_
         self.support_ = model.support.numbers
@@ -391,7 +418,7 @@ class DissimilarityMap(PrototypeMap):
         self.prototype_examples_ = model.examples
         self.prototype_dissimilarities_ = model.between
         self.dual_cost_ = model.dual_cost
-        self.n_dissimilarities_ = model.kept.objects.source.n_computed
+        self.n_dissimilarities_ = made - self._n_made_before
         costs = np.asarray(model.costs)
         self.n_cost_increases_ = int((np.diff(costs) > 1e-9 * np.abs(costs[:-1])).sum())
 
@@ -427,9 +454,14 @@ def best_last(steps: Iterator[Step]) -> Iterator[Step]:
 
 
 def check_kernel(K: NDArray[Any], symmetrize: str) -> NDArray[Any]:
-    """Require a symmetric matrix of finite numbers."""
+    """Require a symmetric matrix of finite numbers, with a diagonal that a kernel can have."""
     K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
     scale = np.abs(K).max()
+    if scale > 0 and K.diagonal().max() <= 0:
+        raise ValueError(
+            f"The largest entry on the diagonal is {K.diagonal().max():g}, which no kernel has. If these are "
+            "dissimilarities, use metric='precomputed'."
+        )
     if np.abs(K - K.T).max() <= (1e-8 if K.dtype == np.float64 else 1e-5) * scale:
         return K
     if symmetrize == "mean":
@@ -455,7 +487,8 @@ def dual_cost(source: Pairs, winners: Indices, n_prototypes: int) -> float:
 def offsets(source: Pairs, coefficients: Floats, self_terms: Floats) -> Floats:
     """Return what has to be added to ``coefficients`` (k, n) times squared dissimilarities, or -2 times a kernel."""
     if source.diagonal is None:
-        return source.spread - 0.5 * self_terms  # Hasenfuss 2009, eq. 4.9
+        constant = source.spread if isinstance(source.matrix, Landmarks) else 0.0
+        return constant - 0.5 * self_terms  # Hasenfuss 2009, eq. 4.9
     return coefficients @ source.diagonal + source.spread - 0.5 * self_terms  # eq. 4.15
 
 
@@ -475,8 +508,11 @@ def _supported_by(kept: Kept, chosen: Indices, source: Pairs) -> dict[str, Any]:
 
 def _to_prototypes(shared: NDArray[Any], model: RelatedModel, is_kernel: bool) -> Floats:
     """Return squared distances (c, k) to prototypes, from squares or kernel (c, s) to their supporting objects."""
-    products = shared @ model.positions.T
-    return (-2.0 * products if is_kernel else products) + model.offsets
+    if is_kernel:
+        return -2.0 * (shared @ model.positions.T) + model.offsets
+    if model.shift:  # between different objects
+        shared = np.where(shared == 0, 0.0, shared + model.shift)
+    return shared @ model.positions.T + model.offsets
 
 
 def _two_nearest(squares: Floats) -> tuple[Indices, Indices]:

@@ -8,8 +8,9 @@ __all__ = ["documented"]
 
 DISSIMILARITIES = """
 metric : str or callable, default="precomputed"
-    What ``X`` is: ``"precomputed"``, a matrix of dissimilarities; ``"kernel"``, a kernel matrix; otherwise a sequence of
-    objects, with the name of a dissimilarity (see `protolearn.dissimilarities.METRICS`) or a function of two objects.
+    What ``X`` is: ``"precomputed"``, a matrix of dissimilarities; ``"kernel"``, a kernel matrix; otherwise a sequence
+    of objects, with the name of a dissimilarity (see `protolearn.dissimilarities.METRICS`) or a function of two
+    objects.
 metric_params : dict, optional
     Further arguments of a named metric, such as ``{"indel": 4.5}``.
 squared : bool, default=False
@@ -59,8 +60,8 @@ n_approximation : int or float, default=3
 
 PATCH = """
 patch_size : int, optional
-    Learn from patches of about so many objects, one after the other: only dissimilarities within a patch, and to the few
-    objects that stand for earlier patches, are ever computed or read.
+    Learn from patches of about so many objects, one after the other: only dissimilarities within a patch, and to the
+    few objects that stand for earlier patches, are ever computed or read.
 patch_runs : int, default=1
     Number of independent runs over the patches, in parallel, whose prototypes are merged at the end.
 decay : float, default=1.0

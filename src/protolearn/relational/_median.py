@@ -35,6 +35,7 @@ class MedianMap(DissimilarityMap):
     collision: str
     noise: float
     exemplar_labels: bool
+    swap: bool = False
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -49,13 +50,18 @@ class MedianMap(DissimilarityMap):
             return n - len(model.kept.owners) + model.kept.coefficients.argmax(axis=1)
         if isinstance(self.init, str):
             if self.init == "pca":
-                coefficients = on_principal_plane(source, self._plane(cooperation), rng)
+                coefficients = on_principal_plane(source, self._plane(cooperation))
                 return Relational.at(source, coefficients).squares.argmin(axis=0)
             return self._drawn(source, k, rng)
         given = np.asarray(self.init)
-        if given.shape != (k,) or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n:
-            raise ValueError(f"init must hold the indices of {k} objects, from 0 to {n - 1}; got {self.init!r}.")
-        return given.astype(np.int64)
+        objects: Any = patch.X
+        if given.shape != (k,) or given.dtype.kind not in "iu" or not np.isin(given, objects.numbers).all():
+            raise ValueError(
+                f"init must hold the indices of {k} objects, from 0 to {objects.n_seen - 1}, that have a positive "
+                f"weight and are in the first patch; got {self.init!r}."
+            )
+        order = np.argsort(objects.numbers)
+        return order[np.searchsorted(objects.numbers, given, sorter=order)]
 
     def _prototypes(self, positions: Any, source: Any, model: Any, rng: np.random.RandomState) -> Any:
         distinct = self.collision == "exclude"
@@ -63,7 +69,7 @@ class MedianMap(DissimilarityMap):
 
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
         if self.collision != "noise":
-            yield from super()._epochs(prototypes, cooperation, source, ranges, rng)
+            yield from self._swapped_last(super()._epochs(prototypes, cooperation, source, ranges, rng))
             return
         scale = self.noise * float(np.abs(prototypes.squares).mean())
         for epoch, range_ in enumerate(ranges):  # noise fades, and the last epoch has none
@@ -72,6 +78,19 @@ class MedianMap(DissimilarityMap):
             (step,) = anneal(replace(prototypes, jitter=jitter), cooperation, source, np.array([range_]))
             prototypes = step.prototypes
             yield step
+
+    def _swapped_last(self, steps: Iterator[Step]) -> Iterator[Step]:
+        """Yield all steps, the last one with its prototypes swapped if that is asked for."""
+        held: Any = None
+        for step in steps:
+            if held is not None:
+                yield held
+            held = step
+        prototypes = held.prototypes
+        apart = len(prototypes) > 1 and len(np.unique(prototypes.indices)) == len(prototypes)
+        wanted = self.swap and self.collision == "exclude" and self.label_weight == 0
+        in_memory = not callable(prototypes.pairs.matrix)
+        yield held.moved(prototypes.swapped()) if wanted and apart and in_memory else held
 
     def _supported(self, prototypes: Median, objects: Objects) -> dict[str, Any]:
         k, source = len(prototypes), prototypes.pairs
@@ -108,6 +127,9 @@ class MedianKMeans(MedianMap, KMeans):
         Number of prototypes.
     %(dissimilarities)s
     %(median)s
+    swap : bool, default=True
+        Finish with swaps of single prototypes for other objects, as long as one lowers the cost (FasterPAM). Only with
+        ``collision="exclude"`` and without labels, and while the dissimilarities are in memory.
     init : {"k-means++", "random", "pca"} or array of shape (n_prototypes,), default="k-means++"
         Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
         indices of objects.
@@ -135,6 +157,8 @@ class MedianKMeans(MedianMap, KMeans):
     ----------
     Cottrell, Hammer, Hasenfuss, Villmann (2006). Batch and median neural gas. Neural Networks.
 
+    Schubert, Rousseeuw (2021). Fast and eager k-medoids clustering. Information Systems.
+
     Hasenfuss (2009). Topographic mapping of dissimilarity datasets. PhD thesis, TU Clausthal.
 
     Examples
@@ -158,6 +182,7 @@ class MedianKMeans(MedianMap, KMeans):
         collision: str = "exclude",
         noise: float = 1e-4,
         exemplar_labels: bool = False,
+        swap: bool = True,
         init: str | ArrayLike = "k-means++",
         **common: Any,
     ) -> None:
@@ -169,20 +194,21 @@ class MedianKMeans(MedianMap, KMeans):
         self.collision = collision
         self.noise = noise
         self.exemplar_labels = exemplar_labels
+        self.swap = swap
 
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
         if self.collision == "noise":
             return super()._epochs(prototypes, cooperation, source, ranges, rng)
-        return epochs_until_still(prototypes, cooperation, source, ranges, self.empty == "reseed")
+        return self._swapped_last(epochs_until_still(prototypes, cooperation, source, ranges, self.empty == "reseed"))
 
 
 @documented
 class MedianNeuralGas(MedianMap, NeuralGas):
     r"""Neural gas on dissimilarities with objects as prototypes.
 
-    Each prototype is the object of least summed (squared) dissimilarity to all objects, weighted by its rank for them. As
-    the range falls the cost becomes that of k-medoids, with little dependence on the start. Works for any dissimilarity,
-    and at a fixed range the cost never rises.
+    Each prototype is the object of least summed (squared) dissimilarity to all objects, weighted by its rank for them.
+    As the range falls the cost becomes that of k-medoids, with little dependence on the start. Works for any
+    dissimilarity, and at a fixed range the cost never rises.
 
     Parameters
     ----------
@@ -190,6 +216,9 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         Number of prototypes.
     %(dissimilarities)s
     %(median)s
+    swap : bool, default=True
+        Finish with swaps of single prototypes for other objects, as long as one lowers the cost (FasterPAM). Only with
+        ``collision="exclude"`` and without labels, and while the dissimilarities are in memory.
     init : {"k-means++", "random", "pca"} or array of shape (n_prototypes,), default="k-means++"
         Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
         indices of objects.
@@ -220,6 +249,8 @@ class MedianNeuralGas(MedianMap, NeuralGas):
     ----------
     Cottrell, Hammer, Hasenfuss, Villmann (2006). Batch and median neural gas. Neural Networks.
 
+    Schubert, Rousseeuw (2021). Fast and eager k-medoids clustering. Information Systems.
+
     Hasenfuss (2009). Topographic mapping of dissimilarity datasets. PhD thesis, TU Clausthal.
 
     Examples
@@ -243,6 +274,7 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         collision: str = "exclude",
         noise: float = 1e-4,
         exemplar_labels: bool = False,
+        swap: bool = True,
         init: str | ArrayLike = "k-means++",
         **common: Any,
     ) -> None:
@@ -254,6 +286,7 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         self.collision = collision
         self.noise = noise
         self.exemplar_labels = exemplar_labels
+        self.swap = swap
 
 
 @documented
@@ -266,8 +299,8 @@ class MedianSOM(MedianMap, SOM):
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n objects. See :mod:`protolearn.core.lattices` for
-        hyperbolic and other lattices.
+        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n objects. See :mod:`protolearn.core.lattices`
+        for hyperbolic and other lattices.
     %(dissimilarities)s
     %(median)s
     winner : {"heskes", "nearest"}, default="heskes"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,40 +20,46 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Objects:
-    """Some objects of a source: their places in it, and their numbers among all objects that a map ever saw."""
+    """Some objects of a source: their places in it, and their numbers among all ``n_seen`` objects a map ever saw."""
 
     source: Dissimilarities
     places: Indices
     numbers: Indices
+    n_seen: int
 
     @classmethod
-    def all(cls, source: Dissimilarities, first_number: int = 0) -> Objects:
-        """Return all objects of a source."""
+    def all(cls, source: Dissimilarities, n_before: int = 0) -> Objects:
+        """Return all objects of a source, which come after some others."""
         places = np.arange(len(source))
-        return cls(source, places, places + first_number)
+        return cls(source, places, places + n_before, n_before + len(source))
 
     def __len__(self) -> int:
         return len(self.places)
 
     def __getitem__(self, rows: Any) -> Objects:
-        return Objects(self.source, self.places[rows], self.numbers[rows])
+        return Objects(self.source, self.places[rows], self.numbers[rows], self.n_seen)
 
     def joined(self, other: Objects) -> Objects:
         """Append other objects, of the same source or with the same metric."""
-        numbers = np.concatenate([self.numbers, other.numbers])
+        numbers, n_seen = np.concatenate([self.numbers, other.numbers]), max(self.n_seen, other.n_seen)
         if self.source is other.source:
-            return Objects(self.source, np.concatenate([self.places, other.places]), numbers)
+            return Objects(self.source, np.concatenate([self.places, other.places]), numbers, n_seen)
         first, second = self.source.objects(self.places), other.source.objects(other.places)
         both = list(first) + list(second) if isinstance(first, list) else np.concatenate([first, second])
-        source = Dissimilarities(
-            both,
-            self.source.metric,
-            n_jobs=self.source.n_jobs,
-            verbose=self.source.verbose,
-            **self.source.metric_params,
-        )
+        source = self.source.like(both)
         source.n_computed = self.source.n_computed + other.source.n_computed
-        return Objects(source, np.arange(len(both)), numbers)
+        return Objects(source, np.arange(len(both)), numbers, n_seen)
+
+    def alone(self) -> Objects:
+        """Return the same objects in a source of their own, so that others can be forgotten."""
+        if self.source.precomputed:
+            source = self.source.like(np.asarray(self.matrix()))
+        elif self.whole:
+            return self
+        else:
+            source = self.source.like(self.source.objects(self.places))
+        source.n_computed = self.source.n_computed
+        return Objects(source, np.arange(len(self)), self.numbers, self.n_seen)
 
     @property
     def whole(self) -> bool:
@@ -61,9 +68,13 @@ class Objects:
 
     def matrix(self) -> NDArray[Any]:
         """Return the dissimilarities between all of them."""
+        return self._matrix
+
+    @cached_property
+    def _matrix(self) -> NDArray[Any]:
         if self.whole and self.source.in_memory:
             self.source.n_computed += len(self) ** 2
-            return self.source.data
+            return np.asarray(self.source.data)
         return self.source.block(self.places)
 
     def rows(self, some: slice) -> NDArray[Any]:
@@ -74,6 +85,8 @@ class Objects:
         """Return the dissimilarities of some of them to others."""
         if self.source is others.source:
             return self.source.block(self.places[some], others.places)
+        if self.source.precomputed:
+            return self.source.block(self.places[some], others.numbers)
         objects = self.source.objects(self.places[some])
         self.source.n_computed += len(objects) * len(others)
         return others.source.to(objects, others.places)
@@ -108,7 +121,7 @@ class RelatedModel(Model):
     between: Any = None
     examples: Any = None
     dual_cost: float = np.nan
-    n_seen: int = 0
+    shift: float = 0.0
     diagonal: float | None = None
 
     def as_samples(self, decay: float = 1.0) -> Samples:
@@ -116,10 +129,18 @@ class RelatedModel(Model):
         kept = self.kept
         return Samples(kept.objects, decay * kept.masses, kept.labels, self.classes)
 
-    def beside(self, source: Dissimilarities, first: int = 0) -> RelatedModel:
-        """Return the model with its objects in another source, where the kept ones begin at a place."""
+    def beside(self, source: Dissimilarities) -> RelatedModel:
+        """Return the model with its kept objects in another source, where they come first."""
         kept = self.kept.objects
-        places = np.arange(first, first + len(kept))
-        moved = Objects(source, places, kept.numbers)
-        support = moved if self.support is kept else self.support
-        return replace(self, support=support, kept=replace(self.kept, objects=moved))
+        moved = Objects(source, np.arange(len(kept)), kept.numbers, kept.n_seen)
+        return replace(self, kept=replace(self.kept, objects=moved))
+
+    def alone(self) -> RelatedModel:
+        """Return the model without the objects that it does not need any more."""
+        kept = self.kept.objects.alone()
+        support = self.support
+        if support.source.precomputed:  # only the numbers of supporting objects matter
+            support = Objects(kept.source, np.arange(len(support)), support.numbers, support.n_seen)
+        else:
+            support = support.alone()
+        return replace(self, support=support, kept=replace(self.kept, objects=kept))

@@ -75,7 +75,7 @@ class RelationalMap(DissimilarityMap):
                 squares_of_kernel(pairs.matrix) if self._is_kernel else pairs.matrix, squared=True
             )
         elif self.spread is not None:
-            pairs.spread = float(self.spread)  # type: ignore[arg-type]
+            pairs.spread = float(self.spread)
         return pairs
 
     def _few_columns(
@@ -85,13 +85,12 @@ class RelationalMap(DissimilarityMap):
         if self.spread == "implicit":
             raise ValueError("spread='implicit' needs all dissimilarities; leave out n_landmarks, or give a number.")
         chosen = np.sort(rng.permutation(len(objects))[:n_landmarks])
-        columns = self._squared(objects.source.block(objects.places, objects.places[chosen])).astype(np.float64)
-        if not np.isfinite(columns).all():
-            raise ValueError("Some dissimilarities to landmarks are not finite numbers; leave out such objects.")
+        columns = self._sound(objects.source.block(objects.places, objects.places[chosen]))
+        columns = self._squared(columns).astype(np.float64)
         pairs = Pairs(Landmarks.at(columns, chosen), spread=float(self.spread or 0.0), **common)
         if self._is_kernel:
-            places = objects.places
-            pairs.diagonal = np.array([float(objects.source.data[j, j]) for j in places])
+            kernel: Any = objects.source.data
+            pairs.diagonal = np.array([float(kernel[j, j]) for j in objects.places.tolist()])
         return pairs
 
     def _start(
@@ -106,15 +105,22 @@ class RelationalMap(DissimilarityMap):
             if self.init == "center":
                 return around_center(source, k, rng)
             if self.init == "pca":
-                return on_principal_plane(source, self._plane(cooperation), rng)
+                return on_principal_plane(source, self._plane(cooperation))
             coefficients = np.zeros((n, k))
             coefficients[self._drawn(source, k, rng), np.arange(k)] = 1.0
             return coefficients
         given = check_array(self.init, dtype=np.float64)
-        if given.shape != (k, n):
-            raise ValueError(f"init has shape {given.shape}; expected {(k, n)}: the coefficients of each prototype.")
+        objects: Any = patch.X
+        if given.shape != (k, objects.n_seen):
+            raise ValueError(
+                f"init has shape {given.shape}; expected {(k, objects.n_seen)}: the coefficients of each prototype."
+            )
+        given = given[:, objects.numbers]
         if not np.allclose(given.sum(axis=1), 1.0):
-            raise ValueError("Each row of init, the coefficients of a prototype, must add up to 1.")
+            raise ValueError(
+                "Each row of init, the coefficients of a prototype, must add up to 1, with objects of positive weight "
+                "in the first patch alone."
+            )
         return given.T
 
     def _prototypes(self, positions: Any, source: Any, model: Any, rng: np.random.RandomState) -> Any:
@@ -183,8 +189,8 @@ class RelationalMap(DissimilarityMap):
 class RelationalKMeans(RelationalMap, KMeans):
     r"""k-means on dissimilarities: clusters of objects of which nothing is known but how different they are.
 
-    Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with :math:`\sum_j \alpha_{ij} = 1`, and
-    their squared distance to an object is
+    Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with
+    :math:`\sum_j \alpha_{ij} = 1`, and their squared distance to an object is
 
     .. math:: d(v_j, w_i) = [S\alpha_i]_j - \tfrac12 \alpha_i^\top S \alpha_i
 
@@ -275,8 +281,8 @@ class RelationalKMeans(RelationalMap, KMeans):
 class RelationalNeuralGas(RelationalMap, NeuralGas):
     r"""Neural gas on dissimilarities: prototypes of strings, sequences, graphs or texts that cooperate by rank.
 
-    Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with :math:`\sum_j \alpha_{ij} = 1`, and
-    their squared distance to an object is
+    Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with
+    :math:`\sum_j \alpha_{ij} = 1`, and their squared distance to an object is
 
     .. math:: d(v_j, w_i) = [S\alpha_i]_j - \tfrac12 \alpha_i^\top S \alpha_i
 
@@ -368,8 +374,8 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
 class RelationalSOM(RelationalMap, SOM):
     r"""Self-organising map of dissimilarities: a picture of strings, sequences, graphs or texts on a lattice.
 
-    Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with :math:`\sum_j \alpha_{ij} = 1`, one for
-    each node of the lattice, and their squared distance to an object is
+    Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with
+    :math:`\sum_j \alpha_{ij} = 1`, one for each node of the lattice, and their squared distance to an object is
 
     .. math:: d(v_j, w_i) = [S\alpha_i]_j - \tfrac12 \alpha_i^\top S \alpha_i
 

@@ -28,23 +28,23 @@ def random_objects(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState) 
     return _draw(pairs, n_prototypes, rng, power=0.0, n_candidates=1)
 
 
-def around_center(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState) -> Floats:
-    """Return coefficients (n, k) of the centre, with a little of a random object for each prototype."""
+def around_center(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState, share: float = 0.01) -> Floats:
+    """Return coefficients (n, k) of the centre, with a share of a random object for each prototype."""
     shares = pairs.weights / pairs.weights.sum()
     order = pairs.order
-    coefficients = np.tile(0.99 * shares[:, None], n_prototypes)
+    coefficients = np.tile((1.0 - share) * shares[:, None], n_prototypes)
     drawn = order[inverse_cdf(np.cumsum(shares[order]), rng.random_sample(n_prototypes))]
-    coefficients[drawn, np.arange(n_prototypes)] += 0.01
+    coefficients[drawn, np.arange(n_prototypes)] += share
     return coefficients
 
 
-def on_principal_plane(pairs: Pairs, coordinates: Floats, rng: np.random.RandomState) -> Floats:
+def on_principal_plane(pairs: Pairs, coordinates: Floats) -> Floats:
     """Return coefficients (n, k) that lay lattice coordinates (k, 2) over the plane of classical scaling.
 
     Each axis gets the standard deviation of the objects along it.
     """
     shares = pairs.weights / pairs.weights.sum()
-    values, axes = principal_plane(pairs, rng)
+    values, axes = principal_plane(pairs)
     centred = coordinates - coordinates.mean(axis=0)
     deviations = centred.std(axis=0)
     scaled = centred / np.where(deviations > 0, deviations, 1.0)
@@ -52,8 +52,8 @@ def on_principal_plane(pairs: Pairs, coordinates: Floats, rng: np.random.RandomS
     return shares[:, None] + np.sqrt(shares)[:, None] * (axes[:, :q] @ scaled[:, :q].T)
 
 
-def principal_plane(pairs: Pairs, rng: np.random.RandomState) -> tuple[Floats, Floats]:
-    """Return the two largest variances of classical scaling, and the eigenvectors (n, 2) of the weighted Gram matrix."""
+def principal_plane(pairs: Pairs) -> tuple[Floats, Floats]:
+    """Return the two largest variances of classical scaling, and eigenvectors (n, 2) of the weighted Gram matrix."""
     roots = np.sqrt(pairs.weights / pairs.weights.sum())
 
     def gram(vectors: Floats) -> Floats:
@@ -65,7 +65,7 @@ def principal_plane(pairs: Pairs, rng: np.random.RandomState) -> tuple[Floats, F
 
     order = pairs.order
     vectors = np.empty((pairs.n_samples, min(N_VECTORS, pairs.n_samples)))
-    vectors[order] = rng.standard_normal(vectors.shape)
+    vectors[order] = np.random.RandomState(0).standard_normal(vectors.shape)
     for _ in range(N_POWERS):
         vectors, _ = np.linalg.qr(gram(vectors))
     small = vectors.T @ gram(vectors)
