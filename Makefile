@@ -14,8 +14,8 @@ BIN := .venv/bin
 	$(BIN)/python -m pip install --quiet --editable ".[docs]"
 	touch $@
 
-.venv/ready-images: .venv/ready
-	$(BIN)/python -m pip install --quiet --editable ".[images]"
+.venv/ready-experiments: .venv/ready
+	$(BIN)/python -m pip install --quiet --editable ".[experiments]"
 	touch $@
 
 demo: .venv/ready
@@ -33,7 +33,7 @@ docs: .venv/ready-docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
-experiments: .venv/ready-images
+experiments: .venv/ready-experiments
 	$(BIN)/python -m experiments
 
 benchmarks: .venv/ready

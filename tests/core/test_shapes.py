@@ -533,7 +533,7 @@ def test_responsibilities_are_posteriors_and_their_cost_is_the_likelihood(kind, 
         [multivariate_normal(m, c).logpdf(X) for m, c in zip(positions, prototypes.shapes.covariances)]
     )
     logs += np.log(shares)
-    statistics = Responsibilities().gather(prototypes, source, 0.0)
+    statistics = Responsibilities().gather(prototypes, source, 1.0)
     likelihood = source.weights @ logsumexp(logs, axis=1)
     constant = 0.5 * source.weights.sum() * X.shape[1] * np.log(2 * np.pi)
     assert_allclose(prototypes.cost(statistics), -likelihood - constant)

@@ -28,6 +28,7 @@ NEGLIGIBLE = (
 )
 SPARSE = 0.03  # share of weights that are not zero below which a loop over them beats a matrix product
 FEW = 0.1  # share of objects with another weight than in the last product below which only these are multiplied
+CUTOFFS = (1e-10, 1e-6, 1e-4, 1e-3, 1e-2, 3e-2, 0.1)  # shares of the largest eigenvalue below which others are left out
 REFRESH = 64  # products made from changes, before rounding makes a whole one worth its time
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -305,9 +306,18 @@ class Landmarks:
 
     @classmethod
     def at(cls, columns: Floats, chosen: NDArray[np.int64]) -> Landmarks:
-        """Make the approximation from columns (n, l) at chosen objects (l,)."""
-        inner = columns[chosen]
-        return cls(columns, pinvh(0.5 * (inner + inner.T), rtol=1e-10), chosen)
+        """Make the approximation from columns (n, l) at chosen objects (l,).
+
+        Small eigenvalues of what is not of low rank would be inverted into noise. Those are left out that make one half
+        of the columns predict the other half worse.
+        """
+        cutoff = CUTOFFS[0]
+        if len(chosen) >= 4:
+            half, other = columns[:, ::2], columns[:, 1::2]
+            cores = [_inverse(half[chosen[::2]], share) for share in CUTOFFS]
+            errors = [np.linalg.norm(half @ (core @ half[chosen[1::2]].T) - other) for core in cores]
+            cutoff = CUTOFFS[int(np.argmin(errors))]
+        return cls(columns, _inverse(columns[chosen], cutoff), chosen)
 
     def __len__(self) -> int:
         return len(self.columns)
@@ -315,6 +325,10 @@ class Landmarks:
     def times(self, weights: Any) -> Floats:
         """Return the product with weights (n, k)."""
         return self.columns @ (self.core @ (weights.T @ self.columns).T)
+
+
+def _inverse(inner: Floats, cutoff: float) -> Floats:
+    return pinvh(0.5 * (inner + inner.T), rtol=cutoff)
 
 
 def _multiply_dense(weights: Floats) -> Callable[[NDArray[Any], Floats], None]:

@@ -300,7 +300,7 @@ class Median(Related):
             norms = np.einsum("jc,jc->j", labels, labels)
             apart = (norms @ weights)[:, None] + sums.mass[:, None] * norms - 2.0 * (weights.T @ labels) @ labels.T
             losses = (1.0 - share) * losses + share * apart
-        losses[sums.mass == 0] = np.inf
+        losses = np.where(sums.mass[:, None] == 0, np.inf, losses)
         every = np.arange(len(self))
         indices = self.pairs.order[first_of_least(losses[:, self.pairs.order])]
         indices = np.where(losses[every, indices] < losses[every, self.indices], indices, self.indices)

@@ -95,6 +95,7 @@ class Scored:
 class Alignment(Measure):
     """Dissimilarity from the score of the best alignment."""
 
+    name = "alignment"
     matrix: Any = "BLOSUM62"
     gap_open: float = 11.0
     gap_extend: float = 1.0
@@ -127,7 +128,7 @@ class Alignment(Measure):
                 f"{self.letters!r} of the matrix."
             )
         sequences = Sequences(codes, points.starts, points.lengths)
-        own = np.array([self._scores(sequences[[i]], sequences[[i]])[0, 0] for i in range(len(sequences))])
+        own = self._own_scores(sequences)
         if self.normalize and (own <= 0).any():
             raise ValueError(
                 f"{name}[{(own <= 0).argmax()}] has the score {own[own <= 0][0]:g} with itself, which nothing can be "
@@ -143,6 +144,15 @@ class Alignment(Measure):
         else:
             result = np.add.outer(a.own, b.own) - 2.0 * scores
         return np.maximum(result, 0.0, out=result)
+
+    def _own_scores(self, sequences: Sequences) -> Floats:
+        """Align each sequence with itself: letter by letter, where no letter fits another better than itself."""
+        fit, best = self.scores.diagonal(), self.scores.max(axis=1)
+        holder = np.repeat(np.arange(len(sequences)), sequences.lengths)
+        own = np.bincount(holder, fit[sequences.values], minlength=len(sequences))
+        for i in np.unique(holder[(fit < np.maximum(best, 0.0))[sequences.values]]):
+            own[i] = self._scores(sequences[[i]], sequences[[i]])[0, 0]
+        return own
 
     def _scores(self, a: Sequences, b: Sequences) -> Floats:
         from protolearn.dissimilarities._kernels import alignment_block

@@ -29,6 +29,8 @@ class Measure(ABC):
 
     Attributes
     ----------
+    name : str
+        What users call it.
     tile : int
         Objects along a side of a block at most.
     grain : int
@@ -37,6 +39,7 @@ class Measure(ABC):
         Whether several blocks can be computed at the same time; otherwise a block may use all threads itself.
     """
 
+    name: str
     tile: int = 256
     grain: int = 16
     in_threads: bool = True
@@ -66,21 +69,23 @@ def encoded_pairs(measure: Measure, a: Any, b: Any = None, *, n_jobs: int | None
 
     def compute(rows: slice, columns: slice, n_threads: int) -> int:
         part = measure.block(a[rows], others[columns], n_threads)
+        n_pairs = part.size
         if b is None and rows == columns:
             part = np.triu(part, 1)
             part += part.T
+            n_pairs = len(part) * (len(part) - 1) // 2
         elif b is None:
             result[columns, rows] = part.T
         result[rows, columns] = part
-        return part.size
+        return n_pairs
 
     with chunk_threads(n_jobs) as n_threads:
         outer, inner = (min(n_threads, max(1, len(tiles))), 1) if measure.in_threads else (1, n_threads)
-        progress = _Progress(type(measure).__name__, tiles, verbose)
-        for size in Parallel(outer, require="sharedmem", return_as="generator")(
+        progress = _Progress(measure.name, len(a) * (len(a) - 1) // 2 if b is None else result.size, verbose)
+        for n_pairs in Parallel(outer, require="sharedmem", return_as="generator")(
             delayed(compute)(rows, columns, inner) for rows, columns in tiles
         ):
-            progress.add(size)
+            progress.add(n_pairs)
     return result
 
 
@@ -88,14 +93,17 @@ def listed(objects: Any, name: str) -> list[Any]:
     """Return a collection as a list."""
     if isinstance(objects, str | bytes):
         raise ValueError(f"{name} is a single {type(objects).__name__}; give a list of objects.")
-    return list(objects)
+    return list(np.asarray(objects) if getattr(objects, "ndim", 1) == 2 else objects)  # a data frame lists its columns
 
 
 def rows_of(objects: Any, name: str, *, at_least: float = -np.inf) -> Floats:
     """Return vectors as the rows (n, d) of an array of finite numbers."""
     if hasattr(objects, "toarray"):
         raise ValueError(f"{name} is a sparse table; give a dense one, {name}.toarray(), if it fits into memory.")
-    rows = np.asarray(objects, dtype=np.float64)
+    try:
+        rows = np.asarray(objects, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be a table of numbers with a row for each object: {error}") from error
     if rows.ndim != 2:
         raise ValueError(f"{name} must be a table of numbers with a row for each object, got shape {rows.shape}.")
     wrong = ~np.isfinite(rows).all(axis=1)
@@ -137,14 +145,13 @@ def _triangle(measure: Measure, start: int, stop: int) -> Iterator[Tile]:
 class _Progress:
     """Print about ten lines while blocks are computed, or one for each block."""
 
-    def __init__(self, name: str, tiles: list[Tile], verbose: int) -> None:
-        self.name, self.verbose = name, verbose
-        self.total = sum((rows.stop - rows.start) * (columns.stop - columns.start) for rows, columns in tiles)
+    def __init__(self, name: str, n_pairs: int, verbose: int) -> None:
+        self.name, self.total, self.verbose = name, n_pairs, verbose
         self.start = perf_counter()
         self.done = 0
 
-    def add(self, size: int) -> None:
-        before, self.done = self.done, self.done + size
+    def add(self, n_pairs: int) -> None:
+        before, self.done = self.done, self.done + n_pairs
         if self.verbose > 1 or (self.verbose and 10 * self.done // self.total > 10 * before // self.total):
             seconds = perf_counter() - self.start
             print(f"[{self.name}] {100 * self.done // self.total}% of {self.total} pairs  {seconds:.1f} s", flush=True)

@@ -84,16 +84,19 @@ class Texts:
         return Texts(self.data[rows], self.sizes[rows])
 
 
-@dataclass
+@dataclass(eq=False)
 class Compression(Measure):
     """Normalised compression distance."""
 
+    name = "ncd"
     compressor: str | Size = "bz2"
     tile = 32
     grain = 1
 
     def __post_init__(self) -> None:
-        if not callable(self.compressor):
+        if callable(self.compressor):
+            self.in_threads = False  # it may not be made for them
+        else:
             check_option("compressor", self.compressor, tuple(_SIZES), also=" or a callable")
         if self.compressor == "zstd":
             optional("zstandard", "zstd", "compressor='zstd'")

@@ -15,6 +15,14 @@ LANES = 16
 
 
 @njit(cache=True, nogil=True)
+def _largest(lengths: NDArray[np.int64]) -> int:
+    largest = 0
+    for length in lengths:
+        largest = max(largest, length)
+    return largest
+
+
+@njit(cache=True, nogil=True)
 def edit_block(
     x: NDArray[Any],
     x_starts: NDArray[np.int64],
@@ -34,9 +42,7 @@ def edit_block(
     A substitution costs ``scale * min(gap, period - gap, cap)`` for a difference ``gap`` of two values.
     """
     m = len(y_starts)
-    longest = 0
-    for j in range(m):
-        longest = max(longest, y_lengths[j])
+    longest = _largest(y_lengths)
     symbols = np.zeros((longest, LANES))
     costs = np.empty((longest + 1, LANES))
     left = np.empty(LANES)
@@ -241,9 +247,7 @@ def dtw_block(
     Series of lengths p and q are matched within ``max(window, |p - q|)`` steps from the diagonal.
     """
     m, d = len(y_starts), x.shape[1]
-    longest = 0
-    for j in range(m):
-        longest = max(longest, y_lengths[j])
+    longest = _largest(y_lengths)
     points = np.zeros((d, longest, LANES))
     costs = np.empty((longest + 1, LANES))
     left = np.empty(LANES)
@@ -330,9 +334,7 @@ def alignment_block(
     The last column of ``matrix`` (K, K + 1) is for what shorter lanes are filled up with, and must be very low.
     """
     m = len(y_starts)
-    longest = 0
-    for j in range(m):
-        longest = max(longest, y_lengths[j])
+    longest = _largest(y_lengths)
     codes = np.empty((longest, LANES), np.int64)
     scores = np.empty((longest + 1, LANES))
     downward = np.empty((longest + 1, LANES))

@@ -21,20 +21,11 @@ from protolearn.dissimilarities._vectors import Cosine, Euclidean, Pearson, Tani
 
 __all__ = ["METRICS", "measure_of", "pairwise"]
 
-_MEASURES: dict[str, Any] = {
-    "edit": Edit,
-    "cyclic_edit": CyclicEdit,
-    "hamming": Hamming,
-    "jaccard": Jaccard,
-    "tanimoto": Tanimoto,
-    "alignment": Alignment,
-    "ncd": Compression,
-    "cosine": Cosine,
-    "pearson": Pearson,
-    "dtw": TimeWarping,
-    "emd": Transport,
-    "euclidean": Euclidean,
-}
+_KINDS = (
+    *(Edit, CyclicEdit, Hamming, Jaccard, Tanimoto, Alignment),
+    *(Compression, Cosine, Pearson, TimeWarping, Transport, Euclidean),
+)
+_MEASURES: dict[str, Any] = {kind.name: kind for kind in _KINDS}
 
 METRICS = tuple(_MEASURES)
 
@@ -121,7 +112,7 @@ class Objects:
         return Objects(self.items[rows], self.places[rows], self.name)
 
 
-@dataclass
+@dataclass(eq=False)
 class Function(Measure):
     """A dissimilarity given as a function of two objects."""
 
@@ -130,6 +121,9 @@ class Function(Measure):
     tile = 32
     grain = 1
     in_threads = False
+
+    def __post_init__(self) -> None:
+        self.name = getattr(self.function, "__name__", type(self.function).__name__)
 
     def encode(self, objects: Any, name: str = "X") -> Objects:
         """Give each object its place."""
@@ -154,5 +148,4 @@ class Function(Measure):
         return result
 
     def _call(self, a: Objects, i: int, b: Objects, j: int) -> str:
-        name = getattr(self.function, "__name__", type(self.function).__name__)
-        return f"{name}({a.name}[{a.places[i]}], {b.name}[{b.places[j]}])"
+        return f"{self.name}({a.name}[{a.places[i]}], {b.name}[{b.places[j]}])"

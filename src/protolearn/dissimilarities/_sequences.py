@@ -100,15 +100,15 @@ def number_sequences(objects: Any, name: str, n_dimensions: int = 1) -> Sequence
 
 
 def _kind(one: Any) -> str:
-    """Judge an object by its first entry; an empty sequence may be of any kind."""
+    """Return what an object is made of; an empty sequence may be of any kind."""
     if isinstance(one, str):
         return "strings"
     if isinstance(one, bytes):
         return "bytes"
-    try:
-        first = next(iter(one), None)
-    except TypeError:
-        raise ValueError(f"objects must be strings or sequences, got {one!r}.") from None
-    if first is None:
+    if not hasattr(one, "__len__"):
+        raise ValueError(f"Objects must be strings or sequences, got {one!r}.")
+    if len(one) == 0:
         return ""
-    return "numbers" if isinstance(first, Number | np.bool | np.ndarray) else "symbols"
+    if isinstance(one, np.ndarray):
+        return "numbers" if one.dtype.kind in "biuf" else "symbols"
+    return "numbers" if all(isinstance(value, Number | np.ndarray) for value in one) else "symbols"

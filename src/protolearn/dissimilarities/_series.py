@@ -55,6 +55,7 @@ def dtw(X: Any, Y: Any = None, *, window: int | None = None, n_jobs: int | None 
 class TimeWarping(Measure):
     """Dynamic time warping distance."""
 
+    name = "dtw"
     window: int | None = None
     width: int | None = field(default=None, init=False, repr=False)
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.validation import check_number
-from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed
+from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed, rows_of
 from protolearn.dissimilarities._sequences import Alphabet, Sequences, code_points
 
 __all__ = ["CyclicEdit", "Edit", "Hamming", "Jaccard", "cyclic_edit", "edit", "hamming", "jaccard"]
@@ -193,6 +193,7 @@ def jaccard(X: Any, Y: Any = None, *, ngram: int = 1, n_jobs: int | None = None)
 class CyclicEdit(Measure):
     """Edit distance of cycles."""
 
+    name = "cyclic_edit"
     indel: float = 1.0
     substitution: float | None = None
     period: float | None = None
@@ -245,6 +246,8 @@ class CyclicEdit(Measure):
 class Edit(CyclicEdit):
     """Edit distance."""
 
+    name = "edit"
+
     def _encode_symbols(self, texts: list[str]) -> Any:
         if self.indel == self._symbol_cost and find_spec("rapidfuzz"):
             self.in_threads, self.tile = False, 1024  # rapidfuzz spreads a block over threads itself
@@ -276,6 +279,7 @@ class Edit(CyclicEdit):
 class Hamming(Measure):
     """Share or number of positions that differ."""
 
+    name = "hamming"
     normalize: bool = True
     length: int | None = field(default=None, init=False, repr=False)
     alphabet: Alphabet = field(default_factory=Alphabet, init=False, repr=False)
@@ -308,6 +312,7 @@ class Hamming(Measure):
 class Jaccard(Measure):
     """One minus the size of the intersection over the size of the union."""
 
+    name = "jaccard"
     ngram: int = 1
     codes: dict[Any, int] = field(default_factory=dict, init=False, repr=False)
     width: int | None = field(default=None, init=False, repr=False)
@@ -320,12 +325,11 @@ class Jaccard(Measure):
         if hasattr(objects, "shape") and len(objects.shape) == 2:
             return self._encode_rows(objects, name)
         items = listed(objects, name)
-        if any(isinstance(one, str | bytes | set | frozenset) or _has_words(one) for one in items):
-            parts = [
-                sorted({self.codes.setdefault(part, len(self.codes)) for part in self._parts(one)}) for one in items
-            ]
-            return Sequences.cut(np.array([c for part in parts for c in part], dtype=np.int64), list(map(len, parts)))
-        return self._encode_rows(items, name)
+        if items and not any(isinstance(one, str | bytes | set | frozenset) or _has_words(one) for one in items):
+            return self._encode_rows(items, name)
+        sets = [sorted({self.codes.setdefault(part, len(self.codes)) for part in self._parts(one)}) for one in items]
+        self._check_one_kind(name)
+        return Sequences.cut(np.array([code for one in sets for code in one], dtype=np.int64), list(map(len, sets)))
 
     def block(self, a: Sequences, b: Sequences, n_threads: int = 1) -> Floats:
         """Return Jaccard distances."""
@@ -340,21 +344,27 @@ class Jaccard(Measure):
     def _parts(self, one: Any) -> Any:
         if isinstance(one, set | frozenset) or self.ngram == 1:
             return one
-        return (one[i : i + self.ngram] for i in range(len(one) - self.ngram + 1))
+        whole = one if isinstance(one, str | bytes) else tuple(one)
+        return (whole[i : i + self.ngram] for i in range(len(whole) - self.ngram + 1))
 
     def _encode_rows(self, objects: Any, name: str) -> Sequences:
         from scipy.sparse import csr_array
 
-        rows = csr_array(objects if hasattr(objects, "shape") else np.asarray(objects, dtype=np.float64))
+        rows = csr_array(objects if hasattr(objects, "toarray") else rows_of(objects, name))
         rows.eliminate_zeros()
         if not (rows.data == 1).all():
             raise ValueError(
                 f"{name} must hold only zeros and ones, or be a list of sets; tanimoto takes other vectors."
             )
         self.width = rows.shape[1] if self.width is None else self.width
+        self._check_one_kind(name)
         if rows.shape[1] != self.width:
             raise ValueError(f"{name} has {rows.shape[1]} columns, the other objects {self.width}.")
         return Sequences.cut(rows.indices.astype(np.int64), np.diff(rows.indptr))
+
+    def _check_one_kind(self, name: str) -> None:
+        if self.codes and self.width is not None:
+            raise ValueError(f"{name} mixes sets and rows of zeros and ones; give objects of one kind.")
 
 
 def _lengths(items: Any) -> Any:

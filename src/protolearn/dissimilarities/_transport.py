@@ -58,6 +58,7 @@ def emd(X: Any, Y: Any = None, *, ground: ArrayLike | None = None, n_jobs: int |
 class Transport(OfVectors):
     """Earth mover's distance."""
 
+    name = "emd"
     ground: ArrayLike | None = None
 
     def __post_init__(self) -> None:

@@ -145,9 +145,11 @@ class OfVectors(Measure):
         return rows
 
 
-@dataclass
+@dataclass(eq=False)
 class Euclidean(OfVectors):
     """Euclidean distance."""
+
+    name = "euclidean"
 
     def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
         """Return Euclidean distances."""
@@ -156,9 +158,11 @@ class Euclidean(OfVectors):
         return cdist(a, b)
 
 
-@dataclass
+@dataclass(eq=False)
 class Cosine(OfVectors):
     """One minus the cosine of the angle."""
+
+    name = "cosine"
 
     def prepare(self, rows: Floats, name: str) -> Floats:
         """Scale vectors to length one."""
@@ -169,10 +173,11 @@ class Cosine(OfVectors):
         return _positive(1.0 - a @ b.T)
 
 
-@dataclass
+@dataclass(eq=False)
 class Pearson(OfVectors):
     """A power of one minus the correlation."""
 
+    name = "pearson"
     power: float = 1.0
 
     def __post_init__(self) -> None:
@@ -192,9 +197,11 @@ class Pearson(OfVectors):
         return _positive(1.0 - a @ b.T) ** self.power
 
 
-@dataclass
+@dataclass(eq=False)
 class Tanimoto(OfVectors):
     """One minus the scalar product over what it would be if the smaller vector were part of the larger."""
+
+    name = "tanimoto"
 
     def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
         """Return Tanimoto dissimilarities."""

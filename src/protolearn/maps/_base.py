@@ -302,7 +302,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         """Learn patch after patch, in ``patch_runs`` independent runs whose prototypes are merged at the end."""
         runs: list[Model | None] = [model] + [None] * (self.patch_runs - 1)
         rngs = [rng] + [np.random.RandomState(rng.randint(2**31)) for _ in runs[1:]]
-        interrupted = False
+        failure: BaseException | None = None
         with chunk_threads(self.n_jobs) as n_threads:
             try:
                 for group in _batched(patches, self.patch_runs):
@@ -313,19 +313,19 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                     runs[: len(done)] = done
                     if any(model.interrupted for model in done):
                         raise KeyboardInterrupt
-            except KeyboardInterrupt:
-                interrupted = True
+            except (KeyboardInterrupt, Exception) as error:
+                failure = error  # what was learned before is kept
             models = [model for model in runs if model is not None]
-            if len(models) > 1 and not interrupted:
+            if len(models) > 1 and failure is None:
                 others = reduce(Samples.joined, (model.as_samples() for model in models[1:]))
                 merged = self._learn_best(others, models[0], rng, n_threads, decay=1.0)
                 shown = self._winners(group[-1].X, merged, n_threads)
                 models[0] = merged.showing(group[-1].weights, *shown)
-        if models:
+        if models and models[0] is not model:
             self._rng = rng
             self._store(models[0])
-        if interrupted:
-            raise KeyboardInterrupt
+        if failure is not None:
+            raise failure
         if not models:
             raise ValueError("There are no patches in the iterator; give at least one.")
         return self

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -106,18 +105,22 @@ def _arranged(lattice: Lattice, extents: Floats, unit: float) -> dict[int, _Box]
     dots = np.array([_Box(point, np.full(2, 1.4), radius).corners for point, radius in zip(points, radii)])
     angles = _outward_angles(lattice)
     boxes: dict[int, _Box] = {}
+    written = np.empty((0, 4, 2))
     for node in np.argsort(-fitting, kind="stable"):
         if extents[node, 0] == 0.0 or radii[node] * unit < SMALLEST_DOT:
             continue
-        taken = np.array([box.corners for box in boxes.values()]).reshape(-1, 4, 2)
         if sheet:
+            taken = written
             places = _places(points[node], extents[node], fitting[node], [SMALLEST / unit])
         else:
-            taken = np.concatenate([taken, np.delete(dots, node, axis=0)])
+            taken = np.concatenate([written, np.delete(dots, node, axis=0)])
             beyond = (1.15 * radii[node], angles[node])
             places = _places(points[node], extents[node], fitting[node], [EASY / unit, SMALLEST / unit], beyond)
-        free = (box for box in places if not _overlapping(box.corners, taken).any())
-        boxes |= {int(node): box for box in islice(free, 1)}
+        for box in places:
+            if not _overlapping(box.corners, taken).any():
+                boxes[int(node)] = box
+                written = np.concatenate([written, box.corners[None]])
+                break
     return boxes
 
 
@@ -147,11 +150,13 @@ def _outward_angles(lattice: Lattice) -> Floats:
 
 
 def _overlapping(corners: Floats, others: Floats) -> NDArray[np.bool_]:
-    """Tell which of other rectangles (m, 4, 2) meet one of corners (4, 2): no side of either keeps them apart."""
-    own = np.broadcast_to(corners, others.shape)
-    apart = np.zeros(len(others), dtype=bool)
-    for sides in (own, others):
-        normals = sides[:, 1:3] - sides[:, 0:2]  # of a rectangle, the direction of a side is the normal of the next
-        mine, theirs = (np.einsum("mpc,mac->mpa", part, normals) for part in (own, others))
-        apart |= ((mine.min(axis=1) > theirs.max(axis=1)) | (theirs.min(axis=1) > mine.max(axis=1))).any(axis=1)
-    return ~apart
+    """Tell which of other rectangles (m, 4, 2) meet one of corners (4, 2): no line along a side keeps them apart."""
+    found = ~((others.min(axis=1) > corners.max(axis=0)) | (others.max(axis=1) < corners.min(axis=0))).any(axis=1)
+    near = others[found]  # few, as a rule
+    own = np.broadcast_to(corners, near.shape)
+    # Of a rectangle, the direction of a side is the normal of the next one.
+    normals = np.concatenate([np.diff(sides[:, :3], axis=1) for sides in (own, near)], axis=1)
+    mine, theirs = (np.einsum("mpc,mac->mpa", part, normals) for part in (own, near))
+    apart = (mine.min(axis=1) > theirs.max(axis=1)) | (theirs.min(axis=1) > mine.max(axis=1))
+    found[found] = ~apart.any(axis=1)
+    return found

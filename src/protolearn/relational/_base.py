@@ -162,7 +162,7 @@ class DissimilarityMap(PrototypeMap):
             return self._objects_source(X, reset)
         stored = isinstance(X, np.memmap) or (hasattr(X, "chunks") and hasattr(X, "shape"))
         if not stored:
-            X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
+            X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, reset=reset)
         if len(X.shape) != 2 or X.shape[0] != X.shape[1]:
             raise ValueError(
                 f"X has shape {X.shape}, but metric={self.metric!r} needs a square matrix: a row and a column for "
