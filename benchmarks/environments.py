@@ -27,6 +27,8 @@ OLDER = ["numpy==1.23.5", "scipy==1.10.1", "scikit-learn==1.2.2"]
 REQUIREMENTS = {
     "prosemble": ["prosemble[jax]"],
     "prototorch-models": ["prototorch-models==0.7.1", "setuptools<81"],
+    "proto-dist-ml": ["proto-dist-ml==1.0.1", *OLDER],
+    "scikit-learn-extra": ["scikit-learn-extra==0.3.0", *OLDER],
     "sklearn-lvq": ["sklearn-lvq==1.1.1", *OLDER],
     "sklvq": ["sklvq==0.1.2", *OLDER],
     "somoclu": ["--no-build-isolation", "--no-cache-dir", "somoclu"],

@@ -9,6 +9,8 @@ from benchmarks import (  # noqa: F401 (the peers register themselves)
     classifiers,
     map_peers,
     maps,
+    relational,
+    relational_peers,
     shape_peers,
     shapes,
 )
@@ -29,6 +31,7 @@ class Family:
 FAMILIES = (
     Family("maps", "Topographic maps", maps.TASKS),
     Family("shapes", "Maps of prototypes with a shape", shapes.TASKS),
+    Family("relational", "Maps of dissimilarities", relational.TASKS),
     Family("lvq", "Classifiers", classifiers.TASKS),
 )
 TASKS = {name: task for family in FAMILIES for name, task in family.tasks.items()}

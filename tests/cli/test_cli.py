@@ -306,6 +306,49 @@ def test_wine_that_might_be_another(demo, page):
         assert f"{names[column]} {values[column]:.4g} instead of {X[row, column]:.4g}" in text
 
 
+def test_languages_and_words(demo, page):
+    """Distances, clusters and places of new words follow from the words by a plain edit distance."""
+    results = demo.sections["words"].results
+    data, gas, som = results["data"], results["gas"], results["word_map"]
+    n = len(data.languages)
+    D = np.array([[np.mean([_share_changed(*pair) for pair in zip(a, b)]) for b in data.words] for a in data.words])
+    np.testing.assert_allclose(results["D"], D, atol=1e-12)
+
+    nearest = np.array([min((j for j in range(n) if j != i), key=lambda j: D[i, j]) for i in range(n)])
+    text = _text(page)
+    assert f"from English, the nearest is {data.languages[nearest[0]]}, where {D[0].take(nearest[0]):.0%} of" in text
+    same = sum(data.families[i] == data.families[nearest[i]] for i in range(n))
+    assert f"For {same} of the {n} the nearest language is of the same family" in text
+
+    rows = {row[0]: row[1].split(", ") for row in page.rows if len(row) == 2 and row[0] in data.languages}
+    assert sorted(name for members in rows.values() for name in members) == sorted(data.languages)
+    weights = np.stack([np.isin(data.languages, members) / len(members) for members in rows.values()], axis=1)
+    own = 0.5 * np.einsum("ji,jk,ki->i", weights, D**2, weights)
+    distances = D**2 @ weights - own  # to the means of the clusters that the page shows
+    assert [data.languages[j] for j in distances.argmin(axis=0)] == list(rows)
+    assert [list(rows)[i] for i in distances.argmin(axis=1)] == [
+        next(name for name, members in rows.items() if language in members) for language in data.languages
+    ]
+    right = sum(max(np.sum(data.families[gas.labels_ == i] == name) for name in data.families) for i in range(5))
+    assert f"puts {right} of the {n} languages into a cluster of their own family" in text
+
+    for new in ("novum", "tria", "nomen"):
+        squares = np.array([_share_changed(new, word) for word in results["words"]]) ** 2
+        node = (som.coefficients_ @ squares - 0.5 * som.self_terms_).argmin()
+        members = sorted({word for word, place in zip(results["words"], som.labels_) if place == node})
+        assert f"{new} goes to {', '.join(members) or 'a node without words'}" in text
+
+
+def _share_changed(a, b):
+    """Return the edit distance, by its recursion, as a share of the longer word."""
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        corner, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            corner, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, corner + (x != y))
+    return row[-1] / max(len(a), len(b))
+
+
 def _text(page):
     return " ".join("".join(page.text).split())
 

@@ -21,7 +21,8 @@ LEAD = (
     "A <em>topographic map</em> describes many samples by a few typical ones, called prototypes, and puts those that "
     "are alike next to each other. You can read it like the map of a country: regions, borders, and the way from "
     "one place to another. This page trains such maps on small data sets and shows how to read them; "
-    "later chapters learn the distance as well, for classifiers that give their reasons, and the shape of prototypes."
+    "later chapters learn the distance as well, for classifiers that give their reasons, and the shape of prototypes, "
+    "and map words, which have no coordinates at all."
 )
 
 

@@ -337,12 +337,15 @@ class Median(Related):
             return present
         best = np.argpartition(losses[:, different], k - 1, axis=1)[~free, :k]
         candidates = np.union1d(different[best], present)
+        candidates = self.pairs.order[np.isin(self.pairs.order, candidates)]
         costs = np.maximum(scale, 1e-12 * scale.max())[:, None] * losses[:, candidates]
         costs[free] = np.where(candidates == present[free, None], 0.0, np.abs(costs[~free]).sum() + 1.0)
-        before = np.searchsorted(candidates, present)
-        _, chosen = linear_sum_assignment(costs)
+        before = (candidates == present[:, None]).argmax(axis=1)
+        # prototypes that want the same get different objects by their order, not by rounding
+        _, chosen = linear_sum_assignment(np.round(costs / max(np.abs(costs).max(), 1e-300), 10))
         every = np.arange(k)
-        better = costs[every, chosen].sum() < costs[every, before].sum() or len(np.unique(present)) < k
+        gain = costs[every, before].sum() - costs[every, chosen].sum()
+        better = gain > 1e-12 * np.abs(costs[every, before]).sum() or len(np.unique(present)) < k
         return candidates[chosen] if better else self.indices
 
 

@@ -149,7 +149,7 @@ class Alignment(Measure):
         """Align each sequence with itself: letter by letter, where no letter fits another better than itself."""
         fit, best = self.scores.diagonal(), self.scores.max(axis=1)
         holder = np.repeat(np.arange(len(sequences)), sequences.lengths)
-        own = np.bincount(holder, fit[sequences.values], minlength=len(sequences))
+        own = np.bincount(holder, fit[sequences.values], minlength=len(sequences)).astype(np.float64)
         for i in np.unique(holder[(fit < np.maximum(best, 0.0))[sequences.values]]):
             own[i] = self._scores(sequences[[i]], sequences[[i]])[0, 0]
         return own

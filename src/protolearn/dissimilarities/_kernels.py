@@ -110,10 +110,9 @@ def cyclic_edit_block(
         first = x[x_starts[i] : x_starts[i] + x_lengths[i]]
         for j in range(len(y_starts)):
             second = y[y_starts[j] : y_starts[j] + y_lengths[j]]
-            if _comes_before(first, second):  # the same for both orders of a pair, rounding included
-                result[i, j] = _cyclic_edit(first, second, indel, scale, cap, period)
-            else:
-                result[i, j] = _cyclic_edit(second, first, indel, scale, cap, period)
+            # the same for both orders of a pair, rounding included
+            turned, fixed = (first, second) if _comes_before(first, second) else (second, first)
+            result[i, j] = _cyclic_edit(turned, fixed, indel, scale, cap, period)
 
 
 @njit(cache=True, nogil=True)
@@ -136,18 +135,19 @@ def _cyclic_edit(x: NDArray[Any], y: NDArray[Any], indel: float, scale: float, c
     m, n = len(x), len(y)
     if m == 0:
         return n * indel
-    top = np.empty((m + 1, n + 1), np.int64)
-    bottom = np.empty((m + 1, n + 1), np.int64)
+    top = np.zeros((m + 1, n + 1), np.int64)
+    bottom = np.full((m + 1, n + 1), m)
     distances = np.empty(m + 1)
     costs = np.empty(2 * m + 2)
     moves = np.empty((n + 1, 2 * m + 1), np.uint8)
-    top[m, :] = 0
-    bottom[m, :] = m
-    twice = np.concatenate((x, x))
+    twice = np.empty(2 * m)
+    for a in range(2 * m):
+        twice[a] = x[a % m]
     distances[0] = _rotated_edit(0, m, top[m], bottom[m], twice, y, indel, scale, cap, period, costs, moves)
     _trace(0, m, moves, top[0], bottom[0])
-    top[m] = top[0] + m
-    bottom[m] = bottom[0] + m
+    for c in range(n + 1):
+        top[m, c] = top[0, c] + m
+        bottom[m, c] = bottom[0, c] + m
     distances[m] = distances[0]
     best = distances[0]
     waiting = np.empty((64, 2), np.int64)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protolearn.dissimilarities._pairwise import METRICS, pairwise
+from protolearn.core.validation import check_option
+from protolearn.dissimilarities._blocks import encoded_pairs
+from protolearn.dissimilarities._pairwise import METRICS, measure_of
 
 __all__ = ["Dissimilarities"]
 
@@ -77,11 +80,10 @@ class Dissimilarities:
                     f"Precomputed dissimilarities must be a square matrix, a row and a column for each object; got "
                     f"shape {shape}. For objects give a metric, such as metric='edit'."
                 )
-        elif not callable(metric) and metric not in METRICS:
-            raise ValueError(
-                f"metric={metric!r} must be 'precomputed', a function of two objects, or one of "
-                f"{', '.join(map(repr, METRICS))}."
-            )
+        else:
+            if not callable(metric):
+                check_option("metric", metric, ("precomputed", *METRICS), also=" or a function of two objects")
+            self._measure = measure_of(metric, metric_params)
 
     def __len__(self) -> int:
         return self.data.shape[0] if hasattr(self.data, "shape") else len(self.data)
@@ -126,14 +128,18 @@ class Dissimilarities:
             self.n_computed += len(first) * len(second)
             return self._read(first, second)
         self.n_computed += len(first) * (len(first) - 1) // 2 if columns is None else len(first) * len(second)
-        return self.to(self.objects(first), None if columns is None else second)
+        return self._pairs(self._encoded[first], None if columns is None else self._encoded[second])
 
-    def to(self, objects: Any, columns: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Return the dissimilarities of given objects to some of these; without ``columns``, to each other."""
-        others = None if columns is None else self.objects(columns)
-        return pairwise(
-            objects, others, metric=self.metric, n_jobs=self.n_jobs, verbose=self.verbose, **self.metric_params
-        )
+    def to(self, objects: Any, columns: ArrayLike) -> NDArray[np.float64]:
+        """Return the dissimilarities of given objects to some of these."""
+        return self._pairs(self._measure.encode(objects), self._encoded[np.asarray(columns)])
+
+    @cached_property
+    def _encoded(self) -> Any:
+        return self._measure.encode(self.data)
+
+    def _pairs(self, first: Any, second: Any) -> NDArray[np.float64]:
+        return encoded_pairs(self._measure, first, second, n_jobs=self.n_jobs, verbose=self.verbose)
 
     def _read(self, rows: Indices, columns: Indices) -> NDArray[Any]:
         """Read a block of a stored matrix, whole rows at a time where only rising indices can be asked for."""

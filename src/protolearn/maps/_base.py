@@ -372,6 +372,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 costs.append(scale * step.cost)
                 ranges.append(step.range_)
                 self._report(costs, ranges)
+            prototypes = self._finished(prototypes)
         except KeyboardInterrupt:
             interrupted = True
         history = {"costs": costs, "ranges": ranges, "interrupted": interrupted, "magnification": magnification}
@@ -425,6 +426,10 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         masses = np.bincount(first, patch.weights, k).astype(np.float64)
         shown = placed.showing(patch.weights[:n_new], first[:n_new], second[:n_new])
         return replace(shown, masses=masses)
+
+    def _finished(self, prototypes: Any) -> Any:
+        """Return the prototypes after the last epoch, improved if that can be done."""
+        return prototypes
 
     def _winners(self, X: Any, model: Any, n_threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the nearest and second nearest prototype of every sample."""
@@ -573,12 +578,14 @@ def require_samples(n_samples: int, n_prototypes: int) -> None:
         )
 
 
-def refuse_overflow(X: NDArray[Any]) -> NDArray[Any]:
-    """Refuse samples whose squared distances are beyond the largest number."""
+def refuse_overflow(X: NDArray[Any], squared: bool = False) -> NDArray[Any]:
+    """Refuse samples whose squared distances, or which as squared distances, add up beyond the largest number."""
     largest = max(float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
-    if largest > np.sqrt(np.finfo(X.dtype).max / (8 * X.shape[1])):
+    bound = np.finfo(X.dtype).max / (8 * X.shape[1])
+    if largest > (bound if squared else np.sqrt(bound)):
+        sums = "sums" if squared else "squares"
         raise ValueError(
-            f"X has values up to {largest:g}, whose squares are too large for {X.dtype}; rescale X, or drop outliers."
+            f"X has values up to {largest:g}, whose {sums} are too large for {X.dtype}; rescale X, or drop outliers."
         )
     return X
 

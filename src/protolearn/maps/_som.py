@@ -209,8 +209,12 @@ class SOM(PrototypeMap):
         step = step if np.isfinite(step) else 1.0
         start = self.range_start
         if start == "auto":
-            ordered = not resumed and isinstance(self.init, str) and self.init in ("pca", "euclidean")
-            start = max(distances.max() / step / (12 if ordered else 4), self.range_end)
+            widest = distances.max() / step
+            flat = (
+                4 * len(distances) <= 2 * (widest + 2) ** 2
+            )  # a plane holds so many nodes, hyperbolic discs hold more
+            ordered = flat and not resumed and isinstance(self.init, str) and self.init in ("pca", "euclidean")
+            start = max(widest / (12 if ordered else 4), self.range_end)
         return step * self._falling(float(start), self.range_end)
 
     def _check_unchanged(self, model: Model) -> None:

@@ -13,7 +13,7 @@ from protolearn.core.cooperation import Responsibilities
 from protolearn.core.loop import Step, anneal
 from protolearn.core.validation import check_number
 from protolearn.maps._base import PrototypeMap
-from protolearn.relational._base import best_last
+from protolearn.relational._base import best_so_far
 from protolearn.relational._docs import documented
 from protolearn.relational._relational import RelationalMap
 from protolearn.relational._start import around_center, principal_plane
@@ -145,12 +145,12 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
 
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
         steps = self._cooled(prototypes, cooperation, source, rng)
-        return best_last(steps) if self.keep_best else steps
+        return best_so_far(steps) if self.keep_best else steps
 
     def _cooled(self, prototypes: Any, cooperation: Any, source: Any, rng: Any) -> Iterator[Step]:
         start, end = self.temperature_start, self.temperature_end
         if start == "auto":
-            start = max(1.1 * float(principal_plane(source)[0][0]), 1e-300)
+            start = 1.1 * float(principal_plane(source)[0][0]) or 1.0
         temperatures = self._falling(float(start), 1e-3 * float(start) if end == "auto" else float(end))
         for temperature in temperatures:
             stirred = prototypes.stirred(around_center(source, len(prototypes), rng, share=1.0), STIR)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
@@ -132,8 +134,14 @@ class DissimilarityMap(PrototypeMap):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_option("symmetrize", self.symmetrize, ("raise", "mean"))
-        if not isinstance(self.squared, bool | np.bool_):
-            raise ValueError(f"squared={self.squared!r} must be True or False.")
+        check_flags(self, "squared")
+        if self.metric_params is not None and not isinstance(self.metric_params, dict):
+            raise ValueError(f"metric_params={self.metric_params!r} must be a dict, such as {{'indel': 4.5}}, or None.")
+        if self.metric_params and self._pairwise:
+            raise ValueError(
+                f"metric_params={self.metric_params!r} has no meaning for metric={self.metric!r}; name the metric of "
+                "the objects, such as metric='edit'."
+            )
 
     def _read(
         self,
@@ -157,11 +165,14 @@ class DissimilarityMap(PrototypeMap):
                     f"metric={self.metric!r}, but X is a source with metric={X.metric!r}; give the map the same "
                     "metric, or 'precomputed' for stored dissimilarities."
                 )
+            if X.precomputed:
+                self.n_features_in_ = len(X)
             return X
         if not self._pairwise:
             return self._objects_source(X, reset)
         stored = isinstance(X, np.memmap) or (hasattr(X, "chunks") and hasattr(X, "shape"))
         if not stored:
+            _refuse_texts(X, self.metric)
             X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, reset=reset)
         if len(X.shape) != 2 or X.shape[0] != X.shape[1]:
             raise ValueError(
@@ -173,11 +184,13 @@ class DissimilarityMap(PrototypeMap):
         return Dissimilarities(X)
 
     def _objects_source(self, X: Any, reset: bool) -> Dissimilarities:
-        if hasattr(X, "iloc") and self.metric not in OF_VECTORS:
-            X = X.to_numpy()
         if self.metric in OF_VECTORS:
             X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
-        if isinstance(X, str) or not hasattr(X, "__len__"):
+        elif hasattr(X, "iloc"):
+            X = X.to_numpy()
+        if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS":
+            X = X[:, 0]  # a table with a column of objects
+        if isinstance(X, str | bytes | dict | set) or not hasattr(X, "__len__"):
             raise ValueError(f"X must be a sequence of objects, such as a list of strings; got {type(X).__name__}.")
         if len(X) == 0:
             raise ValueError("X has no objects; give at least one.")
@@ -244,7 +257,7 @@ class DissimilarityMap(PrototypeMap):
             return Pairs(lambda rows: self._squared(self._sound(objects.rows(rows))), n_samples=len(objects), **common)
         matrix = objects.matrix()
         if self._is_kernel:
-            matrix = check_kernel(matrix, self.symmetrize)
+            matrix = check_kernel(self._squared(matrix), self.symmetrize)
             return Pairs(matrix, diagonal=matrix.diagonal().astype(np.float64), **common)
         return Pairs(
             self._squared(check_dissimilarities(matrix, squared=self.squared, symmetrize=self.symmetrize)), **common
@@ -261,7 +274,7 @@ class DissimilarityMap(PrototypeMap):
     def _squared(self, block: NDArray[Any]) -> NDArray[Any]:
         """Return squared dissimilarities."""
         if self.squared or self._is_kernel:
-            return block
+            return refuse_overflow(block, squared=True)
         return np.square(refuse_overflow(block))
 
     def _emphasis(self, patch: Samples, n_threads: int) -> tuple[Floats | float, float | None]:
@@ -394,7 +407,7 @@ class DissimilarityMap(PrototypeMap):
     def _check_cross(self, X: Any) -> tuple[NDArray[Any], Floats]:
         """Return the dissimilarities of new objects to the support, and a kernel's diagonal for new objects."""
         model = self._model
-        rows = check_array(X, dtype=[np.float64, np.float32])
+        rows = _numbers(X, self.metric)
         n, s = model.kept.objects.n_seen, len(model.support)
         widths = {n: model.support.numbers, s: np.arange(s)}
         own = np.full(len(rows), np.nan if model.diagonal is None else model.diagonal)
@@ -426,7 +439,12 @@ class DissimilarityMap(PrototypeMap):
 def epochs_until_still(
     prototypes: Any, cooperation: Cooperation, source: Pairs, ranges: Floats, reseed: bool
 ) -> Iterator[Step]:
-    """Run epochs of k-means until no prototype changes; an idle one may move to the farthest object."""
+    """Run epochs of k-means until no prototype changes; an idle one may move to the farthest object.
+
+    On dissimilarities that are not Euclidean, assignments can come back in a cycle, which ends it as well.
+    """
+    seen: set[bytes] = set()
+    last = b""
     for range_ in ranges:
         (step,) = anneal(prototypes, cooperation, source, np.array([range_]))  # type: ignore[arg-type]
         idle = step.mass == 0
@@ -436,21 +454,50 @@ def epochs_until_still(
         if step.prototypes.same(prototypes):  # type: ignore[attr-defined]
             return
         prototypes = step.prototypes
+        assigned = prototypes.distances.argmin(axis=1).tobytes()
+        if assigned in seen and assigned != last:
+            warnings.warn(
+                "Assignments repeat in a cycle, because the dissimilarities are not Euclidean. spread='implicit' makes "
+                "the cost fall, keep_best=True returns the best epoch.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+            return
+        seen.add(assigned)
+        last = assigned
 
 
-def best_last(steps: Iterator[Step]) -> Iterator[Step]:
-    """Yield all steps, the last one with the prototypes of the lowest cost of winners."""
-    best, lowest, held = None, np.inf, None
+def best_so_far(steps: Iterator[Step]) -> Iterator[Step]:
+    """Yield all steps, each with the prototypes of the lowest cost of winners up to there."""
+    best, lowest = None, np.inf
     for step in steps:
-        if held is not None:
-            yield held
-        held = step
         prototypes: Any = step.prototypes
         cost = float(prototypes.pairs.weights @ prototypes.distances.min(axis=1))
         if cost < lowest:
             best, lowest = prototypes, cost
-    if held is not None and best is not None:
-        yield held.moved(best)
+        yield step.moved(best)  # type: ignore[arg-type]
+
+
+def _refuse_texts(X: Any, metric: str) -> None:
+    """Refuse texts in place of numbers."""
+    first = X[:1] if isinstance(X, list | tuple | np.ndarray) else ()
+    if any(isinstance(x, str | bytes) for x in np.asarray(first, dtype=object).ravel()):
+        raise ValueError(
+            f"metric={metric!r} needs a matrix of numbers, and X holds texts; name a metric between them, such as "
+            "metric='edit' or metric='ncd'."
+        )
+
+
+def _numbers(X: Any, metric: str) -> NDArray[Any]:
+    _refuse_texts(X, metric)
+    return check_array(X, dtype=[np.float64, np.float32])
+
+
+def check_flags(estimator: Any, *names: str) -> None:
+    """Require True or False."""
+    for name in names:
+        if not isinstance(getattr(estimator, name), bool | np.bool_):
+            raise ValueError(f"{name}={getattr(estimator, name)!r} must be True or False.")
 
 
 def check_kernel(K: NDArray[Any], symmetrize: str) -> NDArray[Any]:

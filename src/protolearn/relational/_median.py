@@ -19,7 +19,7 @@ from protolearn.maps._matrix import ONLINE
 from protolearn.maps._neural_gas import NeuralGas
 from protolearn.maps._som import SOM
 from protolearn.maps._state import Samples
-from protolearn.relational._base import DissimilarityMap, Indices, epochs_until_still
+from protolearn.relational._base import DissimilarityMap, Indices, check_flags, epochs_until_still
 from protolearn.relational._docs import documented
 from protolearn.relational._objects import Objects
 from protolearn.relational._start import on_principal_plane
@@ -41,6 +41,7 @@ class MedianMap(DissimilarityMap):
         super()._check_parameters()
         check_option("collision", self.collision, ("exclude", "noise", "ignore"))
         check_number("noise", self.noise, low=0)
+        check_flags(self, "exemplar_labels", "swap")
 
     def _start(
         self, source: Any, cooperation: Cooperation, patch: Samples, model: Any, rng: np.random.RandomState
@@ -69,7 +70,7 @@ class MedianMap(DissimilarityMap):
 
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
         if self.collision != "noise":
-            yield from self._swapped_last(super()._epochs(prototypes, cooperation, source, ranges, rng))
+            yield from super()._epochs(prototypes, cooperation, source, ranges, rng)
             return
         scale = self.noise * float(np.abs(prototypes.squares).mean())
         for epoch, range_ in enumerate(ranges):  # noise fades, and the last epoch has none
@@ -79,18 +80,11 @@ class MedianMap(DissimilarityMap):
             prototypes = step.prototypes
             yield step
 
-    def _swapped_last(self, steps: Iterator[Step]) -> Iterator[Step]:
-        """Yield all steps, the last one with its prototypes swapped if that is asked for."""
-        held: Any = None
-        for step in steps:
-            if held is not None:
-                yield held
-            held = step
-        prototypes = held.prototypes
+    def _finished(self, prototypes: Median) -> Median:
         apart = len(prototypes) > 1 and len(np.unique(prototypes.indices)) == len(prototypes)
         wanted = self.swap and self.collision == "exclude" and self.label_weight == 0
         in_memory = not callable(prototypes.pairs.matrix)
-        yield held.moved(prototypes.swapped()) if wanted and apart and in_memory else held
+        return prototypes.swapped() if wanted and apart and in_memory else prototypes
 
     def _supported(self, prototypes: Median, objects: Objects) -> dict[str, Any]:
         k, source = len(prototypes), prototypes.pairs
@@ -107,6 +101,8 @@ class MedianMap(DissimilarityMap):
         winning = np.unique(nearest)
         chosen, first = np.unique(prototypes.indices[winning], return_index=True)
         same = prototypes.squares[chosen].argmin(axis=0)
+        own = chosen == prototypes.indices[:, None]
+        same = np.where(own.any(axis=1), own.argmax(axis=1), same)
         return chosen, winning[first], np.eye(len(chosen))[same]
 
     def _store(self, model: Any) -> None:
@@ -199,7 +195,7 @@ class MedianKMeans(MedianMap, KMeans):
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
         if self.collision == "noise":
             return super()._epochs(prototypes, cooperation, source, ranges, rng)
-        return self._swapped_last(epochs_until_still(prototypes, cooperation, source, ranges, self.empty == "reseed"))
+        return epochs_until_still(prototypes, cooperation, source, ranges, self.empty == "reseed")
 
 
 @documented

@@ -15,7 +15,7 @@ from protolearn.core.loop import Step
 from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Relational
 from protolearn.core.validation import check_number
-from protolearn.dissimilarities._geometry import spread_value
+from protolearn.dissimilarities._geometry import check_dissimilarities, spread_value
 from protolearn.maps._kmeans import KMeans
 from protolearn.maps._matrix import ONLINE
 from protolearn.maps._neural_gas import NeuralGas
@@ -25,7 +25,8 @@ from protolearn.relational._base import (
     MOST_KEPT,
     DissimilarityMap,
     Indices,
-    best_last,
+    best_so_far,
+    check_flags,
     epochs_until_still,
     offsets,
     squares_of_kernel,
@@ -51,6 +52,7 @@ class RelationalMap(DissimilarityMap):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_flags(self, "keep_best")
         if self.spread is not None and not (isinstance(self.spread, str) and self.spread == "implicit"):
             check_number("spread", self.spread, low=0, also=", 'implicit' or None")
         for name in ("sparsity", "n_landmarks"):
@@ -86,6 +88,10 @@ class RelationalMap(DissimilarityMap):
             raise ValueError("spread='implicit' needs all dissimilarities; leave out n_landmarks, or give a number.")
         chosen = np.sort(rng.permutation(len(objects))[:n_landmarks])
         columns = self._sound(objects.source.block(objects.places, objects.places[chosen]))
+        if not self._is_kernel:
+            inner = check_dissimilarities(columns[chosen], squared=self.squared, symmetrize=self.symmetrize)
+            columns = columns.copy()
+            columns[chosen] = inner
         columns = self._squared(columns).astype(np.float64)
         pairs = Pairs(Landmarks.at(columns, chosen), spread=float(self.spread or 0.0), **common)
         if self._is_kernel:
@@ -128,7 +134,7 @@ class RelationalMap(DissimilarityMap):
 
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
         steps = super()._epochs(prototypes, cooperation, source, ranges, rng)
-        return best_last(steps) if self.keep_best else steps
+        return best_so_far(steps) if self.keep_best else steps
 
     def _supported(self, prototypes: Relational, objects: Objects) -> dict[str, Any]:
         source, coefficients = prototypes.pairs, prototypes.coefficients.T
@@ -274,7 +280,7 @@ class RelationalKMeans(RelationalMap, KMeans):
 
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
         steps = epochs_until_still(prototypes, cooperation, source, ranges, self.empty == "reseed")
-        return best_last(steps) if self.keep_best else steps
+        return best_so_far(steps) if self.keep_best else steps
 
 
 @documented

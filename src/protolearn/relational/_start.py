@@ -72,7 +72,10 @@ def principal_plane(pairs: Pairs) -> tuple[Floats, Floats]:
     values, turns = np.linalg.eigh(0.5 * (small + small.T))
     largest = np.argsort(values)[::-1][:2]
     axes = vectors @ turns[:, largest]
-    signs = np.sign(np.einsum("jd,j->d", axes**3, 1.0 + 1e-3 * np.argsort(order) / len(order)))
+    coordinates = axes / roots[:, None]
+    shares = np.square(roots)
+    skewed = np.abs(shares @ coordinates**3) > 1e-6 * (shares @ np.abs(coordinates**3))
+    signs = np.sign(np.where(skewed, shares @ coordinates**3, coordinates[order[0]]))
     return np.maximum(values[largest], 0.0), axes * np.where(signs == 0, 1.0, signs)
 
 
@@ -80,8 +83,7 @@ def _draw(
     pairs: Pairs, n_prototypes: int, rng: np.random.RandomState, power: float, n_candidates: int
 ) -> NDArray[np.int64]:
     """Draw objects with probability proportional to weight times (squared dissimilarity to the nearest) ^ power."""
-    order = pairs.order
-    weights = pairs.weights
+    order, twins, weights = pairs.order, pairs.twins, pairs.weights
     nearest = np.full(pairs.n_samples, np.inf)
     odds = weights
     chosen: list[int] = []
@@ -91,8 +93,10 @@ def _draw(
         best = int((weights @ improved).argmin())
         chosen.append(int(drawn[best]))
         nearest = improved[:, best]
-        nearest[chosen] = 0.0
-        odds = np.where(nearest > 0, weights * nearest**power, 0.0)
+        left = np.where(np.isin(twins, twins[chosen]), 0.0, weights)
+        odds = left * nearest**power
+        if not odds.any():
+            odds = left  # different objects without a distance
     if len(chosen) < n_prototypes:
         warnings.warn(
             f"Only {len(chosen)} distinct objects for {n_prototypes} prototypes: some prototypes coincide. "

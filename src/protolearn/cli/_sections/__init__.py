@@ -14,6 +14,7 @@ from protolearn.cli._sections.idea import idea_section
 from protolearn.cli._sections.lvq import lvq_section
 from protolearn.cli._sections.shapes import shapes_section
 from protolearn.cli._sections.wine import wine_section
+from protolearn.cli._sections.words import words_section
 
 __all__ = ["FULL", "QUICK", "SECTIONS", "Effort"]
 
@@ -24,5 +25,6 @@ SECTIONS: dict[str, Callable[[Effort], Section]] = {
     "Classifying digits": classifier_section,
     "Learning a distance": lvq_section,
     "Giving prototypes a shape": shapes_section,
+    "Mapping languages and words": words_section,
     "Running the ten lines": code_section,
 }
