@@ -230,7 +230,7 @@ def test_new_objects_of_a_kernel():
 
 
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_distances_are_those_of_pseudo_euclidean_space(seed):
     """Also for dissimilarities that are not Euclidean, and coefficients of any sign."""
     D = random_dissimilarities(seed, 15)
@@ -288,7 +288,7 @@ def never_rises(costs):
     return (np.diff(costs) <= 1e-10 * np.abs(costs).max()).all()
 
 
-CONSTANT = {"schedule": "constant", "max_iter": 30, "init": "random"}
+CONSTANT = {"schedule": "constant", "max_iter": 12, "init": "random"}
 
 
 def at_constant_range(kind, range_):
@@ -297,13 +297,13 @@ def at_constant_range(kind, range_):
     return [
         classes[names["gas"]](5, range_start=range_, **CONSTANT),
         classes[names["som"]]((2, 3), range_start=range_, **CONSTANT),
-        classes[names["kmeans"]](5, max_iter=30, init="random"),
+        classes[names["kmeans"]](5, max_iter=12, init="random"),
     ]
 
 
-@pytest.mark.parametrize("range_", [0.05, 0.6, 2.0])
+@pytest.mark.parametrize("range_", [0.05, 0.6])
 @given(seed=seeds)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_relational_cost_never_rises_for_euclidean_objects(range_, seed):
     X, _ = blobs(seed, 40)
     for estimator in at_constant_range("Relational", range_):
@@ -312,9 +312,9 @@ def test_relational_cost_never_rises_for_euclidean_objects(range_, seed):
         assert fitted.n_cost_increases_ == 0
 
 
-@pytest.mark.parametrize("range_", [0.05, 0.6, 2.0])
+@pytest.mark.parametrize("range_", [0.05, 0.6])
 @given(seed=seeds)
-@settings(max_examples=4, deadline=None)
+@settings(max_examples=3, deadline=None)
 def test_implicit_spread_makes_the_cost_fall(range_, seed):
     D = random_dissimilarities(seed)
     for estimator in at_constant_range("Relational", range_):
@@ -333,7 +333,7 @@ def test_without_spread_the_cost_can_rise():
 @pytest.mark.parametrize("high", [None, 3], ids=["continuous", "many zeros and ties"])
 @pytest.mark.parametrize("options", [{}, {"label_weight": 0.4}, {"label_weight": 0.4, "exemplar_labels": True}])
 @given(seed=seeds)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 def test_median_cost_never_rises(collision, high, options, seed):
     """For any dissimilarity whatever."""
     D = random_dissimilarities(seed, high=high)
@@ -366,7 +366,7 @@ def slow_median_gas(S, indices, ranges, weights):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_medians_of_neural_gas_are_those_of_exhaustive_search(weighted, seed):
     D = random_dissimilarities(seed, 30)
     rng = np.random.default_rng(seed)
@@ -381,7 +381,7 @@ def test_medians_of_neural_gas_are_those_of_exhaustive_search(weighted, seed):
 
 @pytest.mark.parametrize("weighted", [False, True])
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_medians_of_kmeans_are_those_of_exhaustive_search(weighted, seed):
     D = random_dissimilarities(seed, 30)
     rng = np.random.default_rng(seed)
@@ -395,7 +395,7 @@ def test_medians_of_kmeans_are_those_of_exhaustive_search(weighted, seed):
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_medians_of_the_map_are_those_of_exhaustive_search(seed):
     """One epoch, with the sums of winners shared among neighbours, against the plain double sum."""
     S = random_dissimilarities(seed, 30) ** 2
@@ -415,7 +415,7 @@ def test_one_median_is_the_medoid():
 
 
 @given(seed=seeds)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_different_medians_are_the_best_assignment(seed):
     """Where best objects coincide, no choice of different objects has a lower cost."""
     from itertools import permutations
@@ -517,7 +517,7 @@ def test_enough_landmarks_give_all_dissimilarities(estimator):
 
 
 @given(seed=seeds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 def test_products_from_changes_are_whole_products(seed):
     """Whatever changes from one product to the next: few weights or many, dense or sparse."""
     rng = np.random.default_rng(seed)
@@ -627,7 +627,7 @@ def test_order_of_objects_does_not_matter(estimator, init):
     [*RELATIONAL, *MEDIAN, MedianKMeans(6), PairwiseAnnealing(6, max_iter=30)],
     ids=repr,
 )
-@pytest.mark.parametrize("scale", [1e-150, 1e-9, 3.0, 1e150])
+@pytest.mark.parametrize("scale", [1e-150, 1e150])
 def test_scale_of_dissimilarities_changes_distances_only(estimator, scale):
     D = random_dissimilarities(4)
     plain = clone(estimator).set_params(random_state=0).fit(D)
@@ -645,7 +645,7 @@ def test_scale_of_dissimilarities_changes_distances_only(estimator, scale):
 )
 @pytest.mark.parametrize("label_weight", [0.0, 0.4])
 @given(seed=seeds)
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=2, deadline=None)
 def test_weight_two_is_the_object_twice_and_weight_zero_is_none(estimator, label_weight, seed):
     X, y = blobs(seed, 60)
     D = cdist(X, X)

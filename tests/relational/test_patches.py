@@ -35,7 +35,7 @@ MEDIAN = [
     MedianSOM((2, 3), max_iter=20, random_state=0),
 ]
 MAPS = [*RELATIONAL, *MEDIAN, PairwiseAnnealing(5, max_iter=20, random_state=0)]
-SUPERVISED = [clone(one).set_params(label_weight=0.4) for one in RELATIONAL + MEDIAN]
+SUPERVISED = [clone(one).set_params(label_weight=0.4) for one in (RELATIONAL[1], RELATIONAL[2], MEDIAN[1])]
 each_map = pytest.mark.parametrize("estimator", MAPS, ids=repr)
 each_any_map = pytest.mark.parametrize("estimator", MAPS + SUPERVISED, ids=repr)
 
@@ -185,7 +185,7 @@ def test_mass_is_conserved_and_decays(estimator, decay):
     weights = np.random.default_rng(0).integers(0, 4, N).astype(float)
     fitted = on_objects(estimator).set_params(decay=decay)
     expected = 0.0
-    for part in patches(size=20):
+    for part in patches():
         fitted.partial_fit(objects_of(X[part]), y[part], weights[part])
         expected = decay * expected + weights[part].sum()
         assert_allclose(fitted.multiplicities_.sum(), expected)
@@ -218,8 +218,8 @@ def test_smaller_errors_keep_more_objects():
 
 def test_more_kept_objects_lower_the_error():
     errors = {1: [], 20: []}
-    for seed in range(3):
-        X, _ = blobs(seed, 200)
+    for seed in range(2):
+        X, _ = blobs(seed, 160)
         for k in errors:
             gas = RelationalNeuralGas(8, max_iter=20, random_state=0, n_approximation=k, patch_size=25)
             errors[k].append(-gas.fit(cdist(X, X)).score(cdist(X, X)[:, gas.support_]))
@@ -291,7 +291,7 @@ def test_kernel_by_patches():
     X, y = blobs(6)
     K = X @ X.T
     S = np.add.outer(K.diagonal(), K.diagonal()) - 2 * K
-    for estimator in RELATIONAL + MEDIAN:
+    for estimator in (RELATIONAL[1], RELATIONAL[2], MEDIAN[1]):
         kernel = clone(estimator).set_params(metric="kernel", patch_size=SIZE).fit(K)
         plain = clone(estimator).set_params(squared=True, patch_size=SIZE).fit(S)
         assert_array_equal(np.sort(kernel.kept_), np.sort(plain.kept_))  # two objects are equally near to their mean
@@ -392,9 +392,10 @@ def test_dissimilarities_of_one_fit_are_counted_alone():
 @pytest.mark.parametrize("estimator", [RELATIONAL[1], MEDIAN[1]], ids=repr)
 def test_patches_need_a_number_of_dissimilarities_that_grows_linearly(estimator):
     counts = []
+    few = {"n_approximation": 3} if "n_approximation" in estimator.get_params() else {}
     for n in (100, 200, 400):
         X, _ = blobs(0, n)
-        fitted = clone(estimator).set_params(metric="euclidean", patch_size=25, max_iter=3).fit(X)
+        fitted = clone(estimator).set_params(metric="euclidean", patch_size=25, max_iter=3, **few).fit(X)
         counts.append(fitted.n_dissimilarities_)
     assert counts[2] < 400 * 399 / 2 / 2
     assert_allclose((counts[2] - counts[1]) / (counts[1] - counts[0]), 2.0, rtol=0.1)
@@ -502,7 +503,7 @@ def test_an_interrupted_epoch_keeps_those_before(estimator, monkeypatch):
 
     def make(kind):
         def update(self, sums):
-            if len(done) == 3:
+            if len(done) == 2:
                 raise KeyboardInterrupt
             done.append(1)
             return updates[kind](self, sums)
@@ -514,7 +515,7 @@ def test_an_interrupted_epoch_keeps_those_before(estimator, monkeypatch):
     interrupted = clone(estimator).set_params(init="random")
     with pytest.raises(KeyboardInterrupt):
         interrupted.fit(D)
-    assert interrupted.n_iter_ == 3 == len(interrupted.cost_history_)
+    assert interrupted.n_iter_ == 2 == len(interrupted.cost_history_)
     assert_array_equal(interrupted.predict(D), interrupted.labels_)
     assert_allclose(interrupted.multiplicities_.sum(), N)
 

@@ -303,11 +303,10 @@ def swap_medoids(
         gained = 0.0
         for o in range(n):
             d = S[x, o]
-            if d < d1[o]:
-                gained += weights[o] * (d - d1[o])
-                change[first[o]] += weights[o] * (d1[o] - d2[o])
-            elif d < d2[o]:
-                change[first[o]] += weights[o] * (d - d2[o])
+            if d < d2[o]:  # few are, so this is where the time goes
+                nearer = min(d, d1[o])
+                gained += weights[o] * (nearer - d1[o])
+                change[first[o]] += weights[o] * (max(d, d1[o]) - d2[o])
         i = int(change.argmin())
         if change[i] + gained >= -1e-12 * total:
             continue

@@ -164,16 +164,23 @@ class Pairs(Source):
 
     def columns(self, chosen: NDArray[np.int64]) -> Floats:
         """Return the squared dissimilarities (n, c) of all objects to some of them."""
-        if callable(self.matrix) or isinstance(self.matrix, Landmarks):
+        if callable(self.matrix):
+            return self._from_rows(chosen)
+        if isinstance(self.matrix, Landmarks):
             units = np.zeros((self.n_samples, len(chosen)))
             units[chosen, np.arange(len(chosen))] = 1.0
-            return self.times(units) if isinstance(self.matrix, Landmarks) else self._from_rows(chosen)
+            return self.times(units)
         return self._squared(np.asarray(self.matrix[chosen], np.float64), chosen).T
+
+    @property
+    def in_memory(self) -> bool:
+        """Say whether the whole matrix is in memory."""
+        return isinstance(self.matrix, np.ndarray)
 
     @property
     def squares(self) -> NDArray[Any]:
         """All squared dissimilarities (n, n), without spread."""
-        if isinstance(self.matrix, np.ndarray):
+        if self.in_memory:
             return self.matrix if self.diagonal is None else self._squared(self.matrix, np.arange(self.n_samples))
         return self.columns(np.arange(self.n_samples)).T
 
@@ -189,7 +196,7 @@ class Pairs(Source):
     @cached_property
     def twins(self) -> NDArray[np.int64]:
         """For every object, the first in order from which it does not differ: mostly itself."""
-        if callable(self.matrix) or isinstance(self.matrix, Landmarks) or self.diagonal is not None:
+        if not self.in_memory or self.diagonal is not None:
             return np.arange(self.n_samples)
         size = max(1, BLOCK_BYTES // (8 * self.n_samples))
         blocks = range(0, self.n_samples, size)
@@ -210,7 +217,12 @@ class Pairs(Source):
 
     def block(self, chosen: NDArray[np.int64]) -> Floats:
         """Return the squared dissimilarities (c, c) between some objects."""
-        return self.columns(chosen)[chosen]
+        if not self.in_memory:
+            return self.columns(chosen)[chosen]
+        block = np.asarray(self.matrix[np.ix_(chosen, chosen)], np.float64)
+        if self.diagonal is not None:
+            block = self.diagonal[chosen, None] + self.diagonal[chosen] - 2.0 * block
+        return block + self.spread * (1.0 - np.eye(len(chosen))) if self.spread else block
 
     def _from_rows(self, chosen: NDArray[np.int64]) -> Floats:
         rows = np.empty((len(chosen), self.n_samples))

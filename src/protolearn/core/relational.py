@@ -304,7 +304,7 @@ class Median(Related):
         every = np.arange(len(self))
         indices = self.pairs.order[first_of_least(losses[:, self.pairs.order])]
         indices = np.where(losses[every, indices] < losses[every, self.indices], indices, self.indices)
-        if self.distinct and len(np.unique(self._twins[indices])) < len(indices):
+        if self.distinct and self._coincide(indices):
             indices = self._apart(losses, np.exp(sums.log_scale))
         moved = np.flatnonzero(indices != self.indices)
         squares = self.squares.copy()
@@ -321,6 +321,12 @@ class Median(Related):
         swap_medoids(self.pairs.squares, self.pairs.weights, indices, self.pairs.order)
         moved = np.flatnonzero(indices != self.indices)
         return self.at_objects(indices[moved], moved)
+
+    def _coincide(self, indices: NDArray[np.int64]) -> bool:
+        """Say whether two of some objects do not differ."""
+        if np.count_nonzero(self.pairs.block(indices) == 0) == len(indices):
+            return False
+        return len(np.unique(self._twins[indices])) < len(indices)
 
     @property
     def _twins(self) -> NDArray[np.int64]:

@@ -94,7 +94,7 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
         temperature_end: float | str = "auto",
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
-        n_approximation: float = 3,
+        n_approximation: float = 10,
         patch_size: int | None = None,
         patch_runs: int = 1,
         decay: float = 1.0,

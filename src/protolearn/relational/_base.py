@@ -341,7 +341,7 @@ class DissimilarityMap(PrototypeMap):
             graph=None,
             kept=kept,
             between=prototypes.between,
-            examples=taught.numbers[np.argsort(prototypes.squares, axis=0, kind="stable")[:N_EXAMPLES].T],
+            examples=taught.numbers[_nearest_objects(prototypes.squares)],
             dual_cost=scale * dual_cost(source, nearest, k),
             shift=0.0 if isinstance(source.matrix, Landmarks) else source.spread,
             diagonal=_constant(source.diagonal),
@@ -480,7 +480,7 @@ def best_so_far(steps: Iterator[Step]) -> Iterator[Step]:
 
 def _refuse_texts(X: Any, metric: str) -> None:
     """Refuse texts in place of numbers."""
-    first = X[:1] if isinstance(X, list | tuple | np.ndarray) else ()
+    first = X[:1] if isinstance(X, list | tuple) or (isinstance(X, np.ndarray) and X.dtype.kind in "OUS") else ()
     if any(isinstance(x, str | bytes) for x in np.asarray(first, dtype=object).ravel()):
         raise ValueError(
             f"metric={metric!r} needs a matrix of numbers, and X holds texts; name a metric between them, such as "
@@ -524,11 +524,16 @@ def squares_of_kernel(K: NDArray[Any]) -> NDArray[Any]:
 def dual_cost(source: Pairs, winners: Indices, n_prototypes: int) -> float:
     """Return the cost of the receptive fields, without prototypes."""
     n = len(winners)
+    order = np.argsort(winners, kind="stable")
+    fields = np.split(order, np.flatnonzero(np.diff(winners[order])) + 1)
+    if source.in_memory and sum(len(field) ** 2 for field in fields) < n**2 // 4:
+        blocks = [(source.weights[field], source.block(field)) for field in fields]
+        return 0.25 * float(sum(u @ block @ u / u.sum() for u, block in blocks))  # Hasenfuss 2009, eq. 4.14
     members = csr_array((source.weights, winners, np.arange(n + 1)), shape=(n, n_prototypes))
     products = source.times(members)
     twice = np.bincount(winners, source.weights * products[np.arange(n), winners], n_prototypes)
     mass = np.bincount(winners, source.weights, n_prototypes)
-    return 0.25 * float((twice / np.where(mass > 0, mass, 1.0)).sum())  # Hasenfuss 2009, eq. 4.14
+    return 0.25 * float((twice / np.where(mass > 0, mass, 1.0)).sum())
 
 
 def offsets(source: Pairs, coefficients: Floats, self_terms: Floats) -> Floats:
@@ -567,6 +572,14 @@ def _two_nearest(squares: Floats) -> tuple[Indices, Indices]:
     others = squares.copy()
     others[np.arange(len(first)), first] = np.inf
     return first, others.argmin(axis=1)
+
+
+def _nearest_objects(squares: Floats) -> Indices:
+    """Return the objects (k, up to 5) nearest to each prototype, the nearest first."""
+    n = min(N_EXAMPLES, len(squares))
+    some = np.argpartition(squares, n - 1, axis=0)[:n]
+    order = np.lexsort((some, np.take_along_axis(squares, some, axis=0)), axis=0)
+    return np.take_along_axis(some, order, axis=0).T
 
 
 def _same_places(before: Kept, winners: Indices, n_prototypes: int) -> Indices:

@@ -52,7 +52,7 @@ magnification : float or "optimal", default=0.0
 """
 
 PATCHES = """
-n_approximation : int or float, default=3
+n_approximation : int or float, default=10
     Number of objects that stand for each prototype from one patch to the next; a number below 1 takes as many as keep
     the squared distance to the prototype below that share of the mean squared distance in its receptive field.
 %(patch)s

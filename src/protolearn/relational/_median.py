@@ -80,11 +80,11 @@ class MedianMap(DissimilarityMap):
             prototypes = step.prototypes
             yield step
 
-    def _finished(self, prototypes: Median) -> Median:
+    def _can_swap(self, prototypes: Median) -> bool:
+        """Say whether swaps of prototypes are asked for, and known to lower the cost."""
         apart = len(prototypes) > 1 and len(np.unique(prototypes.indices)) == len(prototypes)
-        wanted = self.swap and self.collision == "exclude" and self.label_weight == 0
-        in_memory = not callable(prototypes.pairs.matrix)
-        return prototypes.swapped() if wanted and apart and in_memory else prototypes
+        plain = self.collision == "exclude" and self.label_weight == 0
+        return self.swap and plain and apart and not callable(prototypes.pairs.matrix)
 
     def _supported(self, prototypes: Median, objects: Objects) -> dict[str, Any]:
         k, source = len(prototypes), prototypes.pairs
@@ -124,8 +124,9 @@ class MedianKMeans(MedianMap, KMeans):
     %(dissimilarities)s
     %(median)s
     swap : bool, default=True
-        Finish with swaps of single prototypes for other objects, as long as one lowers the cost (FasterPAM). Only with
-        ``collision="exclude"`` and without labels, and while the dissimilarities are in memory.
+        Swap single prototypes for other objects, as long as one swap lowers the cost (FasterPAM), instead of moving all
+        to the medians of their fields by turns. Only with ``collision="exclude"`` and without labels, and while the
+        dissimilarities are in memory.
     init : {"k-means++", "random", "pca"} or array of shape (n_prototypes,), default="k-means++"
         Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
         indices of objects.
@@ -193,6 +194,11 @@ class MedianKMeans(MedianMap, KMeans):
         self.swap = swap
 
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
+        if self._can_swap(prototypes):
+            swapped = prototypes.swapped()
+            costs = [one.cost(cooperation.gather(one, source, 0.0)) for one in (prototypes, swapped)]
+            mass = cooperation.gather(swapped, source, 0.0).mass
+            return iter([Step(swapped, 0.0, cost, mass) for cost in costs])
         if self.collision == "noise":
             return super()._epochs(prototypes, cooperation, source, ranges, rng)
         return epochs_until_still(prototypes, cooperation, source, ranges, self.empty == "reseed")
@@ -283,6 +289,9 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         self.noise = noise
         self.exemplar_labels = exemplar_labels
         self.swap = swap
+
+    def _finished(self, prototypes: Median) -> Median:
+        return prototypes.swapped() if self._can_swap(prototypes) else prototypes
 
 
 @documented

@@ -47,7 +47,7 @@ class RelationalMap(DissimilarityMap):
     keep_best: bool = False
     sparsity: int | None = None
     n_landmarks: int | None = None
-    n_approximation: float = 3
+    n_approximation: float = 10
     _inits = ("k-means++", "random", "center", "pca")
 
     def _check_parameters(self) -> None:
@@ -264,7 +264,7 @@ class RelationalKMeans(RelationalMap, KMeans):
         sparsity: int | None = None,
         n_landmarks: int | None = None,
         init: str | ArrayLike = "k-means++",
-        n_approximation: float = 3,
+        n_approximation: float = 10,
         **common: Any,
     ) -> None:
         super().__init__(n_prototypes, init=init, **common)
@@ -361,7 +361,7 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
         sparsity: int | None = None,
         n_landmarks: int | None = None,
         init: str | ArrayLike = "k-means++",
-        n_approximation: float = 3,
+        n_approximation: float = 10,
         **common: Any,
     ) -> None:
         super().__init__(n_prototypes, init=init, **common)
@@ -455,7 +455,7 @@ class RelationalSOM(RelationalMap, SOM):
         sparsity: int | None = None,
         n_landmarks: int | None = None,
         init: str | ArrayLike = "pca",
-        n_approximation: float = 3,
+        n_approximation: float = 10,
         **common: Any,
     ) -> None:
         super().__init__(lattice, init=init, **common)

@@ -83,7 +83,7 @@ def _draw(
     pairs: Pairs, n_prototypes: int, rng: np.random.RandomState, power: float, n_candidates: int
 ) -> NDArray[np.int64]:
     """Draw objects with probability proportional to weight times (squared dissimilarity to the nearest) ^ power."""
-    order, twins, weights = pairs.order, pairs.twins, pairs.weights
+    order, weights = pairs.order, pairs.weights
     nearest = np.full(pairs.n_samples, np.inf)
     odds = weights
     chosen: list[int] = []
@@ -93,7 +93,7 @@ def _draw(
         best = int((weights @ improved).argmin())
         chosen.append(int(drawn[best]))
         nearest = improved[:, best]
-        left = np.where(np.isin(twins, twins[chosen]), 0.0, weights)
+        left = np.where(_equal_to(chosen, nearest, pairs), 0.0, weights)
         odds = left * nearest**power
         if not odds.any():
             odds = left  # different objects without a distance
@@ -105,3 +105,10 @@ def _draw(
             stacklevel=2,
         )
     return np.resize(chosen, n_prototypes).astype(np.int64)
+
+
+def _equal_to(chosen: list[int], nearest: Floats, pairs: Pairs) -> NDArray[np.bool_]:
+    """Tell which objects are among some, or do not differ from one of them; ``nearest`` is their distance to these."""
+    if np.count_nonzero(nearest == 0) == len(chosen):
+        return nearest == 0
+    return np.isin(pairs.twins, pairs.twins[chosen])
