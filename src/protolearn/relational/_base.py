@@ -52,7 +52,6 @@ class DissimilarityMap(PrototypeMap):
     symmetrize: str
     algorithm = "batch"
     learning_rate_start = learning_rate_end = 0.5
-    n_approximation: float = 1
     _inits: tuple[str, ...] = ("k-means++", "random", "pca")
     _algorithms = ("batch",)
     _model: RelatedModel
