@@ -1,8 +1,9 @@
-"""The order of the gallery: maps first, from a first one to one's own, maps with shapes, and classifiers."""
+"""The order of the gallery: maps, from a first one to one's own, with shapes, of dissimilarities; then classifiers."""
 
 ORDER = (
     *("wine_map", "lattices", "gas_graph", "magnification", "stream", "reject", "customise"),
     *("shapes_ellipses", "shapes_digits", "shapes_complete", "shapes_outliers", "shapes_compression"),
+    *("dissimilarity_words", "dissimilarity_strings", "dissimilarity_texts"),
     *("lvq_cancer", "lvq_digits", "lvq_local", "lvq_rank", "lvq_missing", "lvq_metric"),
 )
 

@@ -9,10 +9,13 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 
-PARTS = ("lattices", "density", "cooperation", "prototypes", "shapes", "statistics", "sources", "schedules")
+PARTS = (
+    *("lattices", "density", "cooperation", "prototypes", "shapes", "pairs", "relational", "statistics", "sources"),
+    "schedules",
+)
 HOMES = (  # of a name that has several, the last counts
     *(f".core.{part}" for part in PARTS),
-    *(".maps.online_pca", ".lvq", "", ".metrics", ".plotting", ".datasets", ".applications"),
+    *(".maps.online_pca", ".lvq", ".dissimilarities", "", ".metrics", ".plotting", ".datasets", ".applications"),
 )
 
 

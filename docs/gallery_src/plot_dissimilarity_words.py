@@ -1,0 +1,78 @@
+"""
+A map of languages
+==================
+
+Words have no coordinates, but one can count how many letters must change to turn one into another. That is all that a
+map of dissimilarities needs.
+"""
+
+# %%
+# From words to distances
+# -----------------------
+# Twenty meanings in eighteen European languages, in plain Latin letters. Two languages are as far apart as their words
+# for the same meaning are on average, and two words by the share of letters that change.
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from protolearn import RelationalNeuralGas, RelationalSOM
+from protolearn.core.lattices import hexagonal
+from protolearn.datasets import load_words
+from protolearn.dissimilarities import edit
+from protolearn.plotting import plot_examples, plot_prototype_view, plot_spectrum
+
+data = load_words()
+for language in ("English", "German", "Italian", "Finnish"):
+    print(f"{language:9}", *data.words[data.languages == language, 10:15].ravel())
+
+D = np.mean([edit(words, normalize=True) for words in data.words.T], axis=0)
+
+# %%
+# The map
+# -------
+# A self-organising map of the languages. It was told nothing but the distances; colours are language families. Families
+# are regions, most of them with empty nodes in between. Basque has no relatives, and has to lie somewhere.
+
+som = RelationalSOM(hexagonal(4, 4)).fit(D)
+plot_examples(som, data.languages, y=data.families, n_examples=3)
+
+# %%
+# A view of the prototypes
+# ------------------------
+# Neural gas has no lattice. Its prototypes are shown in the plane that keeps their distances best; edges join those
+# that are the two nearest of some language. Small dark dots are prototypes between languages, which stand for none.
+
+gas = RelationalNeuralGas(9, random_state=0).fit(D)
+plot_prototype_view(gas, y=data.families)
+
+# %%
+# Are these distances Euclidean?
+# ------------------------------
+# Nearly: a single eigenvalue is negative, and it is tiny. So points in some space have just these distances, and a
+# relational map is the map of those points.
+
+plot_spectrum(D)
+
+# %%
+# A map of words
+# --------------
+# Six of the meanings in all languages. Now each word is an object, and the map may compute the distances itself. Words
+# of one meaning that have a common origin lie together; others are alike by chance, such as the Estonian *ema* for
+# mother and the Basque *ama*.
+
+shown = np.isin(data.meanings, ["three", "seven", "mother", "night", "name", "new"])
+words = data.words[:, shown].ravel().tolist()
+meanings = np.tile(data.meanings[shown], len(data.languages))
+
+word_map = RelationalSOM(hexagonal(7, 9), metric="edit", metric_params={"normalize": True}).fit(words)
+plot_examples(word_map, words, y=meanings, n_examples=2)
+
+# %%
+# Where would other words go? New objects are compared with those of the fit.
+
+for word in ("nicht", "septem", "tres", "novum"):
+    node = word_map.predict([word])[0]
+    neighbours = sorted({words[index] for index in np.flatnonzero(word_map.labels_ == node)})
+    print(f"{word:6} goes to {', '.join(neighbours)}")
+
+plt.show()
