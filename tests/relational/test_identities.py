@@ -450,7 +450,7 @@ def test_swaps_end_where_no_single_swap_helps(seed):
     D = random_dissimilarities(seed, 20)
     weights = np.random.default_rng(seed).integers(1, 4, 20).astype(float)
     plain = MedianKMeans(3, random_state=seed, swap=False).fit(D, sample_weight=weights)
-    swapped = MedianKMeans(3, random_state=seed).fit(D, sample_weight=weights)
+    swapped = MedianKMeans(3, init=plain.prototype_indices_).fit(D, sample_weight=weights)
 
     def loss(indices):
         return weights @ (D**2)[:, indices].min(axis=1)

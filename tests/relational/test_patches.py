@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
@@ -512,7 +512,8 @@ def test_an_interrupted_epoch_keeps_those_before(estimator, monkeypatch):
 
     for kind in kinds:
         monkeypatch.setattr(kind, "update", make(kind))
-    interrupted = clone(estimator).set_params(init="random")
+    options = {"swap": False} if "swap" in estimator.get_params() else {}
+    interrupted = clone(estimator).set_params(init="random", **options)
     if "swap" in interrupted.get_params():
         interrupted.set_params(swap=False)
     with pytest.raises(KeyboardInterrupt):
@@ -548,6 +549,7 @@ def test_too_small_a_first_patch(estimator):
         clone(estimator).set_params(patch_size=3).fit(cdist(X, X))
 
 
+@example(seed=111)  # medoids at distance zero from all, with masses of a third: swaps that gain rounding only
 @given(seed=seeds)
 @settings(max_examples=2, deadline=None)
 def test_patches_of_any_dissimilarity(seed):
