@@ -270,9 +270,9 @@ def _second(S: NDArray[Any], medoids: NDArray[np.int64], o: int, first: int) -> 
 def swap_medoids(
     S: NDArray[Any], weights: NDArray[np.float64], medoids: NDArray[np.int64], order: NDArray[np.int64]
 ) -> int:
-    """Swap medoids (k,), in place, for other objects as long as one swap lowers the weighted sum; return how often.
+    """Try every object once, and swap a medoid (k,), in place, for it if that lowers the weighted sum; count swaps.
 
-    Each object is tried in turn, against all medoids at once: Schubert and Rousseeuw 2021, alg. FasterPAM.
+    An object is tried against all medoids at once: Schubert and Rousseeuw 2021, alg. FasterPAM.
     """
     n, k = S.shape[0], medoids.shape[0]
     first, second = np.zeros(n, np.int64), np.zeros(n, np.int64)
@@ -284,14 +284,10 @@ def swap_medoids(
     for o in range(n):
         first[o], d1[o] = _second(S, medoids, o, -1)
         second[o], d2[o] = _second(S, medoids, o, first[o])
-        total += weights[o] * abs(d1[o])
+        total += weights[o] * (abs(d1[o]) + abs(d2[o]))
     removal, change = np.zeros(k), np.zeros(k)
-    n_swaps, since, place = 0, 0, 0
-    stale = True
-    while since < n:
-        x = order[place]
-        place = place + 1 if place + 1 < n else 0
-        since += 1
+    n_swaps, stale = 0, True
+    for x in order:
         if taken[x]:
             continue
         if stale:
@@ -327,5 +323,5 @@ def swap_medoids(
                 second[o], d2[o] = _second(S, medoids, o, first[o])
             elif d < d2[o]:
                 second[o], d2[o] = i, d
-        n_swaps, since, stale = n_swaps + 1, 0, True
+        n_swaps, stale = n_swaps + 1, True
     return n_swaps

@@ -314,7 +314,7 @@ class Median(Related):
         return replace(self, indices=indices, squares=squares, fuzzy=fuzzy)
 
     def swapped(self) -> Median:
-        """Swap prototypes for other objects as long as one swap lowers the cost of winners."""
+        """Try every object once, and swap a prototype for it if that lowers the cost of winners."""
         from protolearn.core._kernels import swap_medoids
 
         indices = self.indices.copy()

@@ -100,7 +100,7 @@ class Dissimilarities:
 
     def like(self, data: Any) -> Dissimilarities:
         """Return a source of the same kind with other data."""
-        return Dissimilarities(data, self.metric, n_jobs=self.n_jobs, verbose=self.verbose, **self.metric_params)
+        return type(self)(data, self.metric, n_jobs=self.n_jobs, verbose=self.verbose, **self.metric_params)
 
     def objects(self, places: ArrayLike) -> Any:
         """Return some of the objects."""

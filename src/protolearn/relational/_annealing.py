@@ -12,7 +12,6 @@ from sklearn.base import ClusterMixin
 from protolearn.core.cooperation import Responsibilities
 from protolearn.core.loop import Step, anneal
 from protolearn.core.validation import check_number
-from protolearn.maps._base import PrototypeMap
 from protolearn.relational._base import best_so_far
 from protolearn.relational._docs import documented
 from protolearn.relational._relational import RelationalMap
@@ -125,7 +124,7 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
         self.random_state = random_state
         self.verbose = verbose
 
-    fit_predict = PrototypeMap.fit_predict  # scikit-learn's drops y
+    fit_predict = RelationalMap.fit_predict  # scikit-learn's drops y
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -55,6 +55,69 @@ class DissimilarityMap(PrototypeMap):
     _inits: tuple[str, ...] = ("k-means++", "random", "pca")
     _algorithms = ("batch",)
     _model: RelatedModel
+
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Place the prototypes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_objects), sequence of objects, `Dissimilarities` or iterator of patches
+            What ``metric`` says: dissimilarities or a kernel between all objects, also as a memory map, HDF5 data set
+            or Zarr array; the objects themselves, such as a list of strings; or a source of either. An iterator yields
+            patches of objects ``X``, ``(X, y)`` or ``(X, y, sample_weight)``.
+        y : array-like of shape (n_objects,), optional
+            Class of each object, used if ``label_weight`` is positive.
+        sample_weight : array-like of shape (n_objects,), optional
+            Weight of each object; 2 is the same as giving the object twice.
+
+        Returns
+        -------
+        self : object
+            The fitted map. If the fit is interrupted, or fails in a later patch, what was learned so far is kept.
+        """
+        return super().fit(X, y, sample_weight)
+
+    def partial_fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from one more patch of objects.
+
+        A few objects (``kept_``) stand for all seen before: they join the patch, each with its share of the mass of its
+        receptive field (times ``decay``), and the map is trained on both.
+
+        Parameters
+        ----------
+        X : sequence of objects, or array-like of shape (n_new, n_kept + n_new)
+            The patch. In a matrix, each new object has its dissimilarities to the objects ``kept_`` first, in that
+            order, and then those to the new ones; the first patch is square.
+        y : array-like of shape (n_new,), optional
+            Class of each object, used if ``label_weight`` is positive. New classes may appear at any time.
+        sample_weight : array-like of shape (n_new,), optional
+            Weight of each object.
+
+        Returns
+        -------
+        self : object
+            The fitted map.
+        """
+        return super().partial_fit(X, y, sample_weight)
+
+    def fit_predict(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Indices:
+        """Fit the map and return the index of the nearest prototype of each object.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_objects), or sequence of objects
+            Whatever `fit` takes.
+        y : array-like of shape (n_objects,), optional
+            Class of each object, used if ``label_weight`` is positive.
+        sample_weight : array-like of shape (n_objects,), optional
+            Weight of each object.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_objects,)
+            ``labels_``.
+        """
+        return self.fit(X, y, sample_weight).labels_
 
     def predict(self, X: Any) -> Indices:
         """Return the index of the nearest prototype of each object.

@@ -12,7 +12,7 @@ metric : str or callable, default="precomputed"
     of objects, with the name of a dissimilarity (see `protolearn.dissimilarities.METRICS`) or a function of two
     objects.
 metric_params : dict, optional
-    Further arguments of a named metric, such as ``{"indel": 4.5}``.
+    Further arguments of the metric, such as ``{"indel": 4.5}``.
 squared : bool, default=False
     Dissimilarities are distances, which the map squares, or (True) squared distances already.
 symmetrize : {"raise", "mean"}, default="raise"
@@ -70,11 +70,11 @@ decay : float, default=1.0
 
 RUNNING = """
 n_jobs : int, optional
-    Number of threads; None means as many as the matrix library may use.
+    Number of threads; None means as many as the matrix library may use. A function of two objects is called in one.
 random_state : int, RandomState instance or None, default=None
     Makes the start and the order of patches repeatable.
 verbose : int, default=0
-    1 prints about ten lines of progress, 2 a line for every epoch.
+    1 prints about ten lines of progress, also of the dissimilarities, 2 a line for every epoch.
 """
 
 COEFFICIENTS = """

@@ -110,6 +110,17 @@ class MedianMap(DissimilarityMap):
         self.prototype_indices_ = model.support.numbers[model.positions.argmax(axis=1)]
 
 
+def epochs_of_swaps(prototypes: Median, cooperation: Cooperation, source: Any, n_epochs: int) -> Iterator[Step]:
+    """Run epochs in which every object is tried in place of a prototype, until none of them is better."""
+    for _ in range(n_epochs):
+        sums: Any = cooperation.gather(prototypes, source, 0.0)  # type: ignore[arg-type]
+        swapped = prototypes.swapped()
+        yield Step(swapped, 0.0, prototypes.cost(sums), sums.mass)  # type: ignore[arg-type]
+        if swapped.same(prototypes):
+            return
+        prototypes = swapped
+
+
 @documented
 class MedianKMeans(MedianMap, KMeans):
     r"""k-means on dissimilarities with objects as prototypes, also known as k-medoids.
@@ -124,9 +135,9 @@ class MedianKMeans(MedianMap, KMeans):
     %(dissimilarities)s
     %(median)s
     swap : bool, default=True
-        Swap single prototypes for other objects, as long as one swap lowers the cost (FasterPAM), instead of moving all
-        to the medians of their fields by turns. Only with ``collision="exclude"`` and without labels, and while the
-        dissimilarities are in memory.
+        Try in every epoch to swap a prototype for each other object (FasterPAM), instead of moving all prototypes to
+        the medians of their fields. Only with ``collision="exclude"`` and without labels, and while the dissimilarities
+        are in memory.
     init : {"k-means++", "random", "pca"} or array of shape (n_prototypes,), default="k-means++"
         Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
         indices of objects.
@@ -195,10 +206,7 @@ class MedianKMeans(MedianMap, KMeans):
 
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
         if self._can_swap(prototypes):
-            swapped = prototypes.swapped()
-            costs = [one.cost(cooperation.gather(one, source, 0.0)) for one in (prototypes, swapped)]
-            mass = cooperation.gather(swapped, source, 0.0).mass
-            return iter([Step(swapped, 0.0, cost, mass) for cost in costs])
+            return epochs_of_swaps(prototypes, cooperation, source, len(ranges))
         if self.collision == "noise":
             return super()._epochs(prototypes, cooperation, source, ranges, rng)
         return epochs_until_still(prototypes, cooperation, source, ranges, self.empty == "reseed")
@@ -291,7 +299,11 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         self.swap = swap
 
     def _finished(self, prototypes: Median) -> Median:
-        return prototypes.swapped() if self._can_swap(prototypes) else prototypes
+        if self._can_swap(prototypes):
+            before, prototypes = prototypes, prototypes.swapped()
+            while not prototypes.same(before):
+                before, prototypes = prototypes, prototypes.swapped()
+        return prototypes
 
 
 @documented
