@@ -83,6 +83,11 @@ def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: st
     squared=True if they are squared distances of a pseudo-Euclidean space, or lift them with
     protolearn.dissimilarities.spread(D, 1).
     """
+    return checked(D, squared=squared, symmetrize=symmetrize)[0]
+
+
+def checked(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[NDArray[Any], float]:
+    """Require a matrix of dissimilarities; return it and the size of its largest entry."""
     check_option("symmetrize", symmetrize, ("raise", "mean"))
     matrix = _square(D)
     gap, low, high = _extremes(matrix)
@@ -109,9 +114,9 @@ def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: st
         )
     own = np.abs(diagonal).max()
     if max(gap, own) <= tolerance:
-        return matrix
+        return matrix, max(high, -low)
     if symmetrize == "mean":
-        return symmetrized(matrix)
+        return symmetrized(matrix), max(high, -low)
     remedy = 'Pass symmetrize="mean", or repair them first with protolearn.dissimilarities.symmetrized(D).'
     if gap > tolerance:
         i, j = _worst(matrix, _asymmetry)

@@ -578,16 +578,20 @@ def require_samples(n_samples: int, n_prototypes: int) -> None:
         )
 
 
-def refuse_overflow(X: NDArray[Any], squared: bool = False) -> NDArray[Any]:
-    """Refuse samples whose squared distances, or which as squared distances, add up beyond the largest number."""
-    largest = max(float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
+def refuse_overflow(X: NDArray[Any]) -> NDArray[Any]:
+    """Refuse samples whose squared distances are beyond the largest number."""
+    refuse_large(X, max(float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None))))
+    return X
+
+
+def refuse_large(X: NDArray[Any], largest: float, squared: bool = False) -> None:
+    """Refuse values up to the largest if sums of their squares, or of themselves, are beyond the largest number."""
     bound = np.finfo(X.dtype).max / (8 * X.shape[1])
     if largest > (bound if squared else np.sqrt(bound)):
         sums = "sums" if squared else "squares"
         raise ValueError(
             f"X has values up to {largest:g}, whose {sums} are too large for {X.dtype}; rescale X, or drop outliers."
         )
-    return X
 
 
 def as_shares(labels: NDArray[np.float64]) -> NDArray[np.float64]:

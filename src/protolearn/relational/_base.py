@@ -23,9 +23,9 @@ from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Related
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_option, check_weights
-from protolearn.dissimilarities._geometry import check_dissimilarities
+from protolearn.dissimilarities._geometry import checked
 from protolearn.dissimilarities._source import Dissimilarities
-from protolearn.maps._base import PrototypeMap, as_shares, refuse_overflow
+from protolearn.maps._base import PrototypeMap, as_shares, refuse_large
 from protolearn.maps._som import suggest_lattice
 from protolearn.maps._state import Samples
 from protolearn.relational._objects import Kept, Objects, RelatedModel
@@ -321,9 +321,9 @@ class DissimilarityMap(PrototypeMap):
         if self._is_kernel:
             matrix = check_kernel(self._squared(matrix), self.symmetrize)
             return Pairs(matrix, diagonal=matrix.diagonal().astype(np.float64), **common)
-        return Pairs(
-            self._squared(check_dissimilarities(matrix, squared=self.squared, symmetrize=self.symmetrize)), **common
-        )
+        matrix, largest = checked(matrix, squared=self.squared, symmetrize=self.symmetrize)
+        refuse_large(matrix, largest, self.squared)
+        return Pairs(matrix if self.squared else np.square(matrix), **common)
 
     def _sound(self, block: NDArray[Any]) -> NDArray[Any]:
         """Require finite dissimilarities that are not negative, in a block."""
@@ -335,9 +335,9 @@ class DissimilarityMap(PrototypeMap):
 
     def _squared(self, block: NDArray[Any]) -> NDArray[Any]:
         """Return squared dissimilarities."""
-        if self.squared or self._is_kernel:
-            return refuse_overflow(block, squared=True)
-        return np.square(refuse_overflow(block))
+        plain = self.squared or self._is_kernel
+        refuse_large(block, float(np.abs(block).max(initial=0.0)), plain)
+        return block if plain else np.square(block)
 
     def _emphasis(self, patch: Samples, n_threads: int) -> tuple[Floats | float, float | None]:
         if self.magnification == 0:
