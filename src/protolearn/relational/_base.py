@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import Tags, gen_batches
+from sklearn.utils import Tags, assert_all_finite, gen_batches
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.cooperation import Cooperation
@@ -237,6 +237,7 @@ class DissimilarityMap(PrototypeMap):
             _refuse_texts(X, self.metric)
             X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_all_finite=False, reset=reset)
         if len(X.shape) != 2 or X.shape[0] != X.shape[1]:
+            assert_all_finite(np.asarray(X), input_name="X")
             raise ValueError(
                 f"X has shape {X.shape}, but metric={self.metric!r} needs a square matrix: a row and a column for "
                 "each object. For new objects call predict or transform; for objects themselves give a metric, such as "
