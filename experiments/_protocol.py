@@ -23,6 +23,7 @@ __all__ = [
     "batch_kmeans",
     "batch_som",
     "canvas",
+    "data_path",
     "load",
     "nearest_rectangle",
     "neural_gas",
@@ -50,10 +51,15 @@ ONLINE_SETTINGS = {"online": "step size 0.5 -> 0.005, geometric; samples drawn w
 Array = NDArray[Any]
 
 
+def data_path(name: str) -> Path:
+    """Return where a data file is, or would be."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    return Path(os.environ.get("PROTOLEARN_DATA", beside)) / name
+
+
 def load(name: str) -> dict[str, Array] | None:
     """Return the arrays of a data file, or None if the data folder is not there."""
-    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
-    path = Path(os.environ.get("PROTOLEARN_DATA", beside)) / f"{name}.npz"
+    path = data_path(f"{name}.npz")
     if not path.exists():
         return None
     with np.load(path) as arrays:

@@ -39,7 +39,8 @@ RESULTS = Path(__file__).parent / "results"
 DOCUMENTS = {
     "e": (
         "Topographic maps",
-        "A. Hasenfuss, *Topographic Mapping of Dissimilarity Datasets* (PhD thesis, TU Clausthal, 2009), chapter 3",
+        "A. Hasenfuss, *Topographic Mapping of Dissimilarity Datasets* (PhD thesis, TU Clausthal, 2009), chapters 3 "
+        "and 4",
     ),
     "g": (
         "Matrix learning",
