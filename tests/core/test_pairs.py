@@ -191,8 +191,9 @@ def test_swaps_end_where_no_swap_helps(seed, k):
         return float(u @ S[:, list(chosen)].min(axis=1))
 
     before = loss(medoids)
-    while swap_medoids(S, u, medoids, np.arange(n)):
-        pass
+    n_open = n
+    while n_open:
+        n_open = swap_medoids(S, u, medoids, np.arange(n), n_open)
     after = loss(medoids)
     assert after <= before + 1e-12
     assert len(set(medoids.tolist())) == k

@@ -268,9 +268,12 @@ def _second(S: NDArray[Any], medoids: NDArray[np.int64], o: int, first: int) -> 
 
 @njit(cache=True, nogil=True)
 def swap_medoids(
-    S: NDArray[Any], weights: NDArray[np.float64], medoids: NDArray[np.int64], order: NDArray[np.int64]
+    S: NDArray[Any], weights: NDArray[np.float64], medoids: NDArray[np.int64], order: NDArray[np.int64], n_open: int
 ) -> int:
-    """Try every object once, and swap a medoid (k,), in place, for it if that lowers the weighted sum; count swaps.
+    """Try objects in order, and swap a medoid (k,), in place, for each that lowers the weighted sum.
+
+    Only the first ``n_open`` are tried, unless one of them is taken, then all; returns how many are open after that,
+    because they were not tried since the last swap.
 
     An object is tried against all medoids at once: Schubert and Rousseeuw 2021, alg. FasterPAM.
     """
@@ -286,8 +289,11 @@ def swap_medoids(
         second[o], d2[o] = _second(S, medoids, o, first[o])
         total += weights[o] * (abs(d1[o]) + abs(d2[o]))
     removal, change = np.zeros(k), np.zeros(k)
-    n_swaps, stale = 0, True
-    for x in order:
+    still_open, stale = 0, True
+    for place in range(n):
+        if place >= n_open and still_open == 0:
+            break
+        x = order[place]
         if taken[x]:
             continue
         if stale:
@@ -323,5 +329,5 @@ def swap_medoids(
                 second[o], d2[o] = _second(S, medoids, o, first[o])
             elif d < d2[o]:
                 second[o], d2[o] = i, d
-        n_swaps, stale = n_swaps + 1, True
-    return n_swaps
+        still_open, stale = place + 1, True
+    return still_open

@@ -227,6 +227,8 @@ class Median(Related):
         Give a prototype the label of its object, rather than the mean label of the objects it learns from.
     jitter : array of shape (n, k), optional
         Added to distances when prototypes are compared.
+    n_open : int, optional
+        Number of objects, in the order of the pairs, that were not tried since the last swap; all by default.
 
     Examples
     --------
@@ -244,6 +246,7 @@ class Median(Related):
     distinct: bool = True
     own_labels: bool = False
     jitter: Floats | None = None
+    n_open: int | None = None
 
     @classmethod
     def at(cls, pairs: Pairs, indices: NDArray[np.int64], fuzzy: Floats | None = None, **options: Any) -> Median:
@@ -318,9 +321,10 @@ class Median(Related):
         from protolearn.core._kernels import swap_medoids
 
         indices = self.indices.copy()
-        swap_medoids(self.pairs.squares, self.pairs.weights, indices, self.pairs.order)
+        n_open = self.pairs.n_samples if self.n_open is None else self.n_open
+        n_open = swap_medoids(self.pairs.squares, self.pairs.weights, indices, self.pairs.order, n_open)
         moved = np.flatnonzero(indices != self.indices)
-        return self.at_objects(indices[moved], moved)
+        return replace(self.at_objects(indices[moved], moved), n_open=n_open)
 
     def _coincide(self, indices: NDArray[np.int64]) -> bool:
         """Say whether two of some objects do not differ."""

@@ -116,7 +116,7 @@ def epochs_of_swaps(prototypes: Median, cooperation: Cooperation, source: Any, n
         sums: Any = cooperation.gather(prototypes, source, 0.0)  # type: ignore[arg-type]
         swapped = prototypes.swapped()
         yield Step(swapped, 0.0, prototypes.cost(sums), sums.mass)  # type: ignore[arg-type]
-        if swapped.same(prototypes):
+        if swapped.n_open == 0:
             return
         prototypes = swapped
 
@@ -300,9 +300,8 @@ class MedianNeuralGas(MedianMap, NeuralGas):
 
     def _finished(self, prototypes: Median) -> Median:
         if self._can_swap(prototypes):
-            before, prototypes = prototypes, prototypes.swapped()
-            while not prototypes.same(before):
-                before, prototypes = prototypes, prototypes.swapped()
+            while prototypes.n_open != 0:
+                prototypes = prototypes.swapped()
         return prototypes
 
 
