@@ -27,7 +27,7 @@ from protolearn.dissimilarities import pairwise
 TITLE = "magnification control, relational"
 N_PROTOTYPES = 50
 EPOCHS = 100
-RUNS = 10
+RUNS = 2
 RELATIONAL_STEP = 4  # every fourth c is run relationally
 DIFFERENT = 1e-3
 

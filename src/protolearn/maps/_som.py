@@ -50,7 +50,7 @@ class SOM(PrototypeMap):
         Number of epochs over which the range falls.
     range_start : float or "auto", default="auto"
         First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
-        (``init="pca"``), else a quarter, also in all patches but the first.
+        (``init="pca"`` on a flat lattice), else a quarter, also in all patches but the first.
     range_end : float, default=0.55
         Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices. Smaller values
         quantise better, larger ones keep neighbours more alike.

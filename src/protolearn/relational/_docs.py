@@ -51,6 +51,38 @@ magnification : float or "optimal", default=0.0
     Exponent c of magnification control: objects count with their density to the power c; see `NeuralGas`.
 """
 
+GAS = """
+max_iter : int, default=100
+    Number of epochs over which the range falls.
+range_start : float or "auto", default="auto"
+    First range; ``"auto"`` is half the number of prototypes, which makes up for any start, or 2 if prototypes
+    start spread over the objects (``init="k-means++"``).
+range_end : float, default=0.01
+    Last range.
+schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+    How the range falls; a callable maps (start, end, n_steps) to the values.
+"""
+
+SOM = """
+max_iter : int, default=100
+    Number of epochs over which the range falls.
+range_start : float or "auto", default="auto"
+    First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
+    (``init="pca"`` on a flat lattice), else a quarter, also in all patches but the first.
+range_end : float, default=0.55
+    Last range. Both are in units of the shortest distance between two nodes.
+schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
+    How the range falls; a callable maps (start, end, n_steps) to the values.
+"""
+
+WINNER = """
+winner : {"heskes", "nearest"}, default="heskes"
+    ``"heskes"`` takes the node whose neighbourhood is nearest on average, so that training descends a cost;
+    ``"nearest"`` takes the nearest prototype.
+kernel : {"gaussian", "exponential"}, default="gaussian"
+    Neighbourhood function, :math:`e^{-g^2/2\\lambda^2}` or :math:`e^{-g/\\lambda}`, of the distance g on the lattice.
+"""
+
 PATCHES = """
 n_approximation : int or float, default=10
     Number of objects that stand for each prototype from one patch to the next; a number below 1 takes as many as keep
@@ -126,6 +158,9 @@ PARTS = {
     "dissimilarities": DISSIMILARITIES,
     "relational": RELATIONAL,
     "median": MEDIAN,
+    "winner": WINNER,
+    "gas": GAS,
+    "som": SOM,
     "labels": LABELS,
     "patches": PATCHES,
     "patch": PATCH,

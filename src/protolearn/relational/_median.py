@@ -232,15 +232,7 @@ class MedianNeuralGas(MedianMap, NeuralGas):
     init : {"k-means++", "random", "pca"} or array of shape (n_prototypes,), default="k-means++"
         Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
         indices of objects.
-    max_iter : int, default=100
-        Number of epochs over which the range falls.
-    range_start : float or "auto", default="auto"
-        First range; ``"auto"`` is half the number of prototypes, which makes up for any start, or 2 if prototypes
-        start spread over the objects (``init="k-means++"``).
-    range_end : float, default=0.01
-        Last range.
-    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range falls; a callable maps (start, end, n_steps) to the values.
+    %(gas)s
     %(labels)s
     %(patch)s
     %(running)s
@@ -319,23 +311,11 @@ class MedianSOM(MedianMap, SOM):
         for hyperbolic and other lattices.
     %(dissimilarities)s
     %(median)s
-    winner : {"heskes", "nearest"}, default="heskes"
-        ``"heskes"`` takes the node whose neighbourhood is nearest on average, so that training descends a cost;
-        ``"nearest"`` takes the nearest prototype.
-    kernel : {"gaussian", "exponential"}, default="gaussian"
-        Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`, of the distance g on the lattice.
+    %(winner)s
     init : {"pca", "k-means++", "random"} or array of shape (n_prototypes,), default="pca"
         Where prototypes start: spread or random objects, those nearest to the plane of classical scaling, or the
         indices of objects.
-    max_iter : int, default=100
-        Number of epochs over which the range falls.
-    range_start : float or "auto", default="auto"
-        First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
-        (``init="pca"``), else a quarter, also in all patches but the first.
-    range_end : float, default=0.55
-        Last range. Both are in units of the shortest distance between two nodes.
-    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range falls; a callable maps (start, end, n_steps) to the values.
+    %(som)s
     %(labels)s
     %(patch)s
     %(running)s

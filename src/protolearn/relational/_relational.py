@@ -305,15 +305,7 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
     init : {"k-means++", "center", "random", "pca"} or array of shape (n_prototypes, n_objects), default="k-means++"
         Where prototypes start: spread objects, random combinations near the centre, random objects, on the plane of
         classical scaling, or given coefficients, which add up to 1 for each prototype.
-    max_iter : int, default=100
-        Number of epochs over which the range falls.
-    range_start : float or "auto", default="auto"
-        First range; ``"auto"`` is half the number of prototypes, which makes up for any start, or 2 if prototypes
-        start spread over the objects (``init="k-means++"``).
-    range_end : float, default=0.01
-        Last range.
-    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range falls; a callable maps (start, end, n_steps) to the values.
+    %(gas)s
     %(labels)s
     %(patches)s
     %(running)s
@@ -394,22 +386,10 @@ class RelationalSOM(RelationalMap, SOM):
         largest deviations of classical scaling. See :mod:`protolearn.core.lattices` for hyperbolic and other lattices.
     %(dissimilarities)s
     %(relational)s
-    winner : {"heskes", "nearest"}, default="heskes"
-        ``"heskes"`` takes the node whose neighbourhood is nearest on average, so that training descends a cost;
-        ``"nearest"`` takes the nearest prototype.
-    kernel : {"gaussian", "exponential"}, default="gaussian"
-        Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`, of the distance g on the lattice.
+    %(winner)s
     init : {"pca", "center", "k-means++", "random"} or array of shape (n_nodes, n_objects), default="pca"
         Where prototypes start; ``"pca"`` lays the lattice over the plane of classical scaling.
-    max_iter : int, default=100
-        Number of epochs over which the range falls.
-    range_start : float or "auto", default="auto"
-        First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
-        (``init="pca"``), else a quarter, also in all patches but the first.
-    range_end : float, default=0.55
-        Last range. Both are in units of the shortest distance between two nodes.
-    schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range falls; a callable maps (start, end, n_steps) to the values.
+    %(som)s
     %(labels)s
     %(patches)s
     %(running)s
