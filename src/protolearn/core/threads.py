@@ -2,16 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from functools import cache
+from itertools import pairwise
 from threading import Lock
 from typing import Any
 
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["chunk_threads"]
+__all__ = ["Threads", "chunk_threads"]
+
+
+class Threads:
+    """Some threads that loops over rows are spread over.
+
+    Parameters
+    ----------
+    n : int
+        Number of threads.
+    least : int
+        Rows below which a thread is not worth its while.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> done = np.zeros(10, int)
+    >>> def count(first, last, done):
+    ...     done[first:last] += 1
+    >>> Threads(2, least=2).over(10, count, ..., done)
+    >>> done.tolist()
+    [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    """
+
+    def __init__(self, n: int = 1, least: int = 1000) -> None:
+        self.n, self.least = n, least
+        self._pool = ThreadPoolExecutor(n) if n > 1 else None
+
+    def over(self, n_rows: int, loop: Callable[..., object], *args: Any) -> None:
+        """Call the loop for parts of the rows: the ``...`` among its arguments becomes the first and last row."""
+        at = next(position for position, argument in enumerate(args) if argument is ...)
+        before, after = args[:at], args[at + 1 :]
+        n_parts = max(1, min(self.n, n_rows // self.least))
+        edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
+        if self._pool is None or n_parts == 1:
+            loop(*before, 0, n_rows, *after)
+            return
+        for done in [self._pool.submit(loop, *before, a, b, *after) for a, b in pairwise(edges)]:
+            done.result()
 
 
 @contextmanager

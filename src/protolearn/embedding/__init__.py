@@ -1,0 +1,1 @@
+"""Views of data: neighbour embeddings under any divergence."""

@@ -1,0 +1,248 @@
+"""The divergence between affinities of data and of a view, and its gradient, in nearly linear time.
+
+Where p is zero the summands of a divergence depend on q alone, and q on the distance alone: all pairs together make
+a field that a sum of kernels gives. What remains is a sum over the few pairs with p > 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from protolearn.core.threads import Threads
+from protolearn.embedding._exact import TINY, Step, floors
+from protolearn.embedding._field import Field
+from protolearn.embedding.divergences import Divergence, Pull
+from protolearn.embedding.view import Kernel
+
+__all__ = ["Fast", "degree"]
+
+Floats = NDArray[np.float64]
+
+N_LEVELS = 3  # of the masses of rows, between which fields are interpolated
+
+
+class _Pulls(NamedTuple):
+    """What pairs with p > 0 contribute: forces (n, 2), slopes times q in all, or (n,), and weights of the sums."""
+
+    forces: Floats
+    slopes: Any
+    weights: Floats
+
+
+@dataclass
+class Fast:
+    """Pairs of neighbours one by one, all pairs as a field, for views in one or two dimensions.
+
+    Parameters
+    ----------
+    p : csr_array of shape (n, n)
+        Affinities of the data, with a zero diagonal; the sum of all is 1 if symmetric, else that of each row.
+    kernel : Kernel
+        Of the view.
+    symmetric : bool
+        How affinities are normalised.
+    threads : Threads
+        What loops over points are spread over.
+    """
+
+    p: Any
+    kernel: Kernel
+    symmetric: bool
+    threads: Threads
+
+    def __post_init__(self) -> None:
+        order = sparse.csr_array((np.arange(self.p.nnz), self.p.indices, self.p.indptr), self.p.shape).T.tocsr()
+        self._reverse = None if self.symmetric else order  # where the entry (j, i) of each (i, j) stands
+        self._prepared: dict[Divergence, tuple[Any, Floats]] = {}
+
+    def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
+        """Return the gradient of the divergence, with the pull between neighbours exaggerated."""
+        plane, field, w = self._field(points, divergence)
+        p_least, q_least = floors(divergence, len(points), self.symmetric)
+
+        def background(q: Floats) -> Floats:
+            return divergence.terms(p_least, np.maximum(q, q_least))
+
+        def background_slopes(q: Floats) -> Floats:
+            return q * divergence.slopes(p_least, np.maximum(q, q_least))
+
+        pairs = self._sums(field, w, divergence)
+        pulls = self._pulls(plane, divergence, pairs.masses, pairs.sums(background))
+        slopes = pulls.slopes + (pulls.weights * pairs.sums(background_slopes)).sum(axis=0)
+        push = pairs.push(background, pulls.weights, slopes)
+        gradient = 2.0 * exaggeration * pulls.forces + push
+        return Step(gradient[:, : points.shape[1]], float(np.abs(pulls.slopes).sum()))
+
+    def value(self, points: Floats, divergence: Divergence) -> float:
+        """Return the divergence; if conditional, that of all rows together."""
+        plane, field, w = self._field(points, divergence)
+        p_least, q_least = floors(divergence, len(points), self.symmetric)
+        pairs = self._sums(field, w, divergence)
+        sums = pairs.sums(lambda q: divergence.terms(p_least, np.maximum(q, q_least)))
+        p, q, _ = self._on_edges(plane, divergence, pairs.masses)
+        sums = sums + self._over_edges(divergence.terms(p, q) - divergence.terms(p_least, q))
+        return float(np.sum(divergence.outer(sums)))
+
+    def _field(self, points: Floats, divergence: Divergence) -> tuple[Floats, Field, Floats]:
+        """Return the points in the plane, the field around them, and the kernel of the view on its grid."""
+        plane = np.ascontiguousarray(np.hstack([points, np.zeros((len(points), 2 - points.shape[1]))]))
+        field = Field(plane, self.kernel.width(max(1.0, degree(divergence))), self.threads)
+        return plane, field, self.kernel.weights(field.squares)
+
+    def _sums(self, field: Field, w: Floats, divergence: Divergence) -> _All | _Rows:
+        return _All(field, w) if self.symmetric else _Rows(field, w, degree(divergence))
+
+    def _pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
+        pull = divergence.pull
+        if pull is None or not (self.symmetric or pull.q_power == 0.0):
+            return self._any_pulls(points, divergence, masses, sums)
+        edges, constants = self._prepare(divergence, pull)
+        forces, totals = self._power_pulls(points, edges, pull.q_power)
+        slopes = pull.factor * (masses**-pull.q_power if pull.q_power else 1.0)
+        mass = slopes * (totals.sum() if self.symmetric else totals)
+        sums = (sums.T + constants).T
+        if pull.q_power:
+            sums[pull.index] += mass / pull.q_power
+        weights = divergence.weights(sums)
+        weight = weights[pull.index] if self.symmetric else 1.0  # of a plain sum, as are all with the power 0
+        return _Pulls(-slopes * weight * forces, weight * mass, weights)
+
+    def _prepare(self, divergence: Divergence, pull: Pull) -> tuple[Any, Floats]:
+        """Return the graph of ``p ** p_power``, and the part of the sums that depends on p alone."""
+        if divergence not in self._prepared:
+            p_least, _ = floors(divergence, self.p.shape[0], self.symmetric)
+            p = np.maximum(self.p.data, p_least)
+            edges = self.p.copy()
+            edges.data = p**pull.p_power - p_least**pull.p_power
+            totals = edges.sum(axis=1)
+            constants = np.zeros(1)
+            if pull.q_power:
+                rest = divergence.terms(p, p) - divergence.terms(p_least, p)
+                rest[pull.index] -= pull.factor / pull.q_power * edges.data * p**pull.q_power
+                constants = self._over_edges(rest)
+            both = edges if self.symmetric else (0.5 * (edges + edges.T)).tocsr()
+            graph = (both.indptr, both.indices, both.data.astype(np.float32), totals)
+            self._prepared[divergence] = graph, constants
+        return self._prepared[divergence]
+
+    def _power_pulls(self, points: Floats, graph: Any, exponent: float) -> tuple[Floats, Floats]:
+        """Return ``sum_j 2 a_ij w_ij**exponent decay_ij (y_i - y_j)`` (n, 2) and ``sum_j a_ij w_ij**exponent`` (n,)."""
+        from protolearn.embedding._kernels import pull_inverse, pull_power
+
+        *edges, totals = graph
+        form, factor, scale, power = self.kernel.power(exponent)
+        n, forces = len(points), np.empty_like(points)
+        single = points.astype(np.float32)
+        if form == "power" and exponent == 0.0:
+            self.threads.over(n, pull_inverse, *edges, single, scale, ..., forces)
+        else:
+            reached = np.empty(n)
+            exponential = form == "exponential"
+            self.threads.over(n, pull_power, *edges, single, scale, power, exponential, ..., forces, reached)
+            totals = reached if exponent else totals
+        return 2.0 * factor * forces, totals
+
+    def _any_pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
+        """Do the same for any divergence, whatever its summands."""
+        from protolearn.embedding._kernels import pull_weighted
+
+        p, q, squares = self._on_edges(points, divergence, masses)
+        p_least, _ = floors(divergence, len(points), self.symmetric)
+        weights = divergence.weights(sums + self._over_edges(divergence.terms(p, q) - divergence.terms(p_least, q)))
+        slopes = q * (divergence.slopes(p, q) - divergence.slopes(p_least, q))
+        each = (slopes * (weights if self.symmetric else np.repeat(weights, np.diff(self.p.indptr), axis=1))).sum(axis=0)
+        towards = -each * self.kernel.decay(squares)
+        forces, back = np.empty_like(points), np.empty_like(points)
+        n = len(points)
+        self.threads.over(n, pull_weighted, self.p.indptr, self.p.indices, towards, points, ..., forces)
+        if self._reverse is None:
+            back = forces
+        else:
+            graph = self._reverse.indptr, self._reverse.indices, towards[self._reverse.data]
+            self.threads.over(n, pull_weighted, *graph, points, ..., back)
+        return _Pulls(forces + back, self._over_edges(each[None])[0], weights)
+
+    def _on_edges(self, points: Floats, divergence: Divergence, masses: Any) -> tuple[Floats, Floats, Floats]:
+        """Return p, q and squared distances of the pairs with p > 0."""
+        from protolearn.embedding._kernels import edge_squares
+
+        p_least, q_least = floors(divergence, len(points), self.symmetric)
+        squares = np.empty(self.p.nnz)
+        self.threads.over(len(points), edge_squares, self.p.indptr, self.p.indices, points, ..., squares)
+        mass = masses if self.symmetric else np.repeat(masses, np.diff(self.p.indptr))
+        q = np.maximum(self.kernel.weights(squares) / mass, q_least)
+        return np.maximum(self.p.data, p_least), q, squares
+
+    def _over_edges(self, values: Floats) -> Floats:
+        """Sum values (m, nnz) over all edges, or over those of each point (m, n) if conditional."""
+        if self.symmetric:
+            return values.sum(axis=1)
+        ends = np.cumsum(values, axis=1)[:, self.p.indptr[1:] - 1]
+        return np.diff(ends, axis=1, prepend=0.0)
+
+
+def degree(divergence: Divergence) -> float:
+    """Return the power of q to which summands grow where p is zero, up to logarithms."""
+    pull = divergence.pull
+    return 1.0 if pull is None else pull.p_power + pull.q_power
+
+
+class _All:
+    """Sums over all pairs together, whose q are ``w / masses`` with one mass."""
+
+    def __init__(self, field: Field, w: Floats) -> None:
+        self.field = field
+        self.masses = max(field.sum_over_pairs(w), TINY)
+        self.q = w / self.masses
+
+    def sums(self, terms: Callable[[Floats], Floats]) -> Floats:
+        return np.array([self.field.sum_over_pairs(term) for term in terms(self.q)])
+
+    def push(self, terms: Callable[[Floats], Floats], weights: Floats, slopes: float) -> Floats:
+        """Return the gradient (n, 2) of the weighted sums, if q keep their sum."""
+        return 2.0 * self.field.potential(np.tensordot(weights, terms(self.q), axes=1) - slopes * self.q)[1]
+
+
+class _Rows:
+    """Sums over the pairs of each point, whose q are ``w / masses`` with a mass for each.
+
+    Summands are functions of the distance and of the mass: a power of the mass, and perhaps its logarithm. So a few
+    levels of the mass give them all, by polynomials of the logarithm, once the power is divided out.
+    """
+
+    def __init__(self, field: Field, w: Floats, degree: float) -> None:
+        self.field, self.w = field, w
+        self.masses = np.maximum(field.potential(w)[0] - w[0, 0], TINY)
+        logs = np.log(self.masses)
+        nodes = np.linspace(logs.min(), max(logs.max(), logs.min() + 1e-3), N_LEVELS)
+        others = np.array([np.delete(nodes, level) for level in range(N_LEVELS)])[:, :, None]
+        basis = np.prod((logs - others) / (nodes[:, None, None] - others), axis=1)
+        self.levels = np.exp(nodes)
+        self.basis = basis * np.exp(degree * (nodes[:, None] - logs))
+
+    def sums(self, terms: Callable[[Floats], Floats]) -> Floats:
+        total: Any = 0.0
+        for basis, level in zip(self.basis, self.levels):
+            values = [self.field.potential(term)[0] - term[0, 0] for term in terms(self.w / level)]
+            total = total + basis * np.array(values)
+        return np.asarray(total)
+
+    def push(self, terms: Callable[[Floats], Floats], weights: Floats, slopes: Floats) -> Floats:
+        """Return the gradient (n, 2) of the weighted sums, if q keep their sum in each row."""
+        gradient = self._push(self.w, -slopes / self.masses)
+        for basis, level in zip(self.basis, self.levels):
+            for weight, term in zip(weights, terms(self.w / level)):
+                if term.any():
+                    gradient += self._push(term, weight * basis)
+        return gradient
+
+    def _push(self, kernel: Floats, factors: Floats) -> Floats:
+        """Return the gradient (n, 2) of ``sum_ij factors_i kernel(r_ij)``."""
+        own, others = self.field.potential(kernel)[1], self.field.potential(kernel, self.field.spectrum(factors))[1]
+        return factors[:, None] * own + others

@@ -1,0 +1,478 @@
+"""Stochastic neighbour embedding: views in which samples have the neighbours that they have in the data."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils.validation import validate_data
+
+from protolearn.core.documentation import filled
+from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.dissimilarities._geometry import checked
+from protolearn.embedding._descent import Descent
+from protolearn.embedding._exact import Exact
+from protolearn.embedding._fast import Fast, degree
+from protolearn.embedding._neighbors import all_pairs, graph_neighbors, nearest_in_matrix, nearest_vectors
+from protolearn.embedding._start import classical_scaling, principal_components, spectral
+from protolearn.embedding.affinities import Neighbors, calibrated, conditional_affinities, joint_affinities
+from protolearn.embedding.divergences import Divergence, KullbackLeibler, get_divergence
+from protolearn.embedding.view import Gaussian, Kernel, Student
+from protolearn.maps._base import refuse_large, refuse_overflow
+
+__all__ = ["SNE", "TSNE"]
+
+Floats = NDArray[np.float64]
+
+FEW = 400  # samples up to which all pairs are faster than a field
+MOST_PAIRS = 20_000  # samples up to which all pairs are still taken one by one
+START_SIZE = 1e-4  # standard deviation of the first layout, in units of the kernel
+EVERY = 50  # iterations between two looks at the divergence
+
+DOCS = {
+    "common": """
+n_components : int, default=2
+    Dimensions of the view.
+perplexity : float, default=30.0
+    Effective number of neighbours of each sample, at most a third of the samples for a good view.
+divergence : str or Divergence, default="kl"
+    What is minimised between the affinities of the data and those of the view: a name, see
+    `protolearn.embedding.divergences.DIVERGENCES`, or an instance such as ``Gamma(0.6)``.
+""",
+    "rest": """
+symmetric : bool, default=%(symmetric)s
+    Compare the affinities of all pairs as one distribution. Otherwise each sample has its own distribution over the
+    others.
+metric : str or callable, default="euclidean"
+    ``"euclidean"``; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
+    distances of each sample (row) to its neighbours; a name or function that
+    `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
+squared : bool, default=False
+    Whether precomputed numbers are squared distances already.
+symmetrize : {"raise", "mean"}, default="raise"
+    What to do with dissimilarities that are not symmetric.
+n_neighbors : int, optional
+    Neighbours with affinities above zero, three times the perplexity by default. Ignored if all pairs are taken.
+method : {"auto", "exact", "fast"}, default="auto"
+    ``"exact"`` takes all pairs one by one. ``"fast"`` takes pairs of neighbours one by one and all others as a field on
+    a grid, in time nearly proportional to the samples, for views in one or two dimensions. ``"auto"`` is fast for
+    more than 400 samples.
+init : {"auto", "pca", "spectral", "random"} or array-like of shape (n_samples, n_components), default="auto"
+    First positions: principal components, of dissimilarities by classical scaling; eigenvectors of the graph of
+    neighbours, which ``"auto"`` takes if there is nothing but a graph; or noise.
+early_exaggeration : float, default=12.0
+    Factor of the attraction between neighbours in the first iterations, which minimise the Kullback-Leibler divergence
+    whatever comes after.
+early_exaggeration_iter : int, default=250
+    Number of these iterations.
+max_iter : int, default=750
+    Number of all iterations.
+learning_rate : float or "auto", default="auto"
+    Length of steps. ``"auto"`` is the number of samples over the exaggeration. Gradients of all divergences are brought
+    to the scale of the Kullback-Leibler divergence first, so that there is nothing to tune.
+n_jobs : int, optional
+    Number of threads; None means as many as BLAS may use.
+random_state : int, RandomState instance or None, default=None
+    Noise of the first positions.
+verbose : int, default=0
+    Print the divergence every 50 iterations.
+""",
+    "attributes": """
+embedding_ : ndarray of shape (n_samples, n_components)
+    Positions in the view.
+affinities_ : ndarray or csr_array of shape (n_samples, n_samples)
+    Affinities of the data: of all pairs they sum to 1, or of each row if not symmetric.
+bandwidths_ : ndarray of shape (n_samples,)
+    Variance of the Gaussian neighbourhood of each sample.
+divergence_ : float
+    The divergence of the view from the data that was reached; the sum of those of all samples if not symmetric.
+divergence_history_ : list of float
+    The divergence after every 50 iterations behind the exaggeration.
+method_ : str
+    ``"exact"`` or ``"fast"``.
+n_iter_ : int
+    Number of iterations.
+n_features_in_ : int
+    Number of features seen in ``fit``.
+""",
+}
+
+
+class _Data(NamedTuple):
+    """Samples as vectors, as squared distances (n, n), or as neighbours in a graph."""
+
+    vectors: NDArray[Any] | None = None
+    squares: Floats | None = None
+    graph: Neighbors | None = None
+
+    def __len__(self) -> int:
+        return next(len(part[0] if part is self.graph else part) for part in self if part is not None)
+
+
+class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of `SNE` and `TSNE`, which differ in the kernel of the view."""
+
+    n_components: int
+    perplexity: float
+    divergence: str | Divergence
+    symmetric: bool
+    metric: Any
+    squared: bool
+    symmetrize: str
+    n_neighbors: int | None
+    method: str
+    init: Any
+    early_exaggeration: float
+    early_exaggeration_iter: int
+    max_iter: int
+    learning_rate: float | str
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Arrange the samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
+            Samples, or their dissimilarities, see ``metric``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted embedding. If the fit is interrupted from the keyboard, the state reached so far is kept.
+        """
+        divergence = self._check_parameters()
+        with undone_on_error(self), chunk_threads(self.n_jobs) as n_threads:
+            data = self._read(X)
+            self._check_perplexity(len(data))
+            threads = Threads(n_threads)
+            rng = check_random_state(self.random_state)
+            self.method_ = self._chosen_method(len(data), data.graph is not None, divergence)
+            neighbors = self._neighbors(data, n_threads)
+            p, self.bandwidths_ = calibrated(neighbors.squares, self.perplexity, threads)
+            conditional = conditional_affinities(neighbors, p)
+            self.affinities_ = joint_affinities(conditional) if self.symmetric else conditional
+            points = self._first_positions(data, rng)
+            forces: Exact | Fast
+            if self.method_ == "exact":
+                dense = self.affinities_.toarray() if sparse.issparse(self.affinities_) else self.affinities_
+                forces = Exact(dense, self._kernel(), self.symmetric)
+            else:
+                forces = Fast(self.affinities_, self._kernel(), self.symmetric, threads)
+            interrupted = self._descend(points, forces, divergence)
+            self.embedding_ = points
+        if interrupted:
+            raise KeyboardInterrupt
+        return self
+
+    def fit_transform(self, X: Any, y: None = None) -> Floats:
+        """Arrange the samples and return their positions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
+            Samples, or their dissimilarities, see ``metric``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, n_components)
+            ``embedding_``.
+        """
+        return self.fit(X).embedding_
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say whether ``X`` is a matrix of pairs."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._pairwise
+        tags.input_tags.sparse = self._pairwise
+        tags.input_tags.two_d_array = self._pairwise or self.metric == "euclidean"
+        tags.input_tags.positive_only = self._pairwise and not self.squared
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+    @property
+    def _pairwise(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    def _kernel(self) -> Kernel:
+        """Return the kernel of the view."""
+        raise NotImplementedError
+
+    # Reading
+
+    def _check_parameters(self) -> Divergence:
+        check_number("n_components", self.n_components, integer=True, low=1)
+        check_number("perplexity", self.perplexity, low=1, open_low=True)
+        check_option("method", self.method, ("auto", "exact", "fast"))
+        check_number("early_exaggeration", self.early_exaggeration, low=1)
+        check_number("early_exaggeration_iter", self.early_exaggeration_iter, integer=True, low=0)
+        check_number("max_iter", self.max_iter, integer=True, low=1)
+        check_number("verbose", self.verbose, low=0)
+        if self.learning_rate != "auto":
+            check_number("learning_rate", self.learning_rate, low=0, open_low=True, also=" or 'auto'")
+        if self.n_neighbors is not None:
+            check_number("n_neighbors", self.n_neighbors, integer=True, low=2)
+        return get_divergence(self.divergence).limit()
+
+    def _check_perplexity(self, n: int) -> None:
+        if self.perplexity > n - 1:
+            raise ValueError(
+                f"perplexity={self.perplexity:g} is more than the {n - 1} neighbours that each of n_samples={n} has; "
+                f"choose at most {max(n // 3, 2)}, a third of the samples."
+            )
+        if self.perplexity > n / 3:
+            warnings.warn(
+                f"perplexity={self.perplexity:g} is more than a third of n_samples={n}: nearly all samples count as "
+                f"neighbours of each other, and the view shows little. Choose at most {max(n // 3, 2)}.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def _read(self, X: Any) -> _Data:
+        if not isinstance(self.metric, str) or self.metric not in ("euclidean", "precomputed"):
+            from protolearn.dissimilarities import pairwise
+
+            X, squared = pairwise(X, metric=self.metric, n_jobs=self.n_jobs), False
+        elif self.metric == "euclidean":
+            vectors = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+            if (vectors == vectors[0]).all():
+                raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
+            return _Data(vectors=refuse_overflow(vectors))
+        elif sparse.issparse(X):
+            return _Data(graph=self._read_graph(X))
+        else:
+            squared = self.squared
+            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
+        given, largest = checked(X, squared=squared, symmetrize=self.symmetrize)
+        refuse_large(given, largest, squared)
+        squares = np.maximum(given, 0.0) if squared else np.square(given)
+        np.fill_diagonal(squares, 0.0)
+        if not squares.any():
+            raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
+        return _Data(squares=squares)
+
+    def _read_graph(self, X: Any) -> Neighbors:
+        graph = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2).tocoo()
+        if graph.shape[0] != graph.shape[1]:
+            raise ValueError(f"A graph of neighbours must be square, but X has the shape {graph.shape}.")
+        if (graph.data < 0.0).any():
+            raise ValueError("The graph X holds negative distances; distances must not be negative.")
+        others = graph.row != graph.col
+        entries = graph.data[others], (graph.row[others], graph.col[others])
+        graph = sparse.csr_array(entries, shape=graph.shape)
+        fewest = int(np.diff(graph.indptr).min())
+        if fewest < self.perplexity:
+            raise ValueError(
+                f"The graph X has samples with only {fewest} neighbours, fewer than perplexity={self.perplexity:g}; "
+                "join each sample to about three times the perplexity, or lower it."
+            )
+        return graph_neighbors(graph, self.squared)
+
+    def _chosen_method(self, n: int, is_graph: bool, divergence: Divergence) -> str:
+        flat = self.n_components <= 2
+        # Under a Gaussian kernel the push of these grows without bounds, which no grid follows.
+        tame = isinstance(self._kernel(), Student) or degree(divergence) > 0.0
+        if self.method == "fast" and not (flat and tame):
+            reason = "with this divergence; use TSNE" if flat else f"in n_components={self.n_components}; use at most 2"
+            raise ValueError(f"method='fast' does not work {reason}, or method='exact'.")
+        exact = self.method == "exact" or (self.method == "auto" and (n <= FEW or not (flat and tame)))
+        if exact and n > MOST_PAIRS:
+            raise ValueError(
+                f"All pairs of n_samples={n} are too many to be taken one by one; use n_components=2, method='fast' and "
+                "one of the other divergences, or a part of the samples."
+            )
+        return "exact" if exact else "fast"
+
+    def _neighbors(self, data: _Data, n_threads: int) -> Neighbors:
+        n = len(data)
+        k = min(n - 1, int(3.0 * self.perplexity) if self.n_neighbors is None else self.n_neighbors)
+        if data.graph is not None:
+            return data.graph
+        if self.method_ == "exact" and self.n_neighbors is None:
+            return all_pairs(_squares_between(data))
+        if k < self.perplexity:
+            raise ValueError(
+                f"n_neighbors={k} is less than perplexity={self.perplexity:g}; take about three times the perplexity."
+            )
+        if data.squares is not None:
+            return nearest_in_matrix(data.squares, k)
+        assert data.vectors is not None
+        return nearest_vectors(data.vectors, k, n_threads)
+
+    def _first_positions(self, data: _Data, rng: np.random.RandomState) -> Floats:
+        n, d = len(data), self.n_components
+        if not isinstance(self.init, str):
+            given = check_array(self.init, dtype=np.float64, input_name="init", copy=True)
+            if given.shape != (n, d):
+                raise ValueError(f"init has the shape {given.shape}; expected (n_samples, n_components)={(n, d)}.")
+            return given
+        check_option("init", self.init, ("auto", "pca", "spectral", "random"), also=", or an array")
+        kind = self.init if self.init != "auto" else "pca" if data.graph is None else "spectral"
+        if kind == "pca" and data.graph is not None:
+            raise ValueError("init='pca' needs vectors or all dissimilarities, not a graph; use init='spectral'.")
+        noise = rng.normal(size=(n, d))
+        if kind == "random":
+            return START_SIZE * noise
+        if kind == "spectral":
+            first = spectral(self.affinities_, d, rng)
+        elif data.vectors is not None:
+            first = principal_components(data.vectors, d, rng)
+        else:
+            first = classical_scaling(data.squares, d, rng)
+        # Noise separates samples that fall together, and fills dimensions that the data do not have.
+        return START_SIZE * (first / first[:, 0].std() + 0.01 * noise)
+
+    # Learning
+
+    def _descend(self, points: Floats, forces: Exact | Fast, divergence: Divergence) -> bool:
+        """Move the points (n, d) in place; return whether this was interrupted."""
+        descent = Descent(points)
+        self.divergence_history_: list[float] = []
+        self.n_iter_ = 0
+        early = min(self.early_exaggeration_iter, self.max_iter)
+        try:
+            for iteration in range(self.max_iter):
+                if iteration == early:
+                    descent.restart()
+                exaggeration = self.early_exaggeration if iteration < early else 1.0
+                step = forces.step(points, KullbackLeibler() if iteration < early else divergence, exaggeration)
+                rate = len(points) / exaggeration if self.learning_rate == "auto" else float(self.learning_rate)
+                descent.step(step.gradient / (4.0 * step.mass), rate)
+                self.n_iter_ = iteration + 1
+                if self.n_iter_ % EVERY == 0 and self.n_iter_ > early:
+                    self._look(forces.value(points, divergence))
+        except KeyboardInterrupt:
+            interrupted = True
+        else:
+            interrupted = False
+        if not np.isfinite(points).all():
+            raise ValueError("The view diverged: positions are no longer finite. Lower the learning_rate.")
+        self.divergence_ = forces.value(points, divergence)
+        return interrupted
+
+    def _look(self, value: float) -> None:
+        self.divergence_history_.append(value)
+        if self.verbose:
+            print(f"[{type(self).__name__}] iteration {self.n_iter_}/{self.max_iter}  divergence {value:.6g}", flush=True)
+
+
+def _squares_between(data: _Data) -> Floats:
+    from scipy.spatial.distance import pdist, squareform
+
+    return squareform(pdist(data.vectors, "sqeuclidean")) if data.squares is None else data.squares
+
+
+@filled(DOCS)
+class SNE(NeighborEmbedding):
+    """Stochastic neighbour embedding, under any divergence."""
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        perplexity: float = 30.0,
+        divergence: str | Divergence = "kl",
+        symmetric: bool = False,
+        metric: Any = "euclidean",
+        squared: bool = False,
+        symmetrize: str = "raise",
+        n_neighbors: int | None = None,
+        method: str = "auto",
+        init: Any = "auto",
+        early_exaggeration: float = 12.0,
+        early_exaggeration_iter: int = 250,
+        max_iter: int = 750,
+        learning_rate: float | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.divergence = divergence
+        self.symmetric = symmetric
+        self.metric = metric
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.n_neighbors = n_neighbors
+        self.method = method
+        self.init = init
+        self.early_exaggeration = early_exaggeration
+        self.early_exaggeration_iter = early_exaggeration_iter
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _kernel(self) -> Kernel:
+        return Gaussian()
+
+
+@filled(DOCS)
+class TSNE(NeighborEmbedding):
+    """t-distributed stochastic neighbour embedding, under any divergence."""
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        perplexity: float = 30.0,
+        divergence: str | Divergence = "kl",
+        dof: float = 1.0,
+        symmetric: bool = True,
+        metric: Any = "euclidean",
+        squared: bool = False,
+        symmetrize: str = "raise",
+        n_neighbors: int | None = None,
+        method: str = "auto",
+        init: Any = "auto",
+        early_exaggeration: float = 12.0,
+        early_exaggeration_iter: int = 250,
+        max_iter: int = 750,
+        learning_rate: float | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.divergence = divergence
+        self.dof = dof
+        self.symmetric = symmetric
+        self.metric = metric
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.n_neighbors = n_neighbors
+        self.method = method
+        self.init = init
+        self.early_exaggeration = early_exaggeration
+        self.early_exaggeration_iter = early_exaggeration_iter
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> Divergence:
+        check_number("dof", self.dof, low=0, open_low=True)
+        return super()._check_parameters()
+
+    def _kernel(self) -> Kernel:
+        return Student(self.dof)

@@ -1,0 +1,56 @@
+"""First positions of an embedding, each coordinate centred."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+__all__ = ["classical_scaling", "principal_components", "spectral"]
+
+Floats = NDArray[np.float64]
+
+
+def principal_components(X: NDArray[Any], d: int, rng: np.random.RandomState) -> Floats:
+    """Return the scores (n, d) of the rows of X; zeros in dimensions that they do not have."""
+    from sklearn.decomposition import PCA
+
+    rank = min(d, *X.shape)
+    solver = "covariance_eigh" if X.shape[1] <= min(len(X), 1000) else "auto"
+    scores = PCA(rank, svd_solver=solver, random_state=rng).fit_transform(X)
+    return np.hstack([scores, np.zeros((len(X), d - rank))]).astype(np.float64)
+
+
+def classical_scaling(squares: Floats, d: int, rng: np.random.RandomState) -> Floats:
+    """Return the coordinates (n, d) whose squared distances come nearest to those given."""
+    gram = squares - squares.mean(axis=0)
+    gram -= gram.mean(axis=1, keepdims=True)
+    values, vectors = _largest_eigenvectors(-0.5 * gram, min(d, len(squares) - 1), rng)
+    scores = vectors * np.sqrt(np.maximum(values, 0.0))
+    return np.hstack([scores, np.zeros((len(squares), d - scores.shape[1]))])
+
+
+def spectral(affinities: Any, d: int, rng: np.random.RandomState) -> Floats:
+    """Return the d eigenvectors of a random walk between neighbours that change most slowly."""
+    p = affinities + affinities.T
+    degrees = np.sqrt(np.asarray(p.sum(axis=1)).ravel())
+    normalised = sparse.csr_array(p) * (1.0 / degrees)[:, None] * (1.0 / degrees)
+    values, vectors = _largest_eigenvectors(normalised, min(d + 1, len(degrees) - 1), rng)
+    scores = vectors[:, 1:] / degrees[:, None]
+    scores = scores - scores.mean(axis=0)
+    return np.hstack([scores, np.zeros((len(degrees), d - scores.shape[1]))])
+
+
+def _largest_eigenvectors(matrix: Any, k: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
+    """Return the k largest eigenvalues of a symmetric matrix, and their vectors (n, k) with a definite sign."""
+    n = matrix.shape[0]
+    if n <= 500:
+        values, vectors = np.linalg.eigh(matrix.toarray() if sparse.issparse(matrix) else matrix)
+    else:
+        values, vectors = sparse.linalg.eigsh(matrix, k, which="LA", v0=rng.normal(size=n), tol=1e-4)
+    order = np.argsort(values)[::-1][:k]
+    vectors = vectors[:, order]
+    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(k)])
+    return values[order], vectors * signs

@@ -1,0 +1,79 @@
+"""Affinities of data: how likely each sample would take which other as its neighbour.
+
+Each sample gets the bandwidth with which the entropy of its affinities is that of a fair choice between *perplexity*
+neighbours.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from protolearn.core.threads import Threads
+from protolearn.core.validation import check_number
+
+__all__ = ["Neighbors", "calibrated", "conditional_affinities", "joint_affinities"]
+
+Floats = NDArray[np.float64]
+
+N_STEPS, TOLERANCE = 100, 1e-7  # of the search for a bandwidth
+
+
+class Neighbors(NamedTuple):
+    """Squared distances (n, k) of each sample to k others, and which these are; all others in order if None.
+
+    Infinite distances fill the rows of samples with fewer neighbours.
+    """
+
+    squares: Floats
+    indices: NDArray[np.intp] | None
+
+
+def calibrated(squares: Floats, perplexity: float, threads: Threads | None = None) -> tuple[Floats, Floats]:
+    """Return affinities (n, k) to neighbours, each row of which sums to 1, and the bandwidths (n,), as variances.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n, k)
+        Squared distances to the neighbours.
+    perplexity : float
+        Effective number of neighbours, at most k.
+    threads : Threads, optional
+        What samples are spread over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p, variances = calibrated(np.array([[1.0, 2.0, 3.0, 4.0]]), perplexity=2.0)
+    >>> float(np.round(p.sum(), 6)), float(np.round(np.exp(-(p * np.log(p)).sum()), 4))
+    (1.0, 2.0)
+    """
+    from protolearn.embedding._kernels import calibrate
+
+    n = len(squares)
+    p, rates = np.empty(squares.shape), np.empty(n)
+    loop = threads or Threads()
+    loop.over(n, calibrate, np.asarray(squares, np.float64), ..., np.log(perplexity), p, rates, N_STEPS, TOLERANCE)
+    return p, 0.5 / rates
+
+
+def conditional_affinities(neighbors: Neighbors, p: Floats) -> Any:
+    """Return affinities as a matrix (n, n) with a zero diagonal: an array of all pairs, or a sparse one."""
+    n, k = p.shape
+    if neighbors.indices is None:
+        matrix = np.zeros((n, n))
+        matrix[~np.eye(n, dtype=bool)] = p.ravel()
+        return matrix
+    kept = np.isfinite(neighbors.squares)
+    pointers = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+    return sparse.csr_array((p[kept], neighbors.indices[kept].astype(np.int32), pointers), shape=(n, n))
+
+
+def joint_affinities(conditional: Any) -> Any:
+    """Return ``(p_j|i + p_i|j) / (2 n)``, which are symmetric and sum to 1."""
+    joint = (conditional + conditional.T) * (0.5 / conditional.shape[0])
+    return joint.tocsr() if sparse.issparse(joint) else joint

@@ -1,0 +1,75 @@
+"""How near two points of a view count as neighbours: a kernel of their squared distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Gaussian", "Kernel", "Student"]
+
+
+@dataclass(frozen=True)
+class Gaussian:
+    """``w(r) = exp(-r)`` of the squared distance r, the kernel of SNE.
+
+    Examples
+    --------
+    >>> float(Gaussian().weights(0.0))
+    1.0
+    """
+
+    def weights(self, squares: Any) -> Any:
+        """Return w(r)."""
+        return np.exp(-squares)
+
+    def decay(self, squares: Any) -> Any:
+        """Return the rate ``-d log w / d r``."""
+        return np.ones_like(squares)
+
+    def power(self, exponent: float) -> tuple[str, float, float, float]:
+        """Return ``w(r) ** exponent * decay(r)`` as a form, its factor, scale and exponent that compiled loops know."""
+        return "exponential", 1.0, 1.0, -exponent
+
+    def width(self, exponent: float) -> float:
+        """Return the distance over which ``w ** exponent`` changes."""
+        return 1.0 / np.sqrt(max(abs(exponent), 1.0))
+
+
+@dataclass(frozen=True)
+class Student:
+    """``w(r) = (1 + r / dof) ** (-(dof + 1) / 2)`` of the squared distance r, the kernel of t-SNE.
+
+    Parameters
+    ----------
+    dof : float
+        Degrees of freedom: the fewer, the heavier the tail, and the farther apart neighbours may lie.
+
+    Examples
+    --------
+    >>> float(Student().weights(1.0))
+    0.5
+    """
+
+    dof: float = 1.0
+
+    def weights(self, squares: Any) -> Any:
+        """Return w(r)."""
+        base = 1.0 + squares / self.dof
+        return 1.0 / base if self.dof == 1.0 else base ** (-0.5 * (self.dof + 1.0))
+
+    def decay(self, squares: Any) -> Any:
+        """Return the rate ``-d log w / d r``."""
+        return 0.5 * (self.dof + 1.0) / (self.dof + squares)
+
+    def power(self, exponent: float) -> tuple[str, float, float, float]:
+        """Return ``w(r) ** exponent * decay(r)`` as a form, its factor, scale and exponent that compiled loops know."""
+        return "power", 0.5 * (self.dof + 1.0) / self.dof, 1.0 / self.dof, -0.5 * exponent * (self.dof + 1.0) - 1.0
+
+    def width(self, exponent: float) -> float:
+        """Return the distance over which ``w ** exponent`` changes."""
+        return float(np.sqrt(self.dof / max(0.5 * abs(exponent) * (self.dof + 1.0), 1.0)))
+
+
+Kernel = Gaussian | Student
