@@ -16,8 +16,12 @@ from protolearn import (
     LVQ1,
     LVQ21,
     NGPCA,
+    SNE,
     SOM,
+    SONE,
+    TSNE,
     VQPCA,
+    XOM,
     KMeans,
     LLiRaMLVQ,
     MatrixKMeans,
@@ -36,6 +40,7 @@ from protolearn import (
     RelationalSOM,
 )
 from protolearn.core.lattices import hexagonal
+from protolearn.embedding.divergences import Gamma, NeRV
 from protolearn.lvq import Minkowski
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -69,6 +74,10 @@ DEFAULTS = [
     LLiRaMLVQ(),
     LMNN(),
     LFDA(),
+    SNE(perplexity=2.0, max_iter=30),
+    TSNE(perplexity=2.0, max_iter=30),
+    XOM(max_iter=5),
+    SONE(max_iter=5),
 ]
 VARIANTS = [
     KMeans(3, init="random", empty="reseed", n_init=2),
@@ -96,6 +105,9 @@ VARIANTS = [
     GMLVQ(solver="waypoint"),
     LGMLVQ(localization="class", metric_init="discriminative"),
     LLiRaMLVQ(localization="prototype", n_jobs=2),
+    SNE(perplexity=2.0, max_iter=30, divergence=NeRV(0.2), symmetric=True, method="exact"),
+    TSNE(perplexity=2.0, max_iter=30, divergence=Gamma(0.5), method="fast", init="random"),
+    TSNE(1, perplexity=2.0, max_iter=30, divergence="is", symmetric=False, method="fast"),
     PrototypeClassifier(MatrixNeuralGas(1, normalization="logdet", random_state=0), per_class=True),
     PrototypeClassifier(NeuralGas(4, label_weight=0.5, random_state=0), labelling="majority"),
 ]

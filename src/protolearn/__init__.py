@@ -37,6 +37,10 @@ _HOME = {
     "LLiRaMLVQ": "lvq",
     "LMNN": "lvq",
     "LFDA": "lvq",
+    "SNE": "embedding",
+    "TSNE": "embedding",
+    "XOM": "embedding",
+    "SONE": "embedding",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -27,6 +27,14 @@ from protolearn.datasets._shapes import (
     make_vortex,
 )
 from protolearn.datasets._surrogates import make_kdd_surrogate, make_landsat_surrogate
+from protolearn.datasets._views import (
+    make_evolved_sequences,
+    make_noisy_histograms,
+    make_rotating_objects,
+    make_spectra,
+    make_three_gaussians,
+    make_three_tip_star,
+)
 
 __all__ = [
     "downsample_digits",
@@ -37,6 +45,7 @@ __all__ = [
     "make_connectivity",
     "make_eleven_clouds",
     "make_elongated_checkerboard",
+    "make_evolved_sequences",
     "make_four_clouds",
     "make_gaussian_ellipses",
     "make_half_plane_classes",
@@ -45,15 +54,20 @@ __all__ = [
     "make_landsat_like",
     "make_landsat_surrogate",
     "make_magnification_control",
+    "make_noisy_histograms",
     "make_oblique_classes",
     "make_profiles",
     "make_pseudo_euclidean",
     "make_ring_line_square",
     "make_ripley",
+    "make_rotating_objects",
+    "make_spectra",
     "make_spiral_gaussian",
     "make_spiral_uniform",
     "make_spirals",
     "make_string_classes",
+    "make_three_gaussians",
+    "make_three_tip_star",
     "make_topic_texts",
     "make_vortex",
 ]

@@ -121,11 +121,14 @@ class NeRV(Divergence):
 
     trade_off: float = 0.5
 
-    needs_positive_p = True
     needs_positive_q = True
 
     def __post_init__(self) -> None:
         check_number("trade_off", self.trade_off, low=0, high=1)
+
+    @property
+    def needs_positive_p(self) -> bool:
+        return self.trade_off < 1.0
 
     def terms(self, p: Any, q: Any) -> Floats:
         c = self.trade_off
@@ -161,7 +164,7 @@ class _PowerBregman(Divergence):
 
     def slopes(self, p: Any, q: Any) -> Floats:
         b = self._order
-        return self._factor * (q ** (b - 1.0) - times(p, q ** (b - 2.0)))[None]
+        return self._factor * np.where(p == 0.0, q ** (b - 1.0), q ** (b - 2.0) * (q - p))[None]
 
     @property
     def pull(self) -> Pull:
@@ -257,7 +260,7 @@ class Beta(_PowerBregman):
     r"""The beta divergence, also called density power divergence, of non-negative arrays.
 
     .. math::
-        D(p \,\|\, q) = \sum_k p_k \frac{p_k^{\beta - 1} - q_k^{\beta - 1}}{\beta - 1} - \frac{p_k^\beta - q_k^\beta}{\beta}
+        D(p \,\|\, q) = \sum_k p_k \frac{p_k^{\beta-1} - q_k^{\beta-1}}{\beta-1} - \frac{p_k^\beta - q_k^\beta}{\beta}
 
     Its limits are the generalised Kullback-Leibler divergence for ``beta`` to 1 and that of Itakura and Saito for
     ``beta`` to 0; for 2 it is half the squared Euclidean distance. The larger ``beta``, the more large entries count.

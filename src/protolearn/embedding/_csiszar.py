@@ -149,7 +149,7 @@ class GeneralizedRenyi(_MixedPowers):
         return np.where(inside, np.log1p(np.where(inside, sums[0], 0.0)) / self._divisor, np.inf)
 
     def weights(self, sums: Floats) -> Floats:
-        return 1.0 / (self._divisor * np.maximum(1.0 + sums, 0.0))
+        return _reciprocal(1.0 + sums) / self._divisor
 
     def limit(self) -> Divergence:
         return _limit_of_measures(self) if self.normalized or near(self.alpha, 1.0) else self
@@ -195,7 +195,7 @@ class Renyi(_MixedPowers):
         return np.log(sums[0]) / (self.alpha - 1.0)
 
     def weights(self, sums: Floats) -> Floats:
-        return 1.0 / ((self.alpha - 1.0) * sums)
+        return _reciprocal(sums) / (self.alpha - 1.0)
 
     def limit(self) -> Divergence:
         return KullbackLeibler() if near(self.alpha, 1.0) else self
@@ -381,3 +381,8 @@ def _mixed(p: Any, q: Any, alpha: float) -> Any:
     large = np.maximum(p, q)
     small = np.minimum(p, q) / np.where(large == 0.0, 1.0, large)
     return times(large, small ** np.where(p > q, 1.0 - alpha, alpha))
+
+
+def _reciprocal(sums: Floats) -> Floats:
+    """Return ``1 / sums``, infinite where they are not positive; not quite 0 where they, like slopes, are infinite."""
+    return 1.0 / np.clip(sums, 0.0, np.finfo(np.float64).max)

@@ -41,11 +41,8 @@ class Descent:
 
     def step(self, gradient: Floats, rate: float) -> None:
         """Move the points once."""
-        onwards = (gradient < 0.0) == (self._velocity > 0.0)
-        self._gains = np.maximum(np.where(onwards, self._gains + 0.2, self._gains * 0.8), SLOWEST_GAIN)
-        self._velocity *= self.momentum
-        self._velocity -= rate * self._gains * gradient
-        lengths = np.sqrt((self._velocity**2).sum(axis=1, keepdims=True))
-        self._velocity *= np.minimum(1.0, LONGEST_STEP / np.maximum(lengths, LONGEST_STEP))
-        self.points += self._velocity
+        from protolearn.embedding._kernels import descend
+
+        shape = rate, self.momentum, SLOWEST_GAIN, LONGEST_STEP
+        descend(np.ascontiguousarray(gradient), *shape, self._velocity, self._gains, self.points)
         self.points -= self.points.mean(axis=0)

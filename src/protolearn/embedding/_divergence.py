@@ -30,8 +30,8 @@ class Divergence(ABC):
     """A divergence of two non-negative arrays, the last axis of which is summed over.
 
     A family gives the terms of its sums and their slopes and, if it is not one plain sum, a function of the sums and
-    its derivatives. These four assume input that was checked, and warn where zeros make a formula infinite; ``value``
-    and ``derivative`` take any input.
+    its derivatives. These four take numbers that are known to be fit, and NumPy may warn where they make a formula
+    infinite; ``value`` and ``derivative`` take any numbers.
     """
 
     _positive = False  # never negative, for densities or not, so that what is below zero is rounding
@@ -91,8 +91,7 @@ class Divergence(ABC):
         p, q = _checked(p, q, pseudocount)
         with np.errstate(all="ignore"):
             p, q, shift, _ = form._scaled(p, q)
-            value = form.outer(form.terms(p, q).sum(axis=-1)) + shift
-        return np.maximum(value, 0.0) if form._positive else value
+            return form._of_sums(form.terms(p, q).sum(axis=-1), shift)
 
     def derivative(self, p: ArrayLike, q: ArrayLike, pseudocount: float = 0.0) -> Floats:
         """Return the derivative of ``D(p || q)`` with respect to each entry of q.
@@ -125,6 +124,24 @@ class Divergence(ABC):
         )
         return p / a, q / b, self._shift(a[..., 0], b[..., 0]), b
 
+    def _of_sums(self, sums: Floats, shift: Any) -> Any:
+        """Return the value from the sums of scaled arrays, without what rounding may have put below zero."""
+        value = self.outer(sums) + shift
+        return np.maximum(value, 0.0) if self._positive else value
+
+    def _between(self, P: Floats, Q: Floats, pseudocount: float) -> Floats:
+        """Return the divergences (n, m) between rows of two tables, with a product of matrices for the mixed sum.
+
+        This is for families whose mixed sum has positive powers alone, so that other sums do not mix p and q.
+        """
+        P, Q = _checked(P[:, None], Q[None], pseudocount)
+        index, factor, p_power, q_power = self.pull  # type: ignore[misc]
+        with np.errstate(all="ignore"):
+            p, q, shift, _ = self._scaled(P, Q)
+            sums = self.terms(p, 0.0).sum(axis=-1) + self.terms(0.0, q).sum(axis=-1)
+            sums[index] += factor / q_power * (p[:, 0] ** p_power @ (q[0] ** q_power).T)
+            return self._of_sums(sums, shift)
+
     def _shift(self, a: Floats, b: Floats) -> Any:
         """Return ``D(a p || b q) - D(p || q)``."""
         return 0.0
@@ -137,12 +154,14 @@ def near(parameter: float, limit: float) -> bool:
 
 def ratio(p: Any, q: Any) -> Any:
     """Return ``p / q``, 0 where p is zero even if q is zero too."""
-    return np.where(p == 0.0, 0.0, p / q)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(p == 0.0, 0.0, p / q)
 
 
 def times(a: Any, b: Any) -> Any:
     """Return ``a * b``, 0 where one of them is zero even if the other is infinite."""
-    return np.where((a == 0.0) | (b == 0.0), 0.0, a * b)
+    with np.errstate(invalid="ignore"):
+        return np.where((a == 0.0) | (b == 0.0), 0.0, a * b)
 
 
 def _checked(p: ArrayLike, q: ArrayLike, pseudocount: float) -> tuple[Floats, Floats]:

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from protolearn.core.threads import Threads
 from protolearn.embedding._exact import TINY, Step, floors
-from protolearn.embedding._field import Field
+from protolearn.embedding._field import Field, Grid
 from protolearn.embedding.divergences import Divergence, Pull
 from protolearn.embedding.view import Kernel
 
@@ -25,6 +25,33 @@ __all__ = ["Fast", "degree"]
 Floats = NDArray[np.float64]
 
 N_LEVELS = 3  # of the masses of rows, between which fields are interpolated
+
+
+class _View(NamedTuple):
+    """A grid, the kernel of the view on it, and its Fourier transform."""
+
+    grid: Grid
+    w: Floats
+    waves: Any
+
+
+class _Background(NamedTuple):
+    """The summands of a divergence where p is as small as it can be, and their slopes times q."""
+
+    divergence: Divergence
+    p_least: float
+    q_least: float
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is none, as under the Kullback-Leibler divergence."""
+        return not self.divergence.terms(self.p_least, np.array([0.25, 0.5])).any()
+
+    def terms(self, q: Floats) -> Floats:
+        return self.divergence.terms(self.p_least, np.maximum(q, self.q_least))
+
+    def slopes(self, q: Floats) -> Floats:
+        return q * self.divergence.slopes(self.p_least, np.maximum(q, self.q_least))
 
 
 class _Pulls(NamedTuple):
@@ -59,44 +86,42 @@ class Fast:
     def __post_init__(self) -> None:
         order = sparse.csr_array((np.arange(self.p.nnz), self.p.indices, self.p.indptr), self.p.shape).T.tocsr()
         self._reverse = None if self.symmetric else order  # where the entry (j, i) of each (i, j) stands
+        self._view: _View | None = None
         self._prepared: dict[Divergence, tuple[Any, Floats]] = {}
 
     def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
         """Return the gradient of the divergence, with the pull between neighbours exaggerated."""
-        plane, field, w = self._field(points, divergence)
-        p_least, q_least = floors(divergence, len(points), self.symmetric)
-
-        def background(q: Floats) -> Floats:
-            return divergence.terms(p_least, np.maximum(q, q_least))
-
-        def background_slopes(q: Floats) -> Floats:
-            return q * divergence.slopes(p_least, np.maximum(q, q_least))
-
-        pairs = self._sums(field, w, divergence)
-        pulls = self._pulls(plane, divergence, pairs.masses, pairs.sums(background))
-        slopes = pulls.slopes + (pulls.weights * pairs.sums(background_slopes)).sum(axis=0)
-        push = pairs.push(background, pulls.weights, slopes)
+        plane, pairs = self._pairs(points, divergence)
+        background = self._background(divergence)
+        pulls = self._pulls(plane, divergence, pairs.masses, pairs.sums(background.terms))
+        slopes = pulls.slopes + (pulls.weights * pairs.sums(background.slopes)).sum(axis=0)
+        push = pairs.push(background.terms, pulls.weights, slopes)
         gradient = 2.0 * exaggeration * pulls.forces + push
         return Step(gradient[:, : points.shape[1]], float(np.abs(pulls.slopes).sum()))
 
     def value(self, points: Floats, divergence: Divergence) -> float:
         """Return the divergence; if conditional, that of all rows together."""
-        plane, field, w = self._field(points, divergence)
-        p_least, q_least = floors(divergence, len(points), self.symmetric)
-        pairs = self._sums(field, w, divergence)
-        sums = pairs.sums(lambda q: divergence.terms(p_least, np.maximum(q, q_least)))
+        plane, pairs = self._pairs(points, divergence)
+        background = self._background(divergence)
         p, q, _ = self._on_edges(plane, divergence, pairs.masses)
-        sums = sums + self._over_edges(divergence.terms(p, q) - divergence.terms(p_least, q))
+        sums = pairs.sums(background.terms) + self._over_edges(divergence.terms(p, q) - background.terms(q))
         return float(np.sum(divergence.outer(sums)))
 
-    def _field(self, points: Floats, divergence: Divergence) -> tuple[Floats, Field, Floats]:
-        """Return the points in the plane, the field around them, and the kernel of the view on its grid."""
+    def _pairs(self, points: Floats, divergence: Divergence) -> tuple[Floats, _All | _Rows]:
+        """Return the points in the plane, and the sums over all their pairs."""
         plane = np.ascontiguousarray(np.hstack([points, np.zeros((len(points), 2 - points.shape[1]))]))
-        field = Field(plane, self.kernel.width(max(1.0, degree(divergence))), self.threads)
-        return plane, field, self.kernel.weights(field.squares)
+        width = self.kernel.width(max(1.0, degree(divergence)))
+        if self._view is None or not self._view.grid.suits(plane, width):
+            grid = Grid(plane, width)
+            w = self.kernel.weights(grid.squares)
+            self._view = _View(grid, w, grid.waves(w))
+        field = Field(self._view.grid, plane, self.threads)
+        if self.symmetric:
+            return plane, _All(self._view, field, self._background(divergence).empty)
+        return plane, _Rows(self._view, field, degree(divergence))
 
-    def _sums(self, field: Field, w: Floats, divergence: Divergence) -> _All | _Rows:
-        return _All(field, w) if self.symmetric else _Rows(field, w, degree(divergence))
+    def _background(self, divergence: Divergence) -> _Background:
+        return _Background(divergence, *floors(divergence, self.p.shape[0], self.symmetric))
 
     def _pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
         pull = divergence.pull
@@ -196,17 +221,27 @@ def degree(divergence: Divergence) -> float:
 class _All:
     """Sums over all pairs together, whose q are ``w / masses`` with one mass."""
 
-    def __init__(self, field: Field, w: Floats) -> None:
-        self.field = field
-        self.masses = max(field.sum_over_pairs(w), TINY)
-        self.q = w / self.masses
+    def __init__(self, view: _View, field: Field, empty: bool) -> None:
+        self.view, self.field, self.empty = view, field, empty
+        if empty:
+            values, self.gradient = field.potential(view.waves)
+            mass = float(values.sum()) - len(values) * view.w[0, 0]
+        else:
+            mass = field.sum_over_pairs(view.w)
+            self.q = view.w / max(mass, TINY)
+        self.masses = max(mass, TINY)
 
     def sums(self, terms: Callable[[Floats], Floats]) -> Floats:
+        if self.empty:
+            return np.zeros(1)
         return np.array([self.field.sum_over_pairs(term) for term in terms(self.q)])
 
     def push(self, terms: Callable[[Floats], Floats], weights: Floats, slopes: float) -> Floats:
         """Return the gradient (n, 2) of the weighted sums, if q keep their sum."""
-        return 2.0 * self.field.potential(np.tensordot(weights, terms(self.q), axes=1) - slopes * self.q)[1]
+        if self.empty:
+            return (-2.0 * slopes / self.masses) * self.gradient
+        kernel = np.tensordot(weights, terms(self.q), axes=1) - slopes * self.q
+        return 2.0 * self.field.potential(self.view.grid.waves(kernel))[1]
 
 
 class _Rows:
@@ -216,9 +251,10 @@ class _Rows:
     levels of the mass give them all, by polynomials of the logarithm, once the power is divided out.
     """
 
-    def __init__(self, field: Field, w: Floats, degree: float) -> None:
-        self.field, self.w = field, w
-        self.masses = np.maximum(field.potential(w)[0] - w[0, 0], TINY)
+    def __init__(self, view: _View, field: Field, degree: float) -> None:
+        self.view, self.field = view, field
+        values, self.gradient = field.potential(view.waves)
+        self.masses = np.maximum(values - view.w[0, 0], TINY)
         logs = np.log(self.masses)
         nodes = np.linspace(logs.min(), max(logs.max(), logs.min() + 1e-3), N_LEVELS)
         others = np.array([np.delete(nodes, level) for level in range(N_LEVELS)])[:, :, None]
@@ -229,20 +265,22 @@ class _Rows:
     def sums(self, terms: Callable[[Floats], Floats]) -> Floats:
         total: Any = 0.0
         for basis, level in zip(self.basis, self.levels):
-            values = [self.field.potential(term)[0] - term[0, 0] for term in terms(self.w / level)]
-            total = total + basis * np.array(values)
+            total = total + basis * np.array([self._sums(term) for term in terms(self.view.w / level)])
         return np.asarray(total)
 
     def push(self, terms: Callable[[Floats], Floats], weights: Floats, slopes: Floats) -> Floats:
         """Return the gradient (n, 2) of the weighted sums, if q keep their sum in each row."""
-        gradient = self._push(self.w, -slopes / self.masses)
+        gradient = self._push(self.view.waves, self.gradient, -slopes / self.masses)
         for basis, level in zip(self.basis, self.levels):
-            for weight, term in zip(weights, terms(self.w / level)):
+            for weight, term in zip(weights, terms(self.view.w / level)):
                 if term.any():
-                    gradient += self._push(term, weight * basis)
+                    waves = self.view.grid.waves(term)
+                    gradient += self._push(waves, self.field.potential(waves)[1], weight * basis)
         return gradient
 
-    def _push(self, kernel: Floats, factors: Floats) -> Floats:
-        """Return the gradient (n, 2) of ``sum_ij factors_i kernel(r_ij)``."""
-        own, others = self.field.potential(kernel)[1], self.field.potential(kernel, self.field.spectrum(factors))[1]
-        return factors[:, None] * own + others
+    def _sums(self, kernel: Floats) -> Any:
+        return self.field.potential(self.view.grid.waves(kernel))[0] - kernel[0, 0] if kernel.any() else 0.0 * self.masses
+
+    def _push(self, waves: Any, gradient: Floats, factors: Floats) -> Floats:
+        """Return the gradient (n, 2) of ``sum_ij factors_i k(r_ij)``, from that of ``sum_j k(r_ij)``."""
+        return factors[:, None] * gradient + self.field.potential(waves, self.field.spectrum(factors))[1]

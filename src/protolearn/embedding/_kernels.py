@@ -275,3 +275,88 @@ def gather(
         values[i] = value
         gradients[i, 0] = along / step[0]
         gradients[i, 1] = across / step[1]
+
+
+@njit(cache=True, nogil=True)
+def descend(
+    gradient: Floats,
+    rate: float,
+    momentum: float,
+    slowest: float,
+    longest: float,
+    velocity: Floats,
+    gains: Floats,
+    points: Floats,
+) -> None:
+    """Move points (n, d) by momentum, with a gain for each coordinate that grows as long as its direction holds."""
+    n, d = points.shape
+    for i in range(n):
+        length = 0.0
+        for k in range(d):
+            onwards = (gradient[i, k] < 0.0) == (velocity[i, k] > 0.0)
+            gains[i, k] = max(gains[i, k] + 0.2 if onwards else gains[i, k] * 0.8, slowest)
+            velocity[i, k] = momentum * velocity[i, k] - rate * gains[i, k] * gradient[i, k]
+            length += velocity[i, k] * velocity[i, k]
+        if length > longest * longest:
+            shorter = longest / np.sqrt(length)
+            for k in range(d):
+                velocity[i, k] *= shorter
+        for k in range(d):
+            points[i, k] += velocity[i, k]
+
+
+@njit(inline="always", fastmath=FAST)
+def _square_between(X: Any, i: int, j: int) -> float:
+    total = X.dtype.type(0.0)
+    for k in range(X.shape[1]):
+        difference = X[i, k] - X[j, k]
+        total += difference * difference
+    return total
+
+
+@njit(cache=True, nogil=True)
+def squares_between(X: Any, indices: Any, first: int, last: int, squares: Floats) -> None:
+    """Fill squares (n, k) with the squared distances of each row of X to the rows named."""
+    for i in range(first, last):
+        for j in range(indices.shape[1]):
+            squares[i, j] = _square_between(X, i, indices[i, j])
+
+
+@njit(cache=True, nogil=True)
+def offer_neighbors(
+    distances: Any, queries: Any, members: Any, nearest: Singles, indices: NDArray[np.int32], counts: Any
+) -> None:
+    """Take members (b,) among the nearest of queries (a,) where they are near enough, by their distances (a, b).
+
+    ``nearest`` and ``indices`` (n, k) are heaps with the farthest neighbour first, of which ``counts`` (n,) are filled.
+    """
+    k = nearest.shape[1]
+    for row in range(len(queries)):
+        i = queries[row]
+        heap, names = nearest[i], indices[i]
+        for column in range(len(members)):
+            d = distances[row, column]
+            if counts[i] == k:
+                if d >= heap[0] or members[column] == i:
+                    continue
+                at = 0
+                while True:
+                    child = 2 * at + 1
+                    if child >= k:
+                        break
+                    if child + 1 < k and heap[child + 1] > heap[child]:
+                        child += 1
+                    if heap[child] <= d:
+                        break
+                    heap[at], names[at] = heap[child], names[child]
+                    at = child
+            elif members[column] != i:
+                at = counts[i]
+                counts[i] += 1
+                while at > 0 and heap[(at - 1) // 2] < d:
+                    parent = (at - 1) // 2
+                    heap[at], names[at] = heap[parent], names[parent]
+                    at = parent
+            else:
+                continue
+            heap[at], names[at] = d, members[column]

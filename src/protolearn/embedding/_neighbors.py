@@ -7,11 +7,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protolearn.core.threads import Threads
 from protolearn.embedding.affinities import Neighbors
 
-__all__ = ["all_pairs", "graph_neighbors", "nearest_in_matrix", "nearest_vectors"]
+__all__ = ["all_pairs", "graph_neighbors", "nearest_by_cells", "nearest_in_matrix", "nearest_vectors"]
 
 Floats = NDArray[np.float64]
+
+MANY = 15_000  # rows from which not all pairs are compared
+CELLS = 1.0  # times the square root of the rows
+PROBED = 0.06  # share of the cells that are searched for each row, besides those that are needed to find enough
+CANDIDATES = 10  # times the neighbours asked for
+ROWS = 2048  # compared at a time
 
 
 def all_pairs(squares: Floats) -> Neighbors:
@@ -29,12 +36,56 @@ def nearest_in_matrix(squares: Floats, k: int) -> Neighbors:
     return Neighbors(np.take_along_axis(others, indices, axis=1), indices)
 
 
-def nearest_vectors(X: NDArray[Any], k: int, n_jobs: int | None) -> Neighbors:
-    """Return the k nearest others of each row of X."""
+def nearest_vectors(X: NDArray[Any], k: int, threads: Threads, rng: np.random.RandomState) -> Neighbors:
+    """Return the k nearest others of each row of X; of many rows nearly all of the nearest, in nearly linear time."""
+    if len(X) > MANY:
+        return nearest_by_cells(X, k, threads, rng)
     from sklearn.neighbors import NearestNeighbors
 
-    distances, indices = NearestNeighbors(n_neighbors=k, n_jobs=n_jobs).fit(X).kneighbors()
+    distances, indices = NearestNeighbors(n_neighbors=k, n_jobs=threads.n).fit(X).kneighbors()
     return Neighbors(np.square(distances, dtype=np.float64), indices)
+
+
+def nearest_by_cells(X: NDArray[Any], k: int, threads: Threads, rng: np.random.RandomState) -> Neighbors:
+    """Look for neighbours of each row in the cells of k-means that are nearest to it."""
+    from protolearn.embedding._kernels import offer_neighbors, squares_between
+    from protolearn.maps import KMeans
+
+    n = len(X)
+    X = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float32)
+    n_cells = int(CELLS * np.sqrt(n))
+    sample = X[rng.choice(n, min(n, 30 * n_cells), replace=False)]
+    cells = KMeans(n_cells, init="random", max_iter=5, empty="reseed", n_jobs=threads.n, random_state=rng)
+    centres = cells.fit(sample).prototypes_
+    half_norms, half_centre_norms = 0.5 * (X * X).sum(axis=1), 0.5 * (centres * centres).sum(axis=1)
+    n_probes = min(n_cells, int(np.ceil(PROBED * n_cells)) + CANDIDATES * k * n_cells // n)
+    probed = np.empty((n, n_probes), np.int32)
+
+    def probe(first: int, last: int) -> None:
+        for start in range(first, last, ROWS):
+            rows = slice(start, min(start + ROWS, last))
+            distances = half_centre_norms - X[rows] @ centres.T
+            probed[rows] = np.argpartition(distances, n_probes - 1, axis=1)[:, :n_probes]
+            labels[rows] = distances.argmin(axis=1)
+
+    labels = np.empty(n, np.intp)
+    threads.over(n, probe, ...)
+    members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels, minlength=n_cells))[:-1])
+    nearest, found, counts = np.empty((n, k), np.float32), np.empty((n, k), np.int32), np.zeros(n, np.int64)
+
+    def search(first: int, last: int) -> None:
+        asked = np.argsort(probed[first:last], axis=None, kind="stable")
+        ends = np.cumsum(np.bincount(probed[first:last].ravel(), minlength=n_cells))[:-1]
+        for queries, others in zip(np.split(first + asked // n_probes, ends), members):
+            for start in range(0, len(queries), ROWS):
+                some = queries[start : start + ROWS]
+                distances = half_norms[others] - X[some] @ X[others].T
+                offer_neighbors(distances, some, others, nearest, found, counts)
+
+    threads.over(n, search, ...)
+    squares = np.empty((n, k))
+    threads.over(n, squares_between, X, found, ..., squares)
+    return Neighbors(squares, found)
 
 
 def graph_neighbors(graph: Any, squared: bool) -> Neighbors:

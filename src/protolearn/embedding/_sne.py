@@ -46,9 +46,6 @@ divergence : str or Divergence, default="kl"
     `protolearn.embedding.divergences.DIVERGENCES`, or an instance such as ``Gamma(0.6)``.
 """,
     "rest": """
-symmetric : bool, default=%(symmetric)s
-    Compare the affinities of all pairs as one distribution. Otherwise each sample has its own distribution over the
-    others.
 metric : str or callable, default="euclidean"
     ``"euclidean"``; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
     distances of each sample (row) to its neighbours; a name or function that
@@ -158,7 +155,7 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             threads = Threads(n_threads)
             rng = check_random_state(self.random_state)
             self.method_ = self._chosen_method(len(data), data.graph is not None, divergence)
-            neighbors = self._neighbors(data, n_threads)
+            neighbors = self._neighbors(data, threads, rng)
             p, self.bandwidths_ = calibrated(neighbors.squares, self.perplexity, threads)
             conditional = conditional_affinities(neighbors, p)
             self.affinities_ = joint_affinities(conditional) if self.symmetric else conditional
@@ -218,7 +215,6 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _check_parameters(self) -> Divergence:
         check_number("n_components", self.n_components, integer=True, low=1)
-        check_number("perplexity", self.perplexity, low=1, open_low=True)
         check_option("method", self.method, ("auto", "exact", "fast"))
         check_number("early_exaggeration", self.early_exaggeration, low=1)
         check_number("early_exaggeration_iter", self.early_exaggeration_iter, integer=True, low=0)
@@ -231,6 +227,7 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         return get_divergence(self.divergence).limit()
 
     def _check_perplexity(self, n: int) -> None:
+        check_number("perplexity", self.perplexity, low=1, open_low=True)
         if self.perplexity > n - 1:
             raise ValueError(
                 f"perplexity={self.perplexity:g} is more than the {n - 1} neighbours that each of n_samples={n} has; "
@@ -299,7 +296,7 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             )
         return "exact" if exact else "fast"
 
-    def _neighbors(self, data: _Data, n_threads: int) -> Neighbors:
+    def _neighbors(self, data: _Data, threads: Threads, rng: np.random.RandomState) -> Neighbors:
         n = len(data)
         k = min(n - 1, int(3.0 * self.perplexity) if self.n_neighbors is None else self.n_neighbors)
         if data.graph is not None:
@@ -313,7 +310,7 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if data.squares is not None:
             return nearest_in_matrix(data.squares, k)
         assert data.vectors is not None
-        return nearest_vectors(data.vectors, k, n_threads)
+        return nearest_vectors(data.vectors, k, threads, rng)
 
     def _first_positions(self, data: _Data, rng: np.random.RandomState) -> Floats:
         n, d = len(data), self.n_components
@@ -380,7 +377,59 @@ def _squares_between(data: _Data) -> Floats:
 
 @filled(DOCS)
 class SNE(NeighborEmbedding):
-    """Stochastic neighbour embedding, under any divergence."""
+    """Stochastic neighbour embedding, under any divergence.
+
+    Each sample takes others as neighbours with a chance that falls with their distance, by a Gaussian in the data
+    and by one in the view. The view is where both agree best. It is crowded where many samples are about as far from
+    each other; `TSNE` gives them room.
+
+    Parameters
+    ----------
+    %(common)s
+    symmetric : bool, default=False
+        Compare the affinities of all pairs as one distribution. Otherwise each sample has its own distribution over
+        the others.
+    %(rest)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    TSNE : The same with room between clusters.
+    protolearn.metrics.view_quality : Whether to trust a view.
+
+    Notes
+    -----
+    With ``divergence=NeRV(trade_off)`` this is the neighbour retrieval visualiser, which trades neighbours that are
+    missed (1) against wrong ones that are shown (0).
+
+    Where affinities of the data must not be zero (reverse Kullback-Leibler, NeRV, Itakura-Saito) they are at least a
+    millionth of their mean.
+
+    References
+    ----------
+    Hinton, G., Roweis, S. (2002). Stochastic neighbor embedding. NIPS 15.
+
+    Bunte, K., Haase, S., Biehl, M., Villmann, T. (2012). Stochastic neighbor embedding (SNE) for dimension reduction
+    and visualization using arbitrary divergences. Neurocomputing 90, 23-45.
+
+    Venna, J., Peltonen, J., Nybo, K., Aidos, H., Kaski, S. (2010). Information retrieval perspective to nonlinear
+    dimensionality reduction for data visualization. JMLR 11, 451-490.
+
+    Examples
+    --------
+    >>> from protolearn import SNE
+    >>> from protolearn.metrics import trustworthiness
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> view = SNE(perplexity=20, random_state=0).fit_transform(X)
+    >>> view.shape
+    (150, 2)
+    >>> trustworthiness(X, view, n_neighbors=10) > 0.97
+    True
+    """
 
     def __init__(
         self,
@@ -427,7 +476,73 @@ class SNE(NeighborEmbedding):
 
 @filled(DOCS)
 class TSNE(NeighborEmbedding):
-    """t-distributed stochastic neighbour embedding, under any divergence."""
+    """t-distributed stochastic neighbour embedding, under any divergence.
+
+    Each sample takes others as neighbours with a chance that falls with their distance, by a Gaussian in the data and
+    by a Student distribution, which has heavier tails, in the view. Neighbours stay together, and samples that are not
+    neighbours may lie far apart: clusters show. Sizes of clusters, and distances between them, mean little.
+
+    Parameters
+    ----------
+    %(common)s
+    dof : float, default=1.0
+        Degrees of freedom of the Student distribution: below 1 clusters fall apart into finer ones, above 1 the view
+        comes closer to that of `SNE`.
+    symmetric : bool, default=True
+        Compare the affinities of all pairs as one distribution. Otherwise each sample has its own distribution over
+        the others.
+    %(rest)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    SNE : The same with a Gaussian in the view.
+    SONE : A view that keeps the sizes of clusters.
+    protolearn.metrics.view_quality : Whether to trust a view.
+
+    Notes
+    -----
+    Time grows nearly in proportion to the samples under every divergence: where two samples are no neighbours, what a
+    divergence asks of them depends on their distance in the view alone, and such sums are done on a grid by Fourier
+    transforms.
+
+    With ``divergence=NeRV(trade_off)`` this is t-NeRV, which trades neighbours that are missed (1) against wrong ones
+    that are shown (0). Where affinities of the data must not be zero (reverse Kullback-Leibler, NeRV, Itakura-Saito)
+    they are at least a millionth of their mean.
+
+    A graph of neighbours that falls apart is shown as islands, whose places to each other mean nothing. Samples that
+    are the same are shown at nearly the same place.
+
+    References
+    ----------
+    van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. JMLR 9, 2579-2605.
+
+    Bunte, K., Haase, S., Biehl, M., Villmann, T. (2012). Stochastic neighbor embedding (SNE) for dimension reduction
+    and visualization using arbitrary divergences. Neurocomputing 90, 23-45.
+
+    Linderman, G., Rachh, M., Hoskins, J., Steinerberger, S., Kluger, Y. (2019). Fast interpolation-based t-SNE for
+    improved visualization of single-cell RNA-seq data. Nature Methods 16, 243-245.
+
+    Belkina, A. et al. (2019). Automated optimized parameters for t-distributed stochastic neighbor embedding improve
+    visualization and analysis of large datasets. Nature Communications 10, 5415.
+
+    Examples
+    --------
+    >>> from protolearn import TSNE
+    >>> from protolearn.embedding.divergences import Gamma
+    >>> from protolearn.metrics import trustworthiness
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> view = TSNE(perplexity=20, random_state=0).fit_transform(X)
+    >>> trustworthiness(X, view, n_neighbors=10) > 0.98
+    True
+    >>> robust = TSNE(perplexity=20, divergence=Gamma(0.5), random_state=0).fit(X)
+    >>> robust.embedding_.shape, robust.n_iter_
+    ((150, 2), 750)
+    """
 
     def __init__(
         self,

@@ -34,7 +34,7 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 LEAST_SAMPLES = 4
-MOST_SAMPLING_VECTORS = 200  # of a structure that is chosen for the user
+LEAST_VECTORS, MOST_VECTORS = 7, 200  # of a structure whose size is chosen for the user
 MOST_EXACT = 1000  # samples up to which winners are found by the affinities to all samples,
 MOST_NEIGHBORS = 128  # and number of neighbours that stand for all if there are more
 START_SPREAD = 0.01  # of the first images around the centre, in units of the kernel
@@ -142,15 +142,15 @@ class TopographicEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         if self.n_sampling != "auto":
             check_number("n_sampling", self.n_sampling, integer=True, low=2, also=" or 'auto'")
 
-    def _check_falling(self, *names: str) -> None:
-        """Require positive numbers or "auto"."""
+    def _check_positive(self, *names: str) -> None:
+        """Require positive numbers, or "auto"."""
         for name in names:
             if getattr(self, name) != "auto":
                 check_number(name, getattr(self, name), low=0, open_low=True, also=" or 'auto'")
 
     def _read(self, X: ArrayLike) -> Floats:
         """Return the squared dissimilarities of the samples, with a mean of one."""
-        X = validate_data(self, X, dtype=np.float64, ensure_all_finite=self.metric == "euclidean", ensure_min_samples=2)
+        X = validate_data(self, X, dtype=np.float64)
         if self.metric == "euclidean":
             squares = squareform(pdist(refuse_overflow(X), "sqeuclidean"))
         else:
@@ -164,23 +164,13 @@ class TopographicEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             )
         if not squares.any():
             raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
-        return squares / squares.mean()
+        return np.ascontiguousarray(squares / squares.mean())
 
     def _sampling_vectors(self, n_samples: int, rng: np.random.RandomState) -> tuple[Floats, float]:
-        """Return the structure in units of the kernel, and this unit."""
+        """Return the structure as it is used in training, and the unit that makes it the one given."""
         if isinstance(self.structure, str):
-            check_option("structure", self.structure, (*SHAPES, "uniform"), also=", or an array")
-            n_points = max(7, min(MOST_SAMPLING_VECTORS, 3 * n_samples // 4))
-            n_points = n_points if self.n_sampling == "auto" else int(self.n_sampling)
-            if self.structure == "uniform":
-                return self._spacing() * uniform(n_points, self.n_components, random_state=rng), 1.0
-            if self.n_components != 2:
-                raise ValueError(
-                    f"structure={self.structure!r} is flat, but n_components={self.n_components}; use "
-                    "structure='uniform' or give an array with n_components columns."
-                )
-            return triangular_mesh(self.structure, n_points, self._spacing()), 1.0
-        vectors = check_array(self.structure, dtype=np.float64, input_name="structure")
+            return self._named_structure(n_samples, rng), 1.0
+        vectors = check_array(self.structure, dtype=np.float64, order="C", input_name="structure")
         if vectors.shape[1] != self.n_components:
             raise ValueError(f"structure has {vectors.shape[1]} columns; expected n_components={self.n_components}.")
         distinct = np.unique(vectors, axis=0)
@@ -189,11 +179,25 @@ class TopographicEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         unit = float(np.median(cKDTree(distinct).query(distinct, k=2)[0][:, 1])) / self._spacing()
         return vectors / unit, unit
 
+    def _named_structure(self, n_samples: int, rng: np.random.RandomState) -> Floats:
+        check_option("structure", self.structure, ("auto", *SHAPES, "uniform"), also=", or an array")
+        n_points = max(LEAST_VECTORS, min(MOST_VECTORS, 3 * n_samples // 4))
+        n_points = n_points if self.n_sampling == "auto" else int(self.n_sampling)
+        flat = self.n_components == 2
+        if self.structure == "uniform" or (self.structure == "auto" and not flat):
+            return self._spacing() * uniform(n_points, self.n_components, random_state=rng)
+        if not flat:
+            raise ValueError(
+                f"structure={self.structure!r} is flat, but n_components={self.n_components}; use structure='uniform' "
+                "or give an array with n_components columns."
+            )
+        return triangular_mesh("hexagon" if self.structure == "auto" else self.structure, n_points, self._spacing())
+
     def _start(self, n_samples: int, unit: float, rng: np.random.RandomState) -> Floats:
         if isinstance(self.init, str):
             check_option("init", self.init, ("random",), also=" or an array")
             return rng.normal(scale=START_SPREAD, size=(n_samples, self.n_components))
-        images = check_array(self.init, dtype=np.float64, input_name="init")
+        images = check_array(self.init, dtype=np.float64, order="C", input_name="init")
         if images.shape != (n_samples, self.n_components):
             raise ValueError(
                 f"init has shape {images.shape}; expected (n_samples, n_components)={(n_samples, self.n_components)}."
@@ -225,6 +229,10 @@ class TopographicEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     @abstractmethod
     def _spacing(self) -> float:
         """Return the distance of neighbouring sampling vectors in training."""
+
+    def _chosen(self, name: str, default: float) -> float:
+        value = getattr(self, name)
+        return float(default) if value == "auto" else float(value)
 
     def _falling(self, start: float, end: float) -> Floats:
         return geometric(start, end, self.max_iter)  # Bunte 2011, eqs. 8.17, 8.19

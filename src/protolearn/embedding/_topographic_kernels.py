@@ -97,11 +97,11 @@ def present(
             cost += _scale_free_pull(x, c, b, pull)
         else:
             cost += _pull(x, c, a, b, factor, pull)
+        _limit(pull, b > 0.0)
         for k in range(n):
             slope = (scale + 1.0) / (scale + distances[k]) if student else 1.0 / scale**2  # Bunte 2011, sec. 8.3
-            step = rate * slope * max(-1.0, min(1.0, pull[k]))
             for m in range(M):
-                images[k, m] -= step * (images[k, m] - s[m])
+                images[k, m] -= rate * slope * pull[k] * (images[k, m] - s[m])
     return cost / len(points)
 
 
@@ -141,21 +141,29 @@ def _pull(x: Floats, c: Floats, a: float, b: float, factor: float, pull: Floats)
 
 @njit(**INLINED)
 def _scale_free_pull(x: Floats, c: Floats, gamma: float, pull: Floats) -> float:
-    """Write -g dD/dg of the gamma divergence, with a maximum size of one, and return the divergence."""
+    """Write -g dD/dg of the gamma divergence and return the divergence."""
     mixed, mine, theirs = 0.0, 0.0, 0.0
     for k in range(len(x)):
         pull[k] = np.exp(-x[k] - gamma * c[k])
         mixed += pull[k]
         mine += np.exp(-(gamma + 1.0) * c[k])
         theirs += np.exp(-(gamma + 1.0) * x[k])
-    largest = 0.0
     for k in range(len(x)):
         pull[k] = pull[k] / mixed - np.exp(-(gamma + 1.0) * c[k]) / mine
-        largest = max(largest, abs(pull[k]))
-    if largest > 0.0:
-        for k in range(len(x)):
-            pull[k] /= largest
     return np.log(theirs) / (gamma * (gamma + 1.0)) + np.log(mine) / (gamma + 1.0) - np.log(mixed) / gamma
+
+
+@njit(**INLINED)
+def _limit(pull: Floats, fading: bool) -> None:
+    """Bring pulls to sizes of at most one; those that fade with the distance get that size."""
+    largest = 0.0
+    for k in range(len(pull)):
+        largest = max(largest, abs(pull[k]))
+    for k in range(len(pull)):
+        if not fading:
+            pull[k] = max(-1.0, min(1.0, pull[k]))
+        elif largest > 0.0:
+            pull[k] /= largest
 
 
 @njit(**INLINED)

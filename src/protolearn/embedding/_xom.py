@@ -43,9 +43,9 @@ class XOM(TopographicEmbedding):
     ----------
     n_components : int, default=2
         Dimension of the view.
-    structure : {"hexagon", "circle", "square", "uniform"} or array of shape (n_vectors, n_components), default="hexagon"
-        Sampling vectors: a triangular mesh with this outline, points drawn from a box, or your own; see
-        `protolearn.embedding.structures`.
+    structure : {"auto", "hexagon", "circle", "square", "uniform"} or array (n_vectors, n_components), default="auto"
+        Sampling vectors: a triangular mesh with this outline, points drawn from a box, or your own, see
+        `protolearn.embedding.structures`. ``"auto"`` is a hexagon in the plane, and else a box.
     n_sampling : int or "auto", default="auto"
         Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 200.
     winner : {"image", "mean"}, default="image"
@@ -53,8 +53,8 @@ class XOM(TopographicEmbedding):
         images, each counted by its affinity. The second makes training follow a cost, and is slower. It prefers samples
         with few neighbours.
     range_start, range_end : float or "auto", default="auto"
-        First and last :math:`\sigma`, in units of the root mean square dissimilarity. ``"auto"`` starts with the largest
-        dissimilarity and ends with the median distance to the third neighbour.
+        First and last :math:`\sigma`, in units of the root mean square dissimilarity. ``"auto"`` starts with the
+        largest dissimilarity and ends with the median distance to the third neighbour.
     learning_rate_start, learning_rate_end : float, default=0.9, 0.05
         First and last rate :math:`\tau`, at most 1.
     metric : {"euclidean", "precomputed"}, default="euclidean"
@@ -123,7 +123,7 @@ class XOM(TopographicEmbedding):
         self,
         n_components: int = 2,
         *,
-        structure: str | ArrayLike = "hexagon",
+        structure: str | ArrayLike = "auto",
         n_sampling: int | str = "auto",
         winner: str = "image",
         range_start: float | str = "auto",

@@ -1,8 +1,19 @@
-"""How good is a map, or a classifier? Quantisation, neighbourhoods, density of the prototypes; margins of classes.
+"""How good is a map, a view, or a classifier? Quantisation, neighbourhoods, distances, density; margins of classes.
 
 Functions take a fitted estimator, or plain arrays where these are enough.
 """
 
+from protolearn.metrics._coranking import (
+    LocalGlobal,
+    b_nx,
+    coranking_matrix,
+    lcmc,
+    q_local_global,
+    q_nx,
+    r_nx,
+    r_nx_auc,
+)
+from protolearn.metrics._label_neighbours import nearest_neighbor_error, neighborhood_hit
 from protolearn.metrics._magnification import magnification_exponent, map_entropy
 from protolearn.metrics._margins import (
     MarginBound,
@@ -12,32 +23,47 @@ from protolearn.metrics._margins import (
     posterior_margin_bound,
     ramp_loss,
 )
-from protolearn.metrics._mds import stress
+from protolearn.metrics._mds import distance_correlation, sammon_stress, stress
 from protolearn.metrics._neighbourhood import continuity, map_continuity, map_trustworthiness, trustworthiness
 from protolearn.metrics._pictures import psnr
 from protolearn.metrics._quantization import quantization_error
 from protolearn.metrics._relational import dual_cost, intra_cluster_cost
 from protolearn.metrics._topography import topographic_error, topographic_function, topographic_product
+from protolearn.metrics._views import ViewQuality, view_quality
 
 __all__ = [
+    "LocalGlobal",
     "MarginBound",
+    "ViewQuality",
+    "b_nx",
     "classification_margins",
     "continuity",
+    "coranking_matrix",
+    "distance_correlation",
     "dual_cost",
     "intra_cluster_cost",
+    "lcmc",
     "magnification_exponent",
     "map_continuity",
     "map_entropy",
     "map_trustworthiness",
     "margin_bound",
     "margin_error",
+    "nearest_neighbor_error",
+    "neighborhood_hit",
     "posterior_margin_bound",
     "psnr",
+    "q_local_global",
+    "q_nx",
     "quantization_error",
+    "r_nx",
+    "r_nx_auc",
     "ramp_loss",
+    "sammon_stress",
     "stress",
     "topographic_error",
     "topographic_function",
     "topographic_product",
     "trustworthiness",
+    "view_quality",
 ]

@@ -1,13 +1,23 @@
-"""How well distances in a picture agree with dissimilarities."""
+"""How well distances in a view agree with those in the data, or with dissimilarities."""
 
 from __future__ import annotations
 
+from threading import Lock
+
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
+from scipy.stats import rankdata
 from sklearn.utils import check_array
 
-__all__ = ["stress"]
+from protolearn.core.validation import check_option
+from protolearn.metrics._spaces import Floats, Space, check_spaces, documented, sweep
+
+__all__ = ["Moments", "RankCorrelation", "distance_correlation", "sammon_stress", "stress"]
+
+EXACT = 2048  # samples up to which the distances of all pairs are sorted
+BUCKETS = 1 << 22  # beyond, distances in a bucket have one rank
+SHIFT = 35  # bits of a double that are left out, so that distances in a bucket differ by less than 2^-17 of them
 
 
 def stress(D: ArrayLike, Y: ArrayLike, nonmetric: bool = False) -> float:
@@ -56,3 +66,193 @@ def stress(D: ArrayLike, Y: ArrayLike, nonmetric: bool = False) -> float:
 
         wanted = IsotonicRegression().fit_transform(wanted, shown)
     return float(np.sqrt(((wanted - shown) ** 2).sum() / (shown**2).sum()))
+
+
+@documented
+def sammon_stress(
+    X: ArrayLike,
+    Y: ArrayLike,
+    scaled: bool = True,
+    *,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> float:
+    """Sammon's stress: squared errors of the distances in a view, relative to the distances, so that near ones count.
+
+    ``E = 1 / sum d_ij * sum (d_ij - s e_ij)^2 / d_ij`` over all pairs with ``d_ij > 0``, where ``d_ij`` are the
+    distances in the data and ``e_ij`` those in the view. The factor ``s = sum e_ij / sum (e_ij^2 / d_ij)`` is the best
+    one: many methods, such as t-SNE, give views a size that means nothing.
+
+    Parameters
+    ----------
+    %(view)s
+    scaled : bool, default=True
+        Fit the factor s; otherwise it is 1, and the size of the view counts.
+    %(options)s
+
+    Returns
+    -------
+    float
+        0 for a view that keeps all distances; with ``scaled`` at most 1.
+
+    References
+    ----------
+    Sammon, J. W. (1969). A nonlinear mapping for data structure analysis. IEEE Transactions on Computers C-18,
+    401-409.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import sammon_stress
+    >>> X, Y = [[0.0], [1.0], [3.0]], [[0.0], [2.0], [6.0]]
+    >>> sammon_stress(X, Y), sammon_stress(X, Y, scaled=False)
+    (0.0, 1.0)
+    """
+    given, shown = check_spaces(X, Y, metric)
+    moments = Moments(given, shown)
+    sweep(given, shown, moments, above=True, n_jobs=n_jobs)
+    return moments.sammon_stress(scaled)
+
+
+@documented
+def distance_correlation(
+    X: ArrayLike,
+    Y: ArrayLike,
+    kind: str = "spearman",
+    *,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> float:
+    """Correlation between the distances of all pairs in the data and in a view.
+
+    Parameters
+    ----------
+    %(view)s
+    kind : {"spearman", "pearson"}, default="spearman"
+        Compare the ranks of the distances among all pairs, equal ones sharing the average of theirs, or the distances
+        themselves.
+    %(options)s
+
+    Returns
+    -------
+    float
+        1 for a view that keeps all distances (``"pearson"``, up to a factor and an added constant) or their order
+        (``"spearman"``); NaN if all distances in one of them are equal.
+
+    Notes
+    -----
+    Up to 2048 samples all distances are sorted. Of more samples, distances that differ by less than 1e-5 of their size
+    share a rank, as do those below 1e-9 of the largest, so that the memory needed does not grow with the number of
+    pairs. The correlation then is as good as exact, unless a large part of all distances is equal to five digits.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import distance_correlation
+    >>> X, Y = [[0.0], [1.0], [3.0]], [[0.0], [1.0], [9.0]]
+    >>> distance_correlation(X, Y), round(distance_correlation(X, Y, "pearson"), 3)
+    (1.0, 0.918)
+    """
+    check_option("kind", kind, ("spearman", "pearson"))
+    given, shown = check_spaces(X, Y, metric)
+    if kind == "pearson":
+        moments = Moments(given, shown)
+        sweep(given, shown, moments, above=True, n_jobs=n_jobs)
+        return moments.correlation()
+    ranks = RankCorrelation(given, shown)
+    sweep(given, shown, ranks, above=True, n_jobs=n_jobs)
+    return ranks.correlation(n_jobs)
+
+
+class Moments:
+    """Sums over all pairs of powers and products of their distances d in the data and e in the view."""
+
+    def __init__(self, given: Space, shown: Space) -> None:
+        n = len(given)
+        self.n_pairs = n * (n - 1) // 2
+        one = slice(0, 1)  # sums of differences from typical distances do not cancel
+        self.origin = float(given.block(one).sum() / (n - 1)), float(shown.block(one).sum() / (n - 1))
+        self._parts: dict[int, Floats] = {}
+
+    def add(self, rows: slice, first: int, given: Floats, shown: Floats) -> None:
+        """Take in the distances (b, n - first) of some samples to all from ``first`` on."""
+        from protolearn.metrics._coranking_kernels import add_moments
+
+        sums = np.empty((len(given), 8))
+        add_moments(given, shown, rows.start - first, self.origin, sums)
+        self._parts[rows.start] = sums.sum(axis=0)
+
+    def correlation(self) -> float:
+        """Return Pearson's correlation of both distances."""
+        a, b, aa, bb, ab = self._sums()[:5]
+        m = self.n_pairs
+        return _ratio(ab - a * b / m, aa - a * a / m, bb - b * b / m)
+
+    def sammon_stress(self, scaled: bool = True) -> float:
+        """Return Sammon's stress, of the view in its best size or as it is."""
+        d, e, ratio = self._sums()[5:]
+        scale = e / ratio if scaled and ratio else 1.0
+        return max(0.0, float((d - 2.0 * scale * e + scale**2 * ratio) / d))
+
+    def _sums(self) -> Floats:
+        return np.sum([self._parts[start] for start in sorted(self._parts)], axis=0)  # whichever thread was first
+
+
+class RankCorrelation:
+    """Spearman's correlation of both distances: by sorting few of them, or by counting many in narrow buckets."""
+
+    def __init__(self, given: Space, shown: Space) -> None:
+        self.spaces = given, shown
+        tops = np.array([given.reach, shown.reach]).view(np.int64) >> SHIFT
+        self.bases = int(tops[0]) - BUCKETS + 1, int(tops[1]) - BUCKETS + 1
+        self.counts = np.zeros((2, BUCKETS if len(given) > EXACT else 0), np.int64)
+        self._lock = Lock()
+
+    def add(self, rows: slice, first: int, given: Floats, shown: Floats) -> None:
+        """Take in the distances (b, n - first) of some samples to all from ``first`` on."""
+        from protolearn.metrics._coranking_kernels import tally
+
+        if len(self.spaces[0]) <= EXACT:
+            return
+        for distances, base, counts in zip((given, shown), self.bases, self.counts):
+            with self._lock:
+                tally(distances, rows.start - first, SHIFT, base, counts)
+
+    def correlation(self, n_jobs: int | None = None) -> float:
+        """Return the correlation; of many distances after all have been added."""
+        if len(self.spaces[0]) <= EXACT:
+            ranks = [rankdata(_pairs(space)) for space in self.spaces]
+            x, y = (rank - rank.mean() for rank in ranks)
+            return _ratio(x @ y, x @ x, y @ y)
+        values = [_centred_ranks(counts) for counts in self.counts]
+        products = _Products(self.bases, (values[0], values[1]))
+        sweep(*self.spaces, products, above=True, n_jobs=n_jobs)
+        x, y = (float(counts @ np.square(value)) for counts, value in zip(self.counts, values))
+        return _ratio(sum(products.parts[start] for start in sorted(products.parts)), x, y)
+
+
+class _Products:
+    """Sums of the products of two ranks."""
+
+    def __init__(self, bases: tuple[int, int], values: tuple[Floats, Floats]) -> None:
+        self.bases, self.values = bases, values
+        self.parts: dict[int, float] = {}
+
+    def add(self, rows: slice, first: int, given: Floats, shown: Floats) -> None:
+        from protolearn.metrics._coranking_kernels import sum_products
+
+        self.parts[rows.start] = sum_products(given, shown, rows.start - first, SHIFT, self.bases, self.values)
+
+
+def _pairs(space: Space) -> Floats:
+    n = len(space)
+    return space.block(slice(0, n))[np.triu_indices(n, 1)]
+
+
+def _centred_ranks(counts: NDArray[np.int64]) -> Floats:
+    """Return the average rank of the members of each bucket, as a share of all, less the average of all."""
+    behind = counts.cumsum()
+    return (behind - 0.5 * counts) / behind[-1] - 0.5
+
+
+def _ratio(product: float, first: float, second: float) -> float:
+    """Return a correlation from the sums of a product and of both squares."""
+    return float(product / np.sqrt(first * second)) if first > 0.0 and second > 0.0 else float("nan")

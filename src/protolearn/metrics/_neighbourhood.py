@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.density import squared_distances
 from protolearn.core.validation import check_number
+from protolearn.metrics._coranking import rank_curves
 from protolearn.metrics._inputs import (
     BLOCK_ENTRIES,
     TIE,
@@ -24,6 +25,7 @@ from protolearn.metrics._inputs import (
     nearest_prototypes,
     prototypes_of,
 )
+from protolearn.metrics._spaces import check_spaces, documented
 
 __all__ = ["continuity", "map_continuity", "map_trustworthiness", "trustworthiness"]
 
@@ -31,22 +33,31 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-def trustworthiness(X: ArrayLike, X_embedded: ArrayLike, n_neighbors: int = 5) -> float:
+@documented
+def trustworthiness(
+    X: ArrayLike,
+    X_embedded: ArrayLike,
+    n_neighbors: int = 5,
+    *,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> float:
     """Whether the neighbours of a sample in the embedding are neighbours in the data.
 
     ``T(k) = 1 - 2 / (n k (2 n - 3 k - 1)) sum_i sum_{j in N_i} max(0, r(i, j) - k)``
 
     where ``N_i`` are the ``k`` nearest neighbours of sample i in the embedding and ``r(i, j)`` is the rank of j among
-    the neighbours of i in the data. This is scikit-learn's measure; it holds all pairwise distances in memory.
+    the neighbours of i in the data. This is scikit-learn's measure; equal distances count in the order of the samples.
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
-        Samples.
+    X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
+        Samples, or the dissimilarities between them.
     X_embedded : array-like of shape (n, q)
         Their positions in the embedding.
     n_neighbors : int, default=5
         Size ``k`` of the neighbourhoods, below ``n / 2``.
+    %(options)s
 
     Returns
     -------
@@ -67,24 +78,31 @@ def trustworthiness(X: ArrayLike, X_embedded: ArrayLike, n_neighbors: int = 5) -
     >>> trustworthiness(X, X[:, :1]) < 1.0
     True
     """
-    from sklearn.manifold import trustworthiness as sklearn_trustworthiness  # here, for it is slow to import
-
-    return float(sklearn_trustworthiness(X, X_embedded, n_neighbors=n_neighbors))
+    return _at("trustworthiness", X, X_embedded, n_neighbors, metric, n_jobs)
 
 
-def continuity(X: ArrayLike, X_embedded: ArrayLike, n_neighbors: int = 5) -> float:
+@documented
+def continuity(
+    X: ArrayLike,
+    X_embedded: ArrayLike,
+    n_neighbors: int = 5,
+    *,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> float:
     """Whether the neighbours of a sample in the data are neighbours in the embedding.
 
     It is the trustworthiness with the roles of both spaces exchanged.
 
     Parameters
     ----------
-    X : array-like of shape (n, d)
-        Samples.
+    X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
+        Samples, or the dissimilarities between them.
     X_embedded : array-like of shape (n, q)
         Their positions in the embedding.
     n_neighbors : int, default=5
         Size of the neighbourhoods, below ``n / 2``.
+    %(options)s
 
     Returns
     -------
@@ -106,7 +124,7 @@ def continuity(X: ArrayLike, X_embedded: ArrayLike, n_neighbors: int = 5) -> flo
     >>> round(trustworthiness(circle, angle, 3), 2), round(continuity(circle, angle, 3), 2)
     (1.0, 0.95)
     """
-    return trustworthiness(X_embedded, X, n_neighbors)
+    return _at("continuity", X, X_embedded, n_neighbors, metric, n_jobs)
 
 
 def map_trustworthiness(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
@@ -188,14 +206,24 @@ def map_continuity(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
     return _average_over_ties(X, estimator, n_neighbors, shown_first=False)
 
 
+def _at(name: str, X: ArrayLike, X_embedded: ArrayLike, n_neighbors: int, metric: str, n_jobs: int | None) -> float:
+    given, shown = check_spaces(X, X_embedded, metric)
+    _check_below_half(n_neighbors, len(given))
+    return float(getattr(rank_curves(given, shown, n_jobs), name)[n_neighbors - 1])
+
+
+def _check_below_half(n_neighbors: int, n: int) -> None:
+    check_number("n_neighbors", n_neighbors, integer=True, low=1)
+    if n_neighbors >= n / 2:
+        raise ValueError(f"n_neighbors={n_neighbors} must be less than half the number of samples, n={n}.")
+
+
 def _average_over_ties(X: Any, estimator: Any, n_neighbors: int, *, shown_first: bool) -> float:
     """Take neighbours from the map and ranks from the data, or the other way round."""
     lattice = lattice_of(estimator)
     winners = nearest_prototypes(X, estimator)[0]
     n = len(winners)
-    check_number("n_neighbors", n_neighbors, integer=True, low=1)
-    if n_neighbors >= n / 2:
-        raise ValueError(f"n_neighbors={n_neighbors} must be less than half the number of samples, n={n}.")
+    _check_below_half(n_neighbors, n)
     squares_from = _squares_between_samples(X, estimator)
     size = max(1, BLOCK_ENTRIES // n)
     penalty = 0.0

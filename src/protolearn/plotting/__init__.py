@@ -1,4 +1,4 @@
-"""Pictures of fitted maps and classifiers, drawn with matplotlib: lattices, prototypes, examples, shapes, relevances.
+"""Pictures of fitted maps, classifiers and views, drawn with matplotlib: lattices, prototypes, relevances, embeddings.
 
 Every function takes what it shows first, as a rule a fitted estimator, draws into ``ax`` or a new figure, and returns
 the Axes; nothing is shown or saved, and matplotlib's settings stay as they are. Colour bars and legends stand to the
@@ -14,7 +14,9 @@ except ImportError as error:
     ) from error
 
 from protolearn.plotting._curves import plot_history, plot_topographic_function
+from protolearn.plotting._divergences import plot_divergence_octant, plot_divergence_simplex
 from protolearn.plotting._eigenimages import plot_codebook, plot_eigenimages, plot_misclassified, plot_variation
+from protolearn.plotting._embedding import plot_coranking, plot_embedding, plot_images, plot_quality
 from protolearn.plotting._features import plot_graph, plot_prototypes
 from protolearn.plotting._lvq import plot_decision_regions, plot_view
 from protolearn.plotting._maps import plot_class_map, plot_component_planes, plot_hits, plot_u_matrix
@@ -27,21 +29,27 @@ __all__ = [
     "plot_class_map",
     "plot_codebook",
     "plot_component_planes",
+    "plot_coranking",
     "plot_decision_regions",
+    "plot_divergence_octant",
+    "plot_divergence_simplex",
     "plot_eigenimages",
     "plot_eigenvalues",
     "plot_ellipses",
+    "plot_embedding",
     "plot_examples",
     "plot_explanation",
     "plot_graph",
     "plot_history",
     "plot_hits",
+    "plot_images",
     "plot_learning_curve",
     "plot_margins",
     "plot_misclassified",
     "plot_profiles",
     "plot_prototype_view",
     "plot_prototypes",
+    "plot_quality",
     "plot_relevance_matrix",
     "plot_relevances",
     "plot_spectrum",

@@ -1,0 +1,465 @@
+"""Data for two-dimensional views: clusters, images, spectra, histograms and sequences whose true structure is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.ndimage import gaussian_filter
+from sklearn.utils import check_array, check_random_state, check_scalar
+
+from protolearn.core.validation import check_option
+from protolearn.datasets._shares import labels_in_shares
+
+__all__ = [
+    "make_evolved_sequences",
+    "make_noisy_histograms",
+    "make_rotating_objects",
+    "make_spectra",
+    "make_three_gaussians",
+    "make_three_tip_star",
+]
+
+Floats = NDArray[np.float64]
+Labels = NDArray[np.intp]
+
+CLASS_SEED = 9  # species are the same for every random_state
+
+STACK_GAP = 4.5
+STACK_SPREAD = np.array([4.0, 0.3, 6.0])
+
+TIP_ANGLES = np.radians([90.0, 210.0, 330.0])
+TIP_RADIUS, TIP_OFFSET = 5.0, 1.1  # of a cluster: along the axis of its tip, and across
+TIP_SPREAD = np.array([2.0, 0.7])
+
+N_BLOBS = 12
+DEPTH = 0.4  # how much brighter than in the middle a blob is at the front
+
+N_BINS, GENUS_PEAKS, OWN_PEAKS = 1000, 60, 30
+KEPT, DROPOUT, HEIGHT_SPREAD = 0.6, 0.15, 0.4
+
+SCENE = (240, 320)  # pixels of the generated pictures
+
+LETTERS = "ACDEFGHIKLMNPQRSTVWY"  # amino acids
+BETWEEN, WITHIN = 0.35, (0.02, 0.12)  # substitutions per letter on a branch
+
+
+def make_three_gaussians(n_per_class: int = 100, *, random_state: Any = None) -> tuple[Floats, Labels]:
+    """Make three flat Gaussian classes in space, one above the other, which principal components lay on one another.
+
+    The second feature alone tells the classes apart: it is -4.5, 0 or 4.5, up to a deviation of 0.3. The first and the
+    third are the same for all classes and vary more (4 and 6), so that the plane of largest variance hides the classes.
+
+    Parameters
+    ----------
+    n_per_class : int, default=100
+        Number of samples in each class.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 3)
+        The samples in random order.
+    y : ndarray of shape (n,)
+        The class, 0, 1 or 2.
+
+    References
+    ----------
+    Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, section 6.4, describes such data without numbers; these here are chosen.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_three_gaussians
+    >>> X, y = make_three_gaussians(random_state=0)
+    >>> X.shape, X.var(axis=0).round().astype(int)
+    ((300, 3), array([15, 14, 32]))
+    """
+    check_scalar(n_per_class, "n_per_class", Integral, min_val=1)
+    rng = check_random_state(random_state)
+    y = labels_in_shares(3 * n_per_class, np.ones(3), rng)
+    X = STACK_SPREAD * rng.standard_normal((len(y), 3))
+    X[:, 1] += STACK_GAP * (y - 1)
+    return X, y
+
+
+def make_three_tip_star(
+    n_per_cluster: int = 500, *, n_noise: int = 8, noise: float = 3.6, random_state: Any = None
+) -> tuple[Floats, Labels]:
+    """Make two overlapping classes of three clusters each, a star with three tips, hidden among noisy features.
+
+    In the plane of the first two features, each tip of the star consists of two long clusters side by side, one of
+    each class. All other features are noise of a larger variance. The nearest neighbour has the wrong class for about
+    10% of the samples in the plane of the star, and for about 39% in all features.
+
+    Parameters
+    ----------
+    n_per_cluster : int, default=500
+        Number of samples in each of the six clusters.
+    n_noise : int, default=8
+        Number of features that are noise.
+    noise : float, default=3.6
+        Their standard deviation.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 2 + n_noise)
+        The samples in random order.
+    y : ndarray of shape (n,)
+        The class, 0 or 1.
+
+    References
+    ----------
+    Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, section 7.3.1. The numbers are chosen so that errors are like those reported there.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_three_tip_star
+    >>> X, y = make_three_tip_star(random_state=0)
+    >>> X.shape, int(y.sum())
+    ((3000, 10), 1500)
+    """
+    check_scalar(n_per_cluster, "n_per_cluster", Integral, min_val=1)
+    check_scalar(n_noise, "n_noise", Integral, min_val=0)
+    check_scalar(noise, "noise", Real, min_val=0)
+    rng = check_random_state(random_state)
+    cluster = labels_in_shares(6 * n_per_cluster, np.ones(6), rng)
+    tip, y = np.divmod(cluster, 2)
+    along, across = TIP_SPREAD[:, None] * rng.standard_normal((2, len(y)))
+    along += TIP_RADIUS
+    across += TIP_OFFSET * (2 * y - 1)
+    cos, sin = np.cos(TIP_ANGLES[tip]), np.sin(TIP_ANGLES[tip])
+    star = np.column_stack([along * cos - across * sin, along * sin + across * cos])
+    return np.hstack([star, noise * rng.standard_normal((len(y), n_noise))]), y
+
+
+def make_rotating_objects(
+    n_objects: int = 20, n_views: int = 72, *, size: int = 32, random_state: Any = None
+) -> tuple[Floats, Labels]:
+    """Make images of solid objects, each seen from all sides: a closed loop of images for every object.
+
+    A stand-in for photographs of things on a turntable. An object is a cloud of 12 bright round blobs that turns about
+    the upright axis in equal steps; blobs at the front are brighter than those at the back.
+
+    Parameters
+    ----------
+    n_objects : int, default=20
+        Number of objects.
+    n_views : int, default=72
+        Number of images of each object, in steps of ``360 / n_views`` degrees.
+    size : int, default=32
+        Height and width of an image in pixels.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible objects.
+
+    Returns
+    -------
+    X : ndarray of shape (n_objects * n_views, size * size)
+        The images, with values from 0 to 1 in each: all views of the first object in the order of the angle, then those
+        of the second one, and so on.
+    y : ndarray of shape (n_objects * n_views,)
+        The object in each image.
+
+    References
+    ----------
+    Nene, S. A., Nayar, S. K., Murase, H. (1996). Columbia Object Image Library (COIL-20). Technical Report CUCS-005-96.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_rotating_objects
+    >>> X, y = make_rotating_objects(3, 36, random_state=0)
+    >>> X.shape, y[[0, 35, 36]]
+    ((108, 1024), array([0, 0, 1]))
+    """
+    check_scalar(n_objects, "n_objects", Integral, min_val=1)
+    check_scalar(n_views, "n_views", Integral, min_val=1)
+    check_scalar(size, "size", Integral, min_val=2)
+    rng = check_random_state(random_state)
+    angles = 2.0 * np.pi * np.arange(n_views) / n_views
+    X = np.concatenate([_turned(angles, size, rng) for _ in range(n_objects)])
+    return X, np.repeat(np.arange(n_objects), n_views)
+
+
+def make_spectra(
+    n_samples: int = 3048, n_genera: int = 40, n_species: int = 5, *, random_state: Any = None
+) -> tuple[Floats, Labels]:
+    """Make spectra of peaks for many species, some of which are related.
+
+    A stand-in for mass spectra of bacteria. The species of a genus share some of its 60 peaks, each keeping 36 of them,
+    and have 30 of their own. In a sample of a species, peaks are missing with probability 0.15, and the others have
+    log-normal heights.
+
+    Parameters
+    ----------
+    n_samples : int, default=3048
+        Number of spectra, about as many of each species.
+    n_genera : int, default=40
+        Number of genera.
+    n_species : int, default=5
+        Number of species in each genus.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples. The species are always the same.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 1000)
+        The spectra in random order; each adds up to one.
+    y : ndarray of shape (n,)
+        The species, from 0 to ``n_genera * n_species - 1``; its genus is ``y // n_species``.
+
+    References
+    ----------
+    Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, section 9.7.2, shows such data; these here are invented.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_spectra
+    >>> X, y = make_spectra(random_state=0)
+    >>> X.shape, len(set(y)), bool((X > 0).sum(axis=1).max() <= 66)
+    ((3048, 1000), 200, True)
+    """
+    check_scalar(n_samples, "n_samples", Integral, min_val=1)
+    check_scalar(n_genera, "n_genera", Integral, min_val=1)
+    check_scalar(n_species, "n_species", Integral, min_val=1)
+    rng = check_random_state(random_state)
+    y = labels_in_shares(n_samples, np.ones(n_genera * n_species), rng)
+    peaks = np.concatenate([_species_of_genus(genus, n_species) for genus in range(n_genera)])
+    seen = peaks[y] & (rng.uniform(size=(n_samples, N_BINS)) >= DROPOUT)
+    X = np.where(seen, rng.lognormal(0.0, HEIGHT_SPREAD, (n_samples, N_BINS)), 0.0)
+    return X / X.sum(axis=1, keepdims=True), y
+
+
+def make_noisy_histograms(
+    image: Literal["moon", "dolphins"] | ArrayLike = "moon",
+    levels: ArrayLike | None = None,
+    *,
+    noise: Literal["contrast", "uniform"] = "contrast",
+    binning: Literal["range", "clip"] = "range",
+    n_bins: int = 256,
+    return_images: bool = False,
+    random_state: Any = None,
+) -> tuple[NDArray[Any], ...]:
+    """Make the histograms of a grey image that is changed more and more.
+
+    With these, one can see whether a divergence of histograms grows with the difference of the levels: at best, the
+    matrix of all divergences is a band.
+
+    Parameters
+    ----------
+    image : {"moon", "dolphins"} or array-like of shape (h, w), default="moon"
+        An image with values from 0 to 1, or a generated one: a bright disc with spots in a dark sky, or dark bodies in
+        front of waves.
+    levels : array-like of shape (m,), optional
+        How strongly to change the image. By default 1, 2, ..., 9 for contrast, and 50/255, 100/255, ..., 450/255 for
+        uniform noise.
+    noise : {"contrast", "uniform"}, default="contrast"
+        What a level ``l`` does to an image ``I``: ``I (l (I - min I) + 1)``, or ``I + U`` with a number ``U`` drawn
+        between 0 and ``l`` for each pixel.
+    binning : {"range", "clip"}, default="range"
+        What becomes of values above 1: bins cover all values of all levels, or values above 1 count as 1.
+    n_bins : int, default=256
+        Number of bins of a histogram.
+    return_images : bool, default=False
+        Return the images too.
+    random_state : int, RandomState or None, default=None
+        Seed for a reproducible image and noise.
+
+    Returns
+    -------
+    histograms : ndarray of shape (m + 1, n_bins)
+        Numbers of pixels, of the image itself and of all levels.
+    levels : ndarray of shape (m + 1,)
+        The levels, the first of which is 0.
+    images : ndarray of shape (m + 1, h, w)
+        The images, only if `return_images` is true.
+
+    References
+    ----------
+    Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, section 9.2.4, does this with photographs.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_noisy_histograms
+    >>> histograms, levels = make_noisy_histograms(random_state=0)
+    >>> histograms.shape, levels
+    ((10, 256), array([0., 1., 2., 3., 4., 5., 6., 7., 8., 9.]))
+    """
+    check_option("noise", noise, ("contrast", "uniform"))
+    check_option("binning", binning, ("range", "clip"))
+    check_scalar(n_bins, "n_bins", Integral, min_val=1)
+    rng = check_random_state(random_state)
+    original = _picture(image, rng)
+    strengths = np.concatenate([[0.0], _check_levels(levels, noise)])
+    each = strengths[:, None, None]
+    if noise == "contrast":
+        images = original * (each * (original - original.min()) + 1.0)
+    else:
+        images = original + each * rng.uniform(size=(len(each), *original.shape))
+    images = np.minimum(images, 1.0) if binning == "clip" else images
+    highest = max(1.0, float(images.max()))
+    histograms = np.array([np.histogram(one, n_bins, (0.0, highest))[0] for one in images])
+    return (histograms, strengths, images) if return_images else (histograms, strengths)
+
+
+def make_evolved_sequences(
+    sizes: Sequence[int] = (72, 72, 39, 30, 13), *, length: int = 300, random_state: Any = None
+) -> tuple[list[str], Labels]:
+    """Make sequences of amino acids that have evolved from a common ancestor, and families of them.
+
+    A stand-in for globins. The ancestor of each family descends from that of a random earlier family, on a branch of
+    0.35 substitutions per letter, and each sequence from a random earlier one of its family, on a branch of 0.02 to
+    0.12. Letters are substituted only, so that all sequences have the same length. The evolutionary distance of two
+    sequences, the length of the way between them in this tree, is about ``-19/20 log(1 - 20/19 p)``, where ``p`` is the
+    share of places at which they differ.
+
+    Parameters
+    ----------
+    sizes : sequence of int, default=(72, 72, 39, 30, 13)
+        Number of sequences in each family.
+    length : int, default=300
+        Number of letters of a sequence.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible sequences.
+
+    Returns
+    -------
+    sequences : list of str
+        The sequences in random order.
+    y : ndarray of shape (n,)
+        The family of each sequence.
+
+    See Also
+    --------
+    make_string_classes : Sequences of unequal length, from which places are lost and to which others are added.
+
+    References
+    ----------
+    Jukes, T. H., Cantor, C. R. (1969). Evolution of protein molecules. In Mammalian Protein Metabolism, 21-132.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.datasets import make_evolved_sequences
+    >>> from protolearn.dissimilarities import hamming
+    >>> sequences, y = make_evolved_sequences(random_state=0)
+    >>> D = -19 / 20 * np.log(1 - 20 / 19 * hamming(sequences))
+    >>> same = np.equal.outer(y, y)
+    >>> bool(D[same].mean() < 0.5 * D[~same].mean())
+    True
+    """
+    for size in sizes:
+        check_scalar(size, "sizes", Integral, min_val=1)
+    check_scalar(length, "length", Integral, min_val=1)
+    rng = check_random_state(random_state)
+    ancestor = rng.randint(len(LETTERS), size=length)
+    ancestors = _descendants(ancestor, len(sizes), (BETWEEN, BETWEEN), rng)
+    codes = np.concatenate([_descendants(first, size, WITHIN, rng) for first, size in zip(ancestors, sizes)])
+    order = rng.permutation(len(codes))
+    alphabet = np.frombuffer(LETTERS.encode(), dtype=np.uint8)
+    return [bytes(row).decode() for row in alphabet[codes[order]]], np.repeat(np.arange(len(sizes)), sizes)[order]
+
+
+def _turned(angles: Floats, size: int, rng: np.random.RandomState) -> Floats:
+    """Images (v, size * size) of one new object turned by angles (v,), seen from far away."""
+    directions = rng.standard_normal((N_BLOBS, 3))
+    radii = rng.uniform(size=(N_BLOBS, 1)) ** (1.0 / 3.0)  # uniform in the unit ball
+    x, y, z = (radii * directions / np.linalg.norm(directions, axis=1, keepdims=True)).T
+    amplitudes, widths = rng.uniform(0.4, 1.0, N_BLOBS), rng.uniform(0.12, 0.3, N_BLOBS)
+    cos, sin = np.cos(angles)[:, None], np.sin(angles)[:, None]
+    across, depth = x * cos + y * sin, y * cos - x * sin
+    pixels = np.linspace(-1.3, 1.3, size)
+    columns = np.exp(-0.5 * np.square((pixels - across[..., None]) / widths[:, None]))
+    rows = np.exp(-0.5 * np.square((pixels[::-1] - z[:, None]) / widths[:, None]))
+    images = np.einsum("vb,br,vbc->vrc", amplitudes * (1.0 + DEPTH * depth), rows, columns).reshape(len(angles), -1)
+    return images / images.max(axis=1, keepdims=True)
+
+
+def _species_of_genus(genus: int, n_species: int) -> NDArray[np.bool_]:
+    """Where the species of a genus have peaks (n_species, N_BINS); the first ones are the same for any number."""
+    rng = np.random.RandomState([CLASS_SEED, genus])
+    bins = rng.permutation(N_BINS)
+    template, others = bins[:GENUS_PEAKS], bins[GENUS_PEAKS:]
+    peaks = np.zeros((n_species, N_BINS), dtype=bool)
+    for own in peaks:
+        own[rng.choice(template, round(KEPT * GENUS_PEAKS), replace=False)] = True
+        own[rng.choice(others, OWN_PEAKS, replace=False)] = True
+    return peaks
+
+
+def _picture(image: Any, rng: np.random.RandomState) -> Floats:
+    """Return an image (h, w) with values from 0 to 1, generated if it is named."""
+    if isinstance(image, str):
+        check_option("image", image, tuple(SCENES), also=", or an array (h, w)")
+        return np.clip(SCENES[image](rng), 0.0, 1.0)
+    pixels = check_array(image, dtype=np.float64, input_name="image")
+    if pixels.min() < 0 or pixels.max() > 1:
+        raise ValueError(
+            f"image has values from {pixels.min():g} to {pixels.max():g}; scale it to values from 0 to 1, for instance "
+            "by a division by 255."
+        )
+    return pixels
+
+
+def _moon(rng: np.random.RandomState) -> Floats:
+    up, across = _coordinates()
+    sky = 0.04 + 0.015 * rng.standard_normal(SCENE)
+    disc = 0.6 + 0.12 * _texture(8.0, rng) + 0.03 * rng.standard_normal(SCENE)
+    return np.where(np.hypot(up, across - 0.1) < 0.55, disc, sky)
+
+
+def _dolphins(rng: np.random.RandomState) -> Floats:
+    up, across = _coordinates()
+    waves = 0.55 + 0.12 * np.sin(24.0 * up + 2.0 * _texture(20.0, rng)) + 0.03 * rng.standard_normal(SCENE)
+    for height, place in ((-0.35, -0.6), (0.1, 0.15), (0.45, 0.7)):
+        tilt = up - height - 0.2 * (across - place)
+        body = np.hypot(tilt / 0.14, (across - place) / 0.42) < 1.0
+        waves = np.where(body, 0.15 + 0.04 * _texture(4.0, rng), waves)
+    return waves
+
+
+SCENES = {"moon": _moon, "dolphins": _dolphins}
+
+
+def _coordinates() -> tuple[Floats, Floats]:
+    """Return how far up and across each pixel of a picture is from its middle, in halves of its height."""
+    height, width = SCENE
+    up, across = np.mgrid[:height, :width]
+    return 1.0 - 2.0 * up / (height - 1), (2.0 * across - (width - 1)) / (height - 1)
+
+
+def _texture(smoothness: float, rng: np.random.RandomState) -> Floats:
+    """Return smooth noise of mean 0 and variance 1."""
+    field = gaussian_filter(rng.standard_normal(SCENE), smoothness)
+    return (field - field.mean()) / field.std()
+
+
+def _check_levels(levels: ArrayLike | None, noise: str) -> Floats:
+    if levels is None:
+        return np.arange(1.0, 10.0) if noise == "contrast" else np.arange(50.0, 451.0, 50.0) / 255.0
+    given = np.atleast_1d(np.asarray(levels, dtype=np.float64))
+    if given.ndim != 1 or not (np.isfinite(given) & (given >= 0)).all():
+        raise ValueError(f"levels={levels!r} must be numbers of at least 0 in one row.")
+    return given
+
+
+def _descendants(
+    first: NDArray[Any], n_sequences: int, branches: tuple[float, float], rng: np.random.RandomState
+) -> NDArray[Any]:
+    """Return a sequence and others (n, length), each of which descends from a random one before it."""
+    family = [first]
+    for older in range(1, n_sequences):
+        parent = family[rng.randint(older)]
+        odds = 20.0 / 19.0 * rng.uniform(*branches)
+        # A new letter drawn from all of them is the old one again in one of 20 cases.
+        changed = rng.uniform(size=len(first)) < -np.expm1(-odds)
+        family.append(np.where(changed, rng.randint(len(LETTERS), size=len(first)), parent))
+    return np.array(family)

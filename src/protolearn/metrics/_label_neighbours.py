@@ -1,0 +1,140 @@
+"""Whether samples of the same class lie together in a view."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial import KDTree
+from sklearn.utils import column_or_1d
+
+from protolearn.core.threads import chunk_threads
+from protolearn.metrics._coranking import neighbour_order
+from protolearn.metrics._spaces import Points, Space, blocks, check_size, check_space
+
+__all__ = ["check_labels", "nearest_neighbor_error", "neighborhood_hit"]
+
+Indices = NDArray[np.intp]
+
+
+def neighborhood_hit(
+    Y: ArrayLike, y: ArrayLike, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs: int | None = None
+) -> float:
+    """Share of the nearest neighbours of a sample that have its label, on average over the samples.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n, q), or (n, n) with ``metric="precomputed"``
+        Positions of the samples in a view, or dissimilarities.
+    y : array-like of shape (n,)
+        Labels.
+    n_neighbors : int, default=10
+        Number of neighbours, equally far ones in the order of the samples.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What Y holds.
+    n_jobs : int, optional
+        Number of threads; None means as many as the matrix library may use.
+
+    Returns
+    -------
+    float
+        1 if classes lie apart.
+
+    References
+    ----------
+    Paulovich, F. V., Nonato, L. G., Minghim, R., Levkowitz, H. (2008). Least square projection: a fast high-precision
+    multidimensional projection technique. IEEE Transactions on Visualization and Computer Graphics 14, 564-575.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import neighborhood_hit
+    >>> neighborhood_hit([[0.0], [1.0], [3.0], [4.0]], ["a", "a", "a", "b"], n_neighbors=2)
+    0.625
+    """
+    neighbours, labels = _neighbours(Y, y, n_neighbors, metric, n_jobs)
+    return float((labels[neighbours] == labels[:, None]).mean())
+
+
+def nearest_neighbor_error(
+    Y: ArrayLike, y: ArrayLike, n_neighbors: int = 1, *, metric: str = "euclidean", n_jobs: int | None = None
+) -> float:
+    """Share of the samples whose nearest neighbours, themselves left out, vote for another class.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n, q), or (n, n) with ``metric="precomputed"``
+        Positions of the samples in a view, or dissimilarities.
+    y : array-like of shape (n,)
+        Labels.
+    n_neighbors : int, default=1
+        Number of neighbours, equally far ones in the order of the samples. Of classes with as many votes the first one,
+        in sorted order, wins.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        What Y holds.
+    n_jobs : int, optional
+        Number of threads; None means as many as the matrix library may use.
+
+    Returns
+    -------
+    float
+        0 if all samples are classified correctly.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import nearest_neighbor_error
+    >>> nearest_neighbor_error([[0.0], [1.0], [3.0], [4.0]], ["a", "a", "a", "b"])
+    0.5
+    """
+    neighbours, labels = _neighbours(Y, y, n_neighbors, metric, n_jobs)
+    votes = np.zeros((len(labels), labels.max() + 1), np.intp)
+    for nearest in neighbours.T:
+        votes[np.arange(len(labels)), labels[nearest]] += 1
+    return float((votes.argmax(axis=1) != labels).mean())
+
+
+def check_labels(y: ArrayLike, n: int) -> Indices:
+    """Return the number (n,) of the class of each sample.
+
+    Examples
+    --------
+    >>> check_labels(["b", "a", "b"], 3)
+    array([1, 0, 1])
+    """
+    labels = column_or_1d(y)
+    if len(labels) != n:
+        raise ValueError(f"y has {len(labels)} labels, but there are {n} samples; give one for each.")
+    return np.unique(labels, return_inverse=True)[1]
+
+
+def _neighbours(
+    Y: ArrayLike, y: ArrayLike, n_neighbors: int, metric: str, n_jobs: int | None
+) -> tuple[Indices, Indices]:
+    """Return the nearest neighbours (n, k) and the labels (n,)."""
+    space = check_space(Y, metric, "Y")
+    n = len(space)
+    check_size("n_neighbors", n_neighbors, n - 1, n)
+    labels = check_labels(y, n)
+    with chunk_threads(n_jobs) as n_threads:
+        return _nearest(space, n_neighbors, n_threads), labels
+
+
+def _nearest(space: Space, k: int, n_threads: int) -> Indices:
+    """Return the nearest neighbours (n, k) of all samples, in any order; equally far ones go by their index."""
+    n = len(space)
+    nearest, settled = np.empty((n, k), np.intp), np.zeros(n, dtype=bool)
+    if isinstance(space, Points) and space.by_differences and k + 2 <= n:
+        distances, found = KDTree(space.points).query(space.points, k + 2, workers=n_threads)
+        own = found == np.arange(n)[:, None]
+        settled = own.any(axis=1) & (distances[:, k] < distances[:, k + 1])
+        own[~settled, -1] = True
+        own[~settled, :-1] = False
+        nearest = found[~own].reshape(n, k + 1)[:, :k]
+    rows = np.flatnonzero(~settled)
+
+    def sort(part: slice) -> None:
+        nearest[rows[part]] = neighbour_order(space.block(rows[part]), rows[part])[:, :k]
+
+    with ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(sort, blocks(len(rows), n)))
+    return nearest

@@ -1,0 +1,190 @@
+"""Distances in the data and in a view of it, blocks of rows at a time, so that no measure holds all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
+from sklearn.utils import check_array
+
+from protolearn.core.density import squared_distances
+from protolearn.core.documentation import filled
+from protolearn.core.threads import chunk_threads
+from protolearn.core.validation import check_number, check_option
+from protolearn.dissimilarities import check_dissimilarities
+
+__all__ = [
+    "Collector",
+    "Dissimilar",
+    "Points",
+    "Space",
+    "blocks",
+    "check_size",
+    "check_space",
+    "check_spaces",
+    "documented",
+    "sweep",
+]
+
+BLOCK_ENTRIES = 1 << 20  # distances held at once by a thread: 8 MB
+FEW_FEATURES = 16  # up to which differences are as fast as a matrix product
+
+Floats = NDArray[np.float64]
+F = TypeVar("F", bound=Callable[..., Any])
+
+VIEW = """
+X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
+    Samples, or the dissimilarities between them.
+Y : array-like of shape (n, q)
+    Positions of the samples in the view.
+"""
+
+OPTIONS = """
+metric : {"euclidean", "precomputed"}, default="euclidean"
+    What X holds: vectors, compared by their Euclidean distance, or dissimilarities.
+n_jobs : int, optional
+    Number of threads; None means as many as the matrix library may use.
+"""
+
+
+def documented(function: F) -> F:
+    """Fill the parameters that the measures of views share into a docstring."""
+    return filled({"view": VIEW, "options": OPTIONS})(function)  # type: ignore[type-var]
+
+
+class Space(Protocol):
+    """Samples that have distances."""
+
+    reach: float  # no distance is larger
+
+    def __len__(self) -> int: ...
+
+    def block(self, rows: slice | NDArray[np.intp], first: int = 0) -> Floats:
+        """Return the distances (b, n - first) of some samples to all from ``first`` on."""
+
+
+class Points:
+    """Points of a Euclidean space, the rows of an array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Points(np.array([[0.0, 0.0], [3.0, 4.0]])).block(slice(0, 1))
+    array([[0., 5.]])
+    """
+
+    def __init__(self, points: NDArray[Any]) -> None:
+        with np.errstate(over="ignore"):
+            middle = points[np.square(points - points.mean(axis=0)).sum(axis=1).argmin()]
+            self.reach = 2.0 * float(np.sqrt(np.square(points - middle).sum(axis=1).max()))
+        self.by_differences = points.shape[1] <= FEW_FEATURES
+        # Products are exact near the origin only. Measured from one of them, points on a grid stay on it, so that
+        # distances that are equal are found so.
+        self.points = points if self.by_differences else points - middle
+
+    def __len__(self) -> int:
+        return len(self.points)
+
+    def block(self, rows: slice | NDArray[np.intp], first: int = 0) -> Floats:
+        """Return the distances (b, n - first) of some samples to all from ``first`` on."""
+        if self.by_differences:
+            return cdist(self.points[rows], self.points[first:])
+        squared = squared_distances(self.points[rows], self.points[first:])
+        return np.sqrt(squared, out=squared)
+
+
+class Dissimilar:
+    """Objects known by their dissimilarities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Dissimilar(np.array([[0.0, 5.0], [5.0, 0.0]])).block(slice(0, 1))
+    array([[0., 5.]])
+    """
+
+    def __init__(self, matrix: NDArray[Any]) -> None:
+        self.matrix = matrix
+        self.reach = float(matrix.max())
+
+    def __len__(self) -> int:
+        return len(self.matrix)
+
+    def block(self, rows: slice | NDArray[np.intp], first: int = 0) -> Floats:
+        """Return the distances (b, n - first) of some samples to all from ``first`` on."""
+        return np.maximum(self.matrix[rows, first:], 0.0, dtype=np.float64)  # negative ones are rounding
+
+
+class Collector(Protocol):
+    """Something that adds up over blocks of distances."""
+
+    def add(self, rows: slice, first: int, given: Floats, shown: Floats) -> None:
+        """Take in the distances (b, n - first) of some samples to all from ``first`` on, from several threads."""
+
+
+def check_spaces(X: ArrayLike, Y: ArrayLike, metric: str = "euclidean") -> tuple[Space, Space]:
+    """Return the data and the view, with as many samples each.
+
+    Examples
+    --------
+    >>> given, shown = check_spaces([[0.0], [1.0], [2.0]], [[0.0], [3.0], [4.0]])
+    >>> shown.block(slice(0, 1))
+    array([[0., 3., 4.]])
+    """
+    given, shown = check_space(X, metric), check_space(Y, name="Y")
+    if len(given) != len(shown):
+        raise ValueError(f"X has {len(given)} samples, but Y has {len(shown)} positions; give one for each.")
+    return given, shown
+
+
+def check_space(X: ArrayLike, metric: str = "euclidean", name: str = "X") -> Space:
+    """Return samples, at least three and not all the same, as something that has distances.
+
+    Examples
+    --------
+    >>> check_space([[1.0], [1.0], [1.0]])
+    Traceback (most recent call last):
+    ...
+    ValueError: All samples in X coincide, so there are no distances to compare.
+    """
+    check_option("metric", metric, ("euclidean", "precomputed"))
+    space: Space
+    if metric == "precomputed":
+        space = Dissimilar(check_dissimilarities(X))
+    else:
+        space = Points(check_array(X, dtype=np.float64, input_name=name))
+    if len(space) < 3:
+        raise ValueError(f"{name} has {len(space)} samples; neighbours can be compared from 3 on.")
+    if space.reach == np.inf:
+        raise ValueError(f"Squared distances between samples in {name} are too large for a number; rescale them.")
+    if not space.reach:
+        raise ValueError(f"All samples in {name} coincide, so there are no distances to compare.")
+    return space
+
+
+def check_size(name: str, value: Any, high: int, n: int) -> None:
+    """Require the size of a neighbourhood among n samples."""
+    check_number(name, value, integer=True, low=1, high=high, also=f", as there are {n} samples")
+
+
+def sweep(given: Space, shown: Space, *collectors: Collector, above: bool = False, n_jobs: int | None = None) -> None:
+    """Show all distances to the collectors, blocks of rows at a time; with ``above`` only from the diagonal on."""
+
+    def visit(rows: slice) -> None:
+        first = rows.start if above else 0
+        distances = given.block(rows, first), shown.block(rows, first)
+        for collector in collectors:
+            collector.add(rows, first, *distances)
+
+    with chunk_threads(n_jobs) as n_threads, ThreadPoolExecutor(n_threads) as pool:
+        list(pool.map(visit, blocks(len(given))))
+
+
+def blocks(n_rows: int, n_columns: int | None = None) -> Iterator[slice]:
+    """Cut rows into blocks of so many that the columns, as many as rows by default, make no large array."""
+    size = max(1, BLOCK_ENTRIES // (n_columns or n_rows))
+    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))

@@ -1,0 +1,562 @@
+"""Pictures of views of data: positions with class names or images, and how well neighbourhoods are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+from matplotlib.cm import ScalarMappable
+from matplotlib.collections import LineCollection, PatchCollection
+from matplotlib.colors import LogNorm, Normalize
+from matplotlib.patches import Rectangle
+from matplotlib.patheffects import withStroke
+from matplotlib.ticker import LogLocator
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+from sklearn.utils.validation import check_is_fitted
+
+from protolearn.core.validation import check_number, check_option
+from protolearn.metrics import ViewQuality
+from protolearn.plotting._bars import MOST_NAMES, label_size, whole_numbers
+from protolearn.plotting._cells import points_per_unit
+from protolearn.plotting._inputs import check_labels
+from protolearn.plotting._labels import LARGEST, SMALLEST, _Box, _extent, _ScaledText
+from protolearn.plotting._relational import _bare_plane
+from protolearn.plotting._style import (
+    EMPTY,
+    INK,
+    MUTED,
+    add_colour_bar,
+    add_legend,
+    axes_or_new,
+    class_colours,
+    class_handles,
+    tidy,
+)
+
+__all__ = ["plot_coranking", "plot_embedding", "plot_images", "plot_quality"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
+NAMES_SHARE = 0.12  # of the picture that names may cover before their letters get smaller
+N_PLACES = 3000  # places that are tried for a name, from the centre of its class outwards
+THUMBNAIL = 0.045  # side of a small image, as a share of the larger side of the picture
+MOST_CELLS = 600  # rows and columns of an image in which single ranks can be told apart
+MEASURES = {
+    "q_nx": "$Q_{NX}$: common neighbours",
+    "r_nx": "$R_{NX}$: common neighbours\nbeyond chance",
+    "b_nx": "$B_{NX}$: intrusive (> 0)\nor extrusive (< 0)",
+    "lcmc": "LCMC: common neighbours\nmore than by chance",
+    "trustworthiness": "trustworthiness",
+    "continuity": "continuity",
+}
+
+
+def plot_embedding(
+    Y: Any,
+    y: ArrayLike | None = None,
+    *,
+    labels: Literal["centres", "legend"] | None = "centres",
+    sizes: float | ArrayLike | None = None,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show a view of data: a point for each sample, in the colour of its class or value.
+
+    Class names stand at the centres of the classes, above those that they would hide or, where there is no room, near
+    them with a line to the centre; and never one over another. With many samples, points are small and transparent.
+    They are drawn in random order, so that no class hides another.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n, 1), (n, 2) or (n, 3), or fitted estimator
+        Positions of the samples, or an estimator with the attribute ``embedding_``, such as TSNE.
+    y : array-like of shape (n,), optional
+        Classes of the samples; or numbers that are not whole, shown by a colour bar.
+    labels : {"centres", "legend"} or None, default="centres"
+        Where to write the names of the classes. The centre of a class is the median of its positions.
+    sizes : float or array-like of shape (n,), optional
+        Areas of the points, in square points (1/72 inch); by default the smaller, the more there are.
+    ax : Axes, optional
+        Where to draw, with three dimensions if the positions have three; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing. Positions on a line are drawn in a row for each class, scattered up and down a little.
+
+    See Also
+    --------
+    plot_images : Small images at their positions.
+    plot_view : What a classifier with a matrix sees.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.decomposition import PCA
+    >>> from protolearn.plotting import plot_embedding
+    >>> data = load_iris()
+    >>> ax = plot_embedding(PCA(2).fit_transform(data.data), data.target_names[data.target])
+    >>> [text.get_text() for text in ax.texts]
+    ['setosa', 'versicolor', 'virginica']
+    """
+    if labels is not None:
+        check_option("labels", labels, ("centres", "legend"), also=", or None")
+    points = _positions(Y)
+    colours = _Colouring.of(y, len(points))
+    areas = _check_sizes(sizes, len(points))
+    order = np.random.RandomState(0).permutation(len(points))
+    if points.shape[1] == 3:
+        ax = axes_in_space(ax)
+        _frame_in_space(ax, points)
+        if labels == "centres":
+            _draw_names_in_space(ax, colours.names, _centres(points, colours.codes)[0])
+    elif points.shape[1] == 2:
+        ax = _room_for(ax, points)
+        if labels == "centres":
+            _draw_names(ax, colours.names, *_centres(points, colours.codes))
+    else:
+        ax, points = _rows(ax, points[:, 0], colours, named=labels == "centres")
+    _scatter(ax, points[order], colours.rgb[order], areas[order])
+    if labels == "legend" or colours.scale is not None:
+        colours.explain(ax)
+    return ax
+
+
+def plot_images(
+    Y: Any,
+    images: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    n_images: int = 200,
+    zoom: float = 1.0,
+    cmap: str = "gray",
+    ax: Axes | None = None,
+) -> Axes:
+    """Show a view of images: small copies of some of them at their positions, none over another.
+
+    Images are chosen one after the other, each as far away as possible from those before, until there is no room for
+    another. All samples are drawn as points behind them.
+
+    Parameters
+    ----------
+    Y : array-like of shape (n, 2), or fitted estimator
+        Positions of the samples, or an estimator with the attribute ``embedding_``, such as TSNE.
+    images : array-like of shape (n, h, w), (n, h, w, 3) or (n, h, w, 4)
+        The image of each sample, in grey or in colour as matplotlib shows it.
+    y : array-like of shape (n,), optional
+        Classes of the samples, or numbers that are not whole, for the colours of frames and points.
+    n_images : int, default=200
+        Most images to show.
+    zoom : float, default=1.0
+        Size of the images, relative to the usual one. Of smaller images, more have room.
+    cmap : str, default="gray"
+        Name of a colour map for grey images, all of which share its scale.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sklearn.decomposition import PCA
+    >>> from protolearn.plotting import plot_images
+    >>> digits = load_digits()
+    >>> ax = plot_images(PCA(2).fit_transform(digits.data), digits.images, digits.target, n_images=50)
+    >>> len(ax.images)
+    50
+    """
+    check_number("n_images", n_images, integer=True, low=1)
+    check_number("zoom", zoom, low=0, open_low=True)
+    points = _positions(Y)
+    if points.shape[1] != 2:
+        raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")
+    pixels = _check_images(images, len(points))
+    colours = _Colouring.of(y, len(points))
+    height, width = pixels.shape[1:3]
+    side = zoom * THUMBNAIL * (np.ptp(points, axis=0).max() or 1.0)
+    half = 0.5 * side * np.sqrt([width / height, height / width])
+    ax = _bare_plane(ax, np.concatenate([points - half, points + half]))
+    _scatter(ax, points, colours.rgb, _check_sizes(None, len(points)))
+    chosen = _spread_out(points / (2.0 * half), n_images, 1.1)
+    limits: dict[str, Any] = {"vmin": pixels.min(), "vmax": pixels.max()} if pixels.ndim == 3 else {}
+    for index in chosen:
+        (left, low), (right, high) = points[index] - half, points[index] + half
+        place: dict[str, Any] = {"extent": (left, right, low, high), "aspect": "equal", "zorder": 3}
+        ax.imshow(pixels[index], cmap=cmap, interpolation="nearest", **place, **limits)
+    frames = [Rectangle(tuple(corner), *(2.0 * half)) for corner in points[chosen] - half]
+    edges = colours.rgb[chosen] if y is not None else MUTED
+    ax.add_collection(PatchCollection(frames, facecolor="none", edgecolor=edges, linewidth=1.2, zorder=3.5))
+    colours.explain(ax)
+    return ax
+
+
+def plot_coranking(
+    Q: ArrayLike, *, max_rank: int | None = None, n_neighbors: int | None = None, ax: Axes | None = None
+) -> Axes:
+    """Show how ranks of neighbours change from the data to a view.
+
+    A perfect view has all pairs on the diagonal. Below it are intrusions, neighbours in the view that are farther apart
+    in the data, and above it extrusions. Pairs of ranks that do not occur are grey.
+
+    Parameters
+    ----------
+    Q : array-like of shape (n - 1, n - 1)
+        Co-ranking matrix: number of pairs with each rank in the data (row) and in the view (column).
+    max_rank : int, optional
+        Largest rank to show; by default all.
+    n_neighbors : int, optional
+        Size K of a neighbourhood, whose borders are drawn as lines.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing. In a large matrix, colours are means over blocks of ranks.
+
+    References
+    ----------
+    Lee, J. A., Verleysen, M. (2009). Quality assessment of dimensionality reduction: rank-based criteria.
+    Neurocomputing 72, 1431-1443.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.plotting import plot_coranking
+    >>> ax = plot_coranking([[3, 1, 0], [1, 2, 1], [0, 1, 3]], n_neighbors=1)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('rank in the view', 'rank in the data')
+    """
+    counts = check_array(Q, dtype="numeric", ensure_min_samples=1, input_name="Q")
+    if counts.shape[0] != counts.shape[1] or counts.min() < 0 or not counts.any():
+        raise ValueError(
+            f"Q of shape {counts.shape} is no co-ranking matrix: that is square, and its entries are numbers of pairs. "
+            "protolearn.metrics.coranking_matrix makes one."
+        )
+    n_ranks = len(counts)
+    if max_rank is not None:
+        check_number("max_rank", max_rank, integer=True, low=1, high=n_ranks)
+        n_ranks = int(max_rank)
+    if n_neighbors is not None:
+        check_number("n_neighbors", n_neighbors, integer=True, low=1, high=n_ranks)
+    means = _block_means(counts[:n_ranks, :n_ranks])
+    ax = axes_or_new(ax, 1.0)
+    tidy(ax, hidden=())
+    shown = np.ma.masked_equal(means, 0.0)
+    colours = mpl.colormaps["viridis"].with_extremes(bad=EMPTY)
+    image = ax.imshow(
+        shown,
+        cmap=colours,
+        norm=LogNorm(shown.min(), max(shown.max(), 1.01 * shown.min())),
+        interpolation="nearest",
+        extent=(0.5, n_ranks + 0.5, n_ranks + 0.5, 0.5),
+        aspect="equal",
+    )
+    add_colour_bar(ax, image, "pairs" if len(means) == n_ranks else "pairs (mean of a block of ranks)")
+    bar: Any = image.colorbar
+    bar.set_ticks(LogLocator(subs=(1.0, 2.0, 5.0)), format="%g")
+    bar.minorticks_off()
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_locator(whole_numbers())
+    if n_neighbors is not None:
+        seen_anywhere = [withStroke(linewidth=2.2, foreground=INK)]
+        for line in (ax.axhline, ax.axvline):
+            line(n_neighbors + 0.5, color="white", linewidth=1.0, path_effects=seen_anywhere)
+    ax.set(xlabel="rank in the view", ylabel="rank in the data")
+    return ax
+
+
+def plot_quality(
+    qualities: Any,
+    measure: Literal["q_nx", "r_nx", "b_nx", "lcmc", "trustworthiness", "continuity"] = "r_nx",
+    *,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show how well views keep neighbourhoods of any size: a curve over the number K of neighbours for each view.
+
+    Parameters
+    ----------
+    qualities : result of `protolearn.metrics.view_quality`, list of these, or dict of either
+        The quality of a view, or of several runs of a method, shown by their mean and, shaded, their standard
+        deviation. The keys of a dict are the names of views in the legend.
+    measure : str, default="r_nx"
+        What to show: ``"q_nx"``, ``"r_nx"``, ``"b_nx"``, ``"lcmc"``, ``"trustworthiness"`` or ``"continuity"``.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing. The legend tells the area under the curve of ``r_nx`` of each view. The grey line is what a random
+        view would have on average.
+
+    References
+    ----------
+    Lee, J. A., Verleysen, M. (2009). Quality assessment of dimensionality reduction: rank-based criteria.
+    Neurocomputing 72, 1431-1443.
+    Lee, J. A., Renard, E., Bernard, G., Dupont, P., Verleysen, M. (2013). Type 1 and 2 mixtures of Kullback-Leibler
+    divergences as cost functions in dimensionality reduction. Neurocomputing 112, 92-108.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.decomposition import PCA
+    >>> from protolearn.metrics import view_quality
+    >>> from protolearn.plotting import plot_quality
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ax = plot_quality({"PCA": view_quality(X, PCA(2).fit_transform(X)), "petals": view_quality(X, X[:, 2:])})
+    >>> [text.get_text().split()[0] for text in ax.get_legend().get_texts()]
+    ['PCA', 'petals']
+    """
+    check_option("measure", measure, tuple(MEASURES))
+    runs = _runs_by_name(qualities)
+    ax = axes_or_new(ax)
+    tidy(ax)
+    for (name, several), colour in zip(runs.items(), class_colours(len(runs))):
+        sizes, curves = several[0].k, np.array([getattr(one, measure) for one in several])
+        mean, deviation = curves.mean(axis=0), curves.std(axis=0)
+        area = f"AUC {np.mean([one.auc for one in several]):.3f}"
+        ax.plot(sizes, mean, color=colour, linewidth=1.4, label=f"{name} ({area})" if name else area)
+        if len(several) > 1:
+            ax.fill_between(sizes, mean - deviation, mean + deviation, color=colour, alpha=0.2, linewidth=0)
+    sizes = max((several[0].k for several in runs.values()), key=len)
+    if measure in ("q_nx", "b_nx", "lcmc", "r_nx"):
+        by_chance = sizes / (len(sizes) + 1) if measure == "q_nx" else np.zeros(len(sizes))
+        ax.plot(sizes, by_chance, color=MUTED, linewidth=0.8, zorder=1)
+    ax.set_xscale("log")
+    ax.set(xlim=(1, max(len(sizes), 2)), xlabel="number K of neighbours", ylabel=MEASURES[measure])
+    ax.legend(loc="best", frameon=False, fontsize="small")
+    return ax
+
+
+def axes_in_space(ax: Axes | None) -> Any:
+    """Return the Axes given, which must have three dimensions, or those of a new figure."""
+    if ax is None:
+        return plt.figure(figsize=(6.4, 5.6), layout="constrained").add_subplot(projection="3d")
+    if ax.name != "3d":
+        raise ValueError('This picture has three dimensions; make its Axes with add_subplot(projection="3d").')
+    return ax
+
+
+@dataclass(frozen=True)
+class _Colouring:
+    """The colour of each sample, and what tells what colours mean: names of classes, or a scale of values."""
+
+    rgb: Floats
+    codes: Indices
+    classes: NDArray[Any]
+    scale: ScalarMappable | None = None
+    label: str = ""
+
+    @classmethod
+    def of(cls, y: ArrayLike | None, n_samples: int) -> _Colouring:
+        values = check_labels(y, n_samples)
+        codes, classes = np.zeros(n_samples, dtype=np.intp), np.empty(0)
+        if values is None:
+            return cls(class_colours(1)[codes], codes, classes)
+        if values.dtype.kind == "f" and not (values == np.round(values)).all():
+            if not np.isfinite(values).all():
+                raise ValueError("y contains NaN or infinity; leave out such samples, or give classes.")
+            scale = ScalarMappable(Normalize(values.min(), values.max()), "viridis")
+            return cls(scale.to_rgba(values)[:, :3], codes, classes, scale, str(getattr(y, "name", None) or "y"))
+        classes, codes = np.unique(values, return_inverse=True)
+        return cls(class_colours(len(classes))[codes], codes, classes)
+
+    @property
+    def names(self) -> list[str]:
+        return list(map(str, self.classes))
+
+    def explain(self, ax: Axes) -> None:
+        """Draw a colour bar or a legend, if colours mean anything."""
+        if self.scale is not None:
+            add_colour_bar(ax, self.scale, self.label)
+        elif len(self.classes):
+            add_legend(ax, class_handles(self.classes, class_colours(len(self.classes))))
+
+
+def _positions(Y: Any) -> Floats:
+    """Return positions (n, 1 to 3), those of an estimator or those given."""
+    if hasattr(Y, "fit"):
+        check_is_fitted(Y)
+        if not hasattr(Y, "embedding_"):
+            raise ValueError(
+                f"This picture shows a view, and {type(Y).__name__} has no embedding_. Give positions of the samples, "
+                "such as the result of its transform."
+            )
+        Y = Y.embedding_
+    points = check_array(Y, dtype=np.float64, input_name="Y")
+    if points.shape[1] > 3:
+        raise ValueError(f"Y has {points.shape[1]} columns; a view has up to three.")
+    return points
+
+
+def _check_sizes(sizes: Any, n_samples: int) -> Floats:
+    """Return the area of each point (n,)."""
+    if sizes is None:
+        return np.full(n_samples, np.clip(15000.0 / n_samples, 0.8, 20.0))
+    areas = np.asarray(sizes, dtype=np.float64)
+    if areas.shape not in ((), (n_samples,)) or not (np.isfinite(areas) & (areas >= 0)).all():
+        raise ValueError(f"sizes={sizes!r} must be an area of at least 0, or one for each of the {n_samples} samples.")
+    return np.broadcast_to(areas, n_samples)
+
+
+def _scatter(ax: Any, points: Floats, colours: Floats, areas: Floats) -> None:
+    n_samples = len(points)
+    look: dict[str, Any] = {"depthshade": False} if points.shape[1] == 3 else {}
+    opacity = float(np.clip(1.7 - 0.27 * np.log10(n_samples), 0.4, 0.85))
+    ax.scatter(
+        *points.T, s=areas, c=colours, alpha=opacity, linewidths=0, zorder=1, rasterized=n_samples > 5000, **look
+    )
+
+
+def _centres(points: Floats, codes: Indices) -> tuple[Floats, Floats]:
+    """Return for each class the median (C, q) of its points, and how far most of them are from it (C, q)."""
+    classes = [points[codes == code] for code in range(codes.max() + 1)]
+    centres = np.array([np.median(some, axis=0) for some in classes])
+    return centres, np.array(
+        [np.quantile(np.abs(some - centre), 0.8, axis=0) for some, centre in zip(classes, centres)]
+    )
+
+
+def _room_for(ax: Axes | None, points: Floats) -> Axes:
+    """Return Axes for points (n, 2), those of a new figure in their final size."""
+    given = ax
+    ax = _bare_plane(ax, points)
+    if given is None:
+        figure: Any = ax.figure
+        figure.draw_without_rendering()
+    return ax
+
+
+def _rows(ax: Axes | None, positions: Floats, colours: _Colouring, named: bool) -> tuple[Axes, Floats]:
+    """Return Axes for positions (n,) on a line, and points (n, 2): a row for each class, the first one at the top."""
+    n_rows = max(len(colours.classes), 1)
+    jitter = np.random.RandomState(0).uniform(-0.35, 0.35, len(positions))
+    ax = axes_or_new(ax, min(0.15 + 0.08 * n_rows, 1.0))
+    tidy(ax, hidden=("top", "right", "left"))
+    ax.set(ylim=(n_rows - 0.5, -0.5), yticks=[], xlabel="position")
+    if named and 0 < len(colours.classes) <= MOST_NAMES:
+        ax.set_yticks(range(n_rows), colours.names)
+        ax.tick_params(axis="y", labelsize=label_size(ax, "y", n_rows), length=0)
+    return ax, np.column_stack([positions, colours.codes + jitter])
+
+
+def _draw_names(ax: Axes, names: Sequence[str], centres: Floats, reaches: Floats) -> None:
+    """Write names at their centres (C, 2), or as near as there is room, with a line to the centre then.
+
+    The name of a class that it would hide, most of whose points are not farther away than reaches (C, 2), stands above.
+    """
+    if not names:
+        return
+    low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
+    unit = points_per_unit(ax, high - low)
+    extents = np.array([_extent(name) for name in names])
+    fitting = np.sqrt(NAMES_SHARE * (high - low).prod() / extents.prod(axis=1).sum())
+    size = float(np.clip(fitting, SMALLEST / unit, LARGEST / unit))
+    halves = 0.5 * size * extents
+    wanted = centres.copy()
+    wanted[:, 1] += np.where((reaches < halves).all(axis=1), reaches[:, 1] + halves[:, 1], 0.0)
+    places = _apart(wanted, halves, low, high)
+    for name, extent, place in zip(names, extents, places):
+        if not np.isnan(place[0]):
+            ax.add_artist(_ScaledText(_Box(place, extent, size), name))
+    moved = (np.abs(places - wanted) - halves).max(axis=1) > 0
+    borders = np.clip(centres, places - halves, places + halves)
+    lines = list(np.stack([centres, borders], axis=1)[moved])
+    ax.add_collection(LineCollection(lines, colors=INK, linewidths=0.5, zorder=3), autolim=False)
+
+
+def _frame_in_space(ax: Any, points: Floats) -> None:
+    extent = np.ptp(points, axis=0)
+    ax.set_box_aspect(np.maximum(extent, 0.1 * extent.max()) if extent.any() else None)
+    ax.set(xticklabels=[], yticklabels=[], zticklabels=[])
+
+
+def _draw_names_in_space(ax: Any, names: Sequence[str], centres: Floats) -> None:
+    halo = [withStroke(linewidth=2, foreground="white", alpha=0.7)]
+    for name, centre in zip(names, centres):
+        ax.text(*centre, name, ha="center", va="center", fontsize="small", color=INK, zorder=4, path_effects=halo)
+
+
+def _apart(centres: Floats, halves: Floats, low: Floats, high: Floats) -> Floats:
+    """Return the place (C, 2) of boxes of half-sides (C, 2) near their centres, apart and within a frame.
+
+    Boxes are placed one after the other on a spiral around their centres; a box without any room is at NaN.
+    """
+    turns = np.arange(N_PLACES)
+    step = 0.5 * halves[:, 1].min()
+    spiral = step * np.sqrt(turns)[:, None] * np.column_stack([np.cos(2.4 * turns), np.sin(2.4 * turns)])
+    places = np.full_like(centres, np.nan)
+    for index, (centre, half) in enumerate(zip(centres, halves)):
+        for some in (spiral[:1], spiral):  # at the centre, as a rule
+            tried = np.clip(centre + some, low + half, high - half)
+            gaps = np.abs(tried[:, None] - places[:index])  # not a number, so never too small, where there is no box
+            free = tried[~(gaps < half + halves[:index]).all(axis=2).any(axis=1)]
+            if len(free):
+                places[index] = free[np.square(free - centre).sum(axis=1).argmin()]
+                break
+    return places
+
+
+def _check_images(images: ArrayLike, n_samples: int) -> NDArray[Any]:
+    pixels = np.asarray(images)
+    known = pixels.ndim == 3 or (pixels.ndim == 4 and pixels.shape[3] in (3, 4))
+    if not known or len(pixels) != n_samples:
+        raise ValueError(
+            f"images.shape == {pixels.shape}, expected ({n_samples}, height, width), with 3 or 4 colours as a last "
+            "axis if there are any: one image for each position. Give rows of pixels their shape by reshape."
+        )
+    return pixels
+
+
+def _spread_out(points: Floats, n_most: int, gap: float) -> list[int]:
+    """Return up to ``n_most`` of the points (n, 2), each the farthest from those before, but no nearer than the gap.
+
+    Farther means that it is so across or up: boxes of the side ``gap`` do not overlap.
+    """
+    chosen: list[int] = []
+    distances = np.abs(points - points.mean(axis=0)).max(axis=1)
+    index = int(distances.argmin())  # begin in the middle
+    distances[:] = np.inf
+    while len(chosen) < n_most and distances[index] >= gap:
+        chosen.append(index)
+        distances = np.minimum(distances, np.abs(points - points[index]).max(axis=1))
+        index = int(distances.argmax())
+    return chosen
+
+
+def _block_means(counts: NDArray[Any]) -> Floats:
+    """Return means over square blocks, as many as can be seen, or the counts themselves if they are few."""
+    size = -(-len(counts) // MOST_CELLS)
+    starts = np.arange(0, len(counts), size)
+    lengths = np.diff(np.append(starts, len(counts)))
+    sums = np.add.reduceat(np.add.reduceat(counts, starts, axis=0, dtype=np.float64), starts, axis=1)
+    return sums / np.multiply.outer(lengths, lengths)
+
+
+def _runs_by_name(qualities: Any) -> dict[str, list[Any]]:
+    """Return lists of runs by the names of views, an empty name if there is none."""
+    named = qualities if isinstance(qualities, Mapping) else {"": qualities}
+    runs = {str(name): list(given) if isinstance(given, list | tuple) else [given] for name, given in named.items()}
+    if not runs or not all(runs.values()):
+        raise ValueError("There is no quality to show; give at least one for each view.")
+    for name, several in runs.items():
+        for one in several:
+            if not isinstance(one, ViewQuality):
+                raise ValueError(
+                    f"This picture shows results of view_quality, but got a {type(one).__name__}. Give "
+                    "view_quality(X, Y) for each view Y of the data X."
+                )
+        if len({len(one.k) for one in several}) > 1:
+            raise ValueError(f"The runs of {name!r} have different numbers of samples; give each a name of its own.")
+    return runs
