@@ -181,7 +181,7 @@ class Fast:
         p_least, _ = floors(divergence, len(points), self.symmetric)
         weights = divergence.weights(sums + self._over_edges(divergence.terms(p, q) - divergence.terms(p_least, q)))
         slopes = q * (divergence.slopes(p, q) - divergence.slopes(p_least, q))
-        each = (slopes * (weights if self.symmetric else np.repeat(weights, np.diff(self.p.indptr), axis=1))).sum(axis=0)
+        each = (slopes * self._at_edges(weights)).sum(axis=0)
         towards = -each * self.kernel.decay(squares)
         forces, back = np.empty_like(points), np.empty_like(points)
         n = len(points)
@@ -200,9 +200,14 @@ class Fast:
         p_least, q_least = floors(divergence, len(points), self.symmetric)
         squares = np.empty(self.p.nnz)
         self.threads.over(len(points), edge_squares, self.p.indptr, self.p.indices, points, ..., squares)
-        mass = masses if self.symmetric else np.repeat(masses, np.diff(self.p.indptr))
-        q = np.maximum(self.kernel.weights(squares) / mass, q_least)
+        q = np.maximum(self.kernel.weights(squares) / self._at_edges(masses), q_least)
         return np.maximum(self.p.data, p_least), q, squares
+
+    def _at_edges(self, values: Any) -> Any:
+        """Return values (m,), or those of each point (m, n) if conditional, at the edges (m, nnz)."""
+        if self.symmetric:
+            return np.asarray(values)[..., None]
+        return np.repeat(values, np.diff(self.p.indptr), axis=-1)
 
     def _over_edges(self, values: Floats) -> Floats:
         """Sum values (m, nnz) over all edges, or over those of each point (m, n) if conditional."""
@@ -279,7 +284,9 @@ class _Rows:
         return gradient
 
     def _sums(self, kernel: Floats) -> Any:
-        return self.field.potential(self.view.grid.waves(kernel))[0] - kernel[0, 0] if kernel.any() else 0.0 * self.masses
+        if not kernel.any():
+            return np.zeros_like(self.masses)
+        return self.field.potential(self.view.grid.waves(kernel))[0] - kernel[0, 0]
 
     def _push(self, waves: Any, gradient: Floats, factors: Floats) -> Floats:
         """Return the gradient (n, 2) of ``sum_ij factors_i k(r_ij)``, from that of ``sum_j k(r_ij)``."""

@@ -18,7 +18,14 @@ f32, i32 = np.float32, np.int32
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def calibrate(
-    squares: Floats, first: int, last: int, log_perplexity: float, p: Floats, rates: Floats, steps: int, tolerance: float
+    squares: Floats,
+    first: int,
+    last: int,
+    log_perplexity: float,
+    p: Floats,
+    rates: Floats,
+    steps: int,
+    tolerance: float,
 ) -> None:
     """Fill p (n, k) with ``exp(-rate * squares)`` of rows first to last, normalised, with the entropy asked for.
 
@@ -90,13 +97,13 @@ def _exp2(exponent: np.float32) -> np.float32:
     x = exponent - whole
     series = f32(0.00961812911) + x * (f32(0.00133335581) + x * f32(0.000154035304))
     series = f32(1.0) + x * (f32(0.693147181) + x * (f32(0.240226507) + x * (f32(0.0555041087) + x * series)))
-    return series * _number_of((i32(whole) + i32(127)) << i32(23))
+    return series * _number_of((i32(whole) + i32(127)) << i32(23))  # type: ignore[call-arg]
 
 
 @njit(inline="always", fastmath=FAST)
 def _power(base: np.float32, exponent: np.float32) -> np.float32:
     """Return ``base ** exponent`` of a positive base to about 1e-6."""
-    bits = _bits_of(base) - _ROOT_HALF
+    bits = _bits_of(base) - _ROOT_HALF  # type: ignore[call-arg]
     mantissa = _number_of((bits & i32(0x007FFFFF)) + _ROOT_HALF)
     x = (mantissa - f32(1.0)) / (mantissa + f32(1.0))
     s = x * x

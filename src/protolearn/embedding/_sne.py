@@ -6,7 +6,7 @@ import warnings
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_array, check_random_state
@@ -286,13 +286,13 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         # Under a Gaussian kernel the push of these grows without bounds, which no grid follows.
         tame = isinstance(self._kernel(), Student) or degree(divergence) > 0.0
         if self.method == "fast" and not (flat and tame):
-            reason = "with this divergence; use TSNE" if flat else f"in n_components={self.n_components}; use at most 2"
+            reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use 2 or 1"
             raise ValueError(f"method='fast' does not work {reason}, or method='exact'.")
         exact = self.method == "exact" or (self.method == "auto" and (n <= FEW or not (flat and tame)))
         if exact and n > MOST_PAIRS:
             raise ValueError(
-                f"All pairs of n_samples={n} are too many to be taken one by one; use n_components=2, method='fast' and "
-                "one of the other divergences, or a part of the samples."
+                f"All pairs of n_samples={n} are too many to be taken one by one; use method='fast' with "
+                "n_components=2, or a part of the samples."
             )
         return "exact" if exact else "fast"
 
@@ -328,10 +328,10 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             return START_SIZE * noise
         if kind == "spectral":
             first = spectral(self.affinities_, d, rng)
-        elif data.vectors is not None:
-            first = principal_components(data.vectors, d, rng)
-        else:
+        elif data.squares is not None:
             first = classical_scaling(data.squares, d, rng)
+        else:
+            first = principal_components(np.asarray(data.vectors), d, rng)
         # Noise separates samples that fall together, and fills dimensions that the data do not have.
         return START_SIZE * (first / first[:, 0].std() + 0.01 * noise)
 
@@ -366,7 +366,8 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
     def _look(self, value: float) -> None:
         self.divergence_history_.append(value)
         if self.verbose:
-            print(f"[{type(self).__name__}] iteration {self.n_iter_}/{self.max_iter}  divergence {value:.6g}", flush=True)
+            name = type(self).__name__
+            print(f"[{name}] iteration {self.n_iter_}/{self.max_iter}  divergence {value:.6g}", flush=True)
 
 
 def _squares_between(data: _Data) -> Floats:

@@ -37,7 +37,7 @@ def spectral(affinities: Any, d: int, rng: np.random.RandomState) -> Floats:
     p = affinities + affinities.T
     degrees = np.sqrt(np.asarray(p.sum(axis=1)).ravel())
     normalised = sparse.csr_array(p) * (1.0 / degrees)[:, None] * (1.0 / degrees)
-    values, vectors = _largest_eigenvectors(normalised, min(d + 1, len(degrees) - 1), rng)
+    vectors = _largest_eigenvectors(normalised, min(d + 1, len(degrees) - 1), rng)[1]
     scores = vectors[:, 1:] / degrees[:, None]
     scores = scores - scores.mean(axis=0)
     return np.hstack([scores, np.zeros((len(degrees), d - scores.shape[1]))])

@@ -6,7 +6,6 @@ neighbours.
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +13,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from protolearn.core.threads import Threads
-from protolearn.core.validation import check_number
 
 __all__ = ["Neighbors", "calibrated", "conditional_affinities", "joint_affinities"]
 
@@ -30,7 +28,7 @@ class Neighbors(NamedTuple):
     """
 
     squares: Floats
-    indices: NDArray[np.intp] | None
+    indices: NDArray[Any] | None
 
 
 def calibrated(squares: Floats, perplexity: float, threads: Threads | None = None) -> tuple[Floats, Floats]:
@@ -63,7 +61,7 @@ def calibrated(squares: Floats, perplexity: float, threads: Threads | None = Non
 
 def conditional_affinities(neighbors: Neighbors, p: Floats) -> Any:
     """Return affinities as a matrix (n, n) with a zero diagonal: an array of all pairs, or a sparse one."""
-    n, k = p.shape
+    n = len(p)
     if neighbors.indices is None:
         matrix = np.zeros((n, n))
         matrix[~np.eye(n, dtype=bool)] = p.ravel()

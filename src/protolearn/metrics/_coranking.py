@@ -341,7 +341,7 @@ class RankCounts:
         kept = (same + came_closer + went_away).cumsum()
         overlap = kept / (k * n)
         lcmc, r_nx = overlap - k / (n - 1), (overlap[:-1] * (n - 1) - k[:-1]) / (n - 1 - k[:-1])
-        k_max = int(lcmc.argmax()) + 1
+        k_max = int(lcmc.round(12).argmax()) + 1  # the first of equal ones, whatever their last digits
         strangers = k * n - kept  # in the neighbourhoods of the view; as many neighbours are missing there
         excess = [
             (at_lower - k * at_higher).cumsum() - k * strangers
