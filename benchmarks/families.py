@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from benchmarks import (  # noqa: F401 (the peers register themselves)
     classifier_peers,
     classifiers,
+    embedding,
+    embedding_peers,
     map_peers,
     maps,
     relational,
@@ -32,6 +34,7 @@ FAMILIES = (
     Family("maps", "Topographic maps", maps.TASKS),
     Family("shapes", "Maps of prototypes with a shape", shapes.TASKS),
     Family("relational", "Maps of dissimilarities", relational.TASKS),
+    Family("embedding", "Views of data", embedding.TASKS),
     Family("lvq", "Classifiers", classifiers.TASKS),
 )
 TASKS = {name: task for family in FAMILIES for name, task in family.tasks.items()}

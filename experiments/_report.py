@@ -52,6 +52,11 @@ DOCUMENTS = {
         "K. Bunte, *Adaptive Dissimilarity Measures, Dimension Reduction and Visualization* (PhD thesis, University "
         "of Groningen, 2011), chapters 2 and 3",
     ),
+    "v": (
+        "Views and divergences",
+        "K. Bunte, *Adaptive Dissimilarity Measures, Dimension Reduction and Visualization* (PhD thesis, University "
+        "of Groningen, 2011), chapters 8 and 9",
+    ),
     "m": (
         "Matrix learning for maps",
         "B. Arnonkijpanich, *Matrix Learning for Topographic Maps* (PhD thesis, TU Clausthal, 2010), chapter 4",

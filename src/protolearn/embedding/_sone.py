@@ -11,7 +11,10 @@ from scipy.spatial.distance import pdist
 
 from protolearn.core.validation import check_number, check_option
 from protolearn.embedding._topographic import (
+    LAST_NEIGHBORS,
+    LEAST_AFFINITY,
     NO_WEIGHTS,
+    SIGMAS,
     Epoch,
     Floats,
     Indices,
@@ -38,10 +41,7 @@ __all__ = ["SONE"]
 
 KERNELS = ("gaussian", "student")
 WINNERS = ("image", "mean", "divergence")  # in the order of the compiled loop
-RADII_PER_SIGMA = 3.0  # a neighbourhood ends where the affinity is exp(-4.5), about 1 %
-LEAST_AFFINITY = 1e-12  # divergences other than that of Kullback and Leibler do not see a difference below
-LAST_NEIGHBORS = 10
-LEAST_PERPLEXITY = 1.5
+LEAST_PERPLEXITY = 1.5  # with a perplexity of 1 there is one neighbour, and no bandwidth
 NEGLIGIBLE = 6.0 * np.log(10.0)  # -log of an affinity that does not count in a mean
 
 
@@ -152,11 +152,11 @@ class SONE(TopographicEmbedding):
     There is no ``transform``: new samples have no image. Memory grows with the square of the number of samples. With
     more than 1000 samples, winners are found by 128 neighbours each, taken evenly from near to far.
 
-    The pull of a divergence, which is :math:`h - g` above, is limited to 1 for each image, and that of the gamma and
-    Cauchy-Schwarz divergences scaled to a maximum of 1. Divergences whose attraction has a factor of a power of g (gamma,
-    Cauchy-Schwarz, eta, beta above 1, alpha below 1, Hellinger) do not feel images that are far away. They get a structure
-    with spacing 1, a fixed :math:`\varsigma` of 1, and a rate that falls from 0.5 to 0.05. These settings serve some data
-    well and fail on others; no better ones are known.
+    The pull of a divergence, which is :math:`h - g` above, is limited to a size of 1. With divergences whose attraction
+    has a power of g as a factor (gamma, Cauchy-Schwarz, eta, beta above 1, alpha below 1, Hellinger), images that are
+    far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a structure with
+    spacing 1, a fixed :math:`\varsigma` of 1 and a rate that falls from 0.5 to 0.05. These settings are the best known,
+    but they depend on the data: look at ``n_distinct_winners_``, and compare with the default divergence.
 
     References
     ----------
@@ -405,7 +405,7 @@ class Attraction:
         if WINNERS[self.winner] == "image":
             return int(squares.argmin())
         if WINNERS[self.winner] == "mean":
-            return int((self.weights.values * c[self.weights.index]).sum(axis=1).argmin())
+            return int((self.weights.values * c[self.weights.columns]).sum(axis=1).argmin())
         h = np.maximum(self.affinities(np.arange(len(g))), LEAST_AFFINITY)
         return int(self.divergence.value(h, g).argmin())
 
@@ -449,7 +449,7 @@ def power_form(divergence: Divergence) -> PowerForm | None:
 
 def radius_precisions(squares: Floats, order: NDArray[np.int32], n_neighbors: int) -> Floats:
     """Return the precisions with which the n-th neighbour is three standard deviations away."""
-    return 0.5 * RADII_PER_SIGMA**2 / neighbor_squares(squares, order, n_neighbors)
+    return 0.5 * SIGMAS**2 / neighbor_squares(squares, order, n_neighbors)
 
 
 def divergence_weights(form: PowerForm, index: NDArray[np.int32], x: Floats, shares: Floats) -> Weights:

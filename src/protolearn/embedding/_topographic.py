@@ -20,7 +20,10 @@ from protolearn.embedding.structures import SHAPES, triangular_mesh, uniform
 from protolearn.maps._base import refuse_large, refuse_overflow
 
 __all__ = [
+    "LAST_NEIGHBORS",
+    "LEAST_AFFINITY",
     "NO_WEIGHTS",
+    "SIGMAS",
     "Epoch",
     "TopographicEmbedding",
     "Trainer",
@@ -37,6 +40,9 @@ LEAST_SAMPLES = 4
 LEAST_VECTORS, MOST_VECTORS = 7, 200  # of a structure whose size is chosen for the user
 MOST_EXACT = 1000  # samples up to which winners are found by the affinities to all samples,
 MOST_NEIGHBORS = 128  # and number of neighbours that stand for all if there are more
+LAST_NEIGHBORS = 10  # in the smallest neighbourhoods, unless the user chooses,
+SIGMAS = 3.0  # and how many standard deviations away the last is: its affinity is about 1 %
+LEAST_AFFINITY = 1e-12  # divergences other than that of Kullback and Leibler do not see a difference below
 START_SPREAD = 0.01  # of the first images around the centre, in units of the kernel
 
 
@@ -148,7 +154,7 @@ class TopographicEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             if getattr(self, name) != "auto":
                 check_number(name, getattr(self, name), low=0, open_low=True, also=" or 'auto'")
 
-    def _read(self, X: ArrayLike) -> Floats:
+    def _read(self, X: Any) -> Floats:
         """Return the squared dissimilarities of the samples, with a mean of one."""
         X = validate_data(self, X, dtype=np.float64)
         if self.metric == "euclidean":
@@ -170,6 +176,8 @@ class TopographicEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         """Return the structure as it is used in training, and the unit that makes it the one given."""
         if isinstance(self.structure, str):
             return self._named_structure(n_samples, rng), 1.0
+        if self.structure is None:
+            raise ValueError("structure=None, but this model needs sampling vectors; give a name or an array.")
         vectors = check_array(self.structure, dtype=np.float64, order="C", input_name="structure")
         if vectors.shape[1] != self.n_components:
             raise ValueError(f"structure has {vectors.shape[1]} columns; expected n_components={self.n_components}.")
@@ -277,12 +285,12 @@ def neighbor_squares(squares: Floats, order: NDArray[np.int32], n_neighbors: int
 
 
 class Weights(NamedTuple):
-    """By what the winner i of a sampling vector is found, the lowest ``base_i + sum_j values_ij cost(index_ij)``.
+    """By what the winner i of a sampling vector is found, the lowest ``base_i + sum_j values_ij cost(columns_ij)``.
 
-    Index and values are of shape (n, K). ``positive`` says that no term of the sum is negative.
+    Columns and values are of shape (n, K). ``positive`` says that no term of the sum is negative.
     """
 
-    index: NDArray[np.int32]
+    columns: NDArray[np.int32]
     values: Floats
     base: Floats
     positive: bool

@@ -13,8 +13,10 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from protolearn.embedding._topographic import LEAST_AFFINITY
+
 IMAGE, MEAN, DIVERGENCE = range(3)  # what the winner of a sampling vector is nearest by
-FLOOR = 12.0 * np.log(10.0)  # -log of the affinity below which powers of affinities do not see a difference
+FLOOR = -np.log(LEAST_AFFINITY)
 STRIDE = 16  # terms of a sum between two looks at the best sum so far
 SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that they use vector instructions
 INLINED: dict[str, Any] = {"cache": True, "nogil": True, "forceinline": True}
@@ -36,13 +38,13 @@ def observe(
     for t in range(len(points)):
         s = points[t]
         _squared_distances(s, images, distances)
-        best = np.argmin(distances) if winner == IMAGE else _lowest(distances, weights, best)
+        best = int(np.argmin(distances)) if winner == IMAGE else _lowest(distances, weights, best)
         won[t] = best
         for k in range(n):
             h = np.exp(-precision * squares[best, k])
             cost += h * distances[k]
             for m in range(M):
-                images[k, m] += rate * h * (s[m] - images[k, m])  # Bunte 2011, eq. 8.3, its factor 2 in the rate
+                images[k, m] += rate * h * (s[m] - images[k, m])  # Bunte 2011, eq. 8.2, its factor 2 in the rate
     return cost / len(points)
 
 
@@ -81,7 +83,7 @@ def present(
         if scale_free:
             c -= c.min()
         if winner == IMAGE:
-            best = np.argmin(distances)
+            best = int(np.argmin(distances))
         elif winner == MEAN or b == 0.0:
             best = _lowest(c, weights, best)
         else:
@@ -99,7 +101,7 @@ def present(
             cost += _pull(x, c, a, b, factor, pull)
         _limit(pull, b > 0.0)
         for k in range(n):
-            slope = (scale + 1.0) / (scale + distances[k]) if student else 1.0 / scale**2  # Bunte 2011, sec. 8.3
+            slope = (scale + 1.0) / (scale + distances[k]) if student else 1.0 / scale**2  # Bunte 2011, eqs. 8.14, 8.16
             for m in range(M):
                 images[k, m] -= rate * slope * pull[k] * (images[k, m] - s[m])
     return cost / len(points)

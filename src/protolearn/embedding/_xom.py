@@ -10,7 +10,9 @@ from numpy.typing import ArrayLike
 
 from protolearn.core.validation import check_number
 from protolearn.embedding._topographic import (
+    LAST_NEIGHBORS,
     NO_WEIGHTS,
+    SIGMAS,
     Epoch,
     Floats,
     Indices,
@@ -54,7 +56,7 @@ class XOM(TopographicEmbedding):
         with few neighbours.
     range_start, range_end : float or "auto", default="auto"
         First and last :math:`\sigma`, in units of the root mean square dissimilarity. ``"auto"`` starts with the
-        largest dissimilarity and ends with the median distance to the third neighbour.
+        largest dissimilarity and ends with a third of the median distance to the tenth neighbour.
     learning_rate_start, learning_rate_end : float, default=0.9, 0.05
         First and last rate :math:`\tau`, at most 1.
     metric : {"euclidean", "precomputed"}, default="euclidean"
@@ -166,7 +168,8 @@ class XOM(TopographicEmbedding):
     def _trainer(self, squares: Floats, vectors: Any) -> Trainer:
         order = neighbor_order(squares)
         start = self._chosen("range_start", np.sqrt(squares.max()))
-        end = self._chosen("range_end", np.sqrt(np.median(neighbor_squares(squares, order, 3))))
+        radii = neighbor_squares(squares, order, min(LAST_NEIGHBORS, len(squares) - 1))
+        end = self._chosen("range_end", np.sqrt(np.median(radii)) / SIGMAS)
         return Observer(
             squares,
             order,

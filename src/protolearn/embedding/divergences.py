@@ -160,8 +160,8 @@ def check_divergence(divergence: str | Divergence, random_state: Any = None) -> 
     Returns
     -------
     dict
-        ``positive``: never negative. ``positive_for_densities``: not for arrays that sum to one either. ``symmetric``.
-        ``convex_in_p`` and ``convex_in_q``. ``scale_invariant``: factors of p and of q do not matter.
+        ``positive``: never negative. ``positive_for_densities``: never negative for arrays that sum to one.
+        ``symmetric``. ``convex_in_p`` and ``convex_in_q``. ``scale_invariant``: factors of p and of q do not matter.
 
     Examples
     --------

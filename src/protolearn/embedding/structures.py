@@ -124,11 +124,11 @@ def gaussian_mixture(
     >>> points[::3].mean(axis=0).round()
     array([6., 0.])
     """
-    centres = check_array(centres, dtype=np.float64, input_name="centres")
+    means = check_array(centres, dtype=np.float64, input_name="centres")
     check_number("n_points", n_points, integer=True, low=1)
     check_number("spread", spread, low=0)
-    noise = check_random_state(random_state).normal(scale=spread, size=(n_points, centres.shape[1]))
-    return centres[np.arange(n_points) % len(centres)] + noise
+    noise = check_random_state(random_state).normal(scale=spread, size=(n_points, means.shape[1]))
+    return means[np.arange(n_points) % len(means)] + noise
 
 
 def class_centres(n_classes: int, n_components: int = 2, spacing: float = 1.0) -> Floats:

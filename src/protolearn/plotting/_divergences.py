@@ -79,7 +79,8 @@ def plot_divergence_simplex(
     Notes
     -----
     Isolines are looked for on straight ways from the reference outwards, along each of which the divergence must grow.
-    This is so for every Bregman and Csiszár divergence, and for those that grow with one, such as Rényi's.
+    This is so for every Bregman and Csiszár divergence, for those that grow with one, such as Rényi's, and for gamma
+    divergences as far as tried.
 
     Examples
     --------

@@ -264,7 +264,8 @@ def plot_coranking(
     )
     add_colour_bar(ax, image, "pairs" if len(means) == n_ranks else "pairs (mean of a block of ranks)")
     bar: Any = image.colorbar
-    bar.set_ticks(LogLocator(subs=(1.0, 2.0, 5.0)), format="%g")
+    bar.set_ticks(LogLocator(subs=(1.0, 2.0, 5.0)))
+    bar.ax.yaxis.set_major_formatter("{x:g}")
     bar.minorticks_off()
     for axis in (ax.xaxis, ax.yaxis):
         axis.set_major_locator(whole_numbers())
@@ -498,8 +499,8 @@ def _apart(centres: Floats, halves: Floats, low: Floats, high: Floats) -> Floats
     spiral = step * np.sqrt(turns)[:, None] * np.column_stack([np.cos(2.4 * turns), np.sin(2.4 * turns)])
     places = np.full_like(centres, np.nan)
     for index, (centre, half) in enumerate(zip(centres, halves)):
-        for some in (spiral[:1], spiral):  # at the centre, as a rule
-            tried = np.clip(centre + some, low + half, high - half)
+        for n_tried in (1, 30, 300, N_PLACES):  # most names have room at the centre, or not far from it
+            tried = np.clip(centre + spiral[:n_tried], low + half, high - half)
             gaps = np.abs(tried[:, None] - places[:index])  # not a number, so never too small, where there is no box
             free = tried[~(gaps < half + halves[:index]).all(axis=2).any(axis=1)]
             if len(free):

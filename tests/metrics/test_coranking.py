@@ -1,0 +1,314 @@
+from functools import partial
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.spatial.distance import cdist, squareform
+from sklearn.decomposition import PCA
+from sklearn.manifold import trustworthiness as sklearn_trustworthiness
+
+from protolearn.metrics import (
+    b_nx,
+    continuity,
+    coranking_matrix,
+    lcmc,
+    q_local_global,
+    q_nx,
+    r_nx,
+    r_nx_auc,
+    trustworthiness,
+    view_quality,
+)
+
+CURVES = {"q_nx": q_nx, "b_nx": b_nx, "lcmc": lcmc, "r_nx": r_nx}
+NUMBERS = (r_nx_auc, q_local_global, trustworthiness, continuity)
+BLOCK_ENTRIES = "protolearn.metrics._spaces.BLOCK_ENTRIES"
+
+
+def grid(rows, columns, high=3):
+    """Points with whole coordinates: distances have many ties, and their squares no rounding."""
+    return arrays(np.int64, (rows, columns), elements=st.integers(-high, high))
+
+
+def not_all_the_same(points):
+    return (points != points[0]).any()
+
+
+def orders(points):
+    """Neighbours of each point, by whole squared distances, equal ones by their index."""
+    squares = [[sum((a - b) ** 2 for a, b in zip(p, q)) for q in points.tolist()] for p in points.tolist()]
+    return orders_of(squares)
+
+
+def orders_of(distances):
+    n = len(distances)
+    return [sorted((j for j in range(n) if j != i), key=lambda j: (distances[i][j], j)) for i in range(n)]
+
+
+def matrix_by_definition(given, shown):
+    n = len(given)
+    matrix = np.zeros((n - 1, n - 1), int)
+    for in_data, in_view in zip(given, shown):
+        for k, j in enumerate(in_data):
+            matrix[k, in_view.index(j)] += 1
+    return matrix
+
+
+def measures_by_definition(given, shown, K):
+    """Every measure at one size, straight from sets of neighbours and ranks of single pairs."""
+    n = len(given)
+    kept = in_view_only = in_data_only = intrusions = extrusions = 0
+    for in_data, in_view in zip(given, shown):
+        kept += len(set(in_data[:K]) & set(in_view[:K]))
+        in_view_only += sum(in_data.index(j) + 1 - K for j in in_view[:K] if in_data.index(j) >= K)
+        in_data_only += sum(in_view.index(j) + 1 - K for j in in_data[:K] if in_view.index(j) >= K)
+        both = set(in_data[:K]) & set(in_view[:K])
+        intrusions += sum(in_view.index(j) < in_data.index(j) for j in both)
+        extrusions += sum(in_view.index(j) > in_data.index(j) for j in both)
+    worst = sum(sorted((max(0, rank - K) for rank in range(1, n)), reverse=True)[:K]) * n
+    q = kept / (K * n)
+    return {
+        "q_nx": q,
+        "b_nx": (extrusions - intrusions) / (K * n),
+        "lcmc": q - K / (n - 1),
+        "r_nx": ((n - 1) * q - K) / (n - 1 - K),
+        "trustworthiness": 1 - in_view_only / worst,
+        "continuity": 1 - in_data_only / worst,
+    }
+
+
+def local_global_by_definition(given, shown):
+    n = len(given)
+    q = [sum(len(set(a[:K]) & set(b[:K])) for a, b in zip(given, shown)) / (K * n) for K in range(1, n)]
+    k_max = max(range(1, n), key=lambda K: (round(q[K - 1] - K / (n - 1), 12), -K))
+    return sum(q[:k_max]) / k_max, sum(q[k_max - 1 :]) / (n - k_max), k_max
+
+
+@pytest.fixture
+def views():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((70, 5))
+    return X, X[:, :2] + 0.5 * rng.standard_normal((70, 2))
+
+
+class TestDefinition:
+    @settings(max_examples=60, deadline=None)
+    @given(st.integers(3, 12).flatmap(lambda n: st.tuples(grid(n, 3), grid(n, 2))))
+    def test_all_measures_with_many_ties(self, points):
+        X, Y = points
+        if not (not_all_the_same(X) and not_all_the_same(Y)):
+            return
+        given, shown = orders(X), orders(Y)
+        quality = view_quality(X, Y)
+        assert quality.k.tolist() == list(range(1, len(X) - 1))
+        for K in quality.k:
+            for name, value in measures_by_definition(given, shown, K).items():
+                assert getattr(quality, name)[K - 1] == pytest.approx(value, abs=1e-12)
+        expected = local_global_by_definition(given, shown)
+        assert (quality.q_local, quality.q_global, quality.k_max) == pytest.approx(expected, abs=1e-12)
+        assert (coranking_matrix(X, Y) == matrix_by_definition(given, shown)).all()
+
+    def test_functions_give_the_same_as_the_bundle(self, views):
+        X, Y = views
+        quality = view_quality(X, Y)
+        for name, function in CURVES.items():
+            curve = getattr(quality, name)
+            assert function(X, Y).tolist() == curve.tolist()
+            assert [function(X, Y, k) for k in (1, 7, 68)] == curve[[0, 6, 67]].tolist()
+        assert [trustworthiness(X, Y, k) for k in (1, 7, 34)] == quality.trustworthiness[[0, 6, 33]].tolist()
+        assert [continuity(X, Y, k) for k in (1, 7, 34)] == quality.continuity[[0, 6, 33]].tolist()
+        assert q_local_global(X, Y) == (quality.q_local, quality.q_global, quality.k_max)
+        weights = 1 / quality.k
+        assert r_nx_auc(X, Y) == quality.auc == pytest.approx(weights @ quality.r_nx / weights.sum(), rel=1e-12)
+
+    @pytest.mark.parametrize("n_features", [3, 16, 17, 40])
+    def test_equal_distances_count_in_the_order_of_the_samples(self, n_features):
+        """On a grid far from the origin, and whether distances come from differences or products."""
+        rng = np.random.default_rng(n_features)
+        X, Y = rng.integers(0, 3, (60, n_features)), rng.integers(0, 4, (60, 2))
+        X[30:40], Y[30:45] = X[:10], Y[:15]
+        expected = matrix_by_definition(orders(X), orders(Y))
+        for moved in (X, X + 10**6, X / 8 - 1000):
+            assert (coranking_matrix(moved, Y) == expected).all()
+
+    def test_order_of_distances_of_any_size(self):
+        """Nearly equal, tiny and huge distances in one row."""
+        rng = np.random.default_rng(0)
+        X, Y = (rng.standard_normal((80, 2)) * 10.0 ** rng.integers(-9, 9, (80, 1)) for _ in range(2))
+        expected = matrix_by_definition(orders_of(cdist(X, X)), orders_of(cdist(Y, Y)))
+        assert (coranking_matrix(X, Y) == expected).all()
+        D = squareform(1 + rng.integers(0, 200, 80 * 79 // 2) * 2.0**-52)
+        expected = matrix_by_definition(orders_of(D), orders_of(cdist(Y, Y)))
+        assert (coranking_matrix(D, Y, metric="precomputed") == expected).all()
+
+    @pytest.mark.parametrize("dtype", [np.float32, np.float64, int])
+    def test_dissimilarities(self, dtype):
+        rng = np.random.default_rng(1)
+        D, Y = np.triu(rng.integers(1, 9, (40, 40)), 1), rng.integers(0, 5, (40, 2))
+        D = (D + D.T).astype(dtype)
+        expected = matrix_by_definition(orders_of(D), orders(Y))
+        assert (coranking_matrix(D, Y, metric="precomputed") == expected).all()
+        values = measures_by_definition(orders_of(D), orders(Y), 6)
+        quality = view_quality(D, Y, metric="precomputed")
+        assert {name: getattr(quality, name)[5] for name in values} == pytest.approx(values, abs=1e-12)
+
+    def test_distances_as_dissimilarities(self, views):
+        X, Y = views
+        direct, given = view_quality(X, Y), view_quality(cdist(X, X), Y, metric="precomputed")
+        for name in (*CURVES, "trustworthiness", "continuity", "pearson", "spearman", "sammon_stress"):
+            assert getattr(given, name) == pytest.approx(getattr(direct, name), abs=1e-12)
+
+    @pytest.mark.parametrize("k", [1, 2, 10, 34])
+    def test_trustworthiness_is_that_of_sklearn(self, views, k):
+        X, Y = views
+        assert trustworthiness(X, Y, k) == pytest.approx(sklearn_trustworthiness(X, Y, n_neighbors=k), abs=1e-12)
+        assert continuity(X, Y, k) == pytest.approx(sklearn_trustworthiness(Y, X, n_neighbors=k), abs=1e-12)
+        D = cdist(X, X, "cityblock")
+        expected = sklearn_trustworthiness(D, Y, n_neighbors=k, metric="precomputed")
+        assert trustworthiness(D, Y, k, metric="precomputed") == pytest.approx(expected, abs=1e-12)
+
+    def test_many_samples_of_many_features_as_sklearn(self):
+        rng = np.random.default_rng(0)
+        X = rng.standard_normal((1500, 60))
+        Y = X[:, :2] + 0.1 * rng.standard_normal((1500, 2))
+        assert trustworthiness(X, Y, 12) == pytest.approx(sklearn_trustworthiness(X, Y, n_neighbors=12), abs=1e-12)
+
+
+class TestProperties:
+    def test_coranking_matrix_sums(self, views):
+        matrix = coranking_matrix(*views)
+        n = len(views[0])
+        assert matrix.dtype == np.int32
+        assert (matrix.sum(axis=0) == n).all()
+        assert (matrix.sum(axis=1) == n).all()
+        for K in range(1, n - 1):
+            assert matrix[:K, K:].sum() == matrix[K:, :K].sum()
+
+    def test_curves_follow_from_the_matrix(self, views):
+        matrix, quality = coranking_matrix(*views), view_quality(*views)
+        n = len(views[0])
+        for K in quality.k:
+            block = matrix[:K, :K]
+            assert quality.q_nx[K - 1] == pytest.approx(block.sum() / (K * n), abs=1e-12)
+            difference = np.triu(block, 1).sum() - np.tril(block, -1).sum()
+            assert quality.b_nx[K - 1] == pytest.approx(difference / (K * n), abs=1e-12)
+
+    def test_the_same_points_are_a_perfect_view(self, views):
+        quality = view_quality(views[0], -3 * views[0] + 1)
+        for curve in (quality.q_nx, quality.r_nx, quality.trustworthiness, quality.continuity):
+            assert curve == pytest.approx(1.0, abs=1e-12)
+        assert not quality.b_nx.any()
+        assert (quality.auc, quality.q_local, quality.q_global, quality.k_max) == pytest.approx((1, 1, 1, 1))
+        assert (quality.pearson, quality.spearman) == pytest.approx((1, 1), abs=1e-12)
+        assert quality.sammon_stress == pytest.approx(0, abs=1e-12)
+
+    def test_a_random_view_keeps_neighbours_by_chance(self):
+        rng = np.random.default_rng(0)
+        quality = view_quality(rng.random((800, 4)), rng.random((800, 2)))
+        assert quality.q_nx == pytest.approx(quality.k / 799, abs=0.01)
+        assert quality.r_nx[:400] == pytest.approx(0, abs=0.02)
+        assert abs(quality.auc) < 0.02
+        assert abs(quality.spearman) < 0.05
+
+    def test_sign_of_intrusion(self):
+        """Principal components put three layers on top of each other; cutting a circle open tears neighbours apart."""
+        rng = np.random.default_rng(0)
+        layer = np.repeat([-1.0, 0.0, 1.0], 100)
+        X = np.column_stack([rng.normal(0, 4, 300), 4.5 * layer + rng.normal(0, 0.3, 300), rng.normal(0, 6, 300)])
+        flat = PCA(2).fit_transform(X)
+        seen = view_quality(X, flat, layer)
+        assert (seen.b_nx[4:150] > 0.15).all()
+        assert seen.nearest_neighbor_error > 0.5
+        angle = rng.uniform(0, 2 * np.pi, 300)
+        torn = b_nx(np.column_stack([np.cos(angle), np.sin(angle)]), angle[:, None])
+        assert (torn[100:290] < 0).all()
+        # exchanging data and view exchanges the error
+        assert b_nx(flat, X) == pytest.approx(-seen.b_nx, abs=1e-12)
+
+    def test_exchanged_roles(self, views):
+        X, Y = views
+        there, back = view_quality(X, Y), view_quality(Y, X)
+        assert there.q_nx.tolist() == back.q_nx.tolist()
+        assert there.trustworthiness.tolist() == back.continuity.tolist()
+        assert (coranking_matrix(X, Y) == coranking_matrix(Y, X).T).all()
+
+    def test_order_place_and_scale_do_not_matter(self, views):
+        X, Y = views
+        rng = np.random.default_rng(1)
+        rotation, order = np.linalg.qr(rng.standard_normal((5, 5)))[0], rng.permutation(70)
+        plain, moved = view_quality(X, Y), view_quality(7 * X[order] @ rotation - 3, 0.01 * Y[order] + 5)
+        for name in (*CURVES, "trustworthiness", "continuity", "pearson", "spearman", "sammon_stress"):
+            assert getattr(moved, name) == pytest.approx(getattr(plain, name), abs=1e-9)
+
+    @pytest.mark.parametrize("entries", [1, 70, 70 * 3 + 5, 70 * 69])
+    @pytest.mark.parametrize("n_jobs", [1, 3])
+    def test_blocks_and_threads_make_no_difference(self, views, monkeypatch, entries, n_jobs):
+        X, Y = views
+        y = np.arange(70) % 3
+        matrix, whole = coranking_matrix(X, Y), view_quality(X, Y, y)
+        monkeypatch.setattr(BLOCK_ENTRIES, entries)
+        assert (coranking_matrix(X, Y, n_jobs=n_jobs) == matrix).all()
+        parts = view_quality(X, Y, y, n_jobs=n_jobs)
+        for name in (*CURVES, "trustworthiness", "continuity", "neighborhood_hit"):
+            assert getattr(parts, name).tolist() == getattr(whole, name).tolist()
+        for name in ("pearson", "spearman", "sammon_stress", "nearest_neighbor_error"):
+            assert getattr(parts, name) == pytest.approx(getattr(whole, name), rel=1e-12)
+
+    def test_three_samples_are_enough(self):
+        quality = view_quality([[0.0], [1.0], [3.0]], [[0.0], [2.0], [3.0]])
+        assert quality.q_nx.tolist() == pytest.approx([2 / 3])
+        assert trustworthiness([[0.0], [1.0], [3.0]], [[0.0], [2.0], [3.0]], 1) == pytest.approx(2 / 3)
+
+
+class TestErrors:
+    ALL = (view_quality, coranking_matrix, *CURVES.values(), *NUMBERS)
+
+    @pytest.mark.parametrize("measure", ALL)
+    def test_bad_samples(self, measure, views):
+        X, Y = views
+        with pytest.raises(ValueError, match="X has 70 samples, but Y has 69 positions"):
+            measure(X, Y[1:])
+        with pytest.raises(ValueError, match="Y has 2 samples; neighbours can be compared from 3 on"):
+            measure(X[:3], Y[:2])
+        with pytest.raises(ValueError, match="All samples in Y coincide"):
+            measure(X, np.full((70, 2), 0.1))
+        with pytest.raises(ValueError, match="All samples in X coincide"):
+            measure(np.full((70, 2), 0.1), Y)
+        with pytest.raises(ValueError, match="X contains NaN"):
+            measure(np.where(X[4, 2] == X, np.nan, X), Y)
+        with pytest.raises(ValueError, match="Y contains infinity"):
+            measure(X, np.where(Y[4, 1] == Y, np.inf, Y))
+        with pytest.raises(ValueError, match="in X are too large"):
+            measure(1e200 * X, Y)
+        with pytest.raises(ValueError, match="metric='cosine' must be one of 'euclidean', 'precomputed'"):
+            measure(X, Y, metric="cosine")
+
+    @pytest.mark.parametrize("measure", ALL)
+    def test_bad_dissimilarities(self, measure, views):
+        X, Y = views
+        measure, D = partial(measure, metric="precomputed"), cdist(X, X)
+        with pytest.raises(ValueError, match="not square"):
+            measure(D[:, 1:], Y)
+        with pytest.raises(ValueError, match="must be symmetric"):
+            measure(np.triu(D), Y)
+        with pytest.raises(ValueError, match="Negative values"):
+            measure(-D, Y)
+        with pytest.raises(ValueError, match="none may be NaN"):
+            measure(np.where(D[4, 2] == D, np.nan, D), Y)
+        with pytest.raises(ValueError, match="All samples in X coincide"):
+            measure(np.zeros_like(D), Y)
+
+    @pytest.mark.parametrize("measure", CURVES.values())
+    @pytest.mark.parametrize("k", [0, 69, 2.5, True])
+    def test_size_of_neighbourhoods(self, measure, views, k):
+        with pytest.raises(ValueError, match=rf"k={k} must be an integer in \[1, 68\], as there are 70 samples"):
+            measure(*views, k)
+
+    @pytest.mark.parametrize("measure", [trustworthiness, continuity])
+    def test_neighbours_below_half(self, measure, views):
+        with pytest.raises(ValueError, match="n_neighbors=35 must be less than half the number of samples, n=70"):
+            measure(*views, 35)
+        with pytest.raises(ValueError, match="n_neighbors=0"):
+            measure(*views, 0)
