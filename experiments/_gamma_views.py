@@ -33,7 +33,7 @@ __all__ = [
     "whitened",
 ]
 
-GAMMAS = tuple(round(0.2 * step, 1) for step in range(1, 11))
+GAMMAS = (0.2, 0.4, 0.8, 1.2, 1.6, 2.0)
 DIVERGENCES: dict[str, Divergence] = {"KL": KullbackLeibler()} | {f"gamma {g}": Gamma(g) for g in GAMMAS}
 NAMES = tuple(DIVERGENCES)
 N_COMPONENTS = 30
@@ -74,8 +74,8 @@ def views_from(seed: int, X: Array, y: Array, perplexities: tuple[float, ...], s
     points = {p: arranged(X, first, p, NAMES) for p in perplexities}
     errors = [[nearest_neighbor_error(Y, y) for Y in points[p]] for p in perplexities]
     quality = [view_quality(X, Y, n_jobs=1) for Y in points[shown]]
-    curves = [[getattr(one, name) for one in quality] for name in ("q_nx", "b_nx")]
-    return Views(np.array(errors), *np.array(curves), np.array(points[shown]))
+    q, b = (np.array([getattr(one, name) for one in quality]) for name in ("q_nx", "b_nx"))
+    return Views(np.array(errors), q, b, np.array(points[shown]))
 
 
 def arranged(X: Array, first: Array, perplexity: float, names: Any, method: str = "fast") -> list[Array]:
@@ -143,7 +143,7 @@ def quality_rows(runs: list[Views]) -> list[Row]:
     for measure in ("q", "b"):
         values = np.array([getattr(one, measure) for one in runs])  # (starts, divergences, sizes)
         for K in FEW_SIZES:
-            for name in ("KL", "gamma 0.2", "gamma 1.0", "gamma 2.0"):
+            for name in ("KL", "gamma 0.2", "gamma 1.2", "gamma 2.0"):
                 ours = values[:, NAMES.index(name), K - 1]
                 rows.append(row(f"{measure.upper()} of {K} neighbours, {name}", None, ours, NO_NUMBER))
     return rows

@@ -1,8 +1,8 @@
 """V13: t-SNE with the gamma divergence on COIL-20.
 
 Protocol (Bunte 2011, sec. 9.7.1, figs. 9.17-9.19): 1440 images of 20 objects, each seen from 72 sides, centred, 30
-principal components of unit variance; 10 random starts, used again for all divergences; gamma from 0.2 to 2 (here in
-steps of 0.2) beside Kullback-Leibler (KL), several perplexities (not given but 25; here PERPLEXITIES). The
+principal components of unit variance; 10 random starts, used again for all divergences; gamma from 0.2 to 2 (here
+GAMMAS) beside Kullback-Leibler (KL), several perplexities (not given but 25; here PERPLEXITIES). The
 leave-one-out 1-NN error of objects in the view, and the quality Q and B at perplexity 25. The document has no numbers.
 
 The optimisation is that of the library with its defaults, not that of the document, and nothing was tuned. The number

@@ -12,7 +12,6 @@ __all__ = ["Descent"]
 Floats = NDArray[np.float64]
 
 SLOWEST_GAIN = 0.01
-LONGEST_STEP = 5.0  # of a point, in units of the kernel
 
 
 @dataclass
@@ -23,11 +22,14 @@ class Descent:
     ----------
     points : ndarray of shape (n, d)
         Where they are; changed in place.
+    longest_step : float
+        Most that a point moves at a time.
     momentum : float
         Share of the last step that is kept.
     """
 
     points: Floats
+    longest_step: float
     momentum: float = 0.8
     _velocity: Floats = field(init=False, repr=False)
     _gains: Floats = field(init=False, repr=False)
@@ -43,6 +45,6 @@ class Descent:
         """Move the points once."""
         from protolearn.embedding._kernels import descend
 
-        shape = rate, self.momentum, SLOWEST_GAIN, LONGEST_STEP
+        shape = rate, self.momentum, SLOWEST_GAIN, self.longest_step
         descend(np.ascontiguousarray(gradient), *shape, self._velocity, self._gains, self.points)
         self.points -= self.points.mean(axis=0)

@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 
 P_FLOOR = 1e-6  # smallest affinity of the data, in units of the mean one, if the divergence does not allow zeros
 Q_FLOOR = 1e-30  # smallest affinity in the view, in the same units
+Q_FLOOR_OF_RATIOS = 1e-6  # the same if the divergence pulls by a negative power of it, without bounds
 TINY = np.finfo(np.float64).tiny
 
 
@@ -30,7 +31,8 @@ class Step(NamedTuple):
 def floors(divergence: Divergence, n: int, symmetric: bool) -> tuple[float, float]:
     """Return the smallest affinities of the data and of the view that count."""
     mean = 1.0 / (n * (n - 1) if symmetric else n - 1)
-    return P_FLOOR * mean if divergence.needs_positive_p else 0.0, Q_FLOOR * mean
+    q_floor = Q_FLOOR_OF_RATIOS if divergence.pull is not None and divergence.pull.q_power < 0.0 else Q_FLOOR
+    return P_FLOOR * mean if divergence.needs_positive_p else 0.0, q_floor * mean
 
 
 @dataclass

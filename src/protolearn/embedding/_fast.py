@@ -18,12 +18,13 @@ from protolearn.core.threads import Threads
 from protolearn.embedding._exact import TINY, Step, floors
 from protolearn.embedding._field import Field, Grid
 from protolearn.embedding.divergences import Divergence, Pull
-from protolearn.embedding.view import Kernel
+from protolearn.embedding.view import Kernel, Student
 
 __all__ = ["Fast", "degree"]
 
 Floats = NDArray[np.float64]
 
+LEAST_MASS = 1e-9  # of the kernel around a point, in units of the largest
 N_LEVELS = 3  # of the masses of rows, between which fields are interpolated
 
 
@@ -118,14 +119,19 @@ class Fast:
         field = Field(self._view.grid, plane, self.threads)
         if self.symmetric:
             return plane, _All(self._view, field, self._background(divergence).empty)
-        return plane, _Rows(self._view, field, degree(divergence))
+        return plane, _Rows(self._view, field, self._edge_masses(plane), degree(divergence))
+
+    def _edge_masses(self, points: Floats) -> Floats:
+        """Return the sum (n,) of the kernel over the edges of each point."""
+        return self._over_edges(self.kernel.weights(self._edge_squares(points))[None])[0]
 
     def _background(self, divergence: Divergence) -> _Background:
         return _Background(divergence, *floors(divergence, self.p.shape[0], self.symmetric))
 
     def _pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
         pull = divergence.pull
-        if pull is None or not (self.symmetric or pull.q_power == 0.0):
+        powers = pull is not None and (pull.q_power == 0.0 or (self.symmetric and self._unfloored(pull)))
+        if pull is None or not powers:
             return self._any_pulls(points, divergence, masses, sums)
         edges, constants = self._prepare(divergence, pull)
         forces, totals = self._power_pulls(points, edges, pull.q_power)
@@ -137,6 +143,10 @@ class Fast:
         weights = divergence.weights(sums)
         weight = weights[pull.index] if self.symmetric else 1.0  # of a plain sum, as are all with the power 0
         return _Pulls(-slopes * weight * forces, weight * mass, weights)
+
+    def _unfloored(self, pull: Pull) -> bool:
+        """Return whether no affinity in the view is so small that its pull must be bounded."""
+        return pull.q_power > 0.0 or isinstance(self.kernel, Student)
 
     def _prepare(self, divergence: Divergence, pull: Pull) -> tuple[Any, Floats]:
         """Return the graph of ``p ** p_power``, and the part of the sums that depends on p alone."""
@@ -195,13 +205,17 @@ class Fast:
 
     def _on_edges(self, points: Floats, divergence: Divergence, masses: Any) -> tuple[Floats, Floats, Floats]:
         """Return p, q and squared distances of the pairs with p > 0."""
-        from protolearn.embedding._kernels import edge_squares
-
         p_least, q_least = floors(divergence, len(points), self.symmetric)
-        squares = np.empty(self.p.nnz)
-        self.threads.over(len(points), edge_squares, self.p.indptr, self.p.indices, points, ..., squares)
+        squares = self._edge_squares(points)
         q = np.maximum(self.kernel.weights(squares) / self._at_edges(masses), q_least)
         return np.maximum(self.p.data, p_least), q, squares
+
+    def _edge_squares(self, points: Floats) -> Floats:
+        from protolearn.embedding._kernels import edge_squares
+
+        squares = np.empty(self.p.nnz)
+        self.threads.over(len(points), edge_squares, self.p.indptr, self.p.indices, points, ..., squares)
+        return squares
 
     def _at_edges(self, values: Any) -> Any:
         """Return values (m,), or those of each point (m, n) if conditional, at the edges (m, nnz)."""
@@ -230,7 +244,7 @@ class _All:
         self.view, self.field, self.empty = view, field, empty
         if empty:
             values, self.gradient = field.potential(view.waves)
-            mass = float(values.sum()) - len(values) * view.w[0, 0]
+            mass = float(values.sum())
         else:
             mass = field.sum_over_pairs(view.w)
             self.q = view.w / max(mass, TINY)
@@ -256,10 +270,10 @@ class _Rows:
     levels of the mass give them all, by polynomials of the logarithm, once the power is divided out.
     """
 
-    def __init__(self, view: _View, field: Field, degree: float) -> None:
+    def __init__(self, view: _View, field: Field, least: Floats, degree: float) -> None:
         self.view, self.field = view, field
         values, self.gradient = field.potential(view.waves)
-        self.masses = np.maximum(values - view.w[0, 0], TINY)
+        self.masses = np.maximum(values, np.maximum(least, LEAST_MASS * values.max()))
         logs = np.log(self.masses)
         nodes = np.linspace(logs.min(), max(logs.max(), logs.min() + 1e-3), N_LEVELS)
         others = np.array([np.delete(nodes, level) for level in range(N_LEVELS)])[:, :, None]
@@ -286,8 +300,8 @@ class _Rows:
     def _sums(self, kernel: Floats) -> Any:
         if not kernel.any():
             return np.zeros_like(self.masses)
-        return self.field.potential(self.view.grid.waves(kernel))[0] - kernel[0, 0]
+        return self.field.potential(self.view.grid.waves(kernel))[0]
 
     def _push(self, waves: Any, gradient: Floats, factors: Floats) -> Floats:
         """Return the gradient (n, 2) of ``sum_ij factors_i k(r_ij)``, from that of ``sum_j k(r_ij)``."""
-        return factors[:, None] * gradient + self.field.potential(waves, self.field.spectrum(factors))[1]
+        return factors[:, None] * gradient + self.field.potential(waves, factors)[1]

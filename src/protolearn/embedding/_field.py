@@ -6,6 +6,7 @@ transforms. Forces are the gradients of potentials, so that one transform gives 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,10 @@ __all__ = ["Field", "Grid"]
 Floats = NDArray[np.float64]
 
 MARGIN = 6  # nodes that a spline covers
-STEP = 0.5  # between nodes, in widths of the kernel
+STEP = 0.4  # between nodes, in widths of the kernel
 FEWEST, MOST = 24, 2000  # cells along an axis
 SLACK = 1.1  # of a grid around points that may move
+N_FRACTIONS = 32  # places between nodes for which a point's effect on itself is known
 
 
 class Grid:
@@ -43,6 +45,8 @@ class Grid:
         from scipy.fft import next_fast_len
 
         low, high = points.min(axis=0), points.max(axis=0)
+        if not np.isfinite(high - low).all():
+            raise ValueError("The view diverged: positions are no longer finite. Lower the learning_rate.")
         extent = SLACK * np.maximum(high - low, 1e-3 * float((high - low).max()) or 1.0)
         cells = np.clip(np.ceil(extent / (STEP * width)), FEWEST, MOST)
         self.width = width
@@ -58,6 +62,10 @@ class Grid:
         # Spline coefficients from values at nodes, at the source and at the target of a sum.
         first, second = (_spline_symbol(half, size) for half, size in zip(halves, self.size))
         self.filter = (1.0 / (first[:, None] * second) ** 2).astype(self.dtype)
+        self.cosines = [
+            np.cos(2.0 * np.pi / size * np.outer(np.arange(half), np.arange(6)))
+            for half, size in zip(halves, self.size)
+        ]
 
     def suits(self, points: Floats, width: float) -> bool:
         """Return whether the points lie on the grid and fill it."""
@@ -70,6 +78,17 @@ class Grid:
         from scipy.fft import dctn
 
         return dctn(kernel.astype(self.dtype), type=1, overwrite_x=True) * self.filter
+
+    def own(self, waves: Any) -> Floats:
+        """Return the value and the gradient (m, m, 3) of a kernel's potential that a point causes at itself.
+
+        They would be the kernel at zero and nothing, were it not for the grid.
+        """
+        values, slopes = _overlaps()
+        ends = [np.r_[1.0, np.full(size // 2 - 1, 2.0), 1.0][:, None] / size for size in self.size]
+        first, second = (cosines * weights for cosines, weights in zip(self.cosines, ends))
+        nodes = first.T @ waves @ second  # of the kernel's spline, up to five apart
+        return np.stack([values @ nodes @ values.T, slopes @ nodes @ values.T, values @ nodes @ slopes.T], axis=2)
 
 
 class Field:
@@ -97,10 +116,39 @@ class Field:
 
     def __init__(self, grid: Grid, points: Floats, threads: Threads) -> None:
         self.grid, self.points, self.threads = grid, points, threads
-        self._ones = self.spectrum(np.ones(len(points)))
+        self._charges = np.ones(len(points))
+        self._spectrum = self._transformed(self._charges)
         self._pairs: Floats | None = None
 
-    def spectrum(self, charges: Floats) -> Any:
+    def potential(self, waves: Any, charges: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return ``sum_{j != i} c_j k(r_ij)`` and its gradient (n, 2) with respect to point i.
+
+        ``waves`` are those of the kernel k; the charges c (n,) are 1 by default.
+        """
+        from scipy.fft import ifft, irfft
+
+        from protolearn.embedding._kernels import gather
+
+        grid, workers = self.grid, self.threads.n
+        spectrum = self._spectrum if charges is None else self._transformed(charges)
+        half = len(waves)
+        product = np.empty_like(spectrum)
+        np.multiply(spectrum[:half], waves, out=product[:half])
+        np.multiply(spectrum[half:], waves[-2:0:-1], out=product[half:])
+        rows = ifft(product, axis=0, overwrite_x=True, workers=workers)[: grid.nodes[0]]
+        nodes = irfft(rows, grid.size[1], axis=1, workers=workers)
+        values, gradients = np.empty(len(self.points)), np.empty_like(self.points)
+        where = self.points, self._charges if charges is None else charges, grid.low, grid.step
+        self.threads.over(len(self.points), gather, *where, nodes, grid.own(waves), ..., values, gradients)
+        return values, gradients
+
+    def sum_over_pairs(self, kernel: Floats) -> float:
+        """Return the sum of k(r_ij) over all ordered pairs of different points, from k at the squares of the grid."""
+        if self._pairs is None:
+            self._pairs = self._pair_counts()
+        return float(np.vdot(self._pairs, kernel))
+
+    def _transformed(self, charges: Floats) -> Any:
         """Return the Fourier transform of charges (n,) at the points."""
         from scipy.fft import fft, rfft
 
@@ -112,48 +160,37 @@ class Field:
         rows = rfft(nodes, grid.size[1], axis=1, workers=workers)
         return fft(rows, grid.size[0], axis=0, overwrite_x=True, workers=workers)
 
-    def potential(self, waves: Any, spectrum: Any = None) -> tuple[Floats, Floats]:
-        """Return ``sum_j c_j k(r_ij)``, with the point's own term, and its gradient (n, 2) with respect to point i.
-
-        ``waves`` are those of the kernel k; ``spectrum`` is that of the charges c, all 1 by default.
-        """
-        from scipy.fft import ifft, irfft
-
-        from protolearn.embedding._kernels import gather
-
-        grid, workers = self.grid, self.threads.n
-        spectrum = self._ones if spectrum is None else spectrum
-        half = len(waves)
-        product = np.empty_like(spectrum)
-        np.multiply(spectrum[:half], waves, out=product[:half])
-        np.multiply(spectrum[half:], waves[-2:0:-1], out=product[half:])
-        rows = ifft(product, axis=0, overwrite_x=True, workers=workers)[: grid.nodes[0]]
-        nodes = irfft(rows, grid.size[1], axis=1, workers=workers)
-        values, gradients = np.empty(len(self.points)), np.empty_like(self.points)
-        self.threads.over(len(self.points), gather, self.points, grid.low, grid.step, nodes, ..., values, gradients)
-        return values, gradients
-
-    def sum_over_pairs(self, kernel: Floats) -> float:
-        """Return the sum of k(r_ij) over all ordered pairs of different points, from k at the squares of the grid."""
-        if self._pairs is None:
-            self._pairs = self._pair_counts()
-        return float(np.vdot(self._pairs, kernel)) - len(self.points) * float(kernel[0, 0])
-
     def _pair_counts(self) -> Floats:
         """Return how many ordered pairs of points lie how many nodes apart, in either direction of each axis."""
         from scipy.fft import dctn
 
-        power = self._ones.real**2 + self._ones.imag**2
+        from protolearn.embedding._kernels import count_fractions
+
         size = self.grid.size
+        power = self._spectrum.real**2 + self._spectrum.imag**2
         half = size[0] // 2
         folded = power[: half + 1]
         folded[1:half] += power[:half:-1]
         folded[1:half] *= 0.5
+        fractions = np.zeros((N_FRACTIONS + 1, N_FRACTIONS + 1))
+        count_fractions(self.points, self.grid.low, self.grid.step, fractions)
+        values, (first, second) = _overlaps()[0], self.grid.cosines
+        folded -= (first @ (values.T @ fractions @ values)) @ second.T  # each point with itself
         folded *= self.grid.filter
         counts = dctn(folded, type=1, overwrite_x=True) / (size[0] * size[1])
         counts[1:-1] *= 2.0
         counts[:, 1:-1] *= 2.0
         return counts.astype(np.float64)
+
+
+@cache
+def _overlaps() -> tuple[Floats, Floats]:
+    """Return how much the splines of a point overlap themselves, and their slopes, for places between nodes (m, 6)."""
+    from protolearn.embedding._kernels import spline_overlaps
+
+    values, slopes = np.zeros((N_FRACTIONS + 1, 6)), np.zeros((N_FRACTIONS + 1, 6))
+    spline_overlaps(np.linspace(0.0, 1.0, N_FRACTIONS + 1), values, slopes)
+    return values, slopes
 
 
 def _spline_symbol(n_waves: int, size: int) -> Floats:

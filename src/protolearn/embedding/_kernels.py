@@ -41,7 +41,7 @@ def calibrate(
                 m += 1
         spread = total / m - least
         rate = 1.0 / spread if spread > 0.0 else 1.0
-        low, high = 0.0, np.inf
+        low, high, stride = 0.0, np.inf, 2.0
         for _ in range(steps):
             mass, moment = 0.0, 0.0
             for j in range(k):
@@ -58,10 +58,13 @@ def calibrate(
                 break
             if entropy > log_perplexity:
                 low = rate
-                rate = 2.0 * rate if high == np.inf else 0.5 * (low + high)
             else:
                 high = rate
-                rate = 0.5 * (low + high)
+            if low > 0.0 and high < np.inf:
+                rate = np.sqrt(low) * np.sqrt(high)
+            else:
+                rate = rate / stride if high < np.inf else min(rate * stride, 1e300)
+                stride = min(stride * stride, 1e30)
         rates[i] = rate
 
 
@@ -252,23 +255,32 @@ def spread(points: Floats, charges: Floats, low: Floats, step: Floats, grid: Any
 @njit(cache=True, nogil=True, fastmath=FAST)
 def gather(
     points: Floats,
+    charges: Floats,
     low: Floats,
     step: Floats,
     grid: Any,
+    own: Floats,
     first: int,
     last: int,
     values: Floats,
     gradients: Floats,
 ) -> None:
-    """Read values (n,) and gradients (n, 2) of the field on a grid at the points."""
+    """Read values (n,) and gradients (n, 2) of the field on a grid at the points, each without its own part.
+
+    ``own`` (m + 1, m + 1, 3) holds the value and the gradient, in steps, that a point of charge 1 causes at itself, by
+    where it lies between nodes.
+    """
     a, b, da, db = np.empty(6), np.empty(6), np.empty(6), np.empty(6)
+    m = len(own) - 1
     for i in range(first, last):
         x, y = (points[i, 0] - low[0]) / step[0], (points[i, 1] - low[1]) / step[1]
         left, below = int(x), int(y)
-        _spline(x - left, a)
-        _spline(y - below, b)
-        _spline_slope(x - left, da)
-        _spline_slope(y - below, db)
+        x -= left
+        y -= below
+        _spline(x, a)
+        _spline(y, b)
+        _spline_slope(x, da)
+        _spline_slope(y, db)
         value, along, across = 0.0, 0.0, 0.0
         for j in range(6):
             row, slope = 0.0, 0.0
@@ -279,9 +291,57 @@ def gather(
             value += a[j] * row
             along += da[j] * row
             across += a[j] * slope
+        u, v = m * x, m * y
+        j, k = min(int(u), m - 1), min(int(v), m - 1)
+        u -= j
+        v -= k
+        near, far = charges[i] * (1.0 - u), charges[i] * u
+        for part in range(3):
+            mine = (1.0 - v) * (near * own[j, k, part] + far * own[j + 1, k, part])
+            mine += v * (near * own[j, k + 1, part] + far * own[j + 1, k + 1, part])
+            if part == 0:
+                value -= mine
+            elif part == 1:
+                along -= mine
+            else:
+                across -= mine
         values[i] = value
         gradients[i, 0] = along / step[0]
         gradients[i, 1] = across / step[1]
+
+
+@njit(cache=True, nogil=True)
+def count_fractions(points: Floats, low: Floats, step: Floats, counts: Floats) -> None:
+    """Count how many points lie where between nodes, shared out to the nearest entries of counts (m + 1, m + 1)."""
+    m = len(counts) - 1
+    for i in range(len(points)):
+        x, y = (points[i, 0] - low[0]) / step[0], (points[i, 1] - low[1]) / step[1]
+        u, v = m * (x - int(x)), m * (y - int(y))
+        j, k = min(int(u), m - 1), min(int(v), m - 1)
+        u -= j
+        v -= k
+        counts[j, k] += (1.0 - u) * (1.0 - v)
+        counts[j + 1, k] += u * (1.0 - v)
+        counts[j, k + 1] += (1.0 - u) * v
+        counts[j + 1, k + 1] += u * v
+
+
+@njit(cache=True)
+def spline_overlaps(fractions: Floats, values: Floats, slopes: Floats) -> None:
+    """Fill values and slopes (m, 6) with the sums of ``a_j a_{j +- d}`` and ``a'_j a_{j +- d}`` over the splines a.
+
+    They are those of a point at each of the fractions (m,), for nodes that lie d = 0, ..., 5 apart in either direction.
+    """
+    a, da = np.empty(6), np.empty(6)
+    for i in range(len(fractions)):
+        _spline(fractions[i], a)
+        _spline_slope(fractions[i], da)
+        for d in range(6):
+            for j in range(6):
+                for k in range(6):
+                    if abs(j - k) == d:
+                        values[i, d] += a[j] * a[k]
+                        slopes[i, d] += da[j] * a[k]
 
 
 @njit(cache=True, nogil=True)

@@ -83,6 +83,12 @@ def nearest_by_cells(X: NDArray[Any], k: int, threads: Threads, rng: np.random.R
                 offer_neighbors(distances, some, others, nearest, found, counts)
 
     threads.over(n, search, ...)
+    lonely = np.flatnonzero(counts < k)
+    for start in range(0, len(lonely), ROWS):
+        some = lonely[start : start + ROWS]
+        distances = half_norms - X[some] @ X.T
+        distances[np.arange(len(some)), some] = np.inf
+        found[some] = np.argpartition(distances, k - 1, axis=1)[:, :k]
     squares = np.empty((n, k))
     threads.over(n, squares_between, X, found, ..., squares)
     return Neighbors(squares, found)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple, Self
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +33,7 @@ Floats = NDArray[np.float64]
 
 FEW = 400  # samples up to which all pairs are faster than a field
 MOST_PAIRS = 20_000  # samples up to which all pairs are still taken one by one
+LEAST_SAMPLES = 4
 START_SIZE = 1e-4  # standard deviation of the first layout, in units of the kernel
 EVERY = 50  # iterations between two looks at the divergence
 
@@ -86,7 +88,7 @@ embedding_ : ndarray of shape (n_samples, n_components)
 affinities_ : ndarray or csr_array of shape (n_samples, n_samples)
     Affinities of the data: of all pairs they sum to 1, or of each row if not symmetric.
 bandwidths_ : ndarray of shape (n_samples,)
-    Variance of the Gaussian neighbourhood of each sample.
+    Standard deviation of the Gaussian neighbourhood of each sample.
 divergence_ : float
     The divergence of the view from the data that was reached; the sum of those of all samples if not symmetric.
 divergence_history_ : list of float
@@ -101,15 +103,19 @@ n_features_in_ : int
 }
 
 
-class _Data(NamedTuple):
-    """Samples as vectors, as squared distances (n, n), or as neighbours in a graph."""
+@dataclass(frozen=True)
+class _Data:
+    """Samples as vectors, as squared distances (n, n), or as neighbours in a graph, and the unit of distances."""
 
     vectors: NDArray[Any] | None = None
     squares: Floats | None = None
     graph: Neighbors | None = None
+    scale: float = 1.0
 
     def __len__(self) -> int:
-        return next(len(part[0] if part is self.graph else part) for part in self if part is not None)
+        return len(
+            next(part for part in (self.vectors, self.squares, self.graph and self.graph.squares) if part is not None)
+        )
 
 
 class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -156,7 +162,8 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             rng = check_random_state(self.random_state)
             self.method_ = self._chosen_method(len(data), data.graph is not None, divergence)
             neighbors = self._neighbors(data, threads, rng)
-            p, self.bandwidths_ = calibrated(neighbors.squares, self.perplexity, threads)
+            p, variances = calibrated(neighbors.squares, self.perplexity, threads)
+            self.bandwidths_ = np.sqrt(variances) * data.scale
             conditional = conditional_affinities(neighbors, p)
             self.affinities_ = joint_affinities(conditional) if self.symmetric else conditional
             points = self._first_positions(data, rng)
@@ -220,6 +227,8 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         check_number("early_exaggeration_iter", self.early_exaggeration_iter, integer=True, low=0)
         check_number("max_iter", self.max_iter, integer=True, low=1)
         check_number("verbose", self.verbose, low=0)
+        if not isinstance(self.symmetric, bool | np.bool_):
+            raise ValueError(f"symmetric={self.symmetric!r} must be True or False.")
         if self.learning_rate != "auto":
             check_number("learning_rate", self.learning_rate, low=0, open_low=True, also=" or 'auto'")
         if self.n_neighbors is not None:
@@ -231,12 +240,12 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if self.perplexity > n - 1:
             raise ValueError(
                 f"perplexity={self.perplexity:g} is more than the {n - 1} neighbours that each of n_samples={n} has; "
-                f"choose at most {max(n // 3, 2)}, a third of the samples."
+                f"choose about a third of the samples, {n / 3:.3g}."
             )
         if self.perplexity > n / 3:
             warnings.warn(
                 f"perplexity={self.perplexity:g} is more than a third of n_samples={n}: nearly all samples count as "
-                f"neighbours of each other, and the view shows little. Choose at most {max(n // 3, 2)}.",
+                f"neighbours of each other, and the view shows little. Choose at most {n / 3:.3g}.",
                 UserWarning,
                 stacklevel=3,
             )
@@ -247,27 +256,33 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
             X, squared = pairwise(X, metric=self.metric, n_jobs=self.n_jobs), False
         elif self.metric == "euclidean":
-            vectors = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+            vectors = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
             if (vectors == vectors[0]).all():
                 raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
-            return _Data(vectors=refuse_overflow(vectors))
+            vectors = refuse_overflow(vectors) - vectors.mean(axis=0, dtype=np.float64).astype(vectors.dtype)
+            scale = _power_of_two(np.abs(vectors).max())
+            return _Data(vectors=vectors / vectors.dtype.type(scale), scale=scale)
         elif sparse.issparse(X):
-            return _Data(graph=self._read_graph(X))
+            return self._read_graph(X)
         else:
             squared = self.squared
-            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2)
+            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=LEAST_SAMPLES)
+            _check_square(X)
         given, largest = checked(X, squared=squared, symmetrize=self.symmetrize)
         refuse_large(given, largest, squared)
-        squares = np.maximum(given, 0.0) if squared else np.square(given)
-        np.fill_diagonal(squares, 0.0)
-        if not squares.any():
+        if not largest:
             raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
-        return _Data(squares=squares)
+        scale = _power_of_two(largest)
+        squares = np.maximum(given / scale, 0.0) if squared else np.square(given / scale)
+        np.fill_diagonal(squares, 0.0)
+        return _Data(squares=squares, scale=np.sqrt(scale) if squared else scale)
 
-    def _read_graph(self, X: Any) -> Neighbors:
-        graph = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=2).tocoo()
-        if graph.shape[0] != graph.shape[1]:
-            raise ValueError(f"A graph of neighbours must be square, but X has the shape {graph.shape}.")
+    def _read_graph(self, X: Any) -> _Data:
+        read = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
+        _check_square(read)
+        graph = read.tocoo()
+        if not graph.data.any():
+            raise ValueError("All distances in the graph X are zero, so there is nothing to arrange.")
         if (graph.data < 0.0).any():
             raise ValueError("The graph X holds negative distances; distances must not be negative.")
         others = graph.row != graph.col
@@ -279,7 +294,9 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 f"The graph X has samples with only {fewest} neighbours, fewer than perplexity={self.perplexity:g}; "
                 "join each sample to about three times the perplexity, or lower it."
             )
-        return graph_neighbors(graph, self.squared)
+        scale = _power_of_two(graph.data.max())
+        graph.data /= scale
+        return _Data(graph=graph_neighbors(graph, self.squared), scale=np.sqrt(scale) if self.squared else scale)
 
     def _chosen_method(self, n: int, is_graph: bool, divergence: Divergence) -> str:
         flat = self.n_components <= 2
@@ -314,10 +331,14 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _first_positions(self, data: _Data, rng: np.random.RandomState) -> Floats:
         n, d = len(data), self.n_components
+        if self.init is None:
+            raise ValueError("init=None must be 'auto', 'pca', 'spectral', 'random', or an array.")
         if not isinstance(self.init, str):
             given = check_array(self.init, dtype=np.float64, input_name="init", copy=True)
             if given.shape != (n, d):
                 raise ValueError(f"init has the shape {given.shape}; expected (n_samples, n_components)={(n, d)}.")
+            if (given == given[0]).all():
+                raise ValueError("All positions in init are the same, so nothing would move; give some that differ.")
             return given
         check_option("init", self.init, ("auto", "pca", "spectral", "random"), also=", or an array")
         kind = self.init if self.init != "auto" else "pca" if data.graph is None else "spectral"
@@ -339,7 +360,7 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _descend(self, points: Floats, forces: Exact | Fast, divergence: Divergence) -> bool:
         """Move the points (n, d) in place; return whether this was interrupted."""
-        descent = Descent(points)
+        descent = Descent(points, self._kernel().longest_step)
         self.divergence_history_: list[float] = []
         self.n_iter_ = 0
         early = min(self.early_exaggeration_iter, self.max_iter)
@@ -368,6 +389,19 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if self.verbose:
             name = type(self).__name__
             print(f"[{name}] iteration {self.n_iter_}/{self.max_iter}  divergence {value:.6g}", flush=True)
+
+
+def _power_of_two(number: float) -> float:
+    """Return the power of two nearest to a number, by which others can be divided without rounding."""
+    return float(2.0 ** np.round(np.log2(number)))
+
+
+def _check_square(X: Any) -> None:
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"X has the shape {X.shape}, but metric='precomputed' needs the dissimilarities of all pairs of samples, "
+            "as a square matrix or graph."
+        )
 
 
 def _squares_between(data: _Data) -> Floats:

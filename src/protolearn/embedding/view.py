@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,6 +19,8 @@ class Gaussian:
     >>> float(Gaussian().weights(0.0))
     1.0
     """
+
+    longest_step: ClassVar[float] = 1.0  # that a point may make: more would take it out of reach of its neighbours
 
     def weights(self, squares: Any) -> Any:
         """Return w(r)."""
@@ -53,6 +55,7 @@ class Student:
     """
 
     dof: float = 1.0
+    longest_step: ClassVar[float] = 5.0
 
     def weights(self, squares: Any) -> Any:
         """Return w(r)."""
