@@ -3,9 +3,10 @@
 from threading import Barrier, Event, Thread
 
 import numpy as np
+import pytest
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
-from protolearn.core.threads import chunk_threads
+from protolearn.core.threads import Threads, chunk_threads
 
 
 def blas_threads():
@@ -43,3 +44,28 @@ def test_number_of_threads():
         assert allowed == 1
     with chunk_threads(3) as given, chunk_threads() as nested:
         assert (given, nested) == (3, 1)
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 5])
+@pytest.mark.parametrize("n_rows", [0, 1, 7, 100])
+@pytest.mark.parametrize("least", [1, 3, 1000])
+def test_loops_reach_each_row_once(n_threads, n_rows, least):
+    done, parts = np.zeros(n_rows, int), []
+
+    def loop(before, first, last, after):
+        assert (before, after) == ("before", "after")
+        parts.append((first, last))
+        done[first:last] += 1
+
+    Threads(n_threads, least=least).over(n_rows, loop, "before", ..., "after")
+    assert (done == 1).all()
+    assert len(parts) <= max(1, min(n_threads, n_rows // least))
+
+
+def test_errors_in_threads_are_raised():
+    def fail(first, last):
+        if last == 10:
+            raise ValueError("the last row")
+
+    with pytest.raises(ValueError, match="the last row"):
+        Threads(2, least=1).over(10, fail, ...)

@@ -16,7 +16,7 @@ from scipy import sparse
 
 from protolearn.core.threads import Threads
 from protolearn.embedding._exact import TINY, Step, floors
-from protolearn.embedding._field import Field, Grid
+from protolearn.embedding._field import Field, Grid, Waves
 from protolearn.embedding.divergences import Divergence, Pull
 from protolearn.embedding.view import Kernel, Student
 
@@ -29,11 +29,12 @@ N_LEVELS = 3  # of the masses of rows, between which fields are interpolated
 
 
 class _View(NamedTuple):
-    """A grid, the kernel of the view on it, and its Fourier transform."""
+    """A grid, the kernel of the view on it and its Fourier transform, and backgrounds (see `_All`) that were met."""
 
     grid: Grid
     w: Floats
-    waves: Any
+    waves: Waves
+    known: dict[Divergence, tuple[Floats, Floats, list[Waves]]]
 
 
 class _Background(NamedTuple):
@@ -47,6 +48,11 @@ class _Background(NamedTuple):
     def empty(self) -> bool:
         """Whether there is none, as under the Kullback-Leibler divergence."""
         return not self.divergence.terms(self.p_least, np.array([0.25, 0.5])).any()
+
+    @property
+    def is_power(self) -> bool:
+        """Whether it is a power of q, namely `degree`."""
+        return self.divergence.pull is not None and self.p_least == 0.0
 
     def terms(self, q: Floats) -> Floats:
         return self.divergence.terms(self.p_least, np.maximum(q, self.q_least))
@@ -93,19 +99,17 @@ class Fast:
     def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
         """Return the gradient of the divergence, with the pull between neighbours exaggerated."""
         plane, pairs = self._pairs(points, divergence)
-        background = self._background(divergence)
-        pulls = self._pulls(plane, divergence, pairs.masses, pairs.sums(background.terms))
-        slopes = pulls.slopes + (pulls.weights * pairs.sums(background.slopes)).sum(axis=0)
-        push = pairs.push(background.terms, pulls.weights, slopes)
+        terms, slopes = pairs.sums()
+        pulls = self._pulls(plane, divergence, pairs.masses, terms)
+        push = pairs.push(pulls.weights, pulls.slopes + (pulls.weights * slopes).sum(axis=0))
         gradient = 2.0 * exaggeration * pulls.forces + push
         return Step(gradient[:, : points.shape[1]], float(np.abs(pulls.slopes).sum()))
 
     def value(self, points: Floats, divergence: Divergence) -> float:
         """Return the divergence; if conditional, that of all rows together."""
         plane, pairs = self._pairs(points, divergence)
-        background = self._background(divergence)
         p, q, _ = self._on_edges(plane, divergence, pairs.masses)
-        sums = pairs.sums(background.terms) + self._over_edges(divergence.terms(p, q) - background.terms(q))
+        sums = pairs.sums()[0] + self._over_edges(divergence.terms(p, q) - pairs.background.terms(q))
         return float(np.sum(divergence.outer(sums)))
 
     def _pairs(self, points: Floats, divergence: Divergence) -> tuple[Floats, _All | _Rows]:
@@ -115,18 +119,16 @@ class Fast:
         if self._view is None or not self._view.grid.suits(plane, width):
             grid = Grid(plane, width)
             w = self.kernel.weights(grid.squares)
-            self._view = _View(grid, w, grid.waves(w))
+            self._view = _View(grid, w, grid.waves(w), {})
         field = Field(self._view.grid, plane, self.threads)
+        background = _Background(divergence, *floors(divergence, len(points), self.symmetric))
         if self.symmetric:
-            return plane, _All(self._view, field, self._background(divergence).empty)
-        return plane, _Rows(self._view, field, self._edge_masses(plane), degree(divergence))
+            return plane, _All(self._view, field, background)
+        return plane, _Rows(self._view, field, background, self._edge_masses(plane))
 
     def _edge_masses(self, points: Floats) -> Floats:
         """Return the sum (n,) of the kernel over the edges of each point."""
         return self._over_edges(self.kernel.weights(self._edge_squares(points))[None])[0]
-
-    def _background(self, divergence: Divergence) -> _Background:
-        return _Background(divergence, *floors(divergence, self.p.shape[0], self.symmetric))
 
     def _pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
         pull = divergence.pull
@@ -238,29 +240,52 @@ def degree(divergence: Divergence) -> float:
 
 
 class _All:
-    """Sums over all pairs together, whose q are ``w / masses`` with one mass."""
+    """Sums over all pairs together, whose q are ``w / masses`` with one mass.
 
-    def __init__(self, view: _View, field: Field, empty: bool) -> None:
-        self.view, self.field, self.empty = view, field, empty
-        if empty:
+    Where summands are a power of q, they change with the mass by a factor only, and are kept with their transforms.
+    """
+
+    def __init__(self, view: _View, field: Field, background: _Background) -> None:
+        self.view, self.field, self.background = view, field, background
+        self._own: dict[Divergence, tuple[Floats, Floats, list[Waves]]] = {}
+        self.empty = background.empty
+        if self.empty:
             values, self.gradient = field.potential(view.waves)
             mass = float(values.sum())
         else:
             mass = field.sum_over_pairs(view.w)
-            self.q = view.w / max(mass, TINY)
         self.masses = max(mass, TINY)
 
-    def sums(self, terms: Callable[[Floats], Floats]) -> Floats:
+    def sums(self) -> tuple[Floats, Floats]:
+        """Return the sums (m,) of the summands of the background, and of their slopes times q."""
         if self.empty:
-            return np.zeros(1)
-        return np.array([self.field.sum_over_pairs(term) for term in terms(self.q)])
+            return np.zeros(1), np.zeros(1)
+        terms, slopes, _ = self._summands()
+        terms, slopes = (np.array([self.field.sum_over_pairs(term) for term in part]) for part in (terms, slopes))
+        return self._factor * terms, self._factor * slopes
 
-    def push(self, terms: Callable[[Floats], Floats], weights: Floats, slopes: float) -> Floats:
+    def push(self, weights: Floats, slopes: float) -> Floats:
         """Return the gradient (n, 2) of the weighted sums, if q keep their sum."""
         if self.empty:
             return (-2.0 * slopes / self.masses) * self.gradient
-        kernel = np.tensordot(weights, terms(self.q), axes=1) - slopes * self.q
-        return 2.0 * self.field.potential(self.view.grid.waves(kernel))[1]
+        parts = [*self._summands()[2], self.view.waves]
+        factors = [*(self._factor * weights), -slopes / self.masses]
+        spectrum, own = (sum(f * w for f, w in zip(factors, part)) for part in zip(*parts))
+        return 2.0 * self.field.potential(Waves(spectrum.astype(self.view.grid.dtype, copy=False), own))[1]
+
+    @property
+    def _factor(self) -> float:
+        return self.masses ** -degree(self.background.divergence) if self.background.is_power else 1.0
+
+    def _summands(self) -> tuple[Floats, Floats, list[Waves]]:
+        """Return summands (m, a, b), slopes times q, and transforms of the former; of powers those for a mass of 1."""
+        known = self.view.known if self.background.is_power else self._own
+        key = self.background.divergence
+        if key not in known:
+            q = self.view.w if self.background.is_power else self.view.w / self.masses
+            terms = self.background.terms(q)
+            known[key] = terms, self.background.slopes(q), [self.view.grid.waves(term) for term in terms]
+        return known[key]
 
 
 class _Rows:
@@ -270,8 +295,8 @@ class _Rows:
     levels of the mass give them all, by polynomials of the logarithm, once the power is divided out.
     """
 
-    def __init__(self, view: _View, field: Field, least: Floats, degree: float) -> None:
-        self.view, self.field = view, field
+    def __init__(self, view: _View, field: Field, background: _Background, least: Floats) -> None:
+        self.view, self.field, self.background = view, field, background
         values, self.gradient = field.potential(view.waves)
         self.masses = np.maximum(values, np.maximum(least, LEAST_MASS * values.max()))
         logs = np.log(self.masses)
@@ -279,29 +304,34 @@ class _Rows:
         others = np.array([np.delete(nodes, level) for level in range(N_LEVELS)])[:, :, None]
         basis = np.prod((logs - others) / (nodes[:, None, None] - others), axis=1)
         self.levels = np.exp(nodes)
-        self.basis = basis * np.exp(degree * (nodes[:, None] - logs))
+        self.basis = basis * np.exp(degree(background.divergence) * (nodes[:, None] - logs))
 
-    def sums(self, terms: Callable[[Floats], Floats]) -> Floats:
-        total: Any = 0.0
-        for basis, level in zip(self.basis, self.levels):
-            total = total + basis * np.array([self._sums(term) for term in terms(self.view.w / level)])
-        return np.asarray(total)
+    def sums(self) -> tuple[Floats, Floats]:
+        """Return the sums (m, n) of the summands of the background, and of their slopes times q."""
+        return self._interpolated(self.background.terms), self._interpolated(self.background.slopes)
 
-    def push(self, terms: Callable[[Floats], Floats], weights: Floats, slopes: Floats) -> Floats:
+    def push(self, weights: Floats, slopes: Floats) -> Floats:
         """Return the gradient (n, 2) of the weighted sums, if q keep their sum in each row."""
         gradient = self._push(self.view.waves, self.gradient, -slopes / self.masses)
         for basis, level in zip(self.basis, self.levels):
-            for weight, term in zip(weights, terms(self.view.w / level)):
+            for weight, term in zip(weights, self.background.terms(self.view.w / level)):
                 if term.any():
                     waves = self.view.grid.waves(term)
                     gradient += self._push(waves, self.field.potential(waves)[1], weight * basis)
         return gradient
+
+    def _interpolated(self, kernels: Callable[[Floats], Floats]) -> Floats:
+        """Return the sums (m, n) of kernels that are functions of q."""
+        total: Any = 0.0
+        for basis, level in zip(self.basis, self.levels):
+            total = total + basis * np.array([self._sums(kernel) for kernel in kernels(self.view.w / level)])
+        return np.asarray(total)
 
     def _sums(self, kernel: Floats) -> Any:
         if not kernel.any():
             return np.zeros_like(self.masses)
         return self.field.potential(self.view.grid.waves(kernel))[0]
 
-    def _push(self, waves: Any, gradient: Floats, factors: Floats) -> Floats:
+    def _push(self, waves: Waves, gradient: Floats, factors: Floats) -> Floats:
         """Return the gradient (n, 2) of ``sum_ij factors_i k(r_ij)``, from that of ``sum_j k(r_ij)``."""
         return factors[:, None] * gradient + self.field.potential(waves, factors)[1]

@@ -7,14 +7,14 @@ transforms. Forces are the gradients of potentials, so that one transform gives 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from protolearn.core.threads import Threads
 
-__all__ = ["Field", "Grid"]
+__all__ = ["Field", "Grid", "Waves"]
 
 Floats = NDArray[np.float64]
 
@@ -23,6 +23,17 @@ STEP = 0.4  # between nodes, in widths of the kernel
 FEWEST, MOST = 24, 2000  # cells along an axis
 SLACK = 1.1  # of a grid around points that may move
 N_FRACTIONS = 32  # places between nodes for which a point's effect on itself is known
+
+
+class Waves(NamedTuple):
+    """The Fourier transform of a kernel on a grid, and what its potential is at the point that causes it.
+
+    ``own`` (m, m, 3) holds this value and gradient for places between nodes. They would be the kernel at zero, and
+    nothing, were it not for the grid.
+    """
+
+    spectrum: Any
+    own: Floats
 
 
 class Grid:
@@ -73,22 +84,17 @@ class Grid:
         inside = (low >= self.low).all() and (high <= self.low + self.extent).all()
         return bool(width == self.width and inside and (high - low >= 0.8 * self.extent / SLACK).all())
 
-    def waves(self, kernel: Floats) -> Any:
+    def waves(self, kernel: Floats) -> Waves:
         """Return the Fourier transform of a kernel."""
         from scipy.fft import dctn
 
-        return dctn(kernel.astype(self.dtype), type=1, overwrite_x=True) * self.filter
-
-    def own(self, waves: Any) -> Floats:
-        """Return the value and the gradient (m, m, 3) of a kernel's potential that a point causes at itself.
-
-        They would be the kernel at zero and nothing, were it not for the grid.
-        """
+        spectrum = dctn(kernel.astype(self.dtype), type=1, overwrite_x=True) * self.filter
         values, slopes = _overlaps()
         ends = [np.r_[1.0, np.full(size // 2 - 1, 2.0), 1.0][:, None] / size for size in self.size]
         first, second = (cosines * weights for cosines, weights in zip(self.cosines, ends))
-        nodes = first.T @ waves @ second  # of the kernel's spline, up to five apart
-        return np.stack([values @ nodes @ values.T, slopes @ nodes @ values.T, values @ nodes @ slopes.T], axis=2)
+        nodes = first.T @ spectrum @ second  # of the kernel's spline, up to five apart
+        own = [values @ nodes @ values.T, slopes @ nodes @ values.T, values @ nodes @ slopes.T]
+        return Waves(spectrum, np.stack(own, axis=2))
 
 
 class Field:
@@ -120,7 +126,7 @@ class Field:
         self._spectrum = self._transformed(self._charges)
         self._pairs: Floats | None = None
 
-    def potential(self, waves: Any, charges: Floats | None = None) -> tuple[Floats, Floats]:
+    def potential(self, waves: Waves, charges: Floats | None = None) -> tuple[Floats, Floats]:
         """Return ``sum_{j != i} c_j k(r_ij)`` and its gradient (n, 2) with respect to point i.
 
         ``waves`` are those of the kernel k; the charges c (n,) are 1 by default.
@@ -131,15 +137,15 @@ class Field:
 
         grid, workers = self.grid, self.threads.n
         spectrum = self._spectrum if charges is None else self._transformed(charges)
-        half = len(waves)
+        half = len(waves.spectrum)
         product = np.empty_like(spectrum)
-        np.multiply(spectrum[:half], waves, out=product[:half])
-        np.multiply(spectrum[half:], waves[-2:0:-1], out=product[half:])
+        np.multiply(spectrum[:half], waves.spectrum, out=product[:half])
+        np.multiply(spectrum[half:], waves.spectrum[-2:0:-1], out=product[half:])
         rows = ifft(product, axis=0, overwrite_x=True, workers=workers)[: grid.nodes[0]]
         nodes = irfft(rows, grid.size[1], axis=1, workers=workers)
         values, gradients = np.empty(len(self.points)), np.empty_like(self.points)
         where = self.points, self._charges if charges is None else charges, grid.low, grid.step
-        self.threads.over(len(self.points), gather, *where, nodes, grid.own(waves), ..., values, gradients)
+        self.threads.over(len(self.points), gather, *where, nodes, waves.own, ..., values, gradients)
         return values, gradients
 
     def sum_over_pairs(self, kernel: Floats) -> float:

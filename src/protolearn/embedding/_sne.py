@@ -65,7 +65,7 @@ method : {"auto", "exact", "fast"}, default="auto"
 init : {"auto", "pca", "spectral", "random"} or array-like of shape (n_samples, n_components), default="auto"
     First positions: principal components, of dissimilarities by classical scaling; eigenvectors of the graph of
     neighbours, which ``"auto"`` takes if there is nothing but a graph; or noise.
-early_exaggeration : float, default=12.0
+early_exaggeration : float, default=%(exaggeration)s
     Factor of the attraction between neighbours in the first iterations, which minimise the Kullback-Leibler divergence
     whatever comes after.
 early_exaggeration_iter : int, default=250
@@ -300,8 +300,7 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _chosen_method(self, n: int, is_graph: bool, divergence: Divergence) -> str:
         flat = self.n_components <= 2
-        # Under a Gaussian kernel the push of these grows without bounds, which no grid follows.
-        tame = isinstance(self._kernel(), Student) or degree(divergence) > 0.0
+        tame = self._is_tame(divergence)
         if self.method == "fast" and not (flat and tame):
             reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use 2 or 1"
             raise ValueError(f"method='fast' does not work {reason}, or method='exact'.")
@@ -312,6 +311,15 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 "n_components=2, or a part of the samples."
             )
         return "exact" if exact else "fast"
+
+    def _is_tame(self, divergence: Divergence) -> bool:
+        """Return whether a grid can follow the push of a divergence.
+
+        Under a Gaussian kernel it may grow without bounds; in rows with very different sums it must be one power of q.
+        """
+        pull = divergence.pull
+        one_power = self.symmetric or pull is None or pull.p_power > 0.0
+        return one_power and (isinstance(self._kernel(), Student) or degree(divergence) > 0.0)
 
     def _neighbors(self, data: _Data, threads: Threads, rng: np.random.RandomState) -> Neighbors:
         n = len(data)
@@ -370,7 +378,7 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                     descent.restart()
                 exaggeration = self.early_exaggeration if iteration < early else 1.0
                 step = forces.step(points, KullbackLeibler() if iteration < early else divergence, exaggeration)
-                rate = len(points) / exaggeration if self.learning_rate == "auto" else float(self.learning_rate)
+                rate = self._rate(len(points), exaggeration, divergence)
                 descent.step(step.gradient / (4.0 * step.mass), rate)
                 self.n_iter_ = iteration + 1
                 if self.n_iter_ % EVERY == 0 and self.n_iter_ > early:
@@ -383,6 +391,13 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise ValueError("The view diverged: positions are no longer finite. Lower the learning_rate.")
         self.divergence_ = forces.value(points, divergence)
         return interrupted
+
+    def _rate(self, n: int, exaggeration: float, divergence: Divergence) -> float:
+        if self.learning_rate != "auto":
+            return float(self.learning_rate)
+        # Far pairs under a Gaussian, whose pull is not bounded, would be thrown to and fro.
+        wild = isinstance(self._kernel(), Gaussian) and divergence.pull is not None and divergence.pull.q_power < 0.0
+        return (0.03 if wild else 1.0) * n / exaggeration
 
     def _look(self, value: float) -> None:
         self.divergence_history_.append(value)
@@ -410,7 +425,7 @@ def _squares_between(data: _Data) -> Floats:
     return squareform(pdist(data.vectors, "sqeuclidean")) if data.squares is None else data.squares
 
 
-@filled(DOCS)
+@filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "4.0")})
 class SNE(NeighborEmbedding):
     """Stochastic neighbour embedding, under any divergence.
 
@@ -479,7 +494,7 @@ class SNE(NeighborEmbedding):
         n_neighbors: int | None = None,
         method: str = "auto",
         init: Any = "auto",
-        early_exaggeration: float = 12.0,
+        early_exaggeration: float = 4.0,
         early_exaggeration_iter: int = 250,
         max_iter: int = 750,
         learning_rate: float | str = "auto",
@@ -509,7 +524,7 @@ class SNE(NeighborEmbedding):
         return Gaussian()
 
 
-@filled(DOCS)
+@filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "12.0")})
 class TSNE(NeighborEmbedding):
     """t-distributed stochastic neighbour embedding, under any divergence.
 

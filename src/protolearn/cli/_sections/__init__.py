@@ -13,6 +13,7 @@ from protolearn.cli._sections.digits import digits_section
 from protolearn.cli._sections.idea import idea_section
 from protolearn.cli._sections.lvq import lvq_section
 from protolearn.cli._sections.shapes import shapes_section
+from protolearn.cli._sections.views import views_section
 from protolearn.cli._sections.wine import wine_section
 from protolearn.cli._sections.words import words_section
 
@@ -26,5 +27,6 @@ SECTIONS: dict[str, Callable[[Effort], Section]] = {
     "Learning a distance": lvq_section,
     "Giving prototypes a shape": shapes_section,
     "Mapping languages and words": words_section,
+    "Viewing digits": views_section,
     "Running the ten lines": code_section,
 }
