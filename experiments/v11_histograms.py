@@ -75,13 +75,18 @@ BINNINGS = ("range", "clip")
 REMARKS = {
     "clip": (
         "depends on the binning, which the document does not give: here values above 1 all fall into the last bin, "
-        "which holds up to 18, 16 and 72 % of the pixels in a, b and c of a generated picture, and 98, 49 and 76 % of a "
+        "which holds up to 18, 16 and 72 % of the pixels in a, b and c of a generated picture, 98, 49 and 76 % of a "
         "photograph"
     ),
     "photograph, range, (a)": (
         "depends on the picture: one bin holds 63 % of the pixels of the original, and the largest 11 % at level 9, "
         "which powers of counts see before all else"
     ),
+    "(b) GKL*": (
+        "the score goes by ranks and finds a band, though in the picture large divergences are those from the original "
+        "alone, as the document shows"
+    ),
+    "(c) Eta 2.5": "just below a band",
     "score behind the best": "not the same divergence for all pictures and binnings; the document's are other pictures",
     "resolution": "both change in the same direction; what the document means by resolution is not defined there",
     "KL*, without": "just below a band; the document's picture is another one",

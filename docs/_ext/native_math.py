@@ -30,6 +30,7 @@ def display(writer: Any, node: nodes.math_block) -> None:
 
 
 def mathml(formula: str, **options: bool) -> str:
-    """Translate a formula in the notation of LaTeX, in which a fraction of two digits needs no braces."""
+    r"""Translate a formula in the notation of LaTeX, where 1/2 may be ``\frac12`` and a large bracket ``\Big(``."""
     with_braces = re.sub(r"(\\[td]?frac)(\d)(\d)", r"\1{\2}{\3}", formula)
-    return tex2mathml(with_braces, **options)
+    with_sides = re.sub(r"(\\[bB]ig)\)", r"\1r)", re.sub(r"(\\[bB]ig)\(", r"\1l(", with_braces))
+    return tex2mathml(with_sides, **options)

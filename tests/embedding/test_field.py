@@ -33,7 +33,14 @@ def clusters(seed, n=200, size=20.0):
     return size * rng.normal(size=(8, 2))[rng.integers(8, size=n)] + 2.0 * rng.normal(size=(n, 2))
 
 
-KERNELS = [(Student(), 1.0), (Student(), 2.0), (Student(0.5), 1.5), (Student(4.0), 1.0), (Gaussian(), 1.0), (Gaussian(), 2.0)]
+KERNELS = [
+    (Student(), 1.0),
+    (Student(), 2.0),
+    (Student(0.5), 1.5),
+    (Student(4.0), 1.0),
+    (Gaussian(), 1.0),
+    (Gaussian(), 2.0),
+]
 
 
 @pytest.mark.parametrize(("kernel", "power"), KERNELS)

@@ -425,7 +425,7 @@ def test_failed_fits_lose_nothing():
         ({"init": np.zeros((3, 2))}, r"init has shape \(3, 2\)"),
         ({"n_sampling": 1}, "n_sampling=1"),
         ({"max_iter": 0}, "max_iter=0"),
-        ({"metric": "cosine"}, "metric='cosine'"),
+        ({"metric": "unknown"}, "metric='unknown'"),
         ({"metric": "precomputed"}, "30, 4"),
     ],
 )
@@ -438,11 +438,11 @@ def test_bad_settings_are_refused(changes, message):
     ("X", "metric", "message"),
     [
         ([[0.0, np.nan], [1.0, 1.0], [2.0, 1.0], [1.0, 4.0]], "euclidean", "NaN"),
-        ([[0.0], [1.0], [2.0]], "euclidean", "n_samples=3 is too few"),
+        ([[0.0], [1.0], [2.0]], "euclidean", "minimum of 4"),
         ([[0.0, 1e200]] * 2 + [[0.0, 1.0]] * 2, "euclidean", "too large"),
         (np.ones((5, 5)) - 2 * np.eye(5), "precomputed", "Negative|diagonal"),
         (np.triu(np.ones((5, 5)), 1), "precomputed", "symmetric"),
-        (np.zeros((5, 5)), "precomputed", "All samples are the same"),
+        (np.zeros((5, 5)), "precomputed", "All dissimilarities are zero"),
     ],
     ids=["nan", "few", "large", "negative", "asymmetric", "same"],
 )

@@ -139,7 +139,7 @@ def test_interrupted_fits_keep_what_they_have(monkeypatch):
         ({"winner": "divergence"}, "winner='divergence' must be one of 'image', 'mean'"),
         ({"learning_rate_start": 1.5}, r"learning_rate_start=1.5 must be a number in \(0, 1\]"),
         ({"range_end": -1.0}, "range_end=-1.0"),
-        ({"metric": "edit"}, "metric='edit'"),
+        ({"metric": "unknown"}, "metric='unknown'"),
     ],
 )
 def test_bad_settings_are_refused(changes, message):

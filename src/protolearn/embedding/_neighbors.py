@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protolearn.core.threads import Threads
+from protolearn.embedding._base import power_of_two
 from protolearn.embedding.affinities import Neighbors
 
 __all__ = ["all_pairs", "graph_neighbors", "nearest_by_cells", "nearest_in_matrix", "nearest_vectors"]
@@ -52,7 +53,9 @@ def nearest_by_cells(X: NDArray[Any], k: int, threads: Threads, rng: np.random.R
     from protolearn.maps import KMeans
 
     n = len(X)
-    X = np.ascontiguousarray(X - X.mean(axis=0), dtype=np.float32)
+    X = X - X.mean(axis=0)
+    unit = power_of_two(np.abs(X).max())
+    X = np.ascontiguousarray(X / unit, dtype=np.float32)
     n_cells = int(CELLS * np.sqrt(n))
     sample = X[rng.choice(n, min(n, 30 * n_cells), replace=False)]
     cells = KMeans(n_cells, init="random", max_iter=5, empty="reseed", n_jobs=threads.n, random_state=rng)
@@ -91,7 +94,7 @@ def nearest_by_cells(X: NDArray[Any], k: int, threads: Threads, rng: np.random.R
         found[some] = np.argpartition(distances, k - 1, axis=1)[:, :k]
     squares = np.empty((n, k))
     threads.over(n, squares_between, X, found, ..., squares)
-    return Neighbors(squares, found)
+    return Neighbors(squares * unit**2, found)
 
 
 def graph_neighbors(graph: Any, squared: bool) -> Neighbors:

@@ -9,14 +9,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from protolearn.core.documentation import filled
+from protolearn.core.documentation import extends, filled
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.validation import check_number, check_option, undone_on_error
-from protolearn.dissimilarities._geometry import checked
+from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples, check_square, power_of_two
 from protolearn.embedding._descent import Descent
 from protolearn.embedding._exact import Exact
 from protolearn.embedding._fast import Fast, degree
@@ -25,7 +24,6 @@ from protolearn.embedding._start import classical_scaling, principal_components,
 from protolearn.embedding.affinities import Neighbors, calibrated, conditional_affinities, joint_affinities
 from protolearn.embedding.divergences import Divergence, KullbackLeibler, get_divergence
 from protolearn.embedding.view import Gaussian, Kernel, Student
-from protolearn.maps._base import refuse_large, refuse_overflow
 
 __all__ = ["SNE", "TSNE"]
 
@@ -33,7 +31,6 @@ Floats = NDArray[np.float64]
 
 FEW = 400  # samples up to which all pairs are faster than a field
 MOST_PAIRS = 20_000  # samples up to which all pairs are still taken one by one
-LEAST_SAMPLES = 4
 START_SIZE = 1e-4  # standard deviation of the first layout, in units of the kernel
 EVERY = 50  # iterations between two looks at the divergence
 
@@ -49,7 +46,9 @@ divergence : str or Divergence, default="kl"
 """,
     "rest": """
 metric : str or callable, default="euclidean"
-    ``"euclidean"``; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
+    ``"euclidean"``, where neighbours of more than 15,000 samples are looked for in the nearest cells of k-means: in data
+    with clusters nearly all are found, in noise of many dimensions about half, and others as near instead.
+    ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
     distances of each sample (row) to its neighbours; a name or function that
     `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
 squared : bool, default=False
@@ -104,30 +103,23 @@ n_features_in_ : int
 
 
 @dataclass(frozen=True)
-class _Data:
-    """Samples as vectors, as squared distances (n, n), or as neighbours in a graph, and the unit of distances."""
+class Graph:
+    """Samples as neighbours in a graph, and the unit that their distances are given in."""
 
-    vectors: NDArray[Any] | None = None
-    squares: Floats | None = None
-    graph: Neighbors | None = None
-    scale: float = 1.0
+    neighbors: Neighbors
+    unit: float
 
     def __len__(self) -> int:
-        return len(
-            next(part for part in (self.vectors, self.squares, self.graph and self.graph.squares) if part is not None)
-        )
+        return len(self.neighbors.squares)
 
 
-class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class NeighborEmbedding(Embedding):
     """Base of `SNE` and `TSNE`, which differ in the kernel of the view."""
 
     n_components: int
     perplexity: float
     divergence: str | Divergence
     symmetric: bool
-    metric: Any
-    squared: bool
-    symmetrize: str
     n_neighbors: int | None
     method: str
     init: Any
@@ -156,14 +148,14 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         """
         divergence = self._check_parameters()
         with undone_on_error(self), chunk_threads(self.n_jobs) as n_threads:
-            data = self._read(X)
+            data = self._read_graph(X) if self._pairwise and sparse.issparse(X) else self._read_samples(X, self.n_jobs)
             self._check_perplexity(len(data))
             threads = Threads(n_threads)
             rng = check_random_state(self.random_state)
-            self.method_ = self._chosen_method(len(data), data.graph is not None, divergence)
+            self.method_ = self._chosen_method(len(data), divergence)
             neighbors = self._neighbors(data, threads, rng)
             p, variances = calibrated(neighbors.squares, self.perplexity, threads)
-            self.bandwidths_ = np.sqrt(variances) * data.scale
+            self.bandwidths_ = np.sqrt(variances) * data.unit
             conditional = conditional_affinities(neighbors, p)
             self.affinities_ = joint_affinities(conditional) if self.symmetric else conditional
             points = self._first_positions(data, rng)
@@ -179,40 +171,11 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             raise KeyboardInterrupt
         return self
 
-    def fit_transform(self, X: Any, y: None = None) -> Floats:
-        """Arrange the samples and return their positions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
-            Samples, or their dissimilarities, see ``metric``.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        positions : ndarray of shape (n_samples, n_components)
-            ``embedding_``.
-        """
-        return self.fit(X).embedding_
-
     def __sklearn_tags__(self) -> Tags:
-        """Say whether ``X`` is a matrix of pairs."""
+        """Say that ``X`` may be a sparse graph of neighbours."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self._pairwise
         tags.input_tags.sparse = self._pairwise
-        tags.input_tags.two_d_array = self._pairwise or self.metric == "euclidean"
-        tags.input_tags.positive_only = self._pairwise and not self.squared
-        tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
-
-    @property
-    def _pairwise(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "precomputed"
 
     def _kernel(self) -> Kernel:
         """Return the kernel of the view."""
@@ -250,36 +213,9 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 stacklevel=3,
             )
 
-    def _read(self, X: Any) -> _Data:
-        if not isinstance(self.metric, str) or self.metric not in ("euclidean", "precomputed"):
-            from protolearn.dissimilarities import pairwise
-
-            X, squared = pairwise(X, metric=self.metric, n_jobs=self.n_jobs), False
-        elif self.metric == "euclidean":
-            vectors = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
-            if (vectors == vectors[0]).all():
-                raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
-            vectors = refuse_overflow(vectors) - vectors.mean(axis=0, dtype=np.float64).astype(vectors.dtype)
-            scale = _power_of_two(np.abs(vectors).max())
-            return _Data(vectors=vectors / vectors.dtype.type(scale), scale=scale)
-        elif sparse.issparse(X):
-            return self._read_graph(X)
-        else:
-            squared = self.squared
-            X = validate_data(self, X, dtype=np.float64, ensure_all_finite=False, ensure_min_samples=LEAST_SAMPLES)
-            _check_square(X)
-        given, largest = checked(X, squared=squared, symmetrize=self.symmetrize)
-        refuse_large(given, largest, squared)
-        if not largest:
-            raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
-        scale = _power_of_two(largest)
-        squares = np.maximum(given / scale, 0.0) if squared else np.square(given / scale)
-        np.fill_diagonal(squares, 0.0)
-        return _Data(squares=squares, scale=np.sqrt(scale) if squared else scale)
-
-    def _read_graph(self, X: Any) -> _Data:
+    def _read_graph(self, X: Any) -> Graph:
         read = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
-        _check_square(read)
+        check_square(read)
         graph = read.tocoo()
         if not graph.data.any():
             raise ValueError("All distances in the graph X are zero, so there is nothing to arrange.")
@@ -294,11 +230,11 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 f"The graph X has samples with only {fewest} neighbours, fewer than perplexity={self.perplexity:g}; "
                 "join each sample to about three times the perplexity, or lower it."
             )
-        scale = _power_of_two(graph.data.max())
-        graph.data /= scale
-        return _Data(graph=graph_neighbors(graph, self.squared), scale=np.sqrt(scale) if self.squared else scale)
+        unit = power_of_two(graph.data.max())
+        graph.data /= unit
+        return Graph(graph_neighbors(graph, self.squared), float(np.sqrt(unit)) if self.squared else unit)
 
-    def _chosen_method(self, n: int, is_graph: bool, divergence: Divergence) -> str:
+    def _chosen_method(self, n: int, divergence: Divergence) -> str:
         flat = self.n_components <= 2
         tame = self._is_tame(divergence)
         if self.method == "fast" and not (flat and tame):
@@ -321,23 +257,21 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         one_power = self.symmetric or pull is None or pull.p_power > 0.0
         return one_power and (isinstance(self._kernel(), Student) or degree(divergence) > 0.0)
 
-    def _neighbors(self, data: _Data, threads: Threads, rng: np.random.RandomState) -> Neighbors:
-        n = len(data)
-        k = min(n - 1, int(3.0 * self.perplexity) if self.n_neighbors is None else self.n_neighbors)
-        if data.graph is not None:
-            return data.graph
+    def _neighbors(self, data: Samples | Graph, threads: Threads, rng: np.random.RandomState) -> Neighbors:
+        if isinstance(data, Graph):
+            return data.neighbors
         if self.method_ == "exact" and self.n_neighbors is None:
-            return all_pairs(_squares_between(data))
+            return all_pairs(data.all_squares())
+        k = min(len(data) - 1, int(3.0 * self.perplexity) if self.n_neighbors is None else self.n_neighbors)
         if k < self.perplexity:
             raise ValueError(
                 f"n_neighbors={k} is less than perplexity={self.perplexity:g}; take about three times the perplexity."
             )
-        if data.squares is not None:
-            return nearest_in_matrix(data.squares, k)
-        assert data.vectors is not None
+        if data.vectors is None:
+            return nearest_in_matrix(data.all_squares(), k)
         return nearest_vectors(data.vectors, k, threads, rng)
 
-    def _first_positions(self, data: _Data, rng: np.random.RandomState) -> Floats:
+    def _first_positions(self, data: Samples | Graph, rng: np.random.RandomState) -> Floats:
         n, d = len(data), self.n_components
         if self.init is None:
             raise ValueError("init=None must be 'auto', 'pca', 'spectral', 'random', or an array.")
@@ -349,18 +283,18 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
                 raise ValueError("All positions in init are the same, so nothing would move; give some that differ.")
             return given
         check_option("init", self.init, ("auto", "pca", "spectral", "random"), also=", or an array")
-        kind = self.init if self.init != "auto" else "pca" if data.graph is None else "spectral"
-        if kind == "pca" and data.graph is not None:
+        kind = self.init if self.init != "auto" else "spectral" if isinstance(data, Graph) else "pca"
+        if kind == "pca" and isinstance(data, Graph):
             raise ValueError("init='pca' needs vectors or all dissimilarities, not a graph; use init='spectral'.")
         noise = rng.normal(size=(n, d))
         if kind == "random":
             return START_SIZE * noise
-        if kind == "spectral":
+        if kind == "spectral" or isinstance(data, Graph):
             first = spectral(self.affinities_, d, rng)
-        elif data.squares is not None:
-            first = classical_scaling(data.squares, d, rng)
+        elif data.vectors is None:
+            first = classical_scaling(data.all_squares(), d, rng)
         else:
-            first = principal_components(np.asarray(data.vectors), d, rng)
+            first = principal_components(data.vectors, d, rng)
         # Noise separates samples that fall together, and fills dimensions that the data do not have.
         return START_SIZE * (first / first[:, 0].std() + 0.01 * noise)
 
@@ -406,25 +340,6 @@ class NeighborEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             print(f"[{name}] iteration {self.n_iter_}/{self.max_iter}  divergence {value:.6g}", flush=True)
 
 
-def _power_of_two(number: float) -> float:
-    """Return the power of two nearest to a number, by which others can be divided without rounding."""
-    return float(2.0 ** np.round(np.log2(number)))
-
-
-def _check_square(X: Any) -> None:
-    if X.shape[0] != X.shape[1]:
-        raise ValueError(
-            f"X has the shape {X.shape}, but metric='precomputed' needs the dissimilarities of all pairs of samples, "
-            "as a square matrix or graph."
-        )
-
-
-def _squares_between(data: _Data) -> Floats:
-    from scipy.spatial.distance import pdist, squareform
-
-    return squareform(pdist(data.vectors, "sqeuclidean")) if data.squares is None else data.squares
-
-
 @filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "4.0")})
 class SNE(NeighborEmbedding):
     """Stochastic neighbour embedding, under any divergence.
@@ -457,6 +372,10 @@ class SNE(NeighborEmbedding):
 
     Where affinities of the data must not be zero (reverse Kullback-Leibler, NeRV, Itakura-Saito) they are at least a
     millionth of their mean.
+
+    Divergences that weigh ratios of affinities (Itakura-Saito, beta below 1, alpha above 1) count pairs that are no
+    neighbours as much as neighbours, and the tails of a Gaussian make these ratios huge: their views are about as good
+    as a linear projection. Use them with `TSNE`.
 
     References
     ----------
@@ -525,7 +444,7 @@ class SNE(NeighborEmbedding):
 
 
 @filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "12.0")})
-class TSNE(NeighborEmbedding):
+class TSNE(SNE):
     """t-distributed stochastic neighbour embedding, under any divergence.
 
     Each sample takes others as neighbours with a chance that falls with their distance, by a Gaussian in the data and
@@ -594,6 +513,7 @@ class TSNE(NeighborEmbedding):
     ((150, 2), 750)
     """
 
+    @extends(SNE)
     def __init__(
         self,
         n_components: int = 2,
@@ -602,38 +522,18 @@ class TSNE(NeighborEmbedding):
         divergence: str | Divergence = "kl",
         dof: float = 1.0,
         symmetric: bool = True,
-        metric: Any = "euclidean",
-        squared: bool = False,
-        symmetrize: str = "raise",
-        n_neighbors: int | None = None,
-        method: str = "auto",
-        init: Any = "auto",
         early_exaggeration: float = 12.0,
-        early_exaggeration_iter: int = 250,
-        max_iter: int = 750,
-        learning_rate: float | str = "auto",
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
+        **common: Any,
     ) -> None:
-        self.n_components = n_components
-        self.perplexity = perplexity
-        self.divergence = divergence
+        super().__init__(
+            n_components,
+            perplexity=perplexity,
+            divergence=divergence,
+            symmetric=symmetric,
+            early_exaggeration=early_exaggeration,
+            **common,
+        )
         self.dof = dof
-        self.symmetric = symmetric
-        self.metric = metric
-        self.squared = squared
-        self.symmetrize = symmetrize
-        self.n_neighbors = n_neighbors
-        self.method = method
-        self.init = init
-        self.early_exaggeration = early_exaggeration
-        self.early_exaggeration_iter = early_exaggeration_iter
-        self.max_iter = max_iter
-        self.learning_rate = learning_rate
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _check_parameters(self) -> Divergence:
         check_number("dof", self.dof, low=0, open_low=True)

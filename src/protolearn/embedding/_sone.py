@@ -106,8 +106,9 @@ class SONE(TopographicEmbedding):
     diversify : float or None, default=0.9
         A sample has this share of the affinity of its nearest neighbour to itself, so that not always the same samples
         win; None is the affinity 1.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        Whether ``X`` are vectors or the dissimilarities of all pairs.
+    metric : str or callable, default="euclidean"
+        ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a name or
+        function that `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
     squared : bool, default=False
         Precomputed dissimilarities are distances, which are squared, or (True) squared distances already. Negative ones
         count as zero.
@@ -198,7 +199,7 @@ class SONE(TopographicEmbedding):
         learning_rate_end: float | str = "auto",
         variance: float | str = "auto",
         diversify: float | None = 0.9,
-        metric: str = "euclidean",
+        metric: Any = "euclidean",
         squared: bool = False,
         symmetrize: str = "raise",
         init: str | ArrayLike = "random",

@@ -19,7 +19,7 @@ def principal_components(X: NDArray[Any], d: int, rng: np.random.RandomState) ->
 
     rank = min(d, *X.shape)
     solver = "covariance_eigh" if X.shape[1] <= min(len(X), 1000) else "auto"
-    scores = PCA(rank, svd_solver=solver, random_state=rng).fit_transform(X)
+    scores = _with_signs(PCA(rank, svd_solver=solver, random_state=rng).fit_transform(X))
     return np.hstack([scores, np.zeros((len(X), d - rank))]).astype(np.float64)
 
 
@@ -44,13 +44,16 @@ def spectral(affinities: Any, d: int, rng: np.random.RandomState) -> Floats:
 
 
 def _largest_eigenvectors(matrix: Any, k: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
-    """Return the k largest eigenvalues of a symmetric matrix, and their vectors (n, k) with a definite sign."""
+    """Return the k largest eigenvalues of a symmetric matrix, and their vectors (n, k)."""
     n = matrix.shape[0]
     if n <= 500:
         values, vectors = np.linalg.eigh(matrix.toarray() if sparse.issparse(matrix) else matrix)
     else:
         values, vectors = sparse.linalg.eigsh(matrix, k, which="LA", v0=rng.normal(size=n), tol=1e-4)
     order = np.argsort(values)[::-1][:k]
-    vectors = vectors[:, order]
-    signs = np.sign(vectors[np.abs(vectors).argmax(axis=0), np.arange(k)])
-    return values[order], vectors * signs
+    return values[order], _with_signs(vectors[:, order])
+
+
+def _with_signs(scores: Any) -> Any:
+    """Return scores (n, k) of which the largest in size is positive."""
+    return scores * np.sign(scores[np.abs(scores).argmax(axis=0), np.arange(scores.shape[1])])

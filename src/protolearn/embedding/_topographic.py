@@ -8,16 +8,12 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
-from scipy.spatial.distance import pdist, squareform
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, check_array, check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils import check_array, check_random_state
 
 from protolearn.core.schedules import geometric
 from protolearn.core.validation import check_number, check_option, undone_on_error
-from protolearn.dissimilarities._geometry import checked
+from protolearn.embedding._base import Embedding
 from protolearn.embedding.structures import SHAPES, triangular_mesh, uniform
-from protolearn.maps._base import refuse_large, refuse_overflow
 
 __all__ = [
     "LAST_NEIGHBORS",
@@ -64,15 +60,12 @@ class Trainer(Protocol):
         """Return the winner of each sampling vector at the end."""
 
 
-class TopographicEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class TopographicEmbedding(Embedding):
     """Base of `XOM` and `SONE`: reads samples, places images, runs epochs and keeps what they show."""
 
     n_components: int
     structure: Any
     n_sampling: int | str
-    metric: str
-    squared: bool
-    symmetrize: str
     init: Any
     max_iter: int
     random_state: Any
@@ -108,40 +101,10 @@ class TopographicEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
             raise KeyboardInterrupt
         return self
 
-    def fit_transform(self, X: ArrayLike, y: None = None) -> Floats:
-        """Arrange the images of the samples and return them.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            Samples, or with ``metric="precomputed"`` the dissimilarities between them.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        images : ndarray of shape (n_samples, n_components)
-            ``embedding_``.
-        """
-        return self.fit(X).embedding_
-
-    def __sklearn_tags__(self) -> Tags:
-        """Say whether ``X`` is a matrix of pairs."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.pairwise = self.metric == "precomputed"
-        tags.input_tags.positive_only = tags.input_tags.pairwise and not self.squared
-        tags.transformer_tags.preserves_dtype = ["float64"]
-        return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
-
     # Reading
 
     def _check_parameters(self) -> None:
         check_number("n_components", self.n_components, integer=True, low=1)
-        check_option("metric", self.metric, ("euclidean", "precomputed"))
         check_option("winner", self.winner, self._winners)
         check_number("max_iter", self.max_iter, integer=True, low=1)
         check_number("verbose", self.verbose, low=0)
@@ -156,20 +119,7 @@ class TopographicEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
 
     def _read(self, X: Any) -> Floats:
         """Return the squared dissimilarities of the samples, with a mean of one."""
-        X = validate_data(self, X, dtype=np.float64)
-        if self.metric == "euclidean":
-            squares = squareform(pdist(refuse_overflow(X), "sqeuclidean"))
-        else:
-            given, largest = checked(X, squared=self.squared, symmetrize=self.symmetrize)
-            refuse_large(given, largest, self.squared)
-            squares = np.maximum(given, 0.0) if self.squared else np.square(given)
-            np.fill_diagonal(squares, 0.0)
-        if len(squares) < LEAST_SAMPLES:
-            raise ValueError(
-                f"n_samples={len(squares)} is too few for neighbourhoods; give at least {LEAST_SAMPLES} samples."
-            )
-        if not squares.any():
-            raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
+        squares = self._read_samples(X).all_squares()
         return np.ascontiguousarray(squares / squares.mean())
 
     def _sampling_vectors(self, n_samples: int, rng: np.random.RandomState) -> tuple[Floats, float]:

@@ -59,8 +59,9 @@ class XOM(TopographicEmbedding):
         largest dissimilarity and ends with a third of the median distance to the tenth neighbour.
     learning_rate_start, learning_rate_end : float, default=0.9, 0.05
         First and last rate :math:`\tau`, at most 1.
-    metric : {"euclidean", "precomputed"}, default="euclidean"
-        Whether ``X`` are vectors or the dissimilarities of all pairs.
+    metric : str or callable, default="euclidean"
+        ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a name or
+        function that `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
     squared : bool, default=False
         Precomputed dissimilarities are distances, which are squared, or (True) squared distances already. Negative ones
         count as zero.
@@ -132,7 +133,7 @@ class XOM(TopographicEmbedding):
         range_end: float | str = "auto",
         learning_rate_start: float = 0.9,
         learning_rate_end: float = 0.05,
-        metric: str = "euclidean",
+        metric: Any = "euclidean",
         squared: bool = False,
         symmetrize: str = "raise",
         init: str | ArrayLike = "random",

@@ -1,0 +1,141 @@
+"""What all embeddings share: samples, dissimilarities or objects in, positions out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import validate_data
+
+from protolearn.dissimilarities._geometry import checked
+from protolearn.maps._base import refuse_large, refuse_overflow
+
+__all__ = ["Embedding", "Samples", "check_square", "power_of_two"]
+
+Floats = NDArray[np.float64]
+
+LEAST_SAMPLES = 4
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples as vectors (n, d) or as squared distances (n, n), and the unit that their distances are given in."""
+
+    vectors: NDArray[Any] | None
+    squares: Floats | None
+    unit: float
+
+    def __len__(self) -> int:
+        return len(self.vectors if self.squares is None else self.squares)  # type: ignore[arg-type]
+
+    def all_squares(self) -> Floats:
+        """Return the squared distances of all pairs."""
+        from scipy.spatial.distance import pdist, squareform
+
+        return squareform(pdist(self.vectors, "sqeuclidean")) if self.squares is None else self.squares
+
+
+class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Base of all embeddings without a map for new samples: reads samples and hands out their positions."""
+
+    metric: Any
+    squared: bool
+    symmetrize: str
+    embedding_: Floats
+
+    def fit_transform(self, X: Any, y: None = None) -> Floats:
+        """Arrange the samples and return their positions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
+            Samples, or their dissimilarities, see ``metric``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, n_components)
+            ``embedding_``.
+        """
+        return self.fit(X).embedding_
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say whether ``X`` is a matrix of pairs."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.pairwise = self._pairwise
+        tags.input_tags.two_d_array = self._pairwise or self._of_vectors
+        tags.input_tags.positive_only = self._pairwise and not self.squared
+        tags.transformer_tags.preserves_dtype = ["float64"]
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+    @property
+    def _pairwise(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    @property
+    def _of_vectors(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "euclidean"
+
+    def _read_samples(self, X: Any, n_jobs: int | None = None) -> Samples:
+        """Return the samples, scaled by a power of two so that no square is too large or too small."""
+        if self._of_vectors:
+            X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
+            if (X[0] == X).all():
+                raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
+            vectors = refuse_overflow(X) - np.median(X[:: 1 + len(X) // 1000], axis=0)
+            unit = power_of_two(np.abs(vectors).max())
+            return Samples(vectors / vectors.dtype.type(unit), None, unit)
+        squared = self.squared and self._pairwise
+        if self._pairwise:
+            X = validate_data(self, X, dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
+            check_square(X)
+        else:
+            from protolearn.dissimilarities import pairwise
+
+            X = pairwise(X, metric=self.metric, n_jobs=n_jobs)
+        given, largest = checked(X, squared=squared, symmetrize=self.symmetrize)
+        refuse_large(given, largest, squared)
+        if not largest:
+            raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
+        unit = power_of_two(largest)
+        squares = np.maximum(given / unit, 0.0) if squared else np.square(given / unit)
+        np.fill_diagonal(squares, 0.0)
+        return Samples(None, squares, float(np.sqrt(unit)) if squared else unit)
+
+
+def power_of_two(number: float) -> float:
+    """Return the power of two nearest to a number, by which others can be divided without rounding.
+
+    Examples
+    --------
+    >>> power_of_two(5.0)
+    4.0
+    """
+    return float(2.0 ** np.round(np.log2(number)))
+
+
+def check_square(X: Any) -> None:
+    """Require as many rows as columns.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> check_square(np.ones((2, 3)))
+    Traceback (most recent call last):
+    ...
+    ValueError: X has the shape (2, 3), but metric='precomputed' needs the dissimilarities of all pairs of samples, ...
+    """
+    if X.shape[0] != X.shape[1]:
+        raise ValueError(
+            f"X has the shape {X.shape}, but metric='precomputed' needs the dissimilarities of all pairs of samples, "
+            "as a square matrix or graph."
+        )
