@@ -61,6 +61,19 @@ class _Background(NamedTuple):
         return q * self.divergence.slopes(self.p_least, np.maximum(q, self.q_least))
 
 
+class _Edges(NamedTuple):
+    """A symmetric graph of numbers a_ij in rows, and the sum of the numbers of each point before they were averaged."""
+
+    pointers: Any
+    indices: Any
+    data: NDArray[np.float32]
+    totals: Floats
+
+    @property
+    def arrays(self) -> tuple[Any, Any, NDArray[np.float32]]:
+        return self.pointers, self.indices, self.data
+
+
 class _Pulls(NamedTuple):
     """What pairs with p > 0 contribute: forces (n, 2), slopes times q in all, or (n,), and weights of the sums."""
 
@@ -94,7 +107,7 @@ class Fast:
         order = sparse.csr_array((np.arange(self.p.nnz), self.p.indices, self.p.indptr), self.p.shape).T.tocsr()
         self._reverse = None if self.symmetric else order  # where the entry (j, i) of each (i, j) stands
         self._view: _View | None = None
-        self._prepared: dict[Divergence, tuple[Any, Floats]] = {}
+        self._prepared: dict[Divergence, tuple[_Edges, Floats]] = {}
 
     def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
         """Return the gradient of the divergence, with the pull between neighbours exaggerated."""
@@ -108,8 +121,19 @@ class Fast:
     def value(self, points: Floats, divergence: Divergence) -> float:
         """Return the divergence; if conditional, that of all rows together."""
         plane, pairs = self._pairs(points, divergence)
-        p, q, _ = self._on_edges(plane, divergence, pairs.masses)
-        sums = pairs.sums()[0] + self._over_edges(divergence.terms(p, q) - pairs.background.terms(q))
+        sums, pull = pairs.sums()[0], divergence.pull
+        if pull is None or not self._is_compiled(pull):
+            p, q, _ = self._on_edges(plane, divergence, pairs.masses)
+            sums = sums + self._over_edges(divergence.terms(p, q) - pairs.background.terms(q))
+        else:
+            graph, constants = self._prepare(divergence, pull)
+            if pull.q_power:
+                totals = self._power_pulls(plane, graph, pull.q_power)[1]
+                mixed = pairs.masses**-pull.q_power / pull.q_power * totals.sum()
+            else:
+                mixed = -self._log_sums(plane, graph) - graph.totals * np.log(pairs.masses)
+            sums = sums + constants
+            sums[pull.index] += pull.factor * (mixed.sum() if self.symmetric else mixed)
         return float(np.sum(divergence.outer(sums)))
 
     def _pairs(self, points: Floats, divergence: Divergence) -> tuple[Floats, _All | _Rows]:
@@ -132,58 +156,65 @@ class Fast:
 
     def _pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
         pull = divergence.pull
-        powers = pull is not None and (pull.q_power == 0.0 or (self.symmetric and self._unfloored(pull)))
-        if pull is None or not powers:
+        if pull is None or not self._is_compiled(pull):
             return self._any_pulls(points, divergence, masses, sums)
         edges, constants = self._prepare(divergence, pull)
         forces, totals = self._power_pulls(points, edges, pull.q_power)
         slopes = pull.factor * (masses**-pull.q_power if pull.q_power else 1.0)
         mass = slopes * (totals.sum() if self.symmetric else totals)
-        sums = (sums.T + constants).T
+        sums = sums + constants
         if pull.q_power:
             sums[pull.index] += mass / pull.q_power
         weights = divergence.weights(sums)
         weight = weights[pull.index] if self.symmetric else 1.0  # of a plain sum, as are all with the power 0
         return _Pulls(-slopes * weight * forces, weight * mass, weights)
 
-    def _unfloored(self, pull: Pull) -> bool:
-        """Return whether no affinity in the view is so small that its pull must be bounded."""
-        return pull.q_power > 0.0 or isinstance(self.kernel, Student)
+    def _is_compiled(self, pull: Pull) -> bool:
+        """Return whether a compiled loop does: for one mass and no pull that must be bounded, or no power of q."""
+        unbounded = pull.q_power < 0.0 and not isinstance(self.kernel, Student)
+        return pull.q_power == 0.0 or (self.symmetric and not unbounded)
 
-    def _prepare(self, divergence: Divergence, pull: Pull) -> tuple[Any, Floats]:
+    def _prepare(self, divergence: Divergence, pull: Pull) -> tuple[_Edges, Floats]:
         """Return the graph of ``p ** p_power``, and the part of the sums that depends on p alone."""
         if divergence not in self._prepared:
             p_least, _ = floors(divergence, self.p.shape[0], self.symmetric)
             p = np.maximum(self.p.data, p_least)
             edges = self.p.copy()
             edges.data = p**pull.p_power - p_least**pull.p_power
-            totals = edges.sum(axis=1)
-            constants = np.zeros(1)
+            q = p if pull.q_power else np.ones_like(p)
+            rest = divergence.terms(p, q) - divergence.terms(p_least, q)
             if pull.q_power:
-                rest = divergence.terms(p, p) - divergence.terms(p_least, p)
-                rest[pull.index] -= pull.factor / pull.q_power * edges.data * p**pull.q_power
-                constants = self._over_edges(rest)
+                rest[pull.index] -= pull.factor / pull.q_power * edges.data * q**pull.q_power
             both = edges if self.symmetric else (0.5 * (edges + edges.T)).tocsr()
-            graph = (both.indptr, both.indices, both.data.astype(np.float32), totals)
-            self._prepared[divergence] = graph, constants
+            graph = _Edges(both.indptr, both.indices, both.data.astype(np.float32), edges.sum(axis=1))
+            self._prepared[divergence] = graph, self._over_edges(rest)
         return self._prepared[divergence]
 
-    def _power_pulls(self, points: Floats, graph: Any, exponent: float) -> tuple[Floats, Floats]:
+    def _power_pulls(self, points: Floats, graph: _Edges, exponent: float) -> tuple[Floats, Floats]:
         """Return ``sum_j 2 a_ij w_ij**exponent decay_ij (y_i - y_j)`` (n, 2) and ``sum_j a_ij w_ij**exponent`` (n,)."""
         from protolearn.embedding._kernels import pull_inverse, pull_power
 
-        *edges, totals = graph
         form, factor, scale, power = self.kernel.power(exponent)
-        n, forces = len(points), np.empty_like(points)
+        n, forces, totals = len(points), np.empty_like(points), graph.totals
         single = points.astype(np.float32)
         if form == "power" and exponent == 0.0:
-            self.threads.over(n, pull_inverse, *edges, single, scale, ..., forces)
+            self.threads.over(n, pull_inverse, *graph.arrays, single, scale, ..., forces)
         else:
             reached = np.empty(n)
             exponential = form == "exponential"
-            self.threads.over(n, pull_power, *edges, single, scale, power, exponential, ..., forces, reached)
+            self.threads.over(n, pull_power, *graph.arrays, single, scale, power, exponential, ..., forces, reached)
             totals = reached if exponent else totals
         return 2.0 * factor * forces, totals
+
+    def _log_sums(self, points: Floats, graph: _Edges) -> Floats:
+        """Return ``-sum_j a_ij log w_ij`` (n,)."""
+        from protolearn.embedding._kernels import sum_logs
+
+        form, _, scale, power = self.kernel.power(1.0)
+        exponential = form == "exponential"
+        sums, single = np.empty(len(points)), points.astype(np.float32)
+        self.threads.over(len(points), sum_logs, *graph.arrays, single, scale, exponential, ..., sums)
+        return sums if exponential else -(power + 1.0) * sums
 
     def _any_pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
         """Do the same for any divergence, whatever its summands."""

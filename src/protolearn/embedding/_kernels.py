@@ -104,14 +104,20 @@ def _exp2(exponent: np.float32) -> np.float32:
 
 
 @njit(inline="always", fastmath=FAST)
-def _power(base: np.float32, exponent: np.float32) -> np.float32:
-    """Return ``base ** exponent`` of a positive base to about 1e-6."""
-    bits = _bits_of(base) - _ROOT_HALF  # type: ignore[call-arg]
+def _log2(number: np.float32) -> np.float32:
+    """Return the binary logarithm of a positive number to about 1e-7."""
+    bits = _bits_of(number) - _ROOT_HALF  # type: ignore[call-arg]
     mantissa = _number_of((bits & i32(0x007FFFFF)) + _ROOT_HALF)
     x = (mantissa - f32(1.0)) / (mantissa + f32(1.0))
     s = x * x
-    log2 = x * (f32(2.885390082) + s * (f32(0.961796694) + s * (f32(0.577078016) + s * f32(0.412198583))))
-    return _exp2((f32(bits >> i32(23)) + log2) * exponent)
+    series = x * (f32(2.885390082) + s * (f32(0.961796694) + s * (f32(0.577078016) + s * f32(0.412198583))))
+    return f32(bits >> i32(23)) + series
+
+
+@njit(inline="always", fastmath=FAST)
+def _power(base: np.float32, exponent: np.float32) -> np.float32:
+    """Return ``base ** exponent`` of a positive base to about 1e-6."""
+    return _exp2(_log2(base) * exponent)
 
 
 @njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
@@ -181,6 +187,31 @@ def pull_power(
                 across += w * ys[k]
         forces[i, 0] = along
         forces[i, 1] = across
+        totals[i] = total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def sum_logs(
+    indptr: Any,
+    indices: Any,
+    edges: Singles,
+    points: Singles,
+    scale: float,
+    exponential: bool,
+    first: int,
+    last: int,
+    totals: Floats,
+) -> None:
+    """Sum ``edge * log(1 + scale * r_ij)``, or ``edge * scale * r_ij`` if exponential, over the edges of each point."""
+    step = f32(scale)
+    for i in range(first, last):
+        x, y = points[i, 0], points[i, 1]
+        total = f32(0.0)
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            dx, dy = x - points[j, 0], y - points[j, 1]
+            excess = step * (dx * dx + dy * dy)
+            total += edges[k] * (excess if exponential else f32(0.6931472) * _log2(f32(1.0) + excess))
         totals[i] = total
 
 

@@ -46,8 +46,8 @@ divergence : str or Divergence, default="kl"
 """,
     "rest": """
 metric : str or callable, default="euclidean"
-    ``"euclidean"``, where neighbours of more than 15,000 samples are looked for in the nearest cells of k-means: in data
-    with clusters nearly all are found, in noise of many dimensions about half, and others as near instead.
+    ``"euclidean"``, where neighbours of more than 15,000 samples are looked for in the nearest cells of k-means: in
+    data with clusters nearly all are found, in noise of many dimensions about half, and others as near instead.
     ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
     distances of each sample (row) to its neighbours; a name or function that
     `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
