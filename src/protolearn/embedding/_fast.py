@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from protolearn.core.threads import Threads
 from protolearn.embedding._exact import TINY, Step, floors
@@ -62,16 +63,32 @@ class _Background(NamedTuple):
 
 
 class _Edges(NamedTuple):
-    """A symmetric graph of numbers a_ij in rows, and the sum of the numbers of each point before they were averaged."""
+    """A symmetric graph of numbers in rows, and the sum of the numbers of each point before they were averaged.
 
-    pointers: Any
-    indices: Any
-    data: NDArray[np.float32]
+    The graph has its points in an order in which neighbours are close together in memory, too.
+    """
+
+    arrays: tuple[Any, Any, NDArray[np.float32]]
+    order: NDArray[Any]
     totals: Floats
 
-    @property
-    def arrays(self) -> tuple[Any, Any, NDArray[np.float32]]:
-        return self.pointers, self.indices, self.data
+    @classmethod
+    def of(cls, graph: Any, totals: Floats) -> _Edges:
+        """Return the edges of a sparse matrix."""
+        order = reverse_cuthill_mckee(graph, symmetric_mode=True)
+        graph = graph[order][:, order]
+        arrays = graph.indptr, graph.indices.astype(np.int32), graph.data.astype(np.float32)
+        return cls(arrays, order, totals)
+
+    def ordered(self, points: Floats) -> NDArray[np.float32]:
+        """Return points in the order of the graph."""
+        return points[self.order].astype(np.float32)
+
+    def restored(self, values: Floats) -> Floats:
+        """Return values, in the order of the graph, in that of the points."""
+        given = np.empty_like(values)
+        given[self.order] = values
+        return given
 
 
 class _Pulls(NamedTuple):
@@ -186,8 +203,7 @@ class Fast:
             if pull.q_power:
                 rest[pull.index] -= pull.factor / pull.q_power * edges.data * q**pull.q_power
             both = edges if self.symmetric else (0.5 * (edges + edges.T)).tocsr()
-            graph = _Edges(both.indptr, both.indices, both.data.astype(np.float32), edges.sum(axis=1))
-            self._prepared[divergence] = graph, self._over_edges(rest)
+            self._prepared[divergence] = _Edges.of(both, edges.sum(axis=1)), self._over_edges(rest)
         return self._prepared[divergence]
 
     def _power_pulls(self, points: Floats, graph: _Edges, exponent: float) -> tuple[Floats, Floats]:
@@ -196,15 +212,15 @@ class Fast:
 
         form, factor, scale, power = self.kernel.power(exponent)
         n, forces, totals = len(points), np.empty_like(points), graph.totals
-        single = points.astype(np.float32)
+        single = graph.ordered(points)
         if form == "power" and exponent == 0.0:
             self.threads.over(n, pull_inverse, *graph.arrays, single, scale, ..., forces)
         else:
             reached = np.empty(n)
             exponential = form == "exponential"
             self.threads.over(n, pull_power, *graph.arrays, single, scale, power, exponential, ..., forces, reached)
-            totals = reached if exponent else totals
-        return 2.0 * factor * forces, totals
+            totals = graph.restored(reached) if exponent else totals
+        return 2.0 * factor * graph.restored(forces), totals
 
     def _log_sums(self, points: Floats, graph: _Edges) -> Floats:
         """Return ``-sum_j a_ij log w_ij`` (n,)."""
@@ -212,9 +228,9 @@ class Fast:
 
         form, _, scale, power = self.kernel.power(1.0)
         exponential = form == "exponential"
-        sums, single = np.empty(len(points)), points.astype(np.float32)
+        sums, single = np.empty(len(points)), graph.ordered(points)
         self.threads.over(len(points), sum_logs, *graph.arrays, single, scale, exponential, ..., sums)
-        return sums if exponential else -(power + 1.0) * sums
+        return graph.restored(sums if exponential else -(power + 1.0) * sums)
 
     def _any_pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
         """Do the same for any divergence, whatever its summands."""

@@ -55,7 +55,7 @@ class Grid:
     def __init__(self, points: Floats, width: float) -> None:
         from scipy.fft import next_fast_len
 
-        low, high = points.min(axis=0), points.max(axis=0)
+        low, high = _bounds(points)
         if not np.isfinite(high - low).all():
             raise ValueError("The view diverged: positions are no longer finite. Lower the learning_rate.")
         extent = SLACK * np.maximum(high - low, 1e-3 * float((high - low).max()) or 1.0)
@@ -80,7 +80,7 @@ class Grid:
 
     def suits(self, points: Floats, width: float) -> bool:
         """Return whether the points lie on the grid and fill it."""
-        low, high = points.min(axis=0), points.max(axis=0)
+        low, high = _bounds(points)
         inside = (low >= self.low).all() and (high <= self.low + self.extent).all()
         return bool(width == self.width and inside and (high - low >= 0.8 * self.extent / SLACK).all())
 
@@ -187,6 +187,14 @@ class Field:
         counts[1:-1] *= 2.0
         counts[:, 1:-1] *= 2.0
         return counts.astype(np.float64)
+
+
+def _bounds(points: Floats) -> tuple[Floats, Floats]:
+    from protolearn.embedding._kernels import bounds
+
+    low, high = np.empty(2), np.empty(2)
+    bounds(points, low, high)
+    return low, high
 
 
 @cache

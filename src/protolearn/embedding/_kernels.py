@@ -269,6 +269,20 @@ def _spline_slope(t: float, w: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
+def bounds(points: Floats, low: Floats, high: Floats) -> None:
+    """Set low and high (d,) to the least and the largest coordinates of points (n, d)."""
+    low[:] = points[0]
+    high[:] = points[0]
+    for i in range(1, len(points)):
+        for k in range(points.shape[1]):
+            x = points[i, k]
+            if not x >= low[k]:
+                low[k] = x
+            if not x <= high[k]:
+                high[k] = x
+
+
+@njit(cache=True, nogil=True)
 def spread(points: Floats, charges: Floats, low: Floats, step: Floats, grid: Any) -> None:
     """Add the charge (n,) of each point to the nodes of the grid around it."""
     a, b = np.empty(6), np.empty(6)
