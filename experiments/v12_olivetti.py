@@ -6,7 +6,7 @@ Kullback-Leibler (KL), several perplexities (not given but 35; here PERPLEXITIES
 persons in the view, and the quality Q and B at perplexity 35. The document has no numbers.
 
 The optimisation is that of the library with its defaults, not that of the document, and nothing was tuned. The number
-of starts is STARTS.
+of starts is recorded with the results.
 
 Rule, fixed before the run: differences are paired over starts and must have the sign of the document with p < 0.05.
 "Small" and "large" perplexity are the first and the last one, "large" gamma is above 1, "small" at most 1. "In most

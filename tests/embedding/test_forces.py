@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 
 from protolearn.core.threads import Threads
 from protolearn.embedding._exact import Exact
-from protolearn.embedding._fast import Fast
+from protolearn.embedding._fast import Fast, _Edges
 from protolearn.embedding._neighbors import nearest_in_matrix
 from protolearn.embedding.affinities import calibrated, conditional_affinities, joint_affinities
 from protolearn.embedding.divergences import (
@@ -461,7 +461,7 @@ def test_compiled_pull(kernel, exponent):
     graph, points = edges_and_points(0)
     points *= 0.3 if isinstance(kernel, Gaussian) else 1.0  # whose inverse grows beyond single precision
     forces = Fast(graph, kernel, True, Threads())
-    edges = graph.indptr, graph.indices, graph.data.astype(np.float32), graph.sum(axis=1)
+    edges = _Edges.of(graph, graph.sum(axis=1))
     found, totals = forces._power_pulls(points.astype(np.float64), edges, exponent)
     dense, y = graph.toarray(), points.astype(np.float64)
     apart = y[:, None] - y

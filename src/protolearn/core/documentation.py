@@ -36,7 +36,10 @@ def extends(parent: type, *without: str) -> Callable[[Callable[..., None]], Call
 
         @wraps(init)
         def checked(*args: Any, **kwargs: Any) -> None:
-            bound = full.bind(*args, **kwargs)
+            try:
+                bound = full.bind(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(f"{init.__qualname__}() {error}") from None
             init(*bound.args, **bound.kwargs)
 
         checked.__signature__ = full  # type: ignore[attr-defined]

@@ -102,7 +102,8 @@ def checked(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[NDArray[An
     if diagonal.max() > tolerance and _is_like_a_kernel(matrix, tolerance):
         raise ValueError(
             f"The largest entries, up to {diagonal.max():g}, lie on the diagonal: this looks like a kernel or another "
-            'similarity, not like dissimilarities. Use metric="kernel" for a kernel matrix K; of other similarities '
+            'similarity, not like dissimilarities. For a kernel matrix K use metric="kernel" where an '
+            "estimator has it, else the squared distances K_ii + K_jj - 2 K_ij; of other similarities "
             "make dissimilarities first."
         )
     if not squared and low < -tolerance:

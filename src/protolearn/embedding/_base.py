@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
+from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities._geometry import checked
 from protolearn.maps._base import refuse_large, refuse_overflow
 
@@ -45,6 +47,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     metric: Any
     squared: bool
     symmetrize: str
+    verbose: int
     embedding_: Floats
 
     def fit_transform(self, X: Any, y: None = None) -> Floats:
@@ -85,8 +88,20 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _of_vectors(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "euclidean"
 
+    def _check_reading(self) -> None:
+        check_option("symmetrize", self.symmetrize, ("raise", "mean"))
+        check_number("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
+        if not isinstance(self.squared, bool | np.bool_):
+            raise ValueError(f"squared={self.squared!r} must be True or False.")
+
     def _read_samples(self, X: Any, n_jobs: int | None = None) -> Samples:
         """Return the samples, scaled by a power of two so that no square is too large or too small."""
+        if issparse(X):
+            raise TypeError(
+                f"Sparse data were passed to {type(self).__name__} with metric={self.metric!r}. Use X.toarray() for "
+                "sparse vectors. SNE and TSNE take a sparse graph of distances to neighbours with "
+                "metric='precomputed'; other embeddings need the dissimilarities of all pairs."
+            )
         if self._of_vectors:
             X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
             if (X[0] == X).all():
@@ -101,6 +116,8 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         else:
             from protolearn.dissimilarities import pairwise
 
+            if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1 and not np.issubdtype(np.asarray(X).dtype, np.number):
+                raise ValueError(f"X is a table with one column; give the {len(X)} objects in it as a list.")
             X = pairwise(X, metric=self.metric, n_jobs=n_jobs)
         given, largest = checked(X, squared=squared, symmetrize=self.symmetrize)
         refuse_large(given, largest, squared)

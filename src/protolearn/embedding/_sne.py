@@ -29,7 +29,7 @@ __all__ = ["SNE", "TSNE"]
 
 Floats = NDArray[np.float64]
 
-FEW = 400  # samples up to which all pairs are faster than a field
+FEW = 150  # samples up to which all pairs are faster than a field
 MOST_PAIRS = 20_000  # samples up to which all pairs are still taken one by one
 START_SIZE = 1e-4  # standard deviation of the first layout, in units of the kernel
 EVERY = 50  # iterations between two looks at the divergence
@@ -50,7 +50,8 @@ metric : str or callable, default="euclidean"
     data with clusters nearly all are found, in noise of many dimensions about half, and others as near instead.
     ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
     distances of each sample (row) to its neighbours; a name or function that
-    `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
+    `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects. A function must give the same
+    for both orders of two objects.
 squared : bool, default=False
     Whether precomputed numbers are squared distances already.
 symmetrize : {"raise", "mean"}, default="raise"
@@ -60,7 +61,7 @@ n_neighbors : int, optional
 method : {"auto", "exact", "fast"}, default="auto"
     ``"exact"`` takes all pairs one by one. ``"fast"`` takes pairs of neighbours one by one and all others as a field on
     a grid, in time nearly proportional to the samples, for views in one or two dimensions. ``"auto"`` is fast for
-    more than 400 samples.
+    more than 150 samples.
 init : {"auto", "pca", "spectral", "random"} or array-like of shape (n_samples, n_components), default="auto"
     First positions: principal components, of dissimilarities by classical scaling; eigenvectors of the graph of
     neighbours, which ``"auto"`` takes if there is nothing but a graph; or noise.
@@ -68,7 +69,7 @@ early_exaggeration : float, default=%(exaggeration)s
     Factor of the attraction between neighbours in the first iterations, which minimise the Kullback-Leibler divergence
     whatever comes after.
 early_exaggeration_iter : int, default=250
-    Number of these iterations.
+    Number of these iterations, at most a third of all.
 max_iter : int, default=750
     Number of all iterations.
 learning_rate : float or "auto", default="auto"
@@ -189,7 +190,7 @@ class NeighborEmbedding(Embedding):
         check_number("early_exaggeration", self.early_exaggeration, low=1)
         check_number("early_exaggeration_iter", self.early_exaggeration_iter, integer=True, low=0)
         check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_number("verbose", self.verbose, low=0)
+        self._check_reading()
         if not isinstance(self.symmetric, bool | np.bool_):
             raise ValueError(f"symmetric={self.symmetric!r} must be True or False.")
         if self.learning_rate != "auto":
@@ -221,6 +222,13 @@ class NeighborEmbedding(Embedding):
             raise ValueError("All distances in the graph X are zero, so there is nothing to arrange.")
         if (graph.data < 0.0).any():
             raise ValueError("The graph X holds negative distances; distances must not be negative.")
+        if (graph.data == graph.data[0]).all():
+            warnings.warn(
+                "All distances in the graph X are the same, so there is no telling which neighbours are nearest; give "
+                "a graph of distances (mode='distance' in scikit-learn).",
+                UserWarning,
+                stacklevel=3,
+            )
         others = graph.row != graph.col
         entries = graph.data[others], (graph.row[others], graph.col[others])
         graph = sparse.csr_array(entries, shape=graph.shape)
@@ -251,10 +259,10 @@ class NeighborEmbedding(Embedding):
     def _is_tame(self, divergence: Divergence) -> bool:
         """Return whether a grid can follow the push of a divergence.
 
-        Under a Gaussian kernel it may grow without bounds; in rows with very different sums it must be one power of q.
+        Under a Gaussian kernel it may grow without bounds, and under negative powers of p it is too large for that.
         """
         pull = divergence.pull
-        one_power = self.symmetric or pull is None or pull.p_power > 0.0
+        one_power = pull is None or pull.p_power > 0.0
         return one_power and (isinstance(self._kernel(), Student) or degree(divergence) > 0.0)
 
     def _neighbors(self, data: Samples | Graph, threads: Threads, rng: np.random.RandomState) -> Neighbors:
@@ -305,7 +313,7 @@ class NeighborEmbedding(Embedding):
         descent = Descent(points, self._kernel().longest_step)
         self.divergence_history_: list[float] = []
         self.n_iter_ = 0
-        early = min(self.early_exaggeration_iter, self.max_iter)
+        early = min(self.early_exaggeration_iter, self.max_iter // 3)
         try:
             for iteration in range(self.max_iter):
                 if iteration == early:
@@ -315,8 +323,8 @@ class NeighborEmbedding(Embedding):
                 rate = self._rate(len(points), exaggeration, divergence)
                 descent.step(step.gradient / (4.0 * step.mass), rate)
                 self.n_iter_ = iteration + 1
-                if self.n_iter_ % EVERY == 0 and self.n_iter_ > early:
-                    self._look(forces.value(points, divergence))
+                if self.n_iter_ % EVERY == 0:
+                    self._look(forces.value(points, divergence) if self.n_iter_ > early else None)
         except KeyboardInterrupt:
             interrupted = True
         else:
@@ -333,11 +341,12 @@ class NeighborEmbedding(Embedding):
         wild = isinstance(self._kernel(), Gaussian) and divergence.pull is not None and divergence.pull.q_power < 0.0
         return (0.03 if wild else 1.0) * n / exaggeration
 
-    def _look(self, value: float) -> None:
-        self.divergence_history_.append(value)
+    def _look(self, value: float | None) -> None:
+        if value is not None:
+            self.divergence_history_.append(value)
         if self.verbose:
-            name = type(self).__name__
-            print(f"[{name}] iteration {self.n_iter_}/{self.max_iter}  divergence {value:.6g}", flush=True)
+            state = "exaggerated" if value is None else f"divergence {value:.6g}"
+            print(f"[{type(self).__name__}] iteration {self.n_iter_}/{self.max_iter}  {state}", flush=True)
 
 
 @filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "4.0")})
@@ -469,7 +478,7 @@ class TSNE(SNE):
     See Also
     --------
     SNE : The same with a Gaussian in the view.
-    SONE : A view that keeps the sizes of clusters.
+    SONE : A view in the shape of a given structure.
     protolearn.metrics.view_quality : Whether to trust a view.
 
     Notes

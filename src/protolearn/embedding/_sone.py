@@ -150,6 +150,8 @@ class SONE(TopographicEmbedding):
 
     Notes
     -----
+    On a few hundred samples ``structure=None`` often keeps neighbours better than a structure does.
+
     There is no ``transform``: new samples have no image. Memory grows with the square of the number of samples. With
     more than 1000 samples, winners are found by 128 neighbours each, taken evenly from near to far.
 

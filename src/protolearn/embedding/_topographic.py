@@ -107,7 +107,7 @@ class TopographicEmbedding(Embedding):
         check_number("n_components", self.n_components, integer=True, low=1)
         check_option("winner", self.winner, self._winners)
         check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_number("verbose", self.verbose, low=0)
+        self._check_reading()
         if self.n_sampling != "auto":
             check_number("n_sampling", self.n_sampling, integer=True, low=2, also=" or 'auto'")
 

@@ -109,7 +109,8 @@ def pairwise_divergences(
     Parameters
     ----------
     P : array-like of shape (n, d)
-        Histograms, spectra or other non-negative rows.
+        Histograms, spectra or other non-negative rows. For divergences of densities (``"kl"``, ``"reverse_kl"``,
+        ``"nerv"``, ``"renyi"``, ``"tsallis"``) each must sum to one: divide counts by their sum, or use ``"gkl"``.
     Q : array-like of shape (m, d), optional
         Rows to compare with; by default those of ``P`` with each other.
     divergence : str or Divergence, default="kl"

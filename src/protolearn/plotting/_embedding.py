@@ -326,7 +326,7 @@ def plot_quality(
     for (name, several), colour in zip(runs.items(), class_colours(len(runs))):
         sizes, curves = several[0].k, np.array([getattr(one, measure) for one in several])
         mean, deviation = curves.mean(axis=0), curves.std(axis=0)
-        area = f"AUC {np.mean([one.auc for one in several]):.3f}"
+        area = f"AUC of R_NX {np.mean([one.auc for one in several]):.3f}"
         ax.plot(sizes, mean, color=colour, linewidth=1.4, label=f"{name} ({area})" if name else area)
         if len(several) > 1:
             ax.fill_between(sizes, mean - deviation, mean + deviation, color=colour, alpha=0.2, linewidth=0)
