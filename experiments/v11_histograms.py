@@ -104,7 +104,7 @@ def run(quick: bool = False) -> Result:
             cases = {case: matrices(pictures(case), case, binning, 2 if quick else DRAWS) for case in LEVELS}
             words = f"{source}, {binning}"
             rows += [line | {"quantity": f"{words}, {line['quantity']}"} for line in claims(cases)]
-            scores[words] = {case: {name: score(D) for name, D in found.items()} for case, found in cases.items()}
+            scores[words] = {case: finite_scores(found) for case, found in cases.items()}
             if binning == "range":
                 shown[source] = {
                     case: {name: scaled(D[0]) for name, D in found.items()} for case, found in cases.items()
@@ -148,6 +148,12 @@ def score(D: Array, first: int = 0, last: int = 10) -> Array:
     part = D[:, first:last, first:last]
     ranks, ideal = standardised(part), standardised(np.abs(places[:, None] - places))
     return np.where(np.isfinite(part).all(axis=(1, 2)), (ranks * ideal).mean(axis=2).mean(axis=1), np.nan)
+
+
+def finite_scores(found: Matrices) -> dict[str, Array]:
+    """Return the scores (draws,) of those divergences that are numbers everywhere."""
+    scores = {name: score(D) for name, D in found.items()}
+    return {name: values for name, values in scores.items() if np.isfinite(values).all()}
 
 
 def standardised(values: Array) -> Array:

@@ -55,7 +55,9 @@ ROBUST = 1.0  # points of error in per cent
 NEAR, FAR = 5, 200
 BROKEN = 5.0
 N_VIEWS = 72
-REMARKS: dict[str, str] = {}
+REMARKS = {
+    "Q of 5": "larger gammas keep more of the first one or two neighbours, and fewer of five (rows added)",
+}
 
 
 def run(quick: bool = False) -> Result:

@@ -7,7 +7,19 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).parents[1] / "docs"
-PACKAGES = ["", ".applications", ".datasets", ".dissimilarities", ".lvq", ".metrics", ".plotting", ".relational"]
+PACKAGES = [
+    "",
+    ".applications",
+    ".datasets",
+    ".dissimilarities",
+    ".embedding",
+    ".embedding.divergences",
+    ".embedding.structures",
+    ".lvq",
+    ".metrics",
+    ".plotting",
+    ".relational",
+]
 PARTS = [
     f".core.{name}" for name in ("cooperation", "density", "lattices", "pairs", "prototypes", "relational", "shapes")
 ]
