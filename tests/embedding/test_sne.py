@@ -310,7 +310,11 @@ BAD_DATA = {
     "oblong graph": (kneighbors_graph(HALF, 30)[:50], {"metric": "precomputed"}, "square"),
     "equal words": (["a"] * 20, {"metric": "edit"}, "nothing to arrange"),
     "unknown metric": (HALF, {"metric": "none"}, "metric"),
-    "graph and components": (kneighbors_graph(HALF, 30), {"metric": "precomputed", "init": "pca"}, "spectral"),
+    "graph and components": (
+        kneighbors_graph(HALF, 30, mode="distance"),
+        {"metric": "precomputed", "init": "pca"},
+        "spectral",
+    ),
 }
 
 

@@ -457,7 +457,7 @@ def test_quality_without_names(spaces: Any) -> None:
     quality = view_quality(spaces.X, spaces.Y)
     for given_runs in (quality, [quality, quality]):
         ax = plot_quality(given_runs)
-        assert [text.get_text() for text in ax.get_legend().get_texts()] == [f"AUC {quality.auc:.3f}"]
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == [f"AUC of R_NX {quality.auc:.3f}"]
 
 
 def test_refuses_wrong_qualities(spaces: Any) -> None:

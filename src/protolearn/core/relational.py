@@ -306,7 +306,9 @@ class Median(Related):
         losses = np.where(sums.mass[:, None] == 0, np.inf, losses)
         every = np.arange(len(self))
         indices = self.pairs.order[first_of_least(losses[:, self.pairs.order])]
-        indices = np.where(losses[every, indices] < losses[every, self.indices], indices, self.indices)
+        present = losses[every, self.indices]
+        rounding = 1e-12 * np.abs(np.where(np.isinf(present), 0.0, present))
+        indices = np.where(losses[every, indices] < present - rounding, indices, self.indices)
         if self.distinct and self._coincide(indices):
             indices = self._apart(losses, np.exp(sums.log_scale))
         moved = np.flatnonzero(indices != self.indices)

@@ -270,15 +270,15 @@ def _spline_slope(t: float, w: Floats) -> None:
 
 @njit(cache=True, nogil=True)
 def bounds(points: Floats, low: Floats, high: Floats) -> None:
-    """Set low and high (d,) to the least and the largest coordinates of points (n, d)."""
+    """Set low and high (d,) to the least and the largest coordinates of points (n, d); high to NaN if one is NaN."""
     low[:] = points[0]
     high[:] = points[0]
     for i in range(1, len(points)):
         for k in range(points.shape[1]):
             x = points[i, k]
-            if not x >= low[k]:
+            if x < low[k]:
                 low[k] = x
-            if not x <= high[k]:
+            elif not x <= high[k] and high[k] == high[k]:
                 high[k] = x
 
 
