@@ -9,8 +9,10 @@ from hypothesis import settings
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # lets scikit-learn run its array API checks too
 os.environ.setdefault("MPLBACKEND", "Agg")
-settings.register_profile("protolearn", deadline=None)  # a busy machine is no failure
-settings.load_profile("protolearn")
+# A busy machine is no failure, and a run tries the same examples as the one before; "search" looks for new ones.
+settings.register_profile("protolearn", deadline=None, derandomize=True)
+settings.register_profile("search", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "protolearn"))
 
 
 @pytest.fixture(autouse=True)
