@@ -22,8 +22,11 @@ from protolearn import (
     TSNE,
     VQPCA,
     XOM,
+    Charting,
+    DiscriminativeEmbedding,
     KMeans,
     LLiRaMLVQ,
+    MappedEmbedding,
     MatrixKMeans,
     MatrixNeuralGas,
     MatrixSOM,
@@ -33,6 +36,7 @@ from protolearn import (
     MixturePPCA,
     NeuralGas,
     OutlierDetector,
+    OutOfSample,
     PairwiseAnnealing,
     PrototypeClassifier,
     RelationalKMeans,
@@ -40,7 +44,9 @@ from protolearn import (
     RelationalSOM,
 )
 from protolearn.core.lattices import hexagonal
+from protolearn.embedding.costs import tsne
 from protolearn.embedding.divergences import Gamma, NeRV
+from protolearn.embedding.mappings import Network
 from protolearn.lvq import Minkowski
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -78,6 +84,10 @@ DEFAULTS = [
     TSNE(perplexity=2.0, max_iter=30),
     XOM(max_iter=5),
     SONE(max_iter=5),
+    Charting(),
+    MappedEmbedding(cost=tsne(2.0), max_iter=10),
+    OutOfSample(TSNE(perplexity=2.0, max_iter=30, random_state=0)),
+    DiscriminativeEmbedding(embedding=TSNE(perplexity=2.0, max_iter=30, random_state=0)),
 ]
 VARIANTS = [
     KMeans(3, init="random", empty="reseed", n_init=2),
@@ -108,6 +118,12 @@ VARIANTS = [
     SNE(perplexity=2.0, max_iter=30, divergence=NeRV(0.2), symmetric=True, method="exact"),
     TSNE(perplexity=2.0, max_iter=30, divergence=Gamma(0.5), method="fast", init="random"),
     TSNE(1, perplexity=2.0, max_iter=30, divergence="is", symmetric=False, method="fast"),
+    Charting(1, local_model=NeuralGas(3), coordination="llc", rescale=None),
+    Charting(1, local_model=LGMLVQ(n_components=1), gating="distance"),
+    MappedEmbedding(cost="sammon", mapping="free", max_iter=10),
+    MappedEmbedding(cost="mds", mapping="linear", max_iter=10, n_init=2),
+    MappedEmbedding(cost=tsne(2.0), mapping=Network((8, 8)), max_iter=5),
+    MappedEmbedding(cost=tsne(2.0), mapping=LGMLVQ(), max_iter=5),
     PrototypeClassifier(MatrixNeuralGas(1, normalization="logdet", random_state=0), per_class=True),
     PrototypeClassifier(NeuralGas(4, label_weight=0.5, random_state=0), labelling="majority"),
 ]

@@ -41,6 +41,10 @@ _HOME = {
     "TSNE": "embedding",
     "XOM": "embedding",
     "SONE": "embedding",
+    "Charting": "embedding",
+    "MappedEmbedding": "embedding",
+    "OutOfSample": "embedding",
+    "DiscriminativeEmbedding": "embedding",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -1,13 +1,23 @@
 """Generators of the data that prototype-based methods are usually tried on.
 
-Every generator takes a `random_state` and returns new samples from a fixed distribution, so that a training and a test
-set are two calls.
+Wherever chance is involved, a generator takes a `random_state` and returns new samples from a fixed distribution, so that
+a training and a test set are two calls.
 """
 
 from protolearn.datasets._classes import make_cigars, make_label_image, make_landsat_like, make_oblique_classes
 from protolearn.datasets._clouds import make_clouds, make_eleven_clouds, make_four_clouds
 from protolearn.datasets._digits import downsample_digits
 from protolearn.datasets._manifold import make_magnification_control
+from protolearn.datasets._manifolds import (
+    make_corner_planes,
+    make_gaussian_surface,
+    make_hd_manifold,
+    make_punctured_sphere,
+    make_swiss_roll,
+    make_toroidal_helix,
+    make_twin_peaks,
+)
+from protolearn.datasets._moving import make_dynamic_texture, make_rotating_views
 from protolearn.datasets._planar import make_checkerboard, make_half_plane_classes, make_ripley
 from protolearn.datasets._relational import (
     load_words,
@@ -43,12 +53,16 @@ __all__ = [
     "make_cigars",
     "make_clouds",
     "make_connectivity",
+    "make_corner_planes",
+    "make_dynamic_texture",
     "make_eleven_clouds",
     "make_elongated_checkerboard",
     "make_evolved_sequences",
     "make_four_clouds",
     "make_gaussian_ellipses",
+    "make_gaussian_surface",
     "make_half_plane_classes",
+    "make_hd_manifold",
     "make_kdd_surrogate",
     "make_label_image",
     "make_landsat_like",
@@ -58,16 +72,21 @@ __all__ = [
     "make_oblique_classes",
     "make_profiles",
     "make_pseudo_euclidean",
+    "make_punctured_sphere",
     "make_ring_line_square",
     "make_ripley",
     "make_rotating_objects",
+    "make_rotating_views",
     "make_spectra",
     "make_spiral_gaussian",
     "make_spiral_uniform",
     "make_spirals",
     "make_string_classes",
+    "make_swiss_roll",
     "make_three_gaussians",
     "make_three_tip_star",
     "make_topic_texts",
+    "make_toroidal_helix",
+    "make_twin_peaks",
     "make_vortex",
 ]

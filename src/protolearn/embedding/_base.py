@@ -16,7 +16,7 @@ from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities._geometry import checked
 from protolearn.maps._base import refuse_large, refuse_overflow
 
-__all__ = ["Embedding", "Samples", "check_square", "power_of_two"]
+__all__ = ["Embedding", "Samples", "check_square", "power_of_two", "vector_samples"]
 
 Floats = NDArray[np.float64]
 
@@ -25,11 +25,15 @@ LEAST_SAMPLES = 4
 
 @dataclass(frozen=True)
 class Samples:
-    """Samples as vectors (n, d) or as squared distances (n, n), and the unit that their distances are given in."""
+    """Samples as vectors (n, d) or as squared distances (n, n), and the unit that their distances are given in.
+
+    Vectors are measured from an origin.
+    """
 
     vectors: NDArray[Any] | None
     squares: Floats | None
     unit: float
+    origin: Any = 0.0
 
     def __len__(self) -> int:
         return len(self.vectors if self.squares is None else self.squares)  # type: ignore[arg-type]
@@ -106,9 +110,7 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
             if (X[0] == X).all():
                 raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
-            vectors = refuse_overflow(X) - np.median(X[:: 1 + len(X) // 1000], axis=0)
-            unit = power_of_two(np.abs(vectors).max())
-            return Samples(vectors / vectors.dtype.type(unit), None, unit)
+            return vector_samples(X)
         squared = self.squared and self._pairwise
         if self._pairwise:
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
@@ -127,6 +129,21 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         squares = np.maximum(given / unit, 0.0) if squared else np.square(given / unit)
         np.fill_diagonal(squares, 0.0)
         return Samples(None, squares, float(np.sqrt(unit)) if squared else unit)
+
+
+def vector_samples(X: NDArray[Any]) -> Samples:
+    """Return vectors, measured from about their middle, in a unit in which none is large.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vector_samples(np.array([[100.0], [104.0], [102.0]])).vectors.ravel()
+    array([-1.,  1.,  0.])
+    """
+    origin = np.median(refuse_overflow(X)[:: 1 + len(X) // 1000], axis=0)
+    vectors = X - origin
+    unit = power_of_two(np.abs(vectors).max())
+    return Samples(vectors / vectors.dtype.type(unit), None, unit, origin)
 
 
 def power_of_two(number: float) -> float:

@@ -73,6 +73,21 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
             predicted = with_rejects(predicted, unsure, self.reject_threshold, self.reject_label, self.classes_)
         return predicted
 
+    def distances(self, X: ArrayLike) -> Floats:
+        """Return the learned distance of each sample to each prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_prototypes)
+            Squared distances; infinite to the prototypes of classes of which no sample has come yet.
+        """
+        return self._over_chunks(self._measure, self._check_new(X))
+
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return minus the distance to the nearest prototype of each class.
 

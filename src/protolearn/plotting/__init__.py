@@ -13,6 +13,7 @@ except ImportError as error:
         "pip install protolearn[plot]"
     ) from error
 
+from protolearn.plotting._charts import plot_charts
 from protolearn.plotting._curves import plot_history, plot_topographic_function
 from protolearn.plotting._divergences import plot_divergence_octant, plot_divergence_simplex
 from protolearn.plotting._eigenimages import plot_codebook, plot_eigenimages, plot_misclassified, plot_variation
@@ -24,8 +25,10 @@ from protolearn.plotting._relational import plot_examples, plot_profiles, plot_p
 from protolearn.plotting._relevances import plot_eigenvalues, plot_explanation, plot_relevance_matrix, plot_relevances
 from protolearn.plotting._shapes import plot_ellipses, plot_training
 from protolearn.plotting._training import plot_learning_curve, plot_margins
+from protolearn.plotting._trajectories import plot_image_grid, plot_trajectory
 
 __all__ = [
+    "plot_charts",
     "plot_class_map",
     "plot_codebook",
     "plot_component_planes",
@@ -42,6 +45,7 @@ __all__ = [
     "plot_graph",
     "plot_history",
     "plot_hits",
+    "plot_image_grid",
     "plot_images",
     "plot_learning_curve",
     "plot_margins",
@@ -55,6 +59,7 @@ __all__ = [
     "plot_spectrum",
     "plot_topographic_function",
     "plot_training",
+    "plot_trajectory",
     "plot_u_matrix",
     "plot_variation",
     "plot_view",

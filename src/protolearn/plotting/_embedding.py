@@ -188,14 +188,7 @@ def plot_images(
     ax = _bare_plane(ax, np.concatenate([points - half, points + half]))
     _scatter(ax, points, colours.rgb, _check_sizes(None, len(points)))
     chosen = _spread_out(points / (2.0 * half), n_images, 1.1)
-    limits: dict[str, Any] = {"vmin": pixels.min(), "vmax": pixels.max()} if pixels.ndim == 3 else {}
-    for index in chosen:
-        (left, low), (right, high) = points[index] - half, points[index] + half
-        place: dict[str, Any] = {"extent": (left, right, low, high), "aspect": "equal", "zorder": 3}
-        ax.imshow(pixels[index], cmap=cmap, interpolation="nearest", **place, **limits)
-    frames = [Rectangle(tuple(corner), *(2.0 * half)) for corner in points[chosen] - half]
-    edges = colours.rgb[chosen] if y is not None else MUTED
-    ax.add_collection(PatchCollection(frames, facecolor="none", edgecolor=edges, linewidth=1.2, zorder=3.5))
+    _draw_thumbnails(ax, pixels, chosen, points[chosen], half, cmap, MUTED if y is None else colours.rgb[chosen])
     colours.explain(ax)
     return ax
 
@@ -338,6 +331,18 @@ def plot_quality(
     ax.set(xlim=(1, max(len(sizes), 2)), xlabel="number K of neighbours", ylabel=MEASURES[measure])
     ax.legend(loc="best", frameon=False, fontsize="small")
     return ax
+
+
+def _draw_thumbnails(
+    ax: Axes, pixels: NDArray[Any], chosen: Any, places: Floats, half: Floats, cmap: str, edges: Any
+) -> None:
+    """Draw some of the images with their centres at places (c, 2), of these half-sides, in frames of these colours."""
+    limits: dict[str, Any] = {"vmin": pixels.min(), "vmax": pixels.max()} if pixels.ndim == 3 else {}
+    for index, (left, low), (right, high) in zip(chosen, places - half, places + half):
+        place: dict[str, Any] = {"extent": (left, right, low, high), "aspect": "equal", "zorder": 3}
+        ax.imshow(pixels[index], cmap=cmap, interpolation="nearest", **place, **limits)
+    frames = [Rectangle(tuple(corner), *(2.0 * half)) for corner in places - half]
+    ax.add_collection(PatchCollection(frames, facecolor="none", edgecolor=edges, linewidth=1.2, zorder=3.5))
 
 
 def axes_in_space(ax: Axes | None) -> Any:
@@ -489,10 +494,11 @@ def _draw_names_in_space(ax: Any, names: Sequence[str], centres: Floats) -> None
         ax.text(*centre, name, ha="center", va="center", fontsize="small", color=INK, zorder=4, path_effects=halo)
 
 
-def _apart(centres: Floats, halves: Floats, low: Floats, high: Floats) -> Floats:
+def _apart(centres: Floats, halves: Floats, low: Floats, high: Floats, shown: Floats | None = None) -> Floats:
     """Return the place (C, 2) of boxes of half-sides (C, 2) near their centres, apart and within a frame.
 
-    Boxes are placed one after the other on a spiral around their centres; a box without any room is at NaN.
+    Boxes are placed one after the other on a spiral around their centres, and not over points (m, 2) that are to be
+    shown; a box without any room is at NaN.
     """
     turns = np.arange(N_PLACES)
     step = 0.5 * halves[:, 1].min()
@@ -502,7 +508,10 @@ def _apart(centres: Floats, halves: Floats, low: Floats, high: Floats) -> Floats
         for n_tried in (1, 30, 300, N_PLACES):  # most names have room at the centre, or not far from it
             tried = np.clip(centre + spiral[:n_tried], low + half, high - half)
             gaps = np.abs(tried[:, None] - places[:index])  # not a number, so never too small, where there is no box
-            free = tried[~(gaps < half + halves[:index]).all(axis=2).any(axis=1)]
+            taken = (gaps < half + halves[:index]).all(axis=2).any(axis=1)
+            if shown is not None:
+                taken |= (np.abs(tried[:, None] - shown) < half).all(axis=2).any(axis=1)
+            free = tried[~taken]
             if len(free):
                 places[index] = free[np.square(free - centre).sum(axis=1).argmin()]
                 break

@@ -12,6 +12,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
@@ -105,19 +106,25 @@ def plot_view(
     return ax
 
 
-def plot_decision_regions(model: Any, X: ArrayLike, y: ArrayLike | None = None, *, ax: Axes | None = None) -> Axes:
-    """Show which class a classifier gives to each point in the plane of two features.
+def plot_decision_regions(
+    model: Any, X: ArrayLike, y: ArrayLike | None = None, *, mapping: Any = None, ax: Axes | None = None
+) -> Axes:
+    """Show which class a classifier gives to each point in the plane of two features, or of a view of more features.
 
     Prototypes are drawn too, if the model, or the last step of a pipeline whose steps can be inverted, has any.
 
     Parameters
     ----------
     model : fitted classifier
-        Any classifier on two features, such as GLVQ, LGMLVQ, a Pipeline, or one of scikit-learn.
-    X : array-like of shape (n_samples, 2)
-        Samples.
+        Any classifier on the features of X, such as GLVQ, LGMLVQ, a Pipeline, or one of scikit-learn.
+    X : array-like of shape (n_samples, n_features)
+        Samples, of two features unless there is a mapping.
     y : array-like of shape (n_samples,), optional
         Their classes, shown by colour.
+    mapping : fitted estimator, optional
+        A mapping of the samples to the plane and back, such as Charting, MappedEmbedding or PCA: it has ``transform``
+        and ``inverse_transform``. A place in the view has the class of the sample that the mapping would place there.
+        To show a classifier that was fitted on positions in a view, give these as X, and no mapping.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -128,7 +135,7 @@ def plot_decision_regions(model: Any, X: ArrayLike, y: ArrayLike | None = None, 
 
     See Also
     --------
-    plot_view : Regions for data of more features.
+    plot_view : Regions of models with a matrix in their own view.
 
     Examples
     --------
@@ -143,18 +150,25 @@ def plot_decision_regions(model: Any, X: ArrayLike, y: ArrayLike | None = None, 
     check_is_fitted(model)
     if not is_classifier(model):
         raise ValueError(f"{type(model).__name__} is no classifier; a PrototypeClassifier makes one of any map.")
-    samples = check_array(X, dtype=np.float64, input_name="X")
+    names, shown = list(map(str, getattr(X, "columns", ("feature 0", "feature 1")))), "X"
+    if mapping is None:
+        mapping = FunctionTransformer()  # leaves samples as they are
+    else:
+        _check_mapping(mapping)
+        names, shown = ["coordinate 1", "coordinate 2"], "the view"
+    samples = _placed(mapping, X, check_array(X, dtype=np.float64, input_name="X"))
     if samples.shape[1] != 2:
         raise ValueError(
-            f"Regions are drawn in the plane of two features, but X has {samples.shape[1]}. Fit the model on two of "
-            "them, or see plot_view for models with a matrix."
+            f"Regions are drawn in the plane of two features, but {shown} has {samples.shape[1]}. Fit the model on two "
+            "of them, give a mapping to a plane, or see plot_view for models with a matrix."
         )
     points, labels = _prototypes(model)
+    if len(points):
+        points = _placed(mapping, X, points)
 
     def predict(points: Floats) -> NDArray[Any]:
-        return model.predict(_like(X, points))
+        return model.predict(_like(X, np.asarray(mapping.inverse_transform(points))))
 
-    names = list(map(str, getattr(X, "columns", ("feature 0", "feature 1"))))
     return _draw_scene(ax, names, samples, check_labels(y, len(samples)), points, labels, model.classes_, predict)
 
 
@@ -181,7 +195,7 @@ def _view(model: Any, matrix: Any) -> tuple[Floats, str]:
 
 
 def _prototypes(model: Any) -> tuple[Floats, NDArray[Any]]:
-    """Return prototypes (k, 2) in the units of the samples, and their classes; none if that cannot be done."""
+    """Return prototypes (k, d) in the units of the samples, and their classes; none if that cannot be done."""
     if isinstance(model, Pipeline):
         known = hasattr(model[-1], "prototype_labels_") and hasattr(model[-1], "prototypes_")
         if known and hasattr(model[:-1], "inverse_transform"):
@@ -229,6 +243,20 @@ def _draw_scene(
 def _prototype_entry(n_outside: int) -> Artist:
     label = f"prototype\n({n_outside} outside)" if n_outside else "prototype"
     return Line2D([], [], linestyle="", marker="D", color="white", markeredgecolor=INK, markersize=5.5, label=label)
+
+
+def _check_mapping(mapping: Any) -> None:
+    check_is_fitted(mapping)
+    if not hasattr(mapping, "transform") or not hasattr(mapping, "inverse_transform"):
+        raise ValueError(
+            f"{type(mapping).__name__} does not map both ways: a mapping needs transform and inverse_transform, as "
+            "Charting has. Of other views, show a classifier that was fitted on their positions, without a mapping."
+        )
+
+
+def _placed(mapping: Any, X: Any, samples: Floats) -> Floats:
+    """Return the positions of samples that have the features of X."""
+    return np.asarray(mapping.transform(_like(X, samples)), dtype=np.float64)
 
 
 def _like(X: Any, points: Floats) -> Any:

@@ -1,0 +1,239 @@
+"""Supervised views: any embedding, with distances in the metric that a classifier has learned."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import validate_data
+
+from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.embedding._base import Embedding
+from protolearn.embedding._local_weights import locally_linear, reconstruction_weights
+from protolearn.embedding._neighbors import nearest_in_matrix
+from protolearn.embedding._sne import TSNE
+from protolearn.embedding.discriminative import Fields, distances_between, fields_of
+from protolearn.lvq import LGMLVQ
+
+__all__ = ["DiscriminativeEmbedding"]
+
+
+class DiscriminativeEmbedding(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin, BaseEstimator):
+    """A supervised view: the classifier says how far samples are from each other, the embedding arranges them.
+
+    A classifier is fitted first. Distances of samples in its learned metric, see
+    `protolearn.embedding.discriminative_distances`, then take the place of Euclidean distances in the embedding. What
+    does not tell classes apart counts less, so that the view shows classes, borders and outliers where a view
+    without labels shows noise.
+
+    Parameters
+    ----------
+    classifier : object, optional
+        An LVQ classifier, `LMNN` or `LFDA`, or a pipeline that ends in one, which suits features of different scales;
+        `LGMLVQ` by default. It is cloned and fitted, unless it is fitted already and wrapped in scikit-learn's
+        ``FrozenEstimator``.
+    embedding : object or "lle", optional
+        Any embedding that takes precomputed distances by its parameter ``metric`` (`TSNE`, `SNE`, `XOM`, `SONE`; MDS,
+        Isomap and TSNE of scikit-learn; UMAP), scikit-learn's SpectralEmbedding with neighbours, or one for which the
+        learned metric chooses the neighbours: `MVU`, and scikit-learn's LocallyLinearEmbedding, or ``"lle"`` for
+        that with its defaults. It is cloned, and told to take precomputed distances or neighbours. `TSNE` by default,
+        with a perplexity of 30, or of a third of the samples if these are less than 90.
+
+    Attributes
+    ----------
+    classifier_ : object
+        The fitted classifier.
+    embedding_estimator_ : object
+        The fitted embedding. Of a locally linear embedding there are ``embedding_`` and the parameters only.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Positions in the view.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if ``X`` had names.
+
+    See Also
+    --------
+    protolearn.embedding.discriminative_distances : The distances.
+    protolearn.embedding.local_projection : A view without embedding.
+
+    Notes
+    -----
+    The view is made with the labels of the samples in it, so that a low error of neighbours says little about new
+    samples. For an honest view fit the classifier to other samples, and wrap it in ``FrozenEstimator``.
+
+    The learned metric moves classes so far apart that the graph of neighbours often falls into components. No sample
+    is ever left out. Neighbour embeddings (`TSNE`, `SNE`, `SONE`) show components as islands; Isomap joins the nearest
+    samples of two components, with a warning; locally linear and spectral embeddings warn, and may show
+    components as single points; `MVU` refuses. More neighbours join them.
+
+    Locally linear embedding takes neighbours from the learned metric and reconstructs samples from them in the space of
+    the data; `MVU` takes neighbours from the learned metric and keeps their distances in the data. All others see
+    learned distances alone, symmetrised by the mean of their squares.
+
+    Memory grows with the square of the number of samples. If there is one metric for all, as in `GMLVQ`, `LMNN` and
+    `LFDA`, ``make_pipeline(GMLVQ(), TSNE())`` gives a view by the same distances without that.
+
+    References
+    ----------
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, chapter 7.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_wine
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from protolearn import LGMLVQ, TSNE, DiscriminativeEmbedding
+    >>> from protolearn.metrics import nearest_neighbor_error
+    >>> X, y = load_wine(return_X_y=True)
+    >>> classifier = make_pipeline(StandardScaler(), LGMLVQ(random_state=0))
+    >>> view = DiscriminativeEmbedding(classifier, TSNE(random_state=0)).fit_transform(X, y)
+    >>> nearest_neighbor_error(view, y) < 0.02
+    True
+    """
+
+    def __init__(self, classifier: Any = None, embedding: Any = None) -> None:
+        self.classifier = classifier
+        self.embedding = embedding
+
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Fit the classifier, then the embedding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples, without missing values.
+        y : array-like of shape (n_samples,)
+            Their classes, at least two. Not needed for a classifier that is fitted already.
+
+        Returns
+        -------
+        self : object
+            The fitted view.
+        """
+        if isinstance(self.embedding, str):
+            check_option("embedding", self.embedding, ("lle",), also=", or an estimator")
+        with undone_on_error(self):
+            validate_data(self, X, skip_check_array=True)
+            classifier: Any = LGMLVQ(random_state=0) if self.classifier is None else clone(self.classifier)
+            self.classifier_ = classifier.fit(X, y)
+            fields = fields_of(self.classifier_, X, type(self).__name__)
+            self.embedding_estimator_ = self._chosen_embedding(len(fields.vectors))
+            self.embedding_ = arranged(self.embedding_estimator_, fields)
+        return self
+
+    def fit_transform(self, X: Any, y: ArrayLike | None = None) -> NDArray[Any]:
+        """Fit the classifier, then the embedding, and return the positions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples, without missing values.
+        y : array-like of shape (n_samples,)
+            Their classes, at least two. Not needed for a classifier that is fitted already.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, n_components)
+            ``embedding_``.
+        """
+        return self.fit(X, y).embedding_
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that classes are needed."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+    def _chosen_embedding(self, n_samples: int) -> Any:
+        """Return an embedding to be fitted."""
+        if self.embedding is None:
+            return TSNE(perplexity=min(30.0, n_samples / 3.0), random_state=0)
+        if isinstance(self.embedding, str):
+            from sklearn.manifold import LocallyLinearEmbedding
+
+            return LocallyLinearEmbedding()
+        return clone(self.embedding)
+
+
+def arranged(embedding: Any, fields: Fields) -> NDArray[Any]:
+    """Fit an embedding to samples in learned metrics; return their positions."""
+    from sklearn.manifold import LocallyLinearEmbedding
+
+    if isinstance(embedding, LocallyLinearEmbedding):
+        return _by_reconstruction(embedding, fields)
+    parameters = embedding.get_params(deep=False)
+    if "connectivity" in parameters:  # Bunte 2011, section 7.2.7: the metric chooses neighbours, and no lengths
+        near = learned_neighbors(fields, parameters["n_neighbors"])
+        return np.asarray(embedding.set_params(connectivity=_graph(near)).fit_transform(fields.vectors))
+    embedding.set_params(**_for_distances(embedding, parameters, len(fields.vectors)))
+    return np.asarray(embedding.fit_transform(distances_between(fields, fields, squared=False, symmetrize="mean")))
+
+
+def learned_neighbors(fields: Fields, k: int) -> NDArray[Any]:
+    """Return the k nearest others (n, k) of each sample, by the metric of its winner."""
+    n = len(fields.vectors)
+    check_number("n_neighbors", k, integer=True, low=1, high=n - 1, also=f" for n_samples={n}")
+    return np.asarray(nearest_in_matrix(distances_between(fields, fields, squared=True, symmetrize=None), k).indices)
+
+
+def _by_reconstruction(embedding: Any, fields: Fields) -> NDArray[Any]:
+    """Arrange samples such that their learned neighbours reconstruct them as in the data."""
+    check_option("method", embedding.method, ("standard",), also=" for neighbours by a learned metric")
+    near = learned_neighbors(fields, embedding.n_neighbors)  # Bunte 2011, section 7.2.3
+    n_groups = _n_closed(_graph(near))
+    if n_groups > 1:
+        warnings.warn(
+            f"With n_neighbors={embedding.n_neighbors} there are {n_groups} groups of samples without neighbours "
+            "outside, each of which locally linear embedding may show as one point. Raise n_neighbors to join them.",
+            UserWarning,
+            stacklevel=4,
+        )
+    weights = reconstruction_weights(fields.vectors, near, embedding.reg)
+    rng = check_random_state(embedding.random_state)
+    embedding.embedding_ = locally_linear(weights, embedding.n_components, rng)
+    return embedding.embedding_
+
+
+def _for_distances(embedding: Any, parameters: dict[str, Any], n_samples: int) -> dict[str, Any]:
+    """Return the parameters by which an embedding takes distances of all pairs."""
+    if isinstance(embedding, Embedding):
+        return {"metric": "precomputed", "squared": False}
+    if parameters.get("affinity") == "nearest_neighbors":
+        k = parameters["n_neighbors"] or max(1, n_samples // 10)
+        return {"affinity": "precomputed_nearest_neighbors", "n_neighbors": k}
+    if "metric" not in parameters:
+        raise ValueError(
+            f"embedding={embedding!r} cannot take learned distances: it has no parameter `metric` for precomputed "
+            "ones, and no neighbours. Use TSNE, SNE, XOM, SONE or MVU of protolearn, or MDS, Isomap, "
+            "LocallyLinearEmbedding or SpectralEmbedding(affinity='nearest_neighbors') of scikit-learn."
+        )
+    if isinstance(parameters["metric"], bool):  # MDS before scikit-learn 1.8
+        return {"dissimilarity": "precomputed"}
+    # Principal components, with which scikit-learn's TSNE begins by default, need vectors.
+    begins = {"init": "random"} if str(parameters.get("init")) == "pca" else {}
+    return {"metric": "precomputed"} | begins
+
+
+def _graph(indices: NDArray[Any]) -> csr_array:
+    """Return the graph (n, n) that joins each sample to its neighbours (n, k)."""
+    n, k = indices.shape
+    return csr_array((np.ones(n * k, bool), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+
+
+def _n_closed(graph: csr_array) -> int:
+    """Return the number of groups of samples from which no path leads to others."""
+    n_groups, labels = connected_components(graph, connection="strong")
+    start, end = (labels[side] for side in graph.nonzero())
+    return n_groups - len(np.unique(start[start != end]))

@@ -1,0 +1,322 @@
+"""Charts of data: each prototype of a map or classifier sees the samples around it in linear coordinates of its own.
+
+With coordinates ``z_k(x) = A_k (x - w_k)`` and shares ``r_k(x)``, which sum to one, all views that are linear on each
+chart are of one form, ``y(x) = sum_k r_k(x) [z_k(x), 1] B_k = u(x) B``: charting, local linear coordination and local
+linear mappings differ in how they find B.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.special import softmax
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+from sklearn.utils import gen_batches, get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from protolearn.core.validation import check_number, check_option
+from protolearn.lvq._base import LVQClassifier
+from protolearn.maps._base import PrototypeMap
+from protolearn.maps._shaped import ShapedMap
+
+__all__ = ["Charts", "Gating", "charts_of", "fitted_model"]
+
+Floats = NDArray[np.float64]
+
+GATINGS = ("crisp", "density", "distance", "rank")
+BLOCK_ENTRIES = 1 << 18  # numbers computed of some samples at a time
+
+
+@dataclass(frozen=True)
+class Gating:
+    """Which share each of k charts has in a sample, given its distances to them.
+
+    Parameters
+    ----------
+    kind : {"crisp", "density", "distance", "rank"}
+        All to the nearest chart; or ``softmax(offsets - rates * distances)``, by densities or by distances; or the same
+        of the ranks of the distances.
+    offsets, rates : ndarray of shape (k,)
+        Of the exponents.
+    cutoff : float
+        Share below which a chart has none.
+    groups : ndarray of shape (k,), optional
+        Numbers of groups of charts, of which a sample belongs to one only: that with the larger share.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Gating("rank", np.zeros(3), np.full(3, np.log(2.0))).shares(np.array([[5.0, 0.1, 7.0]])).round(3)
+    array([[0.286, 0.571, 0.143]])
+    """
+
+    kind: str
+    offsets: Floats
+    rates: Floats
+    cutoff: float = 0.0
+    groups: NDArray[Any] | None = None
+
+    def shares(self, distances: NDArray[Any]) -> NDArray[Any]:
+        """Return the shares (n, k), each row of which sums to one."""
+        if self.kind == "crisp":
+            shares = np.zeros_like(distances)
+            shares[np.arange(len(distances)), distances.argmin(axis=1)] = 1.0
+            return shares
+        if self.kind == "rank":  # as in neural gas
+            distances = distances.argsort(axis=1).argsort(axis=1)
+        shares = softmax(self.exponents(distances.astype(np.float64)), axis=1)
+        if self.groups is not None:
+            together = shares @ (self.groups[:, None] == np.unique(self.groups)).astype(float)
+            shares[together.argmax(axis=1)[:, None] != self.groups] = 0.0
+        if self.cutoff or self.groups is not None:
+            shares[shares < self.cutoff] = 0.0
+            shares /= shares.sum(axis=1, keepdims=True)
+        return shares
+
+    def exponents(self, distances: NDArray[Any]) -> NDArray[Any]:
+        """Return how well each chart fits; logarithms of densities if there are any."""
+        return self.offsets - self.rates * distances
+
+
+@dataclass(frozen=True)
+class Charts:
+    """Linear coordinates around k prototypes, and the share of each in any sample.
+
+    Parameters
+    ----------
+    model : object
+        The fitted map or classifier that measures distances to prototypes.
+    axes : ndarray of shape (k, m, d)
+        Rows are the directions of the coordinates of each chart.
+    gating : Gating
+        How distances become shares.
+
+    Examples
+    --------
+    >>> from protolearn import MatrixNeuralGas
+    >>> from protolearn.datasets import make_cigars
+    >>> from protolearn.embedding.charts import charts_of
+    >>> X, y = make_cigars(random_state=0)
+    >>> charts = charts_of(MatrixNeuralGas(3, random_state=0).fit(X), n_components=1)
+    >>> charts.coordinates(X).shape, charts.shares(X).shape, charts.features(X).shape
+    ((600, 3, 1), (600, 3), (600, 6))
+    """
+
+    model: Any
+    axes: Floats
+    gating: Gating
+
+    @property
+    def centers(self) -> Floats:
+        """Prototypes (k, d)."""
+        return self.model.prototypes_
+
+    def __len__(self) -> int:
+        return len(self.axes)
+
+    def distances(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return distances (n, k), as the gating wants them."""
+        if self.gating.kind == "density":
+            return self.model._per_sample(X, np.asarray, "logdet")
+        return _distances(self.model, X)
+
+    def shares(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the share (n, k) of each chart in each sample."""
+        return self.gating.shares(self.distances(X))
+
+    def coordinates(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the coordinates (n, k, m) of each sample in each chart."""
+        k, m, d = self.axes.shape
+        origin = self.centers.mean(axis=0)
+        own = np.einsum("kmd,kd->km", self.axes, self.centers - origin)
+        flat = (X - origin) @ self.axes.reshape(k * m, d).T
+        return flat.reshape(len(X), k, m) - own
+
+    def features(self, X: NDArray[Any]) -> Floats:
+        """Return the matrix U (n, k (m + 1)): coordinates and a one for each chart, times its share."""
+        z = self.coordinates(X)
+        homogeneous = np.concatenate([z, np.ones((*z.shape[:2], 1))], axis=2)
+        return (self.shares(X)[:, :, None] * homogeneous).reshape(len(X), -1)
+
+    def place(self, X: NDArray[Any], weights: Floats) -> NDArray[Any]:
+        """Return the positions ``features(X) @ weights``, with the weights (k (m + 1), c) multiplied out first."""
+        k, m, d = self.axes.shape
+        blocks = weights.reshape(k, m + 1, -1)
+        origin = self.centers.mean(axis=0)
+        slopes = np.swapaxes(self.axes, 1, 2) @ blocks[:, :m]  # (k, d, c)
+        starts = blocks[:, m] - np.einsum("kd,kdc->kc", self.centers - origin, slopes)
+        columns = np.ascontiguousarray(slopes.transpose(1, 0, 2).reshape(d, -1), dtype=X.dtype)
+        starts, origin = starts.astype(X.dtype), origin.astype(X.dtype)
+        places = np.empty((len(X), blocks.shape[2]), X.dtype)
+        for rows in gen_batches(len(X), max(256, BLOCK_ENTRIES // (d + columns.shape[1]))):
+            local = ((X[rows] - origin) @ columns).reshape(-1, *starts.shape) + starts
+            distances = self.distances(X[rows])
+            if self.gating.kind == "crisp":
+                places[rows] = local[np.arange(len(local)), distances.argmin(axis=1)]
+            else:
+                places[rows] = np.einsum("nk,nkc->nc", self.gating.shares(distances).astype(X.dtype), local)
+        return places
+
+    def invert(self, Y: Floats, weights: Floats) -> Floats:
+        """Return the samples (n, d) that would be placed at Y, each in the chart where it fits best."""
+        k, m, d = self.axes.shape
+        blocks = weights.reshape(k, m + 1, -1)
+        best, samples = np.full(len(Y), -np.inf), np.empty((len(Y), d))
+        for chart, (axes, block) in enumerate(zip(self.axes, blocks)):
+            # Arnonkijpanich 2010, eq. 5.5; Bunte 2011, sec. 6.7.1
+            candidates = self.centers[chart] + (Y - block[m]) @ np.linalg.pinv(block[:m]) @ np.linalg.pinv(axes).T
+            fits = self.gating.exponents(self.distances(candidates))[:, chart]
+            better = fits > best
+            best[better], samples[better] = fits[better], candidates[better]
+        return samples
+
+
+def charts_of(
+    model: Any,
+    X: NDArray[Any] | None = None,
+    *,
+    n_components: int | None = None,
+    gating: str = "auto",
+    fraction: float = 0.4,
+    n_nearest: int = 2,
+    bandwidth: str = "mean",
+    range_: float = 0.5,
+    cutoff: float = 1e-8,
+) -> Charts:
+    """Return the charts of a fitted map or LVQ classifier.
+
+    Parameters
+    ----------
+    model : object
+        A map with shapes (`MatrixNeuralGas`, `NGPCA`, `MixturePPCA`, ...), whose principal directions are taken; a
+        plain map (`KMeans`, `NeuralGas`, `SOM`), which gets those of the samples around each prototype; or an LVQ
+        classifier, whose matrices are taken.
+    X : ndarray of shape (n_samples, d), optional
+        Samples for the directions of a plain map.
+    n_components : int, optional
+        Number m of coordinates; all that the model has by default.
+    gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
+        Shares of charts: all to the nearest; by the density of the normal distribution of each shape, the default of
+        maps that have one; ``exp(-d / sigma)`` of squared distances, the default of LVQ classifiers; ``exp(-r /
+        lambda)`` of their ranks, as in neural gas. Plain maps are crisp by default.
+    fraction, n_nearest, bandwidth : float, int, {"mean", "root_sum"}
+        With gating by distance, sigma is this fraction of the mean distance of a prototype to its nearest others; or,
+        as printed in the source, the root of the sum of squared distances over their number. The scale of the data
+        matters: standardise.
+    range_ : float, default=0.5
+        The lambda of gating by ranks.
+    cutoff : float, default=1e-8
+        Share below which a chart has none.
+
+    Returns
+    -------
+    charts : Charts
+        Coordinates and shares.
+
+    Examples
+    --------
+    >>> from protolearn import LGMLVQ
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> charts = charts_of(LGMLVQ(n_components=2).fit(X, y), fraction=0.1)
+    >>> charts.shares(X).sum(axis=1).round(6).min()
+    np.float64(1.0)
+    """
+    if not isinstance(model, PrototypeMap | LVQClassifier):
+        raise TypeError(f"{type(model).__name__} has no charts; give a map or an LVQ classifier of protolearn.")
+    check_is_fitted(model, "prototypes_")
+    check_option("gating", gating, ("auto", *GATINGS))
+    check_option("bandwidth", bandwidth, ("mean", "root_sum"))
+    check_number("fraction", fraction, low=0, open_low=True)
+    check_number("n_nearest", n_nearest, integer=True, low=1)
+    check_number("range_", range_, low=0, open_low=True)
+    check_number("cutoff", cutoff, low=0, high=0.5)
+    axes = _axes(model, X, n_components)
+    if gating == "auto":
+        classifies = isinstance(model, LVQClassifier)
+        gating = "density" if isinstance(model, ShapedMap) else "distance" if classifies else "crisp"
+    k = len(axes)
+    offsets, rates = np.zeros(k), np.ones(k)
+    if gating == "density":
+        if not isinstance(model, ShapedMap):
+            raise ValueError(
+                f"{type(model).__name__} has no densities for gating='density'; use 'distance', 'rank' or 'crisp', or a "
+                "map with shapes such as MatrixNeuralGas."
+            )
+        # Arnonkijpanich 2010, eq. 5.3
+        with np.errstate(divide="ignore"):
+            offsets = np.log(model.weights_) - 0.5 * model._model.shapes.n_dimensions * np.log(2.0 * np.pi)
+        rates = np.full(k, 0.5)
+    elif gating == "distance":
+        rates = 1.0 / _bandwidths(model, fraction, n_nearest, bandwidth)
+    elif gating == "rank":
+        rates = np.full(k, 1.0 / range_)
+    return Charts(model, axes, Gating(gating, offsets, rates, cutoff))
+
+
+def fitted_model(model: Any, X: NDArray[Any], y: ArrayLike | None, rng: np.random.RandomState) -> Any:
+    """Return a clone of a map or classifier that is fitted to samples; one inside ``FrozenEstimator`` stays as it is."""
+    if isinstance(model, FrozenEstimator):
+        return model.estimator
+    model = clone(model)
+    if "random_state" in model.get_params() and model.random_state is None:
+        model.set_params(random_state=rng.randint(np.iinfo(np.int32).max))
+    learns = get_tags(model).target_tags.required or getattr(model, "label_weight", 0.0)
+    return model.fit(X, y if learns else None)
+
+
+def _distances(model: Any, X: NDArray[Any]) -> NDArray[Any]:
+    return model.distances(X) if hasattr(model, "distances") else model.transform(X)
+
+
+def _axes(model: Any, X: NDArray[Any] | None, n_components: int | None) -> Floats:
+    """Return the directions (k, m, d) of the coordinates around each prototype."""
+    if isinstance(model, ShapedMap):
+        axes = model.components_
+    elif isinstance(model, LVQClassifier):
+        matrices, slots = model._matrices("A chart")
+        axes = (matrices if matrices.ndim == 3 else np.stack([np.diag(row) for row in matrices]))[slots]
+    elif X is None:
+        raise ValueError(f"{type(model).__name__} has no directions of its own; give X, the samples around prototypes.")
+    else:
+        axes = _local_directions(X, model.predict(X), len(model.prototypes_), n_components)
+    if n_components is None:
+        return np.asarray(axes, np.float64)
+    check_number("n_components", n_components, integer=True, low=1)
+    if n_components > axes.shape[1]:
+        raise ValueError(
+            f"n_components={n_components} is more than the {axes.shape[1]} directions that {type(model).__name__} has; "
+            "lower it, or give the model more components."
+        )
+    return np.asarray(axes[:, :n_components], np.float64)
+
+
+def _local_directions(X: NDArray[Any], labels: NDArray[Any], k: int, m: int | None) -> Floats:
+    """Return the principal directions (k, m, d) of samples with each label; where these are few, also of all."""
+    d = X.shape[1]
+    m = d if m is None else min(m, d)
+    X = X - X.mean(axis=0, dtype=np.float64)
+    total = X.T @ X / len(X)
+    axes = np.empty((k, m, d))
+    for chart in range(k):
+        own = X[labels == chart]
+        own = own - own.mean(axis=0) if len(own) else own
+        shrunk = own.T @ own + (m + 1) * 1e-2 * total if len(own) > m else own.T @ own + (m + 1) * total
+        axes[chart] = np.linalg.eigh(shrunk)[1][:, ::-1][:, :m].T
+    return axes
+
+
+def _bandwidths(model: Any, fraction: float, n_nearest: int, kind: str) -> Floats:
+    """Return the widths (k,) of Gaussian shares."""
+    between = _distances(model, np.asarray(model.prototypes_)).astype(np.float64)
+    np.fill_diagonal(between, np.inf)
+    others = max(1, min(n_nearest, len(between) - 1))
+    # Of the distances of all prototypes to one, measured by its own metric. Bunte 2011, eq. 7.5
+    near = np.maximum(np.sort(between, axis=0)[:others], 0.0)
+    near = np.where(np.isfinite(near), near, 1.0)
+    widths = np.sqrt(near).mean(axis=0) if kind == "mean" else np.sqrt(near.sum(axis=0)) / others
+    return np.maximum(fraction * widths, np.finfo(np.float64).tiny)

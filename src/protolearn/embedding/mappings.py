@@ -1,0 +1,367 @@
+"""Mappings from data to a view: linear, linear on each chart of a map, a network, or points that are free.
+
+A mapping is fitted to samples, and then is a function of parameters: `Fitted.forward` gives positions of the samples,
+`Fitted.pull` takes a gradient by positions back to one by parameters. Any cost of positions can so be minimised by any
+mapping.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import gen_batches
+
+from protolearn.core.validation import check_number, check_option
+from protolearn.embedding.charts import GATINGS, Charts, charts_of, fitted_model
+
+__all__ = [
+    "ChartMap",
+    "Fitted",
+    "Free",
+    "Linear",
+    "LinearMap",
+    "LocalLinear",
+    "Mapping",
+    "Network",
+    "NetworkMap",
+    "Solved",
+    "get_mapping",
+]
+
+Floats = NDArray[np.float64]
+
+LEAST = 1e-7  # singular value of the features, relative to the largest, that counts
+ROWS = 4096  # placed at a time
+MOST_COORDINATES = 10  # of charts by default
+
+
+class Fitted(Protocol):
+    """A mapping of given samples, as a function of its parameters, a flat array."""
+
+    def start(self, positions: Floats) -> Floats:
+        """Return the parameters with which samples come nearest to given positions (n, c)."""
+
+    def forward(self, theta: Floats) -> Floats:
+        """Return the positions (n, c) of the samples."""
+
+    def pull(self, theta: Floats, gradient: Floats) -> Floats:
+        """Return the gradient by parameters, from that by positions (n, c)."""
+
+    def solved(self, theta: Floats, unit: float) -> Solved | None:
+        """Return the map that the parameters give, with positions in some unit; None if there is none."""
+
+
+class Solved(Protocol):
+    """A mapping whose parameters are known."""
+
+    def place(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the positions (n, c) of any samples."""
+
+
+class Mapping(Protocol):
+    """What a mapping looks like, before it has seen samples."""
+
+    def fitted(self, X: NDArray[Any], y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+        """Return the mapping of samples (n, d) to a view of some dimensions."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """``y = A (x - mean)``: directions that can be read, and a smooth view.
+
+    Examples
+    --------
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mappings import Linear
+    >>> view = MappedEmbedding(mapping=Linear())
+    """
+
+    def fitted(self, X: NDArray[Any], y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+        """Return the mapping of samples."""
+        return _Linear(X, n_components)
+
+
+@dataclass(frozen=True)
+class LocalLinear:
+    """Linear on each chart of a map or LVQ classifier, ``y = sum_k r_k(x) (A_k z_k(x) + o_k)``.
+
+    Parameters
+    ----------
+    model : estimator, optional
+        What gives the charts: any map, or an LVQ classifier, which makes the view supervised. It is cloned and fitted;
+        wrap it into scikit-learn's ``FrozenEstimator`` if it is fitted already. By default `NeuralGas`, around whose
+        prototypes principal components are taken.
+    n_charts : int, default=14
+        Number of prototypes of the default model.
+    n_coordinates : int, optional
+        Dimension of the charts, at most 10 by default.
+    gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
+        Shares of charts, see `protolearn.embedding.charts.charts_of`. Crisp ones, the default of plain maps, may tear
+        the view where charts meet; by ranks, as in neural gas, it is smoother.
+
+    Examples
+    --------
+    >>> from protolearn import KMeans, MappedEmbedding
+    >>> from protolearn.embedding.mappings import LocalLinear
+    >>> view = MappedEmbedding(mapping=LocalLinear(KMeans(20), gating="rank"))
+    """
+
+    model: Any = None
+    n_charts: int = 14
+    n_coordinates: int | None = None
+    gating: str = "auto"
+
+    def __post_init__(self) -> None:
+        check_number("n_charts", self.n_charts, integer=True, low=1)
+        check_option("gating", self.gating, ("auto", *GATINGS))
+        if self.n_coordinates is not None:
+            check_number("n_coordinates", self.n_coordinates, integer=True, low=1)
+
+    def fitted(self, X: NDArray[Any], y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+        """Return the mapping of samples."""
+        from protolearn.maps import NeuralGas
+
+        model = NeuralGas(min(self.n_charts, len(X))) if self.model is None else self.model
+        model = fitted_model(model, X, y, rng)
+        charts = charts_of(model, X, n_components=self.n_coordinates, gating=self.gating)
+        if self.n_coordinates is None:
+            charts = replace(charts, axes=charts.axes[:, :MOST_COORDINATES])
+        return _OnCharts(charts, X, n_components)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A feed-forward network with rectified linear units, as in parametric t-SNE.
+
+    Parameters
+    ----------
+    hidden : tuple of int, default=(100, 100, 500)
+        Number of units in each hidden layer.
+
+    Examples
+    --------
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mappings import Network
+    >>> view = MappedEmbedding(mapping=Network(hidden=(50, 50)))
+    """
+
+    hidden: tuple[int, ...] = (100, 100, 500)
+
+    def __post_init__(self) -> None:
+        for size in self.hidden:
+            check_number("hidden", size, integer=True, low=1)
+
+    def fitted(self, X: NDArray[Any], y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+        """Return the mapping of samples."""
+        return _Network(X, (X.shape[1], *self.hidden, n_components), rng)
+
+
+@dataclass(frozen=True)
+class Free:
+    """Positions that are free, each a parameter of its own: there is no map for new samples.
+
+    Examples
+    --------
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mappings import Free
+    >>> sammon = MappedEmbedding(cost="sammon", mapping=Free())
+    """
+
+    def fitted(
+        self, X: NDArray[Any] | None, y: ArrayLike | None, n_components: int, rng: np.random.RandomState
+    ) -> Fitted:
+        """Return the mapping of samples."""
+        return _Free(n_components)
+
+
+MAPPINGS: dict[str, Mapping] = {
+    "linear": Linear(),
+    "local": LocalLinear(),
+    "network": Network(),
+    "free": Free(),
+}
+
+
+def get_mapping(mapping: Any) -> Mapping:
+    """Return the mapping of a name, of a map or classifier that gives charts, or the given one itself.
+
+    Examples
+    --------
+    >>> get_mapping("linear")
+    Linear()
+    """
+    if isinstance(mapping, Linear | LocalLinear | Network | Free):
+        return mapping
+    if hasattr(mapping, "fit"):
+        return LocalLinear(mapping)
+    check_option("mapping", mapping, tuple(MAPPINGS), also=", a map, an LVQ classifier, or an instance of Mapping")
+    return MAPPINGS[mapping]
+
+
+class _OnFeatures:
+    """Positions that are linear in features of the samples, with parameters for which the features are white.
+
+    In white features a step against the gradient moves positions as near as the mapping can to where they would move if
+    they were free, whatever the scale of the data.
+    """
+
+    def __init__(self, features: Floats, n_components: int) -> None:
+        left, values, right = np.linalg.svd(features, full_matrices=False)
+        kept = values > LEAST * values[0]
+        size = np.sqrt(len(features))
+        self.n_components = n_components
+        self.white = np.ascontiguousarray(size * left[:, kept])
+        self.back = size * right[kept].T / values[kept]
+
+    def start(self, positions: Floats) -> Floats:
+        return (self.white.T @ positions / len(positions)).ravel()
+
+    def forward(self, theta: Floats) -> Floats:
+        return self.white @ theta.reshape(-1, self.n_components)
+
+    def pull(self, theta: Floats, gradient: Floats) -> Floats:
+        # Bunte 2011, eq. 6.18 and 6.22, 6.23, in white features
+        return (self.white.T @ gradient).ravel()
+
+    def weights(self, theta: Floats) -> Floats:
+        """Return the weights (p, c) of the features themselves."""
+        return self.back @ theta.reshape(-1, self.n_components)
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """Positions ``(x - mean) @ weights``."""
+
+    mean: Floats
+    weights: Floats
+
+    def place(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the positions (n, c) of samples."""
+        return (X - self.mean.astype(X.dtype)) @ self.weights.astype(X.dtype)
+
+    def invert(self, Y: Floats) -> Floats:
+        """Return the samples nearest to the mean that are placed at given positions."""
+        return Y @ np.linalg.pinv(self.weights) + self.mean
+
+
+@dataclass(frozen=True)
+class ChartMap:
+    """Positions that are linear on each chart, with weights (k (m + 1), c)."""
+
+    charts: Charts
+    weights: Floats
+
+    def place(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the positions (n, c) of samples."""
+        return self.charts.place(X, self.weights)
+
+    def invert(self, Y: Floats) -> Floats:
+        """Return the samples that are placed at given positions, each in the chart where it fits best."""
+        return self.charts.invert(Y, self.weights)
+
+
+@dataclass(frozen=True)
+class NetworkMap:
+    """Layers of rectified linear units, and a linear one; each has its biases in the last row."""
+
+    mean: Floats
+    scale: float
+    layers: tuple[Floats, ...]
+
+    def place(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Return the positions (n, c) of samples."""
+        places = np.empty((len(X), self.layers[-1].shape[1]), X.dtype)
+        for rows in gen_batches(len(X), ROWS):
+            places[rows] = _affine(self.activations(X[rows])[-1], self.layers[-1])
+        return places
+
+    def activations(self, X: NDArray[Any]) -> list[Floats]:
+        """Return the inputs of all layers."""
+        found = [(X - self.mean) / self.scale]
+        for layer in self.layers[:-1]:
+            found.append(np.maximum(_affine(found[-1], layer), 0.0))
+        return found
+
+
+class _Linear(_OnFeatures):
+    def __init__(self, X: NDArray[Any], n_components: int) -> None:
+        self.mean = X.mean(axis=0, dtype=np.float64)
+        super().__init__(X - self.mean, n_components)
+
+    def solved(self, theta: Floats, unit: float) -> LinearMap:
+        return LinearMap(self.mean, unit * self.weights(theta))
+
+
+class _OnCharts(_OnFeatures):
+    def __init__(self, charts: Charts, X: NDArray[Any], n_components: int) -> None:
+        self.charts = charts
+        super().__init__(charts.features(X).astype(np.float64), n_components)
+
+    def solved(self, theta: Floats, unit: float) -> ChartMap:
+        return ChartMap(self.charts, unit * self.weights(theta))
+
+
+class _Free:
+    def __init__(self, n_components: int) -> None:
+        self.n_components = n_components
+
+    def start(self, positions: Floats) -> Floats:
+        return positions.ravel()
+
+    def forward(self, theta: Floats) -> Floats:
+        return theta.reshape(-1, self.n_components)
+
+    def pull(self, theta: Floats, gradient: Floats) -> Floats:
+        return gradient.ravel()
+
+    def solved(self, theta: Floats, unit: float) -> None:
+        return None
+
+
+class _Network:
+    """Parameters are the layers, one after the other."""
+
+    def __init__(self, X: NDArray[Any], sizes: tuple[int, ...], rng: np.random.RandomState) -> None:
+        self.X, self.sizes, self.rng = X, sizes, rng
+        self.mean = X.mean(axis=0, dtype=np.float64)
+        self.scale = float(np.sqrt(X.var(axis=0, dtype=np.float64).mean())) or 1.0
+
+    def start(self, positions: Floats) -> Floats:
+        """Draw the hidden layers, and fit the last one."""
+        layers = [
+            np.vstack([self.rng.normal(scale=np.sqrt(2.0 / a), size=(a, b)), np.zeros(b)])
+            for a, b in zip(self.sizes[:-1], self.sizes[1:])
+        ]
+        hidden = self._net(np.concatenate([layer.ravel() for layer in layers])).activations(self.X)[-1]
+        padded = np.column_stack([hidden, np.ones(len(hidden))])
+        gram = padded.T @ padded
+        gram[np.diag_indices(len(gram))] += 1e-3 * np.trace(gram) / len(gram)
+        layers[-1] = np.linalg.solve(gram, padded.T @ positions)
+        return np.concatenate([layer.ravel() for layer in layers])
+
+    def forward(self, theta: Floats) -> Floats:
+        net = self._net(theta)
+        return _affine(net.activations(self.X)[-1], net.layers[-1])
+
+    def pull(self, theta: Floats, gradient: Floats) -> Floats:
+        net, slopes = self._net(theta), []
+        for layer, inputs in zip(reversed(net.layers), reversed(net.activations(self.X))):
+            slopes.append(np.vstack([inputs.T @ gradient, gradient.sum(axis=0)]).ravel())
+            gradient = (gradient @ layer[:-1].T) * (inputs > 0.0)
+        return np.concatenate(slopes[::-1])
+
+    def solved(self, theta: Floats, unit: float) -> NetworkMap:
+        net = self._net(theta)
+        return NetworkMap(self.mean, self.scale, (*net.layers[:-1], unit * net.layers[-1]))
+
+    def _net(self, theta: Floats) -> NetworkMap:
+        shapes = [(a + 1, b) for a, b in zip(self.sizes[:-1], self.sizes[1:])]
+        parts = np.split(theta, np.cumsum([a * b for a, b in shapes])[:-1])
+        return NetworkMap(self.mean, self.scale, tuple(part.reshape(shape) for part, shape in zip(parts, shapes)))
+
+
+def _affine(inputs: Floats, layer: Floats) -> Floats:
+    return inputs @ layer[:-1] + layer[-1]

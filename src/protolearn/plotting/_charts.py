@@ -1,0 +1,173 @@
+"""Pictures of charts: the local views of data as ellipses, in their places among the samples and glued to one view."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Any, Literal
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PolyCollection
+from matplotlib.colors import to_rgb
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
+from numpy.typing import ArrayLike, NDArray
+from sklearn.decomposition import PCA
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from protolearn.core.validation import check_number, check_option
+from protolearn.embedding.charts import Charts
+from protolearn.plotting._bars import entitle
+from protolearn.plotting._embedding import _check_sizes, _Colouring, _frame_in_space, _scatter, axes_in_space
+from protolearn.plotting._relational import _bare_plane
+from protolearn.plotting._shapes import _within
+from protolearn.plotting._style import INK, class_colours
+
+__all__ = ["plot_charts"]
+
+Floats = NDArray[np.float64]
+
+N_CORNERS = 60  # of the polygon that an ellipse is drawn as
+
+
+def plot_charts(
+    charting: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    space: Literal["view", "data"] = "view",
+    size: float = 1.5,
+    ax: Axes | None = None,
+) -> Axes:
+    """Show the charts of a view, each as an ellipse around the samples it has a share in.
+
+    In the view, one sees how charts are glued: neighbours overlap, and ellipses that are much larger or thinner than
+    the others tell where the view is torn or folded. In the space of the data, charts are flat pieces, and one that
+    joins parts which do not belong together can be seen.
+
+    Parameters
+    ----------
+    charting : fitted estimator
+        With charts, such as Charting.
+    X : array-like of shape (n, d)
+        Samples.
+    y : array-like of shape (n,), optional
+        Classes of the samples, or numbers that are not whole, for their colours; by default, charts have colours of
+        their own, and samples that of the chart with the largest share.
+    space : {"view", "data"}, default="view"
+        Where to show the charts: in the view, or among the samples. Of data with more than three features, the first
+        three principal components are shown.
+    size : float, default=1.5
+        Half-axes of the ellipses in standard deviations. Charts of three dimensions are shown by three ellipses, those
+        of one by a line.
+    ax : Axes, optional
+        Where to draw, with three dimensions if the view or the data have as many; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing. The title tells the isometry defect, which is 0 if all charts keep lengths in the view.
+
+    References
+    ----------
+    Brand, M. (2003). Charting a manifold. NIPS 15.
+
+    Examples
+    --------
+    >>> from protolearn import Charting
+    >>> from protolearn.datasets import make_twin_peaks
+    >>> from protolearn.plotting import plot_charts
+    >>> X, coordinates, y = make_twin_peaks(500, random_state=0)
+    >>> ax = plot_charts(Charting(n_charts=9, n_init=1, random_state=0).fit(X), X)
+    >>> len(ax.collections[-1].get_paths())
+    9
+    """
+    check_is_fitted(charting)
+    check_option("space", space, ("view", "data"))
+    check_number("size", size, low=0, open_low=True)
+    if not hasattr(charting, "charts_") or not hasattr(charting, "isometry_defect_"):
+        raise ValueError(f"This picture shows charts, and {type(charting).__name__} has none. Give a fitted Charting.")
+    samples = check_array(X, dtype=np.float64, input_name="X")
+    shares = charting.charts_.shares(samples)
+    used = shares.any(axis=0)
+    outlines = _outlines(charting.charts_, samples, shares, size)
+    if space == "view":
+        points = np.asarray(charting.transform(X), dtype=np.float64)
+        shapes = _in_view(outlines, charting.weights_)[used]
+    else:
+        origin, directions = _shown(samples)
+        points = (samples - origin) @ directions.T
+        shapes = (_in_data(outlines, charting.charts_)[used] - origin) @ directions.T
+    if points.shape[1] not in (2, 3):
+        raise ValueError(
+            f"Charts are shown in two or three dimensions, but the {space} has {points.shape[1]}. "
+            "plot_embedding(charting, charting.labels_) shows positions on a line in a row for each chart."
+        )
+    colours = _Colouring.of(y, len(samples))
+    own = class_colours(len(used))
+    ax = _draw(
+        ax,
+        points,
+        own[shares.argmax(axis=1)] if y is None else colours.rgb,
+        shapes,
+        own[used] if y is None else np.tile(to_rgb(INK), (used.sum(), 1)),
+    )
+    colours.explain(ax)
+    entitle(ax, f"isometry defect {charting.isometry_defect_:.3g}")
+    return ax
+
+
+def _outlines(charts: Charts, X: Floats, shares: Floats, size: float) -> Floats:
+    """Return ellipses (k, c, N, m) of the samples in each chart: in each plane of two of their first principal axes."""
+    z = charts.coordinates(X)
+    weights = shares / np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
+    means = np.einsum("nk,nkm->km", weights, z)
+    gaps = z - means
+    variances, axes = np.linalg.eigh(np.einsum("nk,nki,nkj->kij", weights, gaps, gaps))
+    half_axes = size * np.sqrt(np.maximum(variances, 0.0))[:, None] * axes  # columns, the longest last
+    angles = np.linspace(0.0, 2.0 * np.pi, N_CORNERS, endpoint=False)
+    rounds = [np.outer(np.cos(angles), one) + np.outer(np.sin(angles), other) for one, other in _planes(z.shape[2])]
+    return means[:, None, None] + np.einsum("cpj,kij->kcpi", np.array(rounds), half_axes)
+
+
+def _planes(m: int) -> list[tuple[Floats, Floats]]:
+    """Return pairs of the last three of m unit vectors; of a single one, itself and zero, whose circle is a line."""
+    vectors = np.eye(m)[-3:]
+    return list(combinations(vectors, 2)) if m > 1 else [(vectors[0], np.zeros(1))]
+
+
+def _in_view(outlines: Floats, weights: Floats) -> Floats:
+    """Return outlines (k, c, N, m) where the affine maps of the charts place them."""
+    blocks = weights.reshape(len(outlines), outlines.shape[-1] + 1, -1)[:, None]
+    return outlines @ blocks[:, :, :-1] + blocks[:, :, -1:]
+
+
+def _in_data(outlines: Floats, charts: Charts) -> Floats:
+    """Return the outlines (k, c, N, m) as points of the data (k, c, N, d)."""
+    back = np.swapaxes(np.linalg.pinv(charts.axes), 1, 2)
+    return charts.centers[:, None, None] + outlines @ back[:, None]
+
+
+def _shown(X: Floats) -> tuple[Floats, Floats]:
+    """Return the origin (d,) and up to three directions (q, d) in which data are shown: features, or components."""
+    n_features = X.shape[1]
+    if n_features <= 3:
+        return np.zeros(n_features), np.eye(n_features)
+    found = PCA(3).fit(X)
+    return found.mean_, found.components_
+
+
+def _draw(ax: Axes | None, points: Floats, shades: Floats, shapes: Floats, edges: Floats) -> Axes:
+    """Draw points (n, 2 or 3) and closed shapes (k, c, N, 2 or 3) in their colours."""
+    polygons = shapes.reshape(-1, *shapes.shape[2:])
+    outer = np.repeat(edges, shapes.shape[1], axis=0)
+    look: dict[str, Any] = {"facecolors": np.column_stack([outer, np.full(len(outer), 0.12)]), "edgecolors": outer}
+    if points.shape[1] == 2:
+        ax = _bare_plane(ax, np.concatenate([points, _within(polygons.reshape(-1, 2), points)]))
+        _scatter(ax, points, shades, _check_sizes(None, len(points)))
+        ax.add_collection(PolyCollection(list(polygons), linewidths=0.9, zorder=2, **look), autolim=False)
+        return ax
+    space = axes_in_space(ax)
+    _frame_in_space(space, points)
+    _scatter(space, points, shades, _check_sizes(None, len(points)))
+    space.add_collection3d(Poly3DCollection(list(polygons), linewidths=0.9, **look))
+    return space

@@ -1,0 +1,540 @@
+"""Distances and views in learned metrics: what loops over the definition give, and what embeddings make of them."""
+
+import tracemalloc
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.spatial.distance import pdist, squareform
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.frozen import FrozenEstimator
+from sklearn.manifold import MDS, Isomap, LocallyLinearEmbedding, SpectralEmbedding
+from sklearn.manifold import TSNE as TheirTSNE
+from sklearn.neighbors import kneighbors_graph
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from protolearn import (
+    GLVQ,
+    GMLVQ,
+    GRLVQ,
+    LFDA,
+    LGMLVQ,
+    LGRLVQ,
+    LMNN,
+    LVQ1,
+    SNE,
+    SONE,
+    TSNE,
+    XOM,
+    KMeans,
+    LLiRaMLVQ,
+)
+from protolearn.embedding import discriminative
+
+try:
+    from protolearn.embedding._mvu import MVU
+except ImportError:
+    pass
+from protolearn.embedding._discriminative import DiscriminativeEmbedding
+from protolearn.embedding.discriminative import discriminative_distances, local_projection
+from protolearn.lvq import Minkowski
+from protolearn.metrics import nearest_neighbor_error
+
+X, Y = load_iris(return_X_y=True)
+X = X + np.random.default_rng(0).normal(size=X.shape) * 1e-2  # no ties
+WINE, WINES = load_wine(return_X_y=True)
+WINE = StandardScaler().fit_transform(WINE)
+HALF, HALF_Y = X[::2], Y[::2]
+
+UNFITTED = {
+    "GLVQ": GLVQ(2, random_state=0),
+    "LVQ1": LVQ1(2, relevance_learning_rate=0.01, random_state=0),
+    "GRLVQ": GRLVQ(2, random_state=0),
+    "LGRLVQ": LGRLVQ(2, random_state=0),
+    "GMLVQ": GMLVQ(2, n_components=2, random_state=0),
+    "LGMLVQ": LGMLVQ(2, random_state=0),
+    "LGMLVQ of classes": LGMLVQ(2, n_components=2, localization="class", random_state=0),
+    "LLiRaMLVQ": LLiRaMLVQ(2, random_state=0),
+    "LMNN": LMNN(2),
+    "LFDA": LFDA(3),
+}
+MODELS = {name: model.fit(X, Y) for name, model in UNFITTED.items()}
+LOCAL = MODELS["LGMLVQ"]
+ALL = pytest.mark.parametrize("name", MODELS)
+SYMMETRIZE = pytest.mark.parametrize("symmetrize", ["mean", "min", "max", None])
+MERGED = {"mean": lambda a, b: (a + b) / 2, "min": np.minimum, "max": np.maximum, None: lambda a, b: a}
+
+
+def omegas(name):
+    """Return the matrix of each prototype as its documentation has it."""
+    model = MODELS[name]
+    if name in ("LMNN", "LFDA"):
+        return [model.components_]
+    k = len(model.prototypes_)
+    if name == "GLVQ":
+        return [np.eye(4)] * k
+    if name in ("LVQ1", "GRLVQ"):
+        return [np.diag(np.sqrt(model.relevances_))] * k
+    if name == "LGRLVQ":
+        return [np.diag(np.sqrt(row)) for row in model.relevances_]
+    if name == "GMLVQ":
+        return [model.omega_] * k
+    if name == "LGMLVQ":
+        return list(model.omegas_)
+    if name == "LGMLVQ of classes":
+        return [model.omegas_[label] for label in model.prototype_labels_]
+    return [model.psis_[label] @ model.omega_ for label in model.prototype_labels_]
+
+
+def winner(name, x):
+    if name in ("LMNN", "LFDA"):
+        return 0
+    gaps = [omega @ (x - w) for omega, w in zip(omegas(name), MODELS[name].prototypes_)]
+    return int(np.argmin([gap @ gap for gap in gaps]))
+
+
+def squares_by_loops(name, A, B):
+    """Return the distances of the rows of A to those of B, by the winners of A."""
+    matrices = omegas(name)
+    D = np.empty((len(A), len(B)))
+    for i, a in enumerate(A):
+        relevances = matrices[winner(name, a)]
+        relevances = relevances.T @ relevances
+        for j, b in enumerate(B):
+            D[i, j] = (a - b) @ relevances @ (a - b)
+    return D
+
+
+def assert_same_up_to_signs(view, other, **tolerance):
+    np.testing.assert_allclose(view * np.sign((view * other).sum(axis=0)), other, **tolerance)
+
+
+# Distances
+
+
+@ALL
+def test_distances_are_those_of_loops_by_the_metric_of_the_winner(name):
+    squares = discriminative_distances(MODELS[name], HALF, squared=True, symmetrize=None)
+    np.testing.assert_allclose(squares, squares_by_loops(name, HALF, HALF), rtol=1e-9, atol=1e-15)
+    assert (squares.diagonal() == 0.0).all()
+    assert (squares >= 0.0).all()
+    roots = discriminative_distances(MODELS[name], HALF, symmetrize=None)
+    np.testing.assert_allclose(roots**2, squares, rtol=1e-12)
+
+
+@settings(deadline=None, max_examples=25)
+@given(arrays(np.float64, st.tuples(st.integers(1, 8), st.just(4)), elements=st.floats(-10, 10, width=32)))
+def test_distances_of_any_samples(samples):
+    squares = discriminative_distances(LOCAL, samples, squared=True, symmetrize=None)
+    own = omegas("LGMLVQ")
+    for row, x in zip(squares, samples):
+        # Between prototypes at the same distance either may win.
+        gaps = [((x - samples) @ omega.T) for omega in own]
+        far = [np.square(omega @ (x - w)).sum() for omega, w in zip(own, LOCAL.prototypes_)]
+        candidates = [np.square(gap).sum(axis=1) for gap, d in zip(gaps, far) if d <= min(far) * (1 + 1e-9) + 1e-12]
+        assert any(np.allclose(row, candidate, rtol=1e-6, atol=1e-12) for candidate in candidates)
+
+
+@pytest.mark.parametrize("name", ["GMLVQ", "GRLVQ", "LMNN", "LFDA"])
+@SYMMETRIZE
+def test_with_one_metric_distances_are_euclidean_after_the_transform(name, symmetrize):
+    distances = discriminative_distances(MODELS[name], X, symmetrize=symmetrize)
+    np.testing.assert_allclose(distances, squareform(pdist(MODELS[name].transform(X))), rtol=1e-9, atol=1e-12)
+
+
+def test_without_learned_metric_distances_are_euclidean():
+    np.testing.assert_allclose(discriminative_distances(MODELS["GLVQ"], X), squareform(pdist(X)), rtol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["LGMLVQ", "LGRLVQ", "LLiRaMLVQ"])
+def test_symmetric_inside_a_field_and_not_across(name):
+    squares = discriminative_distances(MODELS[name], X, squared=True, symmetrize=None)
+    fields = np.array([winner(name, x) for x in X])
+    if name == "LLiRaMLVQ":  # of classes
+        fields = MODELS[name].prototype_labels_[fields]
+    same = fields[:, None] == fields
+    np.testing.assert_allclose(squares[same], squares.T[same], rtol=1e-9, atol=1e-15)
+    assert (np.abs(squares - squares.T) > 0.01 * (squares + squares.T))[~same].mean() > 0.5
+
+
+@pytest.mark.parametrize("tile", [7, 10**6])
+@pytest.mark.parametrize("symmetrize", ["mean", "min", "max"])
+def test_symmetrised_squares(symmetrize, tile, monkeypatch):
+    plain = discriminative_distances(LOCAL, X, squared=True, symmetrize=None)
+    monkeypatch.setattr(discriminative, "TILE", tile)
+    squares = discriminative_distances(LOCAL, X, squared=True, symmetrize=symmetrize)
+    np.testing.assert_array_equal(squares, squares.T)
+    np.testing.assert_allclose(squares, MERGED[symmetrize](plain, plain.T), rtol=1e-9, atol=1e-15)
+    roots = discriminative_distances(LOCAL, X, symmetrize=symmetrize)
+    np.testing.assert_allclose(roots**2, squares, rtol=1e-12, atol=1e-300)
+
+
+@SYMMETRIZE
+@pytest.mark.parametrize("tile", [7, 10**6])
+def test_distances_to_other_samples(symmetrize, tile, monkeypatch):
+    monkeypatch.setattr(discriminative, "TILE", tile)
+    few, others = X[::5], X[1::4]
+    squares = discriminative_distances(LOCAL, few, others, squared=True, symmetrize=symmetrize)
+    by_rows, by_columns = squares_by_loops("LGMLVQ", few, others), squares_by_loops("LGMLVQ", others, few).T
+    np.testing.assert_allclose(squares, MERGED[symmetrize](by_rows, by_columns), rtol=1e-8, atol=1e-15)
+    whole = discriminative_distances(LOCAL, X, symmetrize=symmetrize)
+    part = discriminative_distances(LOCAL, X[10:13], X, symmetrize=symmetrize)
+    np.testing.assert_allclose(part, whole[10:13], rtol=1e-8, atol=1e-9)
+
+
+def test_single_precision_in_and_out():
+    narrow, wide = X.astype(np.float32), X.astype(np.float32).astype(np.float64)
+    distances = discriminative_distances(LOCAL, narrow)
+    assert distances.dtype == np.float32
+    assert (distances.diagonal() == 0.0).all()
+    # The sums are in double precision, so that near samples lose no digits.
+    np.testing.assert_allclose(distances, discriminative_distances(LOCAL, wide), rtol=3e-7)
+    assert discriminative_distances(LOCAL, narrow, wide[:3]).dtype == np.float64
+    assert local_projection(LOCAL, narrow).dtype == np.float32
+
+
+def test_far_from_the_origin_no_digits_are_lost():
+    shift = 2.0**20
+    near, far = np.round(X * 256) / 256, np.round(X * 256) / 256 + shift
+    model = LGMLVQ(random_state=0).fit(near, Y)
+    moved = clone(model).fit(far, Y)
+    distances = [discriminative_distances(m, samples) for m, samples in ((model, near), (moved, far))]
+    np.testing.assert_allclose(distances[1], distances[0], rtol=1e-4)
+    gaps = far[:, None] - far
+    winners = np.abs(local_projection(moved, far, centered=True)).sum(axis=1)
+    assert winners.max() < 10.0
+    squares = discriminative_distances(moved, far, squared=True, symmetrize=None)
+    fits = [
+        np.isclose(squares, np.square(gaps @ omega.T).sum(axis=-1), rtol=1e-9).all(axis=1) for omega in moved.omegas_
+    ]
+    assert np.any(fits, axis=0).all()
+
+
+def test_memory_is_that_of_the_result():
+    samples = np.random.default_rng(0).normal(size=(2500, 4))
+    tracemalloc.start()
+    try:
+        result = discriminative_distances(LOCAL, samples)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 1.2 * result.nbytes
+
+
+# Projections
+
+
+@ALL
+def test_projections_by_the_matrix_of_the_winner(name):
+    model = MODELS[name]
+    expected = np.stack([omegas(name)[winner(name, x)] @ x for x in HALF])
+    np.testing.assert_allclose(local_projection(model, HALF), expected, rtol=1e-9, atol=1e-12)
+    if name in ("LMNN", "LFDA"):
+        with pytest.raises(ValueError, match="centered=True needs a model with prototypes"):
+            local_projection(model, HALF, centered=True)
+        return
+    from_winner = np.stack(
+        [omegas(name)[p] @ (x - model.prototypes_[p]) for x, p in ((x, winner(name, x)) for x in HALF)]
+    )
+    centred = local_projection(model, HALF, centered=True)
+    np.testing.assert_allclose(centred, from_winner, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose((centred**2).sum(axis=1), model.explain(HALF).distances, rtol=1e-7, atol=1e-12)
+
+
+def test_projection_with_one_matrix_is_the_transform():
+    np.testing.assert_allclose(local_projection(MODELS["GMLVQ"], X), MODELS["GMLVQ"].transform(X), rtol=1e-12)
+
+
+def test_inside_a_field_distances_of_projections_are_the_learned_ones():
+    fields = np.array([winner("LGMLVQ", x) for x in X])
+    projected, distances = local_projection(LOCAL, X), discriminative_distances(LOCAL, X)
+    for field in np.unique(fields):
+        own = fields == field
+        np.testing.assert_allclose(squareform(pdist(projected[own])), distances[np.ix_(own, own)], atol=1e-9)
+
+
+def test_pipelines_and_frozen_models_are_measured_behind_their_other_steps():
+    scaler = StandardScaler().fit(WINE)
+    model = LGMLVQ(random_state=0).fit(scaler.transform(WINE), WINES)
+    whole = make_pipeline(StandardScaler(), LGMLVQ(random_state=0)).fit(WINE, WINES)
+    for other in (whole, FrozenEstimator(whole), make_pipeline(scaler, FrozenEstimator(model))):
+        np.testing.assert_allclose(
+            discriminative_distances(other, WINE), discriminative_distances(model, scaler.transform(WINE)), rtol=1e-9
+        )
+    np.testing.assert_array_equal(discriminative_distances(make_pipeline(LOCAL), X), discriminative_distances(LOCAL, X))
+
+
+# Bad input of both functions
+
+BOTH = pytest.mark.parametrize("function", [discriminative_distances, local_projection])
+
+
+@BOTH
+@pytest.mark.parametrize("name", ["LGMLVQ", "LFDA"])
+def test_bad_samples(function, name):
+    with pytest.raises(NotFittedError, match=f"{type(MODELS[name]).__name__} instance is not fitted"):
+        function(clone(MODELS[name]), X)
+    with pytest.raises(ValueError, match=r"X has 3 features, but .* is expecting 4"):
+        function(MODELS[name], X[:, :3])
+    with pytest.raises(ValueError, match="contains NaN"):
+        function(MODELS[name], np.where(X > 5, np.nan, X))
+    with pytest.raises(ValueError, match="too large for float64; rescale X"):
+        function(MODELS[name], X * 1e200)
+
+
+@BOTH
+def test_missing_values_that_the_model_allows(function):
+    gaps = X.copy()
+    gaps[[3, 70], [1, 2]] = np.nan
+    model = LGMLVQ(missing="partial", random_state=0).fit(gaps, Y)
+    with pytest.raises(ValueError, match=r"2 samples have missing values \(the first is row 3\).*fill the gaps"):
+        function(model, gaps)
+    assert np.isfinite(function(model, X)).all()
+
+
+@BOTH
+def test_models_without_a_learned_metric(function):
+    with pytest.raises(TypeError, match=f"KMeans has no metric for {function.__name__}; give an LVQ classifier"):
+        function(KMeans(3).fit(X), X)
+    with pytest.raises(ValueError, match=f"{function.__name__} needs a metric .* Minkowski is of another kind"):
+        function(GLVQ(metric=Minkowski(3.0)).fit(X, Y), X)
+
+
+def test_unknown_symmetrization_and_other_samples_with_gaps():
+    with pytest.raises(ValueError, match="symmetrize='sum' must be one of 'mean', 'min', 'max', or None"):
+        discriminative_distances(LOCAL, X, symmetrize="sum")
+    with pytest.raises(ValueError, match="contains NaN"):
+        discriminative_distances(LOCAL, X, np.full((2, 4), np.nan))
+
+
+# Views
+
+FROZEN = FrozenEstimator(LOCAL)
+EMBEDDINGS = {
+    "TSNE": TSNE(perplexity=15, max_iter=60, random_state=0),
+    "SNE": SNE(perplexity=15, max_iter=60, random_state=0),
+    "SNE of pca": SNE(perplexity=15, max_iter=60, init="pca", random_state=0),
+    "XOM": XOM(max_iter=5, random_state=0),
+    "SONE": SONE(max_iter=5, random_state=0),
+    "Isomap": Isomap(n_neighbors=40),
+}
+
+
+@pytest.mark.parametrize("name", EMBEDDINGS)
+def test_views_are_those_of_the_distances_given_by_hand(name):
+    embedding = EMBEDDINGS[name]
+    view = DiscriminativeEmbedding(FROZEN, embedding).fit_transform(X)
+    by_hand = clone(embedding).set_params(metric="precomputed").fit_transform(discriminative_distances(LOCAL, X))
+    np.testing.assert_array_equal(view, by_hand)
+    assert embedding.metric in ("euclidean", "minkowski")
+    assert not hasattr(embedding, "embedding_")
+
+
+def test_views_of_scikit_learn_whose_parameters_have_other_names():
+    D = discriminative_distances(LOCAL, X)
+    plus = DiscriminativeEmbedding(FROZEN, TheirTSNE(perplexity=15, max_iter=250, random_state=0)).fit(X)
+    by_hand = TheirTSNE(perplexity=15, max_iter=250, metric="precomputed", init="random", random_state=0)
+    np.testing.assert_array_equal(plus.embedding_, by_hand.fit_transform(D))
+    for n_neighbors, used in ((None, 15), (70, 70)):
+        spectral = SpectralEmbedding(n_neighbors=n_neighbors, random_state=0)
+        plus = DiscriminativeEmbedding(FROZEN, spectral).fit(X).embedding_estimator_
+        near = kneighbors_graph(D, used - 1, metric="precomputed").toarray() + np.eye(len(X))
+        np.testing.assert_array_equal(plus.affinity_matrix_.toarray(), (near + near.T) / 2)
+    scaling = MDS(n_init=1, init="random", random_state=0)
+    by_hand = {"metric": "precomputed"} if isinstance(scaling.metric, str) else {"dissimilarity": "precomputed"}
+    plus = DiscriminativeEmbedding(FROZEN, scaling).fit_transform(X)
+    np.testing.assert_array_equal(plus, clone(scaling).set_params(**by_hand).fit_transform(D))
+
+
+@pytest.mark.parametrize(
+    "embedding", [Isomap(n_neighbors=60), LocallyLinearEmbedding(n_neighbors=60)], ids=["Isomap", "LLE"]
+)
+def test_without_learned_metric_views_are_the_plain_ones(embedding):
+    plain = clone(embedding).fit_transform(X)
+    view = DiscriminativeEmbedding(GLVQ(random_state=0), embedding).fit_transform(X, Y)
+    scale = np.sqrt((view**2).sum(axis=0) / (plain**2).sum(axis=0))
+    assert_same_up_to_signs(view / scale, plain, atol=1e-6 * np.abs(plain).max())
+
+
+def test_locally_linear_views_take_neighbours_from_the_metric_and_weights_from_the_data():
+    n, k = len(X), 60
+    order = np.argsort(discriminative_distances(LOCAL, X, symmetrize=None), axis=1)
+    W = np.zeros((n, n))
+    for i, near in enumerate(order[:, 1 : k + 1]):
+        gaps = X[near] - X[i]
+        gram = gaps @ gaps.T
+        w = np.linalg.solve(gram + 1e-3 * np.trace(gram) * np.eye(k), np.ones(k))
+        W[i, near] = w / w.sum()
+    vectors = np.linalg.eigh((np.eye(n) - W).T @ (np.eye(n) - W))[1][:, 1:3]
+    plus = DiscriminativeEmbedding(FROZEN, LocallyLinearEmbedding(n_neighbors=k)).fit(X)
+    assert_same_up_to_signs(plus.embedding_ / np.sqrt(n), vectors, atol=1e-6)
+    np.testing.assert_array_equal(plus.embedding_, plus.embedding_estimator_.embedding_)
+
+
+def test_the_name_of_locally_linear_embedding():
+    with pytest.warns(UserWarning, match="n_neighbors=5 there are 2 groups of samples without neighbours outside"):
+        named = DiscriminativeEmbedding(FROZEN, "lle").fit_transform(X)
+    with pytest.warns(UserWarning, match="groups of samples"):
+        given = DiscriminativeEmbedding(FROZEN, LocallyLinearEmbedding()).fit_transform(X)
+    np.testing.assert_array_equal(named, given)
+
+
+def test_maximum_variance_unfolding_takes_neighbours_from_the_metric_and_lengths_from_the_data():
+    few, k = X[::5], 12
+    nearest = np.argsort(discriminative_distances(LOCAL, few, symmetrize=None), axis=1)[:, 1 : k + 1]
+    joined = np.zeros((len(few), len(few)), bool)
+    np.put_along_axis(joined, nearest, True, axis=1)
+    model = MVU(n_neighbors=k, random_state=0)
+    view = DiscriminativeEmbedding(FROZEN, model).fit_transform(few)
+    np.testing.assert_array_equal(view, clone(model).set_params(connectivity=joined).fit_transform(few))
+    assert model.connectivity is None
+
+
+# The estimator
+
+
+@parametrize_with_checks([DiscriminativeEmbedding(LFDA(), Isomap(n_neighbors=2))])
+@pytest.mark.filterwarnings("ignore:The number of connected components", "ignore:Changing the sparsity structure")
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize(("samples", "labels"), [(X, Y), (WINE, WINES)], ids=["iris", "wine"])
+@pytest.mark.parametrize("embedding", [TSNE(max_iter=300, random_state=0), XOM(random_state=0)], ids=["TSNE", "XOM"])
+def test_classes_lie_apart_at_least_as_well_as_without_labels(samples, labels, embedding):
+    view = DiscriminativeEmbedding(embedding=embedding).fit_transform(samples, labels)
+    plain = clone(embedding).fit_transform(samples)
+    assert nearest_neighbor_error(view, labels) <= nearest_neighbor_error(plain, labels)
+
+
+def test_classes_that_noise_hides_show_in_samples_that_the_classifier_has_not_seen():
+    rng = np.random.default_rng(0)
+    labels = np.arange(400) % 2
+    samples = rng.normal(size=(400, 10)) * 6.0
+    samples[:, 0] = 4.0 * labels + rng.normal(size=400)
+    classifier = LGMLVQ(random_state=0).fit(samples[:200], labels[:200])
+    new, own = samples[200:], labels[200:]
+    embedding = TSNE(max_iter=300, random_state=0)
+    view = DiscriminativeEmbedding(FrozenEstimator(classifier), embedding).fit_transform(new)
+    assert nearest_neighbor_error(view, own) < 0.5 * nearest_neighbor_error(embedding.fit_transform(new), own)
+
+
+def test_classifier_and_embedding_are_cloned():
+    classifier, embedding = LFDA(2), TSNE(perplexity=5, max_iter=10, random_state=0)
+    model = DiscriminativeEmbedding(classifier, embedding).fit(X, Y)
+    assert not hasattr(classifier, "components_")
+    assert not hasattr(embedding, "embedding_")
+    np.testing.assert_array_equal(model.classifier_.components_, clone(classifier).fit(X, Y).components_)
+    np.testing.assert_array_equal(model.embedding_, model.embedding_estimator_.embedding_)
+    assert model.n_features_in_ == 4
+
+
+def test_the_default_perplexity_suits_few_samples():
+    model = DiscriminativeEmbedding().fit(X[::10], Y[::10])
+    assert model.embedding_estimator_.perplexity == 5.0
+    assert isinstance(model.classifier_, LGMLVQ)
+
+
+def test_names_of_features_and_of_coordinates():
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    embedding = TSNE(perplexity=5, max_iter=10, random_state=0)
+    model = DiscriminativeEmbedding(make_pipeline(StandardScaler(), LFDA()), embedding).set_output(transform="pandas")
+    view = model.fit_transform(frame, Y)
+    assert list(view.columns) == ["discriminativeembedding0", "discriminativeembedding1"]
+    assert list(model.feature_names_in_) == list("abcd")
+    assert list(model.classifier_.feature_names_in_) == list("abcd")
+
+
+# Metrics that move classes out of reach of each other
+
+APART = np.vstack([HALF[:20] + shift * np.array([1.0, 0, 0, 0]) for shift in (0.0, 1e3)])
+APART_Y = np.repeat([0, 1], 20)
+
+
+def test_no_sample_is_lost_if_the_graph_of_neighbours_falls_apart():
+    def view(embedding):
+        return DiscriminativeEmbedding(GMLVQ(random_state=0), embedding).fit_transform(APART, APART_Y)
+
+    def check(positions):
+        assert positions.shape == (40, 2)
+        assert np.isfinite(positions).all()
+
+    check(view(TSNE(perplexity=5, max_iter=100, random_state=0)))
+    with pytest.warns(UserWarning, match="connected components of the neighbors graph is 2"):
+        check(view(Isomap(n_neighbors=5)))
+    with pytest.warns(UserWarning, match="there are 2 groups of samples without neighbours outside"):
+        check(view("lle"))
+    with pytest.raises(ValueError, match="2 components"):
+        view(MVU(n_neighbors=5))
+
+
+def test_groups_that_only_strangers_join_are_still_groups():
+    """Two cliques, and a sample that has neighbours in both but is a neighbour of none."""
+    line = np.array([0.0, 1.0, 2.1, 50.0, 98.0, 99.0, 100.1])[:, None] * [1.0, 0.0]
+    line[:, 1] = [0.0, 0.3, 0.1, 0.2, 0.0, 0.3, 0.1]
+    model = FrozenEstimator(GLVQ(random_state=0).fit(line, [0, 0, 0, 0, 1, 1, 1]))
+    with pytest.warns(UserWarning, match="n_neighbors=2 there are 2 groups"):
+        DiscriminativeEmbedding(model, LocallyLinearEmbedding(n_neighbors=2)).fit(line)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DiscriminativeEmbedding(model, LocallyLinearEmbedding(n_neighbors=3)).fit(line)
+
+
+# Bad input
+
+
+def test_bad_samples_of_views():
+    model = DiscriminativeEmbedding()
+    with pytest.raises(ValueError, match="at least 2 classes, but y has one class only"):
+        model.fit(X, np.zeros(len(X)))
+    with pytest.raises(ValueError, match="requires y to be passed, but the target y is None"):
+        model.fit(X)
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.fit(np.where(X > 5, np.nan, X), Y)
+    with pytest.raises(ValueError, match="X has 3 features, but LGMLVQ is expecting 4"):
+        DiscriminativeEmbedding(FROZEN).fit(X[:, :3])
+    with pytest.raises(NotFittedError):
+        DiscriminativeEmbedding(FrozenEstimator(LGMLVQ())).fit(X)
+    gaps = X.copy()
+    gaps[3, 1] = np.nan
+    with pytest.raises(ValueError, match="DiscriminativeEmbedding needs samples without"):
+        DiscriminativeEmbedding(LGMLVQ(missing="partial", random_state=0)).fit(gaps, Y)
+
+
+@pytest.mark.parametrize(
+    ("embedding", "message"),
+    [
+        (PCA(2), r"embedding=PCA\(n_components=2\) cannot take learned distances: it has no parameter `metric`"),
+        (SpectralEmbedding(affinity="rbf"), "cannot take learned distances.*SpectralEmbedding"),
+        (LocallyLinearEmbedding(method="ltsa"), "method='ltsa' must be one of 'standard' for neighbours by a learned"),
+        (LocallyLinearEmbedding(n_neighbors=150), "n_neighbors=150 must be an integer in .1, 149. for n_samples=150"),
+        ("isomap", "embedding='isomap' must be one of 'lle', or an estimator"),
+    ],
+    ids=["no metric", "kernel", "other weights", "too many neighbours", "name"],
+)
+def test_bad_embeddings(embedding, message):
+    with pytest.raises(ValueError, match=message):
+        DiscriminativeEmbedding(FROZEN, embedding).fit(X)
+
+
+def test_classifiers_without_metric():
+    with pytest.raises(TypeError, match="KMeans has no metric for DiscriminativeEmbedding"):
+        DiscriminativeEmbedding(KMeans(3)).fit(X, Y)
+
+
+def test_a_failed_fit_loses_nothing():
+    model = DiscriminativeEmbedding(LFDA(), TSNE(perplexity=5, max_iter=10, random_state=0)).fit(X, Y)
+    before = model.embedding_
+    with pytest.raises(ValueError, match="1 class only"):
+        model.fit(X[:, :3], np.zeros(len(X)))
+    assert model.embedding_ is before
+    assert model.n_features_in_ == 4
