@@ -202,7 +202,8 @@ class Charting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                     )
                 if best is None or found["isometry_defect_"] < best["isometry_defect_"]:
                     best = found
-            vars(self).update(best or {})
+            for name, value in (best or {}).items():
+                setattr(self, name, value)
         return self
 
     def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> NDArray[Any]:

@@ -41,7 +41,7 @@ class _Whitened(NamedTuple):
 
 
 def glued(z: Floats, shares: Floats, n_components: int) -> Glued:
-    """Return the affine maps B of charts with the least disagreement, ``sum_i sum_jk r_ij r_ik |B_j z_ij - B_k z_ik|^2``.
+    """Return the affine maps B of charts that disagree least, ``sum_i sum_jk r_ij r_ik |B_j z_ij - B_k z_ik|^2``.
 
     With U the features of charts and D the matrix of their second moments within each chart, this is the generalised
     eigenproblem ``(D - U'U) v = lambda U'U v``. In features that are white within each chart it reads
@@ -106,7 +106,7 @@ def coordinated(z: Floats, shares: Floats, n_components: int, reconstruction: An
 
 
 def isometric(weights: Floats, shares: Floats, n_coordinates: int) -> tuple[Floats, float]:
-    """Return the linear change (c, c) of positions that makes charts isometric on average, and how far they are from it.
+    """Return the linear change (c, c) of positions that makes charts isometric on average, and what is left.
 
     Parameters
     ----------

@@ -244,12 +244,14 @@ def charts_of(
     if gating == "density":
         if not isinstance(model, ShapedMap):
             raise ValueError(
-                f"{type(model).__name__} has no densities for gating='density'; use 'distance', 'rank' or 'crisp', or a "
-                "map with shapes such as MatrixNeuralGas."
+                f"{type(model).__name__} has no densities for gating='density'; use 'distance', 'rank' or 'crisp', or "
+                "a map with shapes such as MatrixNeuralGas."
             )
+        shapes = model._model.shapes
+        assert shapes is not None
         # Arnonkijpanich 2010, eq. 5.3
         with np.errstate(divide="ignore"):
-            offsets = np.log(model.weights_) - 0.5 * model._model.shapes.n_dimensions * np.log(2.0 * np.pi)
+            offsets = np.log(model.weights_) - 0.5 * shapes.n_dimensions * np.log(2.0 * np.pi)
         rates = np.full(k, 0.5)
     elif gating == "distance":
         rates = 1.0 / _bandwidths(model, fraction, n_nearest, bandwidth)
@@ -259,7 +261,7 @@ def charts_of(
 
 
 def fitted_model(model: Any, X: NDArray[Any], y: ArrayLike | None, rng: np.random.RandomState) -> Any:
-    """Return a clone of a map or classifier that is fitted to samples; one inside ``FrozenEstimator`` stays as it is."""
+    """Return a clone of a map or classifier, fitted to samples; one inside ``FrozenEstimator`` stays as it is."""
     if isinstance(model, FrozenEstimator):
         return model.estimator
     model = clone(model)
