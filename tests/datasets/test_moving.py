@@ -52,6 +52,14 @@ class TestRotatingViews:
         widths = np.array([columns.max() - columns.min() for columns in extent])
         assert widths[0] == widths[-1] == widths.max() > 1.5 * widths[30]
 
+    def test_after_a_quarter_turn_the_handle_is_in_front(self, pot):
+        red, green, blue = np.moveaxis(pot[0][[0, 30, -1]].astype(float), -1, 0)
+        brass = (red > 80) & (green > 0.8 * red) & (blue < 0.65 * red)
+        across = [np.flatnonzero(outline[12:].any(axis=0)) for outline in brass]  # below the knob
+        assert across[0].max() < 18
+        assert 20 < across[1].min() <= across[1].max() < 30
+        assert across[2].min() > 31
+
     def test_the_spot_is_seen_from_one_side_only(self, pot):
         blue = (pot[0][..., 2] > pot[0][..., 0] + 20).sum(axis=(1, 2))
         assert blue[0] > 50

@@ -582,6 +582,7 @@ def test_parts_can_be_put_together_anew():
     points = rng(1).normal(size=(40, 2))
     for cost in (
         Cost(InnerProducts(), Products(), Squared()),
+        Cost(Distances(), Products(), LeastSquares()),
         Cost(HeatKernel(8), Lengths(), Product(), Whitened()),
         Cost(Distances(), Squares(), LeastSquares("sammon")),
         Cost(Reconstruction(8), Residuals(), LeastSquares(), Whitened()),

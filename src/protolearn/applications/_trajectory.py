@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,15 +14,16 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.validation import check_number
 
-__all__ = ["Successors", "Trajectory"]
+__all__ = ["Successors", "Trajectory", "check_start"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+NOISE = 0.05  # length of the noise, relative to a step
 
-@dataclass(frozen=True)
-class Successors:
-    """Where a trajectory may go next: positions (m, d), the training frames they come from, their probabilities."""
+
+class Successors(NamedTuple):
+    """Where a trajectory may go: positions (m, d), the frames of the sequence that they follow, and probabilities."""
 
     positions: Floats
     frames: Integers
@@ -31,17 +31,19 @@ class Successors:
 
 
 class Trajectory(BaseEstimator):
-    r"""Traversal of a sequence of positions: a new curve that follows the steps of its neighbours in the sequence.
+    r"""Traversal of a sequence of positions: a curve that goes on as its neighbours in the sequence did.
 
     From the last two positions :math:`g(t-1), g(t)`, each of the K nearest positions :math:`z(i)` of the sequence
-    proposes its own step, J times with noise :math:`v_j`: :math:`g^{ij} = g(t) + z(i+1) - z(i) + v_j`. The next
-    position is drawn from these with probabilities proportional to
+    proposes its own step, J times with noise :math:`v_j`,
+
+    .. math:: g^{ij} = z(i+1) + (1 - \beta) (g(t) - z(i)) + v_j ,
+
+    and the next position is drawn from these with probabilities proportional to
 
     .. math:: e^{-\|g(t) - z(i)\|^2 / \sigma_1^2} \; e^{\alpha (\cos \angle(z(i) - z(i-1),\, g(t) - g(t-1)) - 1)} \;
-        \sum_l e^{-\|g^{ij} - z(l)\|^2 / 2 h^2},
+        \sum_l e^{-\|g^{ij} - z(l)\|^2 / 2 h^2} .
 
-    that is, near neighbours count most, those that move in the same direction, and steps that stay where the sequence
-    has been.
+    Near neighbours count most, those that move in the same direction, and steps that stay where the sequence has been.
 
     Parameters
     ----------
@@ -52,14 +54,19 @@ class Trajectory(BaseEstimator):
     neighbor_range : float or "auto", default="auto"
         Range :math:`\sigma_1` within which neighbours count; ``"auto"`` is the median distance to the K-th neighbour.
     smoothness : float, default=5.0
-        Preference :math:`\alpha` for going on in the same direction.
+        Preference :math:`\alpha` for neighbours that move in the direction of the curve.
     noise : float or "auto", default="auto"
         Standard deviation :math:`\sigma_2` of the noise in each coordinate; ``"auto"`` makes noise a twentieth as long
         as a step of the sequence.
     window : float or "auto", default="auto"
-        Width h of the density that holds the curve near the sequence; ``"auto"`` is the median length of a step.
+        Width h of the density that keeps the curve near the sequence; ``"auto"`` is the median length of a step.
+    pull : float, default=0.5
+        Part :math:`\beta` of the distance to a neighbour that is made up for with each step. With 0, as in the
+        references, the curve takes steps of the sequence without coming nearer to it: in many dimensions it then drifts
+        away by several steps.
     periodic : bool, default=False
-        Whether the first position follows the last. If not, neither of the two proposes a step.
+        Whether the first position follows the last. If not, the last one goes on as the position most like it in the
+        first half of the sequence, by place and direction, so that curves do not end up where the sequence does.
 
     Attributes
     ----------
@@ -67,18 +74,20 @@ class Trajectory(BaseEstimator):
         The sequence.
     neighbor_range_, noise_, window_ : float
         The values used.
+    after_last_ : int
+        The frame that follows the last.
     n_features_in_ : int
         Number of coordinates of a position.
 
     See Also
     --------
-    DynamicTexture : Videos by way of a trajectory.
+    DynamicTexture : New videos by way of a trajectory.
 
     References
     ----------
     Arnonkijpanich (2010). Matrix learning for topographic maps. PhD thesis, TU Clausthal, section 5.4.
 
-    Liu, Lin, Ahuja (2006). Nonlinear dynamical systems identification for dynamic textures.
+    Liu, Lin, Ahuja, Yang (2006). Dynamic textures synthesis as nonlinear manifold learning and traversing. BMVC.
 
     Examples
     --------
@@ -87,10 +96,9 @@ class Trajectory(BaseEstimator):
     >>> angles = np.linspace(0, 2 * np.pi, 60, endpoint=False)
     >>> circle = np.column_stack([np.cos(angles), np.sin(angles)])
     >>> trajectory = Trajectory(periodic=True).fit(circle)
-    >>> positions, frames = trajectory.sample(600, random_state=0)
-    >>> radii = np.linalg.norm(positions, axis=1)
-    >>> bool(np.abs(radii - 1).max() < 0.2)
-    True
+    >>> positions, frames = trajectory.sample(1000, random_state=0)
+    >>> positions.shape, bool(np.abs(np.linalg.norm(positions, axis=1) - 1).max() < 0.1)
+    ((1000, 2), True)
     """
 
     def __init__(
@@ -102,6 +110,7 @@ class Trajectory(BaseEstimator):
         smoothness: float = 5.0,
         noise: float | str = "auto",
         window: float | str = "auto",
+        pull: float = 0.5,
         periodic: bool = False,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -110,4 +119,153 @@ class Trajectory(BaseEstimator):
         self.smoothness = smoothness
         self.noise = noise
         self.window = window
+        self.pull = pull
         self.periodic = periodic
+
+    def fit(self, X: ArrayLike, y: None = None) -> Self:
+        """Read the sequence.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_frames, n_components)
+            Positions in the order of time.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted trajectory.
+        """
+        self._check_parameters()
+        z: Floats = validate_data(self, X, dtype=np.float64, ensure_min_samples=4)
+        k = min(self.n_neighbors, len(z) - 1)
+        lengths = np.linalg.norm(np.diff(z, axis=0), axis=1)
+        if not lengths.any():
+            raise ValueError("All positions are the same, so there is no step to take; give positions that differ.")
+        step = float(np.median(lengths[lengths > 0]))
+        to_neighbors = np.sort(cdist(z, z), axis=1)[:, k]
+        self.positions_ = z
+        self.neighbor_range_ = _chosen(self.neighbor_range, float(np.median(to_neighbors)) or step)
+        self.noise_ = _chosen(self.noise, NOISE * step / np.sqrt(z.shape[1]))
+        self.window_ = _chosen(self.window, step)
+        self._moves = np.diff(z, axis=0, prepend=z[-1:])
+        self._twins, self._next = np.arange(len(z)), np.arange(1, len(z) + 1)
+        if not self.periodic:
+            self._twins[-1] = _most_like_last(z, self._moves)
+        self._next[-1] = self.after_last_ = int(self._twins[-1] + 1) % len(z)
+        return self
+
+    def sample(
+        self, n_steps: int, start: int | ArrayLike | None = None, random_state: Any = None
+    ) -> tuple[Floats, Integers]:
+        """Draw a curve.
+
+        Parameters
+        ----------
+        n_steps : int
+            Number of positions.
+        start : int or array-like of shape (2, n_components), optional
+            Where the curve comes from: the number of a frame, counted from 0, or any two positions. By default it comes
+            from the first two frames, as with 1.
+        random_state : int, RandomState instance or None, default=None
+            Makes the curve repeatable.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_steps, n_components)
+            The curve after its start.
+        frames : ndarray of shape (n_steps,)
+            The frame of the sequence that each position stands for: the one that follows the neighbour whose step was
+            taken.
+        """
+        check_is_fitted(self)
+        check_number("n_steps", n_steps, integer=True, low=1)
+        previous, current = self._start(start)
+        rng = check_random_state(random_state)
+        positions, frames = np.empty((n_steps, len(current))), np.empty(n_steps, np.int64)
+        for t in range(n_steps):
+            found = self.successors(previous, current, rng)
+            drawn = rng.choice(len(found.probabilities), p=found.probabilities)
+            previous, current = current, found.positions[drawn]
+            positions[t], frames[t] = current, found.frames[drawn]
+        return positions, frames
+
+    def successors(self, previous: Floats, current: Floats, random_state: Any = None) -> Successors:
+        """Return where a curve may go from two positions, and how likely.
+
+        Parameters
+        ----------
+        previous, current : ndarray of shape (n_components,)
+            The last two positions.
+        random_state : int, RandomState instance or None, default=None
+            Of the noise.
+
+        Returns
+        -------
+        successors : Successors
+            Positions (n_neighbors * n_candidates, n_components), the frames that they stand for, and probabilities.
+        """
+        check_is_fitted(self)
+        z = self.positions_
+        first = 0 if self.periodic else 1  # that has a predecessor
+        squares = np.square(z[first:] - current).sum(axis=1)
+        near = squares.argsort(kind="stable")[: self.n_neighbors]
+        neighbors = near + first
+        # Arnonkijpanich 2010, sec. 5.4, steps 1 to 5
+        closeness = -squares[near] / self.neighbor_range_**2
+        alignment = self.smoothness * (_cosines(self._moves[neighbors], current - previous) - 1.0)
+        steps = z[self._next[neighbors]] + (1.0 - self.pull) * (current - z[self._twins[neighbors]])
+        noise = check_random_state(random_state).normal(size=(len(near), self.n_candidates, z.shape[1]))
+        candidates = (steps[:, None] + self.noise_ * noise).reshape(-1, z.shape[1])
+        density = logsumexp(-0.5 * cdist(candidates, z, "sqeuclidean") / self.window_**2, axis=1)
+        weights = np.repeat(closeness + alignment, self.n_candidates) + density
+        return Successors(candidates, np.repeat(self._next[neighbors], self.n_candidates), softmax(weights))
+
+    def _check_parameters(self) -> None:
+        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        check_number("n_candidates", self.n_candidates, integer=True, low=1)
+        check_number("smoothness", self.smoothness, low=0)
+        check_number("pull", self.pull, low=0, high=1)
+        for name, open_low in (("neighbor_range", True), ("noise", False), ("window", True)):
+            if getattr(self, name) != "auto":
+                check_number(name, getattr(self, name), low=0, open_low=open_low, also=" or 'auto'")
+
+    def _start(self, start: int | ArrayLike | None) -> Floats:
+        """Return the two positions (2, d) that a curve starts from."""
+        z = self.positions_
+        if start is None or np.ndim(start) == 0:
+            t = check_start(start, len(z), 1 if self.periodic else 2)
+            return z[[t - 1, t]]
+        positions: Floats = check_array(start, dtype=np.float64)
+        if positions.shape != (2, z.shape[1]):
+            raise ValueError(
+                f"start has the shape {positions.shape}, but must be a frame's number or two positions, "
+                f"(2, {z.shape[1]})."
+            )
+        return positions
+
+
+def check_start(start: Any, n_frames: int, n_needed: int) -> int:
+    """Return the number of the frame after which a curve goes on, by default the first with enough frames up to it."""
+    if start is None:
+        return max(n_needed, 2) - 1
+    check_number("start", start, integer=True, low=n_needed - 1, high=n_frames - 1)
+    return int(start)
+
+
+def _chosen(value: Any, automatic: float) -> float:
+    return automatic if value == "auto" else float(value)
+
+
+def _cosines(moves: Floats, direction: Floats) -> Floats:
+    """Return the cosines of the angles between moves (k, d) and a direction, 0 where there is none."""
+    lengths = np.linalg.norm(moves, axis=1) * np.linalg.norm(direction)
+    return np.divide(moves @ direction, lengths, out=np.zeros(len(moves)), where=lengths > 0)
+
+
+def _most_like_last(z: Floats, moves: Floats) -> int:
+    """Return the frame in the first half that comes nearest to the last in position and movement."""
+    half = slice(1, max(2, len(z) // 2))
+    gaps = np.square(z[half] - z[-1]).sum(axis=1) + np.square(moves[half] - moves[-1]).sum(axis=1)
+    return 1 + int(gaps.argmin())

@@ -4,6 +4,7 @@ import typer
 
 from protolearn.cli._commands.compress import compress, decompress
 from protolearn.cli._commands.demo import demo
+from protolearn.cli._commands.texture import texture
 from protolearn.cli._commands.version import version
 
 __all__ = ["app"]
@@ -15,5 +16,5 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 
-for command in (compress, decompress, demo, version):
+for command in (compress, decompress, demo, texture, version):
     app.command()(command)

@@ -1,6 +1,6 @@
 """Generators of the data that prototype-based methods are usually tried on.
 
-Wherever chance is involved, a generator takes a `random_state` and returns new samples from a fixed distribution, so that
+Where chance is involved, a generator takes a `random_state` and returns new samples from a fixed distribution, so that
 a training and a test set are two calls.
 """
 

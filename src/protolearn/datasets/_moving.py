@@ -47,7 +47,8 @@ def make_rotating_views(
     shape : tuple (height, width), default=(38, 50)
         Pixels of an image.
     max_angle : float, default=pi
-        How far the pot turns from the first to the last image.
+        How far the pot turns from the first to the last image, counterclockwise as seen from above. At first, its spout
+        points to the right.
 
     Returns
     -------

@@ -117,30 +117,43 @@ def isometric(weights: Floats, shares: Floats, n_coordinates: int) -> tuple[Floa
     n_coordinates : int
         Number m of coordinates of a chart.
     """
-    blocks = weights.reshape(-1, n_coordinates + 1, weights.shape[1])[:, :n_coordinates]
-    metrics = np.swapaxes(blocks, 1, 2) @ blocks
-    if not weights.shape[1]:
+    c = weights.shape[1]
+    if not c:
         return np.empty((0, 0)), 0.0
+    blocks = weights.reshape(-1, n_coordinates + 1, c)[:, :n_coordinates]
+    metrics = np.swapaxes(blocks, 1, 2) @ blocks
     values, turn = np.linalg.eigh(np.average(metrics, axis=0, weights=shares))
     change = turn / np.sqrt(np.maximum(values, np.finfo(float).tiny))
     rest = change.T @ metrics @ change - np.eye(len(change))
     return change, float(np.average((rest**2).sum(axis=(1, 2)), weights=shares))
 
 
-def chart_groups(shares: Floats, overlap: float) -> NDArray[Any]:
+def chart_groups(shares: Floats, others: Floats, overlap: float) -> NDArray[Any]:
     """Return the number of the component (k,) that each chart belongs to; charts hang together if they overlap.
 
-    Two charts overlap by the share of the smaller that samples give to the larger.
+    Parameters
+    ----------
+    shares : ndarray of shape (n, k)
+        Shares of the charts in each sample.
+    others : ndarray of shape (n, k)
+        The same, or means of them over the neighbours of each sample.
+    overlap : float
+        Two charts overlap if the smaller gives the larger more than this part of its samples.
 
     Examples
     --------
     >>> import numpy as np
-    >>> chart_groups(np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]), overlap=0.01)
-    array([0, 0, 1], dtype=int32)
+    >>> shares = np.array([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> chart_groups(shares, shares, overlap=0.01)
+    array([0, 0, 1])
     """
-    masses = np.maximum(shares.sum(axis=0), np.finfo(float).tiny)
-    common = shares.T @ shares / np.minimum(masses[:, None], masses)
-    return connected_components(sparse.csr_array(common > overlap), directed=False)[1]
+    masses = shares.sum(axis=0)
+    living = np.flatnonzero(masses)
+    common = shares[:, living].T @ others[:, living] / np.minimum(masses[living][:, None], masses[living])
+    found = connected_components(sparse.csr_array(common > overlap), directed=False)[1]
+    groups = np.zeros(len(masses), np.intp)  # charts without samples go with any
+    groups[living] = found
+    return groups
 
 
 def _whitened(z: Floats, shares: Floats) -> _Whitened:

@@ -190,7 +190,7 @@ class MappedEmbedding(Embedding):
             self.train_indices_ = rows = self._drawn(len(samples), rng)
             training = _part(samples, rows)
             objective = cost.objective(training, Threads(n_threads), rng)
-            vectors = np.empty((0, 0)) if samples.vectors is None else validate_data(self, X, reset=False)
+            vectors = np.empty((0, 0)) if samples.vectors is None else self._read_vectors(X)
             classes = None if y is None else column_or_1d(y)[rows]
             fitted = mapping.fitted(vectors[rows] if len(vectors) else vectors, classes, self.n_components, rng)
             theta, interrupted = self._best(objective, fitted, training, rng)
@@ -233,8 +233,7 @@ class MappedEmbedding(Embedding):
             Positions.
         """
         check_is_fitted(self, "embedding_")
-        samples = refuse_overflow(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
-        return self.mapping_.place(samples)
+        return self.mapping_.place(self._read_vectors(X))
 
     @available_if(_is_invertible)
     def inverse_transform(self, X: ArrayLike) -> Floats:
@@ -264,6 +263,9 @@ class MappedEmbedding(Embedding):
         inner = getattr(mapping, "__sklearn_tags__", None)
         tags.target_tags.required = bool(inner and inner().target_tags.required)
         return tags
+
+    def _read_vectors(self, X: ArrayLike) -> NDArray[Any]:
+        return refuse_overflow(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
 
     def _check_parameters(self) -> tuple[Cost, Mapping]:
         self._check_reading()

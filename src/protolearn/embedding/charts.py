@@ -28,6 +28,7 @@ __all__ = ["Charts", "Gating", "charts_of", "fitted_model"]
 Floats = NDArray[np.float64]
 
 GATINGS = ("crisp", "density", "distance", "rank")
+UNREACHED = 1e100  # what a chart that does not reach a position falls behind others
 BLOCK_ENTRIES = 1 << 18  # numbers computed of some samples at a time
 
 
@@ -73,7 +74,7 @@ class Gating:
             together = shares @ (self.groups[:, None] == np.unique(self.groups)).astype(float)
             shares[together.argmax(axis=1)[:, None] != self.groups] = 0.0
         if self.cutoff or self.groups is not None:
-            shares[shares < self.cutoff] = 0.0
+            shares[shares < np.minimum(self.cutoff, shares.max(axis=1, keepdims=True))] = 0.0
             shares /= shares.sum(axis=1, keepdims=True)
         return shares
 
@@ -162,14 +163,24 @@ class Charts:
         return places
 
     def invert(self, Y: Floats, weights: Floats) -> Floats:
-        """Return the samples (n, d) that would be placed at Y, each in the chart where it fits best."""
+        """Return the samples (n, d) that would be placed at Y, each in the chart where it fits best.
+
+        Charts that do not reach a position are left out, unless none does.
+        """
         k, m, d = self.axes.shape
         blocks = weights.reshape(k, m + 1, -1)
         best, samples = np.full(len(Y), -np.inf), np.empty((len(Y), d))
         for chart, (axes, block) in enumerate(zip(self.axes, blocks)):
             # Arnonkijpanich 2010, eq. 5.5; Bunte 2011, sec. 6.7.1
-            candidates = self.centers[chart] + (Y - block[m]) @ np.linalg.pinv(block[:m]) @ np.linalg.pinv(axes).T
-            fits = self.gating.exponents(self.distances(candidates))[:, chart]
+            z = (Y - block[m]) @ np.linalg.pinv(block[:m])
+            candidates = self.centers[chart] + z @ np.linalg.pinv(axes).T
+            if self.gating.kind == "density":
+                distances = self.distances(candidates)[:, chart]
+            else:
+                distances = np.square(z).sum(axis=1)
+            fits = self.gating.offsets[chart] - self.gating.rates[chart] * distances
+            missed = np.abs(z @ block[:m] + block[m] - Y).max(axis=1) > 1e-6 * np.abs(Y - block[m]).max()
+            fits[missed] -= UNREACHED
             better = fits > best
             best[better], samples[better] = fits[better], candidates[better]
         return samples
@@ -200,7 +211,8 @@ def charts_of(
     n_components : int, optional
         Number m of coordinates; all that the model has by default.
     gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
-        Shares of charts: all to the nearest; by the density of the normal distribution of each shape, the default of
+        Shares of charts: all to the nearest; by the normal density of each shape, or of each cell of a plain map, the
+        default of
         maps that have one; ``exp(-d / sigma)`` of squared distances, the default of LVQ classifiers; ``exp(-r /
         lambda)`` of their ranks, as in neural gas. Plain maps are crisp by default.
     fraction, n_nearest, bandwidth : float, int, {"mean", "root_sum"}
@@ -227,26 +239,32 @@ def charts_of(
     np.float64(1.0)
     """
     if not isinstance(model, PrototypeMap | LVQClassifier):
-        raise TypeError(f"{type(model).__name__} has no charts; give a map or an LVQ classifier of protolearn.")
+        raise TypeError(f"{type(model).__name__} has no charts; give a map of vectors or an LVQ classifier.")
     check_is_fitted(model, "prototypes_")
+    if X is not None and X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(model).__name__} was fitted to {model.n_features_in_}."
+        )
     check_option("gating", gating, ("auto", *GATINGS))
     check_option("bandwidth", bandwidth, ("mean", "root_sum"))
     check_number("fraction", fraction, low=0, open_low=True)
     check_number("n_nearest", n_nearest, integer=True, low=1)
     check_number("range_", range_, low=0, open_low=True)
     check_number("cutoff", cutoff, low=0, high=0.5)
-    axes = _axes(model, X, n_components)
+    classifies = isinstance(model, LVQClassifier)
     if gating == "auto":
-        classifies = isinstance(model, LVQClassifier)
         gating = "density" if isinstance(model, ShapedMap) else "distance" if classifies else "crisp"
+    if gating == "density" and not isinstance(model, ShapedMap):
+        if classifies or X is None:
+            raise ValueError(
+                f"{type(model).__name__} has no densities for gating='density'; use a map with shapes such as "
+                "MatrixNeuralGas, or give X to a plain map."
+            )
+        model = _shaped(model, X)
+    axes = _axes(model, X, n_components)
     k = len(axes)
     offsets, rates = np.zeros(k), np.ones(k)
     if gating == "density":
-        if not isinstance(model, ShapedMap):
-            raise ValueError(
-                f"{type(model).__name__} has no densities for gating='density'; use 'distance', 'rank' or 'crisp', or "
-                "a map with shapes such as MatrixNeuralGas."
-            )
         shapes = model._model.shapes
         assert shapes is not None
         # Arnonkijpanich 2010, eq. 5.3
@@ -264,6 +282,8 @@ def fitted_model(model: Any, X: NDArray[Any], y: ArrayLike | None, rng: np.rando
     """Return a clone of a map or classifier, fitted to samples; one inside ``FrozenEstimator`` stays as it is."""
     if isinstance(model, FrozenEstimator):
         return model.estimator
+    if not hasattr(model, "fit") or isinstance(model, type):
+        raise TypeError(f"{model!r} cannot be fitted; give a map of vectors, or an LVQ classifier, for charts.")
     model = clone(model)
     if "random_state" in model.get_params() and model.random_state is None:
         model.set_params(random_state=rng.randint(np.iinfo(np.int32).max))
@@ -271,8 +291,17 @@ def fitted_model(model: Any, X: NDArray[Any], y: ArrayLike | None, rng: np.rando
     return model.fit(X, y if learns else None)
 
 
+def _shaped(model: Any, X: NDArray[Any]) -> Any:
+    """Return the cells of a plain map as prototypes with the covariances of their samples."""
+    from protolearn.maps import MatrixKMeans
+
+    return MatrixKMeans(len(model.prototypes_), init=model.prototypes_, max_iter=1, n_jobs=model.n_jobs).fit(X)
+
+
 def _distances(model: Any, X: NDArray[Any]) -> NDArray[Any]:
-    return model.distances(X) if hasattr(model, "distances") else model.transform(X)
+    if isinstance(model, LVQClassifier):
+        return model._over_chunks(model._measure, X)
+    return model._distances(X)
 
 
 def _axes(model: Any, X: NDArray[Any] | None, n_components: int | None) -> Floats:
@@ -285,7 +314,7 @@ def _axes(model: Any, X: NDArray[Any] | None, n_components: int | None) -> Float
     elif X is None:
         raise ValueError(f"{type(model).__name__} has no directions of its own; give X, the samples around prototypes.")
     else:
-        axes = _local_directions(X, model.predict(X), len(model.prototypes_), n_components)
+        axes = _local_directions(X, model._nearest(X), len(model.prototypes_), n_components)
     if n_components is None:
         return np.asarray(axes, np.float64)
     check_number("n_components", n_components, integer=True, low=1)

@@ -208,13 +208,13 @@ class _OnFeatures:
     they were free, whatever the scale of the data.
     """
 
-    def __init__(self, features: Floats, n_components: int) -> None:
-        left, values, right = np.linalg.svd(features, full_matrices=False)
+    def __init__(self, features: Floats, n_components: int, lengths: Floats | float = 1.0) -> None:
+        left, values, right = np.linalg.svd(features / lengths, full_matrices=False)
         kept = values > LEAST * values[0]
         size = np.sqrt(len(features))
         self.n_components = n_components
         self.white = np.ascontiguousarray(size * left[:, kept])
-        self.back = size * right[kept].T / values[kept]
+        self.back = (size * right[kept] / values[kept][:, None] / lengths).T
 
     def start(self, positions: Floats) -> Floats:
         return (self.white.T @ positions / len(positions)).ravel()
@@ -298,7 +298,12 @@ class _Linear(_OnFeatures):
 class _OnCharts(_OnFeatures):
     def __init__(self, charts: Charts, X: NDArray[Any], n_components: int) -> None:
         self.charts = charts
-        super().__init__(charts.features(X).astype(np.float64), n_components)
+        features = charts.features(X).astype(np.float64)
+        blocks = np.square(features).reshape(len(X), len(charts), -1)
+        lengths = np.ones(blocks.shape[1:])
+        # Coordinates have the unit of the data, and offsets have none.
+        lengths[:, :-1], lengths[:, -1] = np.sqrt(blocks[:, :, :-1].mean()) or 1.0, np.sqrt(blocks[:, :, -1].mean())
+        super().__init__(features, n_components, lengths.ravel())
 
     def solved(self, theta: Floats, unit: float) -> ChartMap:
         return ChartMap(self.charts, unit * self.weights(theta))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["compress", "decompress"]
+__all__ = ["compress", "decompress", "told_what_is_wrong"]
 
 
 def compress(
@@ -28,7 +28,7 @@ def compress(
 ) -> None:
     """Compress a picture with prototypes and local principal components, learned from the picture itself."""
     console = Console()
-    with _told_what_is_wrong(console):
+    with told_what_is_wrong(console):
         from protolearn.applications import ImageCompressor
         from protolearn.cli._commands.demo import as_rich
         from protolearn.cli._report import Table
@@ -60,7 +60,7 @@ def decompress(
 ) -> None:
     """Turn a compressed file into a picture again."""
     console = Console()
-    with _told_what_is_wrong(console):
+    with told_what_is_wrong(console):
         from PIL import Image
 
         from protolearn.applications import decode
@@ -82,7 +82,7 @@ def _read(source: Path, console: Console) -> NDArray[np.uint8]:
 
 
 @contextmanager
-def _told_what_is_wrong(console: Console) -> Iterator[None]:
+def told_what_is_wrong(console: Console) -> Iterator[None]:
     """Print what is wrong with a file or an option, in place of a traceback."""
     try:
         yield

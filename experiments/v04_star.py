@@ -1,0 +1,91 @@
+"""V4: supervised views of a star with three tips.
+
+Protocol (Bunte 2011, sec. 7.3.1, table 7.1, figs. 7.1-7.4): 3000 samples in ten dimensions, two overlapping classes of
+three clusters each in a plane, and eight noisy features; local matrices of rank 2 for three prototypes of each class,
+10 runs. Charting, XOM, Isomap, LLE, SNE and maximum variance unfolding (MVU) with Euclidean and with learned distances
+(+), each with its best setting; t-SNE, PCA and kernel PCA beside them. The error of 1-NN in the view is measured with
+the labels that the classifier was trained on.
+
+The data of the document are not known. Here they are of `protolearn.datasets.make_three_tip_star`, whose shape was
+chosen such that PCA has about the printed error; all other numbers are of other data than printed ones. Classifiers,
+settings and their choice see `experiments._plus_views`: fixed after trials for timing on data of another seed, where
+five views with one setting each were seen. t-SNE+ is not in the document. MVU runs on SUBSET samples, and so has no
+verdict. Held-out errors (labels of half of the samples, errors of the other half) are not in the document.
+
+Rule, fixed before the run: an error without labels is reproduced within TOLERANCE, or the printed deviation if it is
+larger; one with labels if it is not above the printed one by more. Otherwise "same order" if the supervised views of
+that kind have lower errors than the plain one. The table says that learned distances lower the error of XOM, Isomap,
+LLE and SNE.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.decomposition import KernelPCA
+
+from experiments._plus_views import (
+    CHARTING,
+    METHODS,
+    NAIVE,
+    PRINCIPAL,
+    SETTINGS,
+    TOLERANCE,
+    Task,
+    all_runs,
+    claim_rows,
+    draw_pairs,
+    error_rows,
+    held_out_rows,
+    points_to_draw,
+    scaled,
+    setting_rows,
+    unfolding_rows,
+)
+from experiments._report import Result, judge, report, row
+from protolearn.datasets import make_three_tip_star
+from protolearn.metrics import nearest_neighbor_error
+
+TITLE = "three tip star, supervised views"
+SUBSET = 300
+PRINTED = {
+    NAIVE: (0.06, 0.0),
+    CHARTING: (0.14, 0.1),
+    "XOM": (0.49, 0.0),
+    "XOM+, M = 2": (0.25, 0.0),
+    "Isomap": (0.36, 0.0),
+    "Isomap+, M = 2": (0.20, 0.1),
+    "LLE": (0.47, 0.0),
+    "LLE+, M = 2": (0.34, 0.1),
+    "SNE": (0.45, 0.0),
+    "SNE+, M = 2": (0.14, 0.1),
+    "t-SNE": (0.41, 0.0),
+    PRINCIPAL: (0.29, 0.0),
+    "LVQ, M = 2": (0.097, 0.0),
+}
+UNFOLDING = {"MVU": 0.40, "MVU+": 0.16}
+KERNEL_PCA = 0.41
+GAMMAS = (0.001, 0.01, 0.1)  # of kernel PCA
+
+
+def run(quick: bool = False) -> Result:
+    X, y = make_three_tip_star(40 if quick else 500, random_state=0)
+    task = Task(X, y, 3, {2: METHODS})
+    runs = all_runs(task, quick)
+    kernel = min(nearest_neighbor_error(KernelPCA(2, kernel="rbf", gamma=g).fit_transform(X), y) for g in GAMMAS)
+    rows = [
+        *error_rows(runs.errors, PRINTED),
+        row("1-NN error, kernel PCA", KERNEL_PCA, kernel, judge(kernel, KERNEL_PCA, TOLERANCE, False)),
+        *claim_rows(runs.errors),
+        *unfolding_rows(task, UNFOLDING, SUBSET),
+        *held_out_rows(runs.held_out),
+        *setting_rows(runs.errors),
+    ]
+    data = points_to_draw(runs, y)
+    data["points"] = {"the plane of the star": scaled(X[np.array(data.pop("shown")), :2])} | data["points"]
+    settings = SETTINGS | {"gamma of kernel PCA": GAMMAS, "MVU": f"first {SUBSET} samples, M = 2"}
+    return report(settings, rows, data)
+
+
+def draw(result: Result) -> Figure:
+    return draw_pairs(result["data"])

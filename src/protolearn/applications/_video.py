@@ -1,0 +1,175 @@
+"""Videos as arrays of frames, and back, by way of PyAV."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protolearn.applications._frames import check_frames
+from protolearn.core.validation import check_number
+
+__all__ = ["read_video", "write_video"]
+
+Frames = NDArray[np.uint8]
+FilePath = str | PathLike[str]
+
+
+class _Format(NamedTuple):
+    """How frames are stored."""
+
+    codec: str
+    pixels: str
+    options: dict[str, str]
+
+
+FORMATS = {
+    ".mp4": _Format("libx264", "yuv420p", {"crf": "16"}),
+    ".mkv": _Format("libx264", "yuv420p", {"crf": "16"}),
+    ".avi": _Format("mjpeg", "yuvj420p", {"qmin": "2", "qmax": "2"}),
+}
+
+
+def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames: int | None = None) -> Frames:
+    """Read the frames of a video.
+
+    Needs PyAV, which comes with ``pip install 'protolearn[video]'``.
+
+    Parameters
+    ----------
+    path : str or path
+        File of any kind that FFmpeg reads: AVI, MP4, GIF, ...
+    shape : tuple (height, width), optional
+        Size to scale frames to; by default they stay as they are.
+    max_frames : int, optional
+        Number of frames to read from the beginning; all by default.
+
+    Returns
+    -------
+    frames : ndarray of shape (n_frames, height, width, 3), of uint8
+        Red, green and blue.
+
+    See Also
+    --------
+    write_video : The way back, with an example.
+    """
+    av = _pyav()
+    if max_frames is not None:
+        check_number("max_frames", max_frames, integer=True, low=1, also=" or None")
+    height, width = (None, None) if shape is None else _checked_shape(shape)
+    frames: list[Frames] = []
+    promised = 0
+    try:
+        with av.open(fspath(path)) as container:
+            if not container.streams.video:
+                raise ValueError(f"{path} has sound but no pictures; give a video.")
+            stream = container.streams.video[0]
+            promised = stream.frames  # 0 if the file does not say
+            for frame in container.decode(stream):
+                scaled = frame.reformat(width=width, height=height, format="rgb24", interpolation="AREA")
+                frames.append(scaled.to_ndarray())
+                if len(frames) == max_frames:
+                    return np.stack(frames)
+    except av.InvalidDataError as error:
+        if not frames:
+            raise ValueError(f"{path} cannot be read as a video: it is damaged, or of another kind.") from error
+        promised = len(frames) + 1
+    if not frames:
+        raise ValueError(f"{path} has no frames.")
+    if len(frames) < promised:
+        raise ValueError(
+            f"{path} is damaged or cut off: only its first {len(frames)} frames can be read. Use these with "
+            f"max_frames={len(frames)}."
+        )
+    return np.stack(frames)
+
+
+def write_video(path: FilePath, frames: ArrayLike, fps: float = 25) -> None:
+    """Write frames as a video.
+
+    Needs PyAV, which comes with ``pip install 'protolearn[video]'``; for GIF, Pillow is enough.
+
+    Parameters
+    ----------
+    path : str or path
+        File to write; the end of its name says of which kind: .mp4, .mkv, .avi or .gif.
+    frames : array-like of shape (n_frames, height, width) or (n_frames, height, width, 3)
+        Frames of type uint8, grey or in colour. If height or width is odd, the last row or column is shown twice.
+    fps : float, default=25
+        Frames in a second; a GIF counts in hundredths of a second.
+
+    See Also
+    --------
+    read_video : The way back.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from protolearn.applications import read_video, write_video
+    >>> from protolearn.datasets import make_dynamic_texture
+    >>> frames = make_dynamic_texture(20, random_state=0)
+    >>> with TemporaryDirectory() as folder:
+    ...     write_video(Path(folder) / "waves.mp4", frames)
+    ...     read_video(Path(folder) / "waves.mp4").shape
+    (20, 36, 44, 3)
+    """
+    check_number("fps", fps, low=0, open_low=True)
+    pictures = _in_colour(frames)
+    kind = Path(path).suffix.lower()
+    if kind == ".gif":
+        _write_gif(path, pictures, fps)
+    elif kind in FORMATS:
+        _encode(path, pictures, fps, FORMATS[kind])
+    else:
+        raise ValueError(f"{path} must end in {', '.join(FORMATS)} or .gif, which says how to write the video.")
+
+
+def _encode(path: FilePath, frames: Frames, fps: float, form: _Format) -> None:
+    av = _pyav()
+    height, width = frames.shape[1:3]
+    even = np.pad(frames, ((0, 0), (0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+    with av.open(fspath(path), mode="w") as container:
+        stream = container.add_stream(form.codec, rate=Fraction(fps).limit_denominator(1001), options=form.options)
+        stream.height, stream.width = even.shape[1:3]
+        stream.pix_fmt = form.pixels
+        for picture in even:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(np.ascontiguousarray(picture), format="rgb24")))
+        container.mux(stream.encode())
+
+
+def _write_gif(path: FilePath, frames: Frames, fps: float) -> None:
+    from PIL import Image
+
+    first, *others = (Image.fromarray(frame) for frame in frames)
+    first.save(path, save_all=True, append_images=others, duration=1000.0 / fps, loop=0)
+
+
+def _in_colour(frames: ArrayLike) -> Frames:
+    given = check_frames(frames, least=1)
+    if given.dtype != np.uint8:
+        raise ValueError(f"A video has values from 0 to 255 of type uint8, not {given.dtype}; convert it first.")
+    return given if given.ndim == 4 else np.repeat(given[..., None], 3, axis=3)
+
+
+def _checked_shape(shape: Any) -> tuple[int, int]:
+    if len(shape) != 2:
+        raise ValueError(f"shape={shape!r} must be two numbers, height and width.")
+    for size in shape:
+        check_number("shape", size, integer=True, low=1)
+    return shape
+
+
+def _pyav() -> Any:
+    try:
+        import av
+    except ImportError as error:
+        raise ImportError(
+            "Videos are read and written with PyAV, which could not be imported; install it with: "
+            "pip install 'protolearn[video]'"
+        ) from error
+    return av

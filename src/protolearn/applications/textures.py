@@ -1,0 +1,410 @@
+"""Dynamic textures: videos of water, flames or leaves, analysed as curves in a few dimensions and continued at will."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted
+
+from protolearn.applications._frames import Eigenimages, check_frames, frame_errors
+from protolearn.applications._trajectory import Trajectory, check_start
+from protolearn.applications._video import read_video, write_video
+from protolearn.core.validation import check_number, undone_on_error
+from protolearn.embedding import Charting
+from protolearn.maps import MatrixNeuralGas
+
+__all__ = ["DynamicTexture", "LinearDynamicTexture", "Trajectory", "frame_errors", "read_video", "write_video"]
+
+Floats = NDArray[np.float64]
+
+FLOOR = 0.05  # least variance along a direction of a chart, relative to the mean: charts have few frames
+
+
+class _Texture(BaseEstimator):
+    """What models of textures share: frames as positions in a few dimensions, and positions as frames."""
+
+    n_components: int
+    embedding_: Floats
+
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Learn a texture from a video.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_frames, height, width) or (n_frames, height, width, 3), or path
+            Frames in the order of time, grey or in colour, of any numeric type; or a file that `read_video` reads.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted texture.
+        """
+        self._check_parameters()
+        frames = read_video(X) if isinstance(X, str | PathLike) else check_frames(X)
+        with undone_on_error(self):
+            self._limits, self._dtype = (frames.min(), frames.max()), frames.dtype
+            if self._limits[0] == self._limits[1]:
+                raise ValueError("All pixels are the same, so there is no texture to learn; give frames that differ.")
+            self._basis = Eigenimages.of(frames, self._n_eigenimages)
+            self.mean_frame_, self.eigenimages_ = self._basis.mean, self._basis.images
+            if self.n_components > len(self._basis):
+                raise ValueError(
+                    f"n_components={self.n_components}, but the {len(frames)} frames vary in {len(self._basis)} "
+                    "directions only; choose fewer components, or give more frames."
+                )
+            self.embedding_ = self._embed(self._basis.project(frames))
+            self.reconstruction_errors_ = frame_errors(self.reconstruct(), frames)
+            stored = self.mean_frame_.size + self.eigenimages_.size + self.embedding_.size + self._n_numbers
+            self.compression_ratio_ = stored / frames.size
+        return self
+
+    def transform(self, X: ArrayLike) -> Floats:
+        """Return the positions of frames.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, height, width) or (n, height, width, 3)
+            Frames.
+
+        Returns
+        -------
+        positions : ndarray of shape (n, n_components)
+            Their positions.
+        """
+        check_is_fitted(self)
+        frames = check_frames(X, least=1)
+        if frames.shape[1:] != self.mean_frame_.shape:
+            raise ValueError(f"Frames have the shape {frames.shape[1:]}, but must have {self.mean_frame_.shape}.")
+        return self._place(self._basis.project(frames))
+
+    def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
+        """Return the frames at given positions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_components)
+            Positions.
+
+        Returns
+        -------
+        frames : ndarray of shape (n, height, width) or (n, height, width, 3)
+            Frames of the type of those in ``fit``, within the range of their values.
+        """
+        check_is_fitted(self)
+        positions: Floats = check_array(X, dtype=np.float64)
+        frames = np.clip(self._basis.render(self._undo(positions)), *self._limits)
+        return (frames if self._dtype.kind == "f" else np.rint(frames)).astype(self._dtype)
+
+    def reconstruct(self) -> NDArray[Any]:
+        """Return the training frames as the model knows them.
+
+        Returns
+        -------
+        frames : ndarray of the shape of the video
+            The frames at the positions ``embedding_``.
+        """
+        check_is_fitted(self)
+        return self.inverse_transform(self.embedding_)
+
+    def interpolate(self, n: int) -> NDArray[Any]:
+        """Return the video in slow motion, with new frames between each two.
+
+        Parameters
+        ----------
+        n : int
+            Number of frames to put in, at equal steps on the straight line between the positions of two frames.
+
+        Returns
+        -------
+        frames : ndarray of shape (n_frames + n * (n_frames - 1), height, width) or (..., height, width, 3)
+            The frames of `reconstruct`, and those between.
+        """
+        check_is_fitted(self)
+        check_number("n", n, integer=True, low=0)
+        times = np.arange((len(self.embedding_) - 1) * (n + 1) + 1) / (n + 1)
+        known = np.arange(len(self.embedding_))
+        return self.inverse_transform(np.column_stack([np.interp(times, known, z) for z in self.embedding_.T]))
+
+    def sample(self, n_frames: int, start: int | ArrayLike | None = None, random_state: Any = None) -> NDArray[Any]:
+        """Make new frames.
+
+        Parameters
+        ----------
+        n_frames : int
+            Number of frames.
+        start : int or array-like of shape (n, height, width) or (n, height, width, 3), optional
+            What the new frames go on from: a training frame, by its number from 0, with those before it; or other
+            frames, as many as the model looks back. By default they go on from the first frames.
+        random_state : int, RandomState instance or None, default=None
+            Makes the frames repeatable.
+
+        Returns
+        -------
+        frames : ndarray of shape (n_frames, height, width) or (n_frames, height, width, 3)
+            The frames after the start.
+        """
+        check_is_fitted(self)
+        check_number("n_frames", n_frames, integer=True, low=1)
+        if start is not None and np.ndim(start) > 0:
+            start = self.transform(start)
+        return self.inverse_transform(self._continue(n_frames, start, random_state))
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that samples are pictures, not rows of a table."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        return tags
+
+    # What a model has to say of itself
+
+    def _check_parameters(self) -> None:
+        check_number("n_components", self.n_components, integer=True, low=1)
+
+    @property
+    def _n_eigenimages(self) -> int:
+        return self.n_components
+
+    @property
+    def _n_numbers(self) -> int:
+        """Count what is stored beside positions and pictures."""
+        raise NotImplementedError
+
+    def _embed(self, scores: Floats) -> Floats:
+        """Learn from the principal components of frames, and return positions."""
+        raise NotImplementedError
+
+    def _place(self, scores: Floats) -> Floats:
+        return scores
+
+    def _undo(self, positions: Floats) -> Floats:
+        return positions
+
+    def _continue(self, n_frames: int, start: Any, random_state: Any) -> Floats:
+        """Return new positions that follow a frame or positions."""
+        raise NotImplementedError
+
+
+class DynamicTexture(_Texture):
+    """A video as a curve on glued charts, which can be continued, slowed down and stored in fewer numbers.
+
+    Frames are reduced to their principal components, in which a local model (matrix neural gas) finds charts.
+    `Charting` glues them to positions in ``n_components`` dimensions, where the video is a curve. A `Trajectory` makes
+    new curves that move like it, and the inverse of the charts makes frames of their positions.
+
+    Parameters
+    ----------
+    n_components : int, default=40
+        Dimension of the positions.
+    n_pca : int, default=100
+        Number of principal components that charts are found in; fewer if there are fewer frames.
+    n_charts : int or "auto", default="auto"
+        Number of charts. ``"auto"`` gives each chart twice as many frames as it has dimensions, on average; with hardly
+        more frames than dimensions, charts do not overlap enough to be glued.
+    charting : Charting, optional
+        How to find and glue charts, in place of what ``n_components`` and ``n_charts`` say. By default charts of
+        `MatrixNeuralGas` that share frames by the rank of their distances: densities in so many dimensions would leave
+        each frame to one chart, and nothing to glue.
+    trajectory : Trajectory, optional
+        How to make new curves; by default as `Trajectory` does by default.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the local model.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_frames, n_components)
+        Positions of the training frames.
+    mean_frame_ : ndarray of shape (height, width) or (height, width, 3)
+        Mean of the training frames.
+    eigenimages_ : ndarray of shape (n_pca, height, width) or (n_pca, height, width, 3)
+        Principal components of the frames.
+    charting_ : Charting
+        The fitted charts.
+    trajectory_ : Trajectory
+        The fitted trajectory.
+    reconstruction_errors_ : ndarray of shape (n_frames,)
+        Mean absolute difference of the pixels of each training frame after the way to its position and back.
+    compression_ratio_ : float
+        Numbers to store (mean frame, eigenimages, charts and positions), relative to those in the video.
+
+    See Also
+    --------
+    LinearDynamicTexture : A linear model of the same kind.
+    protolearn.plotting.plot_trajectory : Curves over time.
+
+    References
+    ----------
+    Arnonkijpanich (2010). Matrix learning for topographic maps. PhD thesis, TU Clausthal, section 5.4.
+
+    Arnonkijpanich, Hammer (2010). Global coordination based on matrix neural gas for dynamic texture synthesis. ANNPR.
+
+    Examples
+    --------
+    >>> from protolearn.applications import DynamicTexture, frame_errors
+    >>> from protolearn.datasets import make_dynamic_texture
+    >>> frames = make_dynamic_texture(120, kind="rotation", random_state=0)
+    >>> texture = DynamicTexture(10, n_pca=20, random_state=0).fit(frames)
+    >>> new = texture.sample(300, random_state=0)
+    >>> new.shape, bool(frame_errors(new, frames, nearest=True).max() < 10)
+    ((300, 36, 44, 3), True)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 40,
+        *,
+        n_pca: int = 100,
+        n_charts: int | str = "auto",
+        charting: Any = None,
+        trajectory: Any = None,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_pca = n_pca
+        self.n_charts = n_charts
+        self.charting = charting
+        self.trajectory = trajectory
+        self.random_state = random_state
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("n_pca", self.n_pca, integer=True, low=1)
+        if self.n_charts != "auto":
+            check_number("n_charts", self.n_charts, integer=True, low=1, also=" or 'auto'")
+
+    @property
+    def _n_eigenimages(self) -> int:
+        return self.n_pca
+
+    @property
+    def _n_numbers(self) -> int:
+        charts = self.charting_.charts_
+        return charts.centers.size + charts.axes.size + self.charting_.weights_.size
+
+    def _embed(self, scores: Floats) -> Floats:
+        charting = self._default_charting(len(scores)) if self.charting is None else clone(self.charting)
+        self.charting_ = charting.fit(scores)
+        positions: Floats = self.charting_.embedding_
+        self.trajectory_ = clone(Trajectory() if self.trajectory is None else self.trajectory).fit(positions)
+        return positions
+
+    def _default_charting(self, n_frames: int) -> Charting:
+        d = self.n_components
+        n_charts = max(1, n_frames // (2 * d)) if self.n_charts == "auto" else self.n_charts
+        gas = MatrixNeuralGas(n_charts, n_components=d, epsilon=FLOOR)
+        return Charting(d, local_model=gas, gating="rank", random_state=self.random_state)
+
+    def _place(self, scores: Floats) -> Floats:
+        return self.charting_.transform(scores)
+
+    def _undo(self, positions: Floats) -> Floats:
+        return self.charting_.inverse_transform(positions)
+
+    def _continue(self, n_frames: int, start: Any, random_state: Any) -> Floats:
+        return self.trajectory_.sample(n_frames, start, random_state)[0]
+
+
+class LinearDynamicTexture(_Texture):
+    r"""A video as a linear dynamical system: principal components whose next values are linear in the last ones.
+
+    With the principal components :math:`z(t)` of frames,
+    :math:`z(t) = A_1 z(t-1) + \dots + A_p z(t-p) + v(t)`; the matrices are found by least squares, and new frames are
+    driven by normal noise v with the covariance of the residuals.
+
+    Parameters
+    ----------
+    n_components : int, default=40
+        Number of principal components.
+    order : int, default=1
+        Number p of frames that the next one depends on.
+    noise : bool, default=True
+        Whether new frames are driven by noise. Without, most textures fade to the mean frame.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_frames, n_components)
+        Principal components of the training frames.
+    mean_frame_ : ndarray of shape (height, width) or (height, width, 3)
+        Mean of the training frames.
+    eigenimages_ : ndarray of shape (n_components, height, width) or (n_components, height, width, 3)
+        Principal components of the frames.
+    transitions_ : ndarray of shape (order, n_components, n_components)
+        The matrices.
+    residuals_ : ndarray of shape (n_frames - order, n_components)
+        What they leave unexplained of each training frame.
+    spectral_radius_ : float
+        Largest modulus of an eigenvalue of the system; above 1, it grows without bound.
+    reconstruction_errors_ : ndarray of shape (n_frames,)
+        Mean absolute difference of the pixels of each training frame from those of its principal components.
+    compression_ratio_ : float
+        Numbers to store (mean frame, eigenimages, matrices and principal components), relative to those in the video.
+
+    See Also
+    --------
+    DynamicTexture : A model with charts, whose frames stay near those of the video.
+
+    References
+    ----------
+    Doretto, Chiuso, Wu, Soatto (2003). Dynamic textures. International Journal of Computer Vision.
+
+    Examples
+    --------
+    >>> from protolearn.applications import LinearDynamicTexture
+    >>> from protolearn.datasets import make_dynamic_texture
+    >>> frames = make_dynamic_texture(120, kind="waves", random_state=0)
+    >>> texture = LinearDynamicTexture(10).fit(frames)
+    >>> texture.sample(30, random_state=0).shape, texture.transitions_.shape
+    ((30, 36, 44, 3), (1, 10, 10))
+    """
+
+    def __init__(self, n_components: int = 40, *, order: int = 1, noise: bool = True) -> None:
+        self.n_components = n_components
+        self.order = order
+        self.noise = noise
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_number("order", self.order, integer=True, low=1)
+
+    @property
+    def _n_numbers(self) -> int:
+        return self.transitions_.size
+
+    def _embed(self, scores: Floats) -> Floats:
+        n, d = scores.shape
+        p = self.order
+        if n - p < p * d:
+            raise ValueError(
+                f"{n} frames are too few for order={p} and n_components={d}, which take {p * (d + 1)} or more; "
+                "lower one of them."
+            )
+        past = np.hstack([scores[p - lag : n - lag] for lag in range(1, p + 1)])
+        slopes = np.linalg.lstsq(past, scores[p:], rcond=None)[0]
+        self.transitions_ = slopes.reshape(p, d, d).transpose(0, 2, 1)
+        self.residuals_ = scores[p:] - past @ slopes
+        companion = np.vstack([slopes.T, np.eye((p - 1) * d, p * d)])
+        self.spectral_radius_ = float(np.abs(np.linalg.eigvals(companion)).max())
+        return scores
+
+    def _continue(self, n_frames: int, start: Any, random_state: Any) -> Floats:
+        p, d = self.order, self.n_components
+        if start is None or np.ndim(start) == 0:
+            t = check_start(start, len(self.embedding_), p)
+            start = self.embedding_[t + 1 - p : t + 1]
+        elif len(start) != p:
+            raise ValueError(f"start has {len(start)} frames, but the model looks back on order={p}.")
+        # Sums of the residuals with normal weights have their covariance.
+        n = len(self.residuals_) if self.noise else 0
+        weights = check_random_state(random_state).normal(size=(n_frames, n)) / np.sqrt(max(n, 1))
+        noise = weights @ self.residuals_[:n]
+        curve = np.concatenate([start, np.empty((n_frames, d))])
+        for t in range(p, len(curve)):
+            curve[t] = noise[t - p] + sum(a @ curve[t - lag] for lag, a in enumerate(self.transitions_, start=1))
+        return curve[p:]
