@@ -30,6 +30,7 @@ from protolearn.metrics import nearest_neighbor_error
 __all__ = [
     "CHARTING",
     "COLOURS_10",
+    "DISCRIMINANT",
     "METHODS",
     "NAIVE",
     "PRINCIPAL",
@@ -45,10 +46,12 @@ __all__ = [
     "draw_pairs",
     "error_rows",
     "held_out_rows",
+    "models",
     "points_to_draw",
     "scaled",
     "setting_rows",
     "unfolding_rows",
+    "without_labels",
 ]
 
 RUNS, TUNED, HALVES = 5, 2, 3  # classifiers: in all, of which so many choose the setting; trained on halves
@@ -86,6 +89,7 @@ SETTINGS = {
 
 Printed = Mapping[str, tuple[float, float]]  # by view: error, deviation
 Found = dict[tuple[str, str], list[float]]  # by view and setting: errors of the runs
+Views = dict[tuple[str, str], Array]
 
 
 class Task(NamedTuple):
@@ -101,7 +105,7 @@ class Outcome(NamedTuple):
     """Errors by view and setting, and the views themselves."""
 
     errors: dict[tuple[str, str], float]
-    points: dict[tuple[str, str], Array]
+    points: Views
 
 
 class Runs(NamedTuple):
@@ -109,7 +113,7 @@ class Runs(NamedTuple):
 
     errors: Found
     held_out: Found
-    points: dict[tuple[str, str], Array]
+    points: Views
 
 
 def all_runs(task: Task, quick: bool = False) -> Runs:
@@ -118,7 +122,7 @@ def all_runs(task: Task, quick: bool = False) -> Runs:
     plain = [(name, words) for name in METHODS for words in models(name, 0)]
     errors: Found = {}
     held_out: Found = {}
-    points: dict[tuple[str, str], Array] = {}
+    points: Views = {}
     for outcome in repeat(without_labels, plain, task, n_halves):
         for part, store in zip(outcome[:2], (errors, held_out)):
             for key, values in part.items():
@@ -159,9 +163,7 @@ def plus(name: str, rank: int) -> str:
     return f"{name}+, M = {rank}"
 
 
-def without_labels(
-    job: tuple[str, str], task: Task, n_halves: int
-) -> tuple[Found, Found, dict[tuple[str, str], Array]]:
+def without_labels(job: tuple[str, str], task: Task, n_halves: int) -> tuple[Found, Found, Views]:
     """Return leave-one-out and, of the middle setting, held-out errors of a view without labels."""
     name, words = job
     with warnings.catch_warnings():
@@ -188,7 +190,7 @@ def with_labels(seed: int, task: Task, rank: int, wanted: Mapping[str, Sequence[
     X, y = task.X, task.y
     train, test = half(y, seed) if halved else (np.arange(len(y)), np.arange(len(y)))
     lvq = LGMLVQ(task.per_class, n_components=rank, metric_init="random", random_state=seed).fit(X[train], y[train])
-    views: dict[tuple[str, str], Array] = {}
+    views: Views = {}
     if rank == 2:
         views[NAIVE, ""] = local_projection(lvq, X)
         for words, options in chart_settings(halved).items():
@@ -228,7 +230,7 @@ def error_of_others(Y: Array, y: Array, train: Array, test: Array) -> float:
     return 1.0 - float(KNeighborsClassifier(1).fit(Y[train], y[train]).score(Y[test], y[test]))
 
 
-def _collect(found: Found, points: dict[tuple[str, str], Array], outcomes: Sequence[Outcome]) -> None:
+def _collect(found: Found, points: Views, outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         for key, error in outcome.errors.items():
             found.setdefault(key, []).append(error)
@@ -261,7 +263,7 @@ def error_rows(found: Found, printed: Printed) -> list[Row]:
 
 
 def error_row(found: Found, name: str, printed: tuple[float, float] | None) -> Row:
-    words, ours = best(found, name)
+    ours = best(found, name)[1]
     quantity = f"1-NN error, {name}" if not name.startswith(CLASSIFIER) else f"error of the classifier, {name}"
     if printed is None:
         return row(quantity, None, ours, NO_NUMBER)

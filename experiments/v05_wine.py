@@ -10,9 +10,9 @@ document the rank of LLE+ with the lower error is 3 in the table and 4 in the te
 their choice see `experiments._plus_views`. Held-out errors are not in the document.
 
 Rule, fixed before the run: as V4. Charting "needs alpha of about 0.4" if its mean error over the runs is at most
-TOLERANCE for some k at 0.4, and is higher at 0.1 for every k than the lowest at 0.4. MVU+ is "nearly perfect for most k"
-if the mean error is at most TOLERANCE for at least two of the three. The intrinsic dimension is "4" within 0.5, by the
-mean of maximum likelihood estimates from 6 to 12 neighbours.
+TOLERANCE for some k at 0.4, and is higher at 0.1 for every k than the lowest at 0.4. MVU+ is "nearly perfect for most
+k" if the mean error is at most TOLERANCE for at least two of the three. The intrinsic dimension is "4" within 0.5, by
+the mean of maximum likelihood estimates from 6 to 12 neighbours.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Protocol (Bunte 2011, sec. 7.3.3, table 7.1, figs. 7.9-7.11): all 2310 samples, 16 features scaled to variance one,
 7 classes; local matrices of rank M = 2 or 3 for one prototype of each class, 10 runs. Views as in V4, and linear
-discriminant analysis (LDA). MVU was not run there, since the graph of neighbours needs 46 of them. Table 7.1 prints 0.85 for
-t-SNE; that of SNE is 0.11, so 0.085 must be meant.
+discriminant analysis (LDA). MVU was not run there, since the graph of neighbours needs 46 of them. Table 7.1 prints
+0.85 for t-SNE; that of SNE is 0.11, so 0.085 must be meant.
 
 Classifiers, settings and their choice see `experiments._plus_views`. Held-out errors are not in the document.
 
@@ -11,8 +11,8 @@ Rule, fixed before the run: as V4; the number of neighbours for a connected grap
 is "lower" if the error of Isomap+, LLE+ and SNE+ is, as printed. Isomap+ "loses classes with few neighbours" if the
 graph of 10 learned neighbours is not connected (scikit-learn joins its parts, so that none is lost here). Sky and grass
 are "well separated", and foliage and window "hard", if these have the two lowest and the two highest errors of the
-seven classes in the view of SNE+, M = 2, of the first classifier. The intrinsic dimension is "3" within 0.5, by the mean
-of maximum likelihood estimates from 6 to 12 neighbours.
+seven classes in the view of SNE+, M = 2, of the first classifier. The intrinsic dimension is "3" within 0.5, by the
+mean of maximum likelihood estimates from 6 to 12 neighbours.
 """
 
 from __future__ import annotations

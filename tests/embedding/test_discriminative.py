@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import pdist, squareform
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import load_iris, load_wine
 from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
@@ -39,11 +39,6 @@ from protolearn import (
     LLiRaMLVQ,
 )
 from protolearn.embedding import discriminative
-
-try:
-    from protolearn.embedding._mvu import MVU
-except ImportError:
-    pass
 from protolearn.embedding._discriminative import DiscriminativeEmbedding
 from protolearn.embedding.discriminative import discriminative_distances, local_projection
 from protolearn.lvq import Minkowski
@@ -397,15 +392,40 @@ def test_the_name_of_locally_linear_embedding():
     np.testing.assert_array_equal(named, given)
 
 
+class Unfolding(BaseEstimator):
+    """An embedding that may be told which samples are neighbours, as maximum variance unfolding may."""
+
+    def __init__(self, n_neighbors=5, connectivity=None, metric="euclidean"):
+        self.n_neighbors = n_neighbors
+        self.connectivity = connectivity
+        self.metric = metric
+
+    def fit_transform(self, X, y=None):
+        self.samples_ = X
+        return X[:, :2]
+
+
+def test_embeddings_with_neighbours_of_their_own_get_those_of_the_metric_and_the_data():
+    nearest = np.argsort(discriminative_distances(LOCAL, X, symmetrize=None), axis=1)[:, 1:8]
+    joined = np.zeros((150, 150), bool)
+    np.put_along_axis(joined, nearest, True, axis=1)
+    fitted = DiscriminativeEmbedding(FROZEN, Unfolding(7)).fit(X).embedding_estimator_
+    np.testing.assert_array_equal(fitted.connectivity.toarray(), joined)
+    np.testing.assert_array_equal(fitted.samples_, X)
+    assert fitted.metric == "euclidean"
+
+
 def test_maximum_variance_unfolding_takes_neighbours_from_the_metric_and_lengths_from_the_data():
-    few, k = X[::5], 12
-    nearest = np.argsort(discriminative_distances(LOCAL, few, symmetrize=None), axis=1)[:, 1 : k + 1]
+    unfolding = pytest.importorskip("protolearn.embedding._mvu").MVU(n_neighbors=12, random_state=0)
+    few = X[::5]
+    nearest = np.argsort(discriminative_distances(LOCAL, few, symmetrize=None), axis=1)[:, 1:13]
     joined = np.zeros((len(few), len(few)), bool)
     np.put_along_axis(joined, nearest, True, axis=1)
-    model = MVU(n_neighbors=k, random_state=0)
-    view = DiscriminativeEmbedding(FROZEN, model).fit_transform(few)
-    np.testing.assert_array_equal(view, clone(model).set_params(connectivity=joined).fit_transform(few))
-    assert model.connectivity is None
+    view = DiscriminativeEmbedding(FROZEN, unfolding).fit_transform(few)
+    by_hand = clone(unfolding).set_params(connectivity=joined).fit_transform(few)
+    np.testing.assert_allclose(view, by_hand, atol=1e-6 * np.abs(by_hand).max())
+    with pytest.raises(ValueError, match="2 components"):
+        DiscriminativeEmbedding(GMLVQ(random_state=0), clone(unfolding)).fit(APART, APART_Y)
 
 
 # The estimator
@@ -482,8 +502,6 @@ def test_no_sample_is_lost_if_the_graph_of_neighbours_falls_apart():
         check(view(Isomap(n_neighbors=5)))
     with pytest.warns(UserWarning, match="there are 2 groups of samples without neighbours outside"):
         check(view("lle"))
-    with pytest.raises(ValueError, match="2 components"):
-        view(MVU(n_neighbors=5))
 
 
 def test_groups_that_only_strangers_join_are_still_groups():

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
@@ -22,6 +23,7 @@ __all__ = ["DynamicTexture", "LinearDynamicTexture", "Trajectory", "frame_errors
 
 Floats = NDArray[np.float64]
 
+LOST = 0.03  # stretch of a direction by the map of a chart, relative to the largest, below which it is not undone
 FLOOR = 0.05  # least variance along a direction of a chart, relative to the mean: charts have few frames
 
 
@@ -54,11 +56,6 @@ class _Texture(BaseEstimator):
                 raise ValueError("All pixels are the same, so there is no texture to learn; give frames that differ.")
             self._basis = Eigenimages.of(frames, self._n_eigenimages)
             self.mean_frame_, self.eigenimages_ = self._basis.mean, self._basis.images
-            if self.n_components > len(self._basis):
-                raise ValueError(
-                    f"n_components={self.n_components}, but the {len(frames)} frames vary in {len(self._basis)} "
-                    "directions only; choose fewer components, or give more frames."
-                )
             self.embedding_ = self._embed(self._basis.project(frames))
             self.reconstruction_errors_ = frame_errors(self.reconstruct(), frames)
             stored = self.mean_frame_.size + self.eigenimages_.size + self.embedding_.size + self._n_numbers
@@ -289,23 +286,37 @@ class DynamicTexture(_Texture):
         return charts.centers.size + charts.axes.size + self.charting_.weights_.size
 
     def _embed(self, scores: Floats) -> Floats:
-        charting = self._default_charting(len(scores)) if self.charting is None else clone(self.charting)
+        charting = self._default_charting(scores) if self.charting is None else clone(self.charting)
         self.charting_ = charting.fit(scores)
         positions: Floats = self.charting_.embedding_
         self.trajectory_ = clone(Trajectory() if self.trajectory is None else self.trajectory).fit(positions)
         return positions
 
-    def _default_charting(self, n_frames: int) -> Charting:
+    def _default_charting(self, scores: Floats) -> Charting:
         d = self.n_components
-        n_charts = max(1, n_frames // (2 * d)) if self.n_charts == "auto" else self.n_charts
+        _check_directions(d, scores)
+        n_charts = max(1, len(scores) // (2 * d)) if self.n_charts == "auto" else self.n_charts
         gas = MatrixNeuralGas(n_charts, n_components=d, epsilon=FLOOR)
-        return Charting(d, local_model=gas, gating="rank", random_state=self.random_state)
+        return Charting(d, local_model=gas, gating="rank", n_init=1, random_state=self.random_state)
 
     def _place(self, scores: Floats) -> Floats:
         return self.charting_.transform(scores)
 
     def _undo(self, positions: Floats) -> Floats:
-        return self.charting_.inverse_transform(positions)
+        """Return the principal components at positions, by the chart of the nearest training frame.
+
+        A chart of another part of the video may fit a position as well, but shows something else; directions that
+        gluing has nearly lost would only make noise larger.
+        """
+        charts, (_, d) = self.charting_.charts_, self.embedding_.shape
+        nearest = self.charting_.labels_[cdist(positions, self.embedding_).argmin(axis=1)]
+        blocks = self.charting_.weights_.reshape(len(charts), d + 1, d)
+        scores = np.empty((len(positions), charts.axes.shape[2]))
+        for chart in np.unique(nearest):
+            own, (*slopes, offset) = nearest == chart, blocks[chart]
+            local = (positions[own] - offset) @ np.linalg.pinv(slopes, rcond=LOST)  # Arnonkijpanich 2010, eq. 5.5
+            scores[own] = charts.centers[chart] + local @ charts.axes[chart]
+        return scores
 
     def _continue(self, n_frames: int, start: Any, random_state: Any) -> Floats:
         return self.trajectory_.sample(n_frames, start, random_state)[0]
@@ -378,8 +389,8 @@ class LinearDynamicTexture(_Texture):
         return self.transitions_.size
 
     def _embed(self, scores: Floats) -> Floats:
-        n, d = scores.shape
-        p = self.order
+        _check_directions(self.n_components, scores)
+        (n, d), p = scores.shape, self.order
         if n - p < p * d:
             raise ValueError(
                 f"{n} frames are too few for order={p} and n_components={d}, which take {p * (d + 1)} or more; "
@@ -408,3 +419,12 @@ class LinearDynamicTexture(_Texture):
         for t in range(p, len(curve)):
             curve[t] = noise[t - p] + sum(a @ curve[t - lag] for lag, a in enumerate(self.transitions_, start=1))
         return curve[p:]
+
+
+def _check_directions(n_components: int, scores: Floats) -> None:
+    n_frames, n_directions = scores.shape
+    if n_components > n_directions:
+        raise ValueError(
+            f"n_components={n_components} is more than the {n_directions} principal components of the {n_frames} "
+            "frames; choose fewer, or give more frames."
+        )

@@ -75,7 +75,7 @@ class Charting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
     rescale : {"isometric", None}, default="isometric"
         Stretch the view such that charts keep lengths on average; None leaves orthonormal coordinates.
     n_init : int, default=4
-        Number of local models, of which the one with charts nearest to isometries, and with few components, is kept: one
+        Number of local models, of which the one with charts nearest to isometries, and few components, is kept: one
         chart that bridges two folds spoils the whole view.
     n_jobs : int, optional
         Number of threads; None means as many as BLAS may use.

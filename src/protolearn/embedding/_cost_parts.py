@@ -41,7 +41,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 Rows = Callable[[Floats], tuple[Any, Floats]]  # positions to the values of all rows, or their sum, and the gradient
 
-FEW_POINTS = 500  # up to which all pairs of points are taken one by one whatever the kernel
+FEW_POINTS = 150  # up to which all pairs of points are taken one by one whatever the kernel
 BLOCK_ENTRIES = 1 << 15  # pairs that are treated at a time
 
 

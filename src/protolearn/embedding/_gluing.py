@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["Glued", "chart_groups", "coordinated", "glued", "isometric"]
+__all__ = ["Glued", "Whitened", "chart_groups", "coordinated", "glued", "isometric", "whitened"]
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ class Glued(NamedTuple):
     positions: Floats
 
 
-class _Whitened(NamedTuple):
+class Whitened(NamedTuple):
     """Features of charts, times their shares, that have covariance one within each chart: the constant is one too.
 
     ``features = U @ back``, so that weights of U are ``back @`` weights of these. ``constant`` are the weights that
@@ -71,7 +71,7 @@ def glued(z: Floats, shares: Floats, n_components: int) -> Glued:
     >>> bool((result.eigenvalues < 1e-10).all())
     True
     """
-    white = _whitened(z, shares)
+    white = whitened(z, shares)
     # Arnonkijpanich 2010, eq. 5.2; Bunte 2011, eq. 7.6
     values, vectors = _largest(white.features.T @ white.features, white.constant, n_components)
     weights = white.back @ (vectors / np.sqrt(values))
@@ -93,9 +93,9 @@ def coordinated(z: Floats, shares: Floats, n_components: int, reconstruction: An
     glued : Glued
         As in `glued`; the eigenvalues are squared residuals of each coordinate.
     """
-    white = _whitened(z, shares)
+    white = whitened(z, shares)
     gram = np.asarray((white.features.T @ white.features).todense())
-    values, vectors = np.linalg.eigh(gram - np.outer(white.constant, white.constant))
+    values, vectors = np.linalg.eigh(gram - 2.0 * np.outer(white.constant, white.constant))
     kept = values > LEAST
     basis = vectors[:, kept] / np.sqrt(values[kept])
     positions = white.features @ basis
@@ -156,7 +156,8 @@ def chart_groups(shares: Floats, others: Floats, overlap: float) -> NDArray[Any]
     return groups
 
 
-def _whitened(z: Floats, shares: Floats) -> _Whitened:
+def whitened(z: Floats, shares: Floats, thin: float = THIN) -> Whitened:
+    """Return features of charts that are white within each chart, without coordinates that hardly vary."""
     n, k, m = z.shape
     columns, back, constant = [], [], []
     for chart in range(k):
@@ -171,7 +172,7 @@ def _whitened(z: Floats, shares: Floats) -> _Whitened:
         mean = r @ z[own, chart] / mass
         gaps = z[own, chart] - mean
         values, vectors = np.linalg.eigh((r[:, None] * gaps).T @ gaps)
-        kept = values > max(THIN**2 * values[-1], np.finfo(float).tiny)
+        kept = values > max(thin**2 * values[-1], np.finfo(float).tiny)
         turn = vectors[:, kept] / np.sqrt(values[kept])
         local = r[:, None] * np.column_stack([gaps @ turn, np.full(len(own), mass**-0.5)])
         q = local.shape[1]
@@ -183,7 +184,7 @@ def _whitened(z: Floats, shares: Floats) -> _Whitened:
         block[m, q - 1] = mass**-0.5
         back.append(block)
         constant.append([*np.zeros(q - 1), np.sqrt(mass / n)])
-    return _Whitened(
+    return Whitened(
         sparse.hstack(columns, format="csr"), sparse.block_diag(back, format="csr"), np.concatenate(constant)
     )
 

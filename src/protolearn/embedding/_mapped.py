@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.validation import check_number, undone_on_error
+from protolearn.core.validation import check_number, check_option, undone_on_error
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples
 from protolearn.embedding._placing import Placing
 from protolearn.embedding._start import classical_scaling, principal_components
@@ -53,12 +53,12 @@ class MappedEmbedding(Embedding):
         ``"lle"``, ``"laplacian"``, ``"mvu"``, ``"strain"``, or an instance with parameters or parts of your own, such
         as ``protolearn.embedding.costs.tsne(perplexity=50)``.
     mapping : {"linear", "local", "network", "free"}, Mapping, or estimator, default="local"
-        From the data to the view. ``"local"`` is linear on each chart of neural gas; give a map or an LVQ classifier
+        From the data to the view. ``"local"`` is linear on each cell of k-means; give a map or an LVQ classifier
         for the charts of that. ``"free"`` positions have no map: new samples go where they cost least while all others
         rest, which takes a search. See `protolearn.embedding.mappings`.
     n_train : int or float, optional
         Number or part of the samples that the mapping is trained on, drawn at random; all by default.
-    init : {"pca", "random"}, default="pca"
+    init : {"pca", "random"} or array-like of shape (n_samples, n_components), default="pca"
         First positions, which the mapping comes as near to as it can.
     n_init : int, default=1
         Number of starts, random ones from the second on, of which the one with the least cost is kept.
@@ -137,7 +137,7 @@ class MappedEmbedding(Embedding):
         cost: str | Cost = "tsne",
         mapping: Any = "local",
         n_train: int | float | None = None,
-        init: str = "pca",
+        init: str | ArrayLike = "pca",
         n_init: int = 1,
         max_iter: int = 500,
         tol: float = 1e-7,
@@ -189,12 +189,15 @@ class MappedEmbedding(Embedding):
             rng = check_random_state(self.random_state)
             self.train_indices_ = rows = self._drawn(len(samples), rng)
             training = _part(samples, rows)
+            if y is not None:
+                check_consistent_length(X, y)
             objective = cost.objective(training, Threads(n_threads), rng)
             vectors = np.empty((0, 0)) if samples.vectors is None else self._read_vectors(X)
             classes = None if y is None else column_or_1d(y)[rows]
             fitted = mapping.fitted(vectors[rows] if len(vectors) else vectors, classes, self.n_components, rng)
-            theta, interrupted = self._best(objective, fitted, training, rng)
-            unit, positions = cost.unit(samples), fitted.forward(theta)
+            unit = cost.unit(samples)
+            theta, interrupted = self._best(objective, fitted, training, self._given(len(samples), rows, unit), rng)
+            positions = fitted.forward(theta)
             solved = fitted.solved(theta, unit)
             self.mapping_: Solved = solved or Placing(cost, samples, positions, unit, self.squared, self.n_jobs)
             self.embedding_ = unit * positions if solved is None else solved.place(vectors)
@@ -233,6 +236,11 @@ class MappedEmbedding(Embedding):
             Positions.
         """
         check_is_fitted(self, "embedding_")
+        if not (self._of_vectors or self._pairwise):
+            raise ValueError(
+                f"New samples cannot be placed by metric={self.metric!r}; fit dissimilarities with "
+                "metric='precomputed', and give those of new samples to the training samples here."
+            )
         return self.mapping_.place(self._read_vectors(X))
 
     @available_if(_is_invertible)
@@ -273,8 +281,8 @@ class MappedEmbedding(Embedding):
         check_number("n_init", self.n_init, integer=True, low=1)
         check_number("max_iter", self.max_iter, integer=True, low=1)
         check_number("tol", self.tol, low=0)
-        if self.init not in ("pca", "random"):
-            raise ValueError(f"init={self.init!r} must be 'pca' or 'random'.")
+        if isinstance(self.init, str) or self.init is None:
+            check_option("init", self.init, ("pca", "random"), also=" or an array")
         return get_cost(self.cost), get_mapping(self.mapping)
 
     def _drawn(self, n: int, rng: np.random.RandomState) -> NDArray[Any]:
@@ -294,14 +302,33 @@ class MappedEmbedding(Embedding):
             )
         return np.sort(rng.choice(n, wanted, replace=False))
 
+    def _given(self, n: int, rows: NDArray[Any], unit: float) -> Floats | None:
+        """Return the first positions of the samples to train on, if they were given."""
+        if isinstance(self.init, str):
+            return None
+        given: Floats = check_array(self.init, dtype=np.float64, input_name="init")
+        if given.shape != (n, self.n_components):
+            raise ValueError(
+                f"init has the shape {given.shape}; expected (n_samples, n_components)={(n, self.n_components)}."
+            )
+        return given[rows] / unit
+
     def _best(
-        self, objective: Objective, fitted: Fitted, samples: Samples, rng: np.random.RandomState
+        self,
+        objective: Objective,
+        fitted: Fitted,
+        samples: Samples,
+        given: Floats | None,
+        rng: np.random.RandomState,
     ) -> tuple[Floats, bool]:
         """Return the best parameters of some starts, and whether the search was interrupted."""
         best: Floats | None = None
         self.cost_ = np.inf
         for number in range(self.n_init):
-            start = fitted.start(self._first(samples, objective.size, "random" if number else self.init, rng))
+            if given is None or number:
+                kind = "random" if number else str(self.init)
+                given = self._first(samples, objective.size, kind, rng)
+            start = fitted.start(given)
             theta, history, interrupted = self._descend(objective, fitted, start)
             if best is None or history[-1] < self.cost_:
                 best, self.cost_, self.cost_history_, self.n_iter_ = theta, history[-1], history, len(history) - 1
@@ -362,4 +389,7 @@ def _part(samples: Samples, rows: NDArray[Any]) -> Samples:
     if len(rows) == len(samples):
         return samples
     assert samples.vectors is not None
-    return Samples(samples.vectors[rows], None, samples.unit)
+    vectors = samples.vectors[rows]
+    if (vectors == vectors[0]).all():
+        raise ValueError(f"The {len(rows)} samples drawn to train on are all the same; raise n_train.")
+    return Samples(vectors, None, samples.unit, samples.origin)

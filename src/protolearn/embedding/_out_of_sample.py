@@ -11,12 +11,17 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.validation import undone_on_error
+from protolearn.dissimilarities._geometry import checked
 from protolearn.embedding import costs
 from protolearn.embedding._base import LEAST_SAMPLES, Samples, power_of_two, vector_samples
 from protolearn.embedding._placing import Placing
 from protolearn.embedding.costs import Cost, get_cost
+from protolearn.embedding.divergences import get_divergence
+from protolearn.embedding.view import Gaussian, Student
 
 __all__ = ["OutOfSample"]
+
+GRAPHS = {"Isomap": "isomap", "LocallyLinearEmbedding": "lle", "SpectralEmbedding": "laplacian", "MVU": "mvu"}
 
 
 class OutOfSample(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin, BaseEstimator):
@@ -88,11 +93,13 @@ class OutOfSample(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, Transform
             The fitted view.
         """
         with undone_on_error(self):
+            if not hasattr(self.embedding, "fit_transform") or isinstance(self.embedding, type):
+                raise TypeError(f"embedding={self.embedding!r} is not an estimator with fit_transform.")
             given = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
             self.cost_ = _own_cost(self.embedding) if self.cost == "auto" else get_cost(self.cost)
+            samples = self._samples(given)
             self.embedding_estimator_ = clone(self.embedding)
             self.embedding_ = np.asarray(self.embedding_estimator_.fit_transform(given, y))
-            samples = self._samples(given)
             unit = self.cost_.unit(samples)
             positions = self.embedding_.astype(np.float64) / unit
             self._placing = Placing(self.cost_, samples, positions, unit, self._squared, self.n_jobs)
@@ -135,8 +142,10 @@ class OutOfSample(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, Transform
     def __sklearn_tags__(self) -> Tags:
         """Take samples as the embedding does."""
         tags = super().__sklearn_tags__()
+        if not hasattr(self.embedding, "get_params"):
+            return tags
         inner = get_tags(self.embedding)
-        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.pairwise = _is_pairwise(self.embedding)
         tags.input_tags.positive_only = inner.input_tags.positive_only
         tags.target_tags.required = inner.target_tags.required
         tags.transformer_tags.preserves_dtype = []
@@ -151,32 +160,45 @@ class OutOfSample(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, Transform
         return bool(getattr(self.embedding, "squared", False))
 
     def _samples(self, X: NDArray[Any]) -> Samples:
-        if not get_tags(self.embedding).input_tags.pairwise:
+        if not _is_pairwise(self.embedding):
+            if (X[0] == X).all():
+                raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
             return vector_samples(X.astype(np.float64))
-        unit = power_of_two(float(np.abs(X).max()))
-        unit = float(np.sqrt(unit)) if self._squared else unit
-        squares = np.maximum(X / unit**2, 0.0) if self._squared else np.square(X / unit)
-        return Samples(None, squares.astype(np.float64), unit)
+        given, largest = checked(X.astype(np.float64), squared=self._squared, symmetrize="mean")
+        if not largest:
+            raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
+        unit = power_of_two(largest)
+        squares = np.maximum(given / unit, 0.0) if self._squared else np.square(given / unit)
+        return Samples(None, squares, float(np.sqrt(unit)) if self._squared else unit)
+
+
+def _is_pairwise(embedding: Any) -> bool:
+    own = embedding.get_params(deep=False)
+    return any(own.get(name) == "precomputed" for name in ("metric", "dissimilarity") if isinstance(own.get(name), str))
 
 
 def _own_cost(embedding: Any) -> Cost:
     """Return what an embedding minimises."""
     name, own = type(embedding).__name__, embedding.get_params(deep=False)
-    if name == "SNE":
-        return costs.sne(own["perplexity"], own["divergence"], own["symmetric"])
-    if name == "TSNE":
-        return costs.tsne(own["perplexity"], own.get("divergence", "kl"), own.get("dof", 1.0))
+    metric = own.get("metric", "euclidean")
+    other = not isinstance(metric, str) or metric not in ("euclidean", "minkowski", "precomputed")
+    if name == "MDS":  # whose metric was once whether it is metric
+        other = (other and isinstance(metric, str)) or not own.get("metric_mds", metric)
+    if other or own.get("method") in ("hessian", "modified", "ltsa"):
+        raise ValueError(f"New samples of {embedding!r} cannot be placed: only Euclidean or precomputed distances can.")
+    if name in ("SNE", "TSNE"):
+        symmetric = own.get("symmetric", True)
+        dof = own.get("dof", max(own["n_components"] - 1.0, 1.0))
+        kernel = costs.KernelView(Gaussian() if name == "SNE" else Student(dof), symmetric)
+        divergence = get_divergence(own.get("divergence", "kl"))
+        return Cost(costs.Affinities(own["perplexity"], symmetric), kernel, divergence)
     if name == "MappedEmbedding":
         return get_cost(own["cost"])
-    if name in ("Isomap", "LocallyLinearEmbedding", "SpectralEmbedding", "MVU"):
-        make = {"Isomap": costs.isomap, "LocallyLinearEmbedding": costs.lle, "MVU": costs.mvu}
-        n_neighbors = own["n_neighbors"]
-        return make.get(name, costs.laplacian)(10 if n_neighbors is None else n_neighbors)
-    if name == "MDS":
-        return costs.mds()
-    if name in ("ClassicalMDS", "PCA", "KernelPCA"):
-        return costs.strain()
+    if name in GRAPHS and own.get("n_neighbors", None) is not None:
+        return getattr(costs, GRAPHS[name])(own["n_neighbors"])
+    if name in ("MDS", "ClassicalMDS"):
+        return costs.mds() if name == "MDS" else costs.strain()
     raise ValueError(
-        f"What {name} minimises is not known here; give a cost, such as cost='tsne', by which new samples find their "
-        "places."
+        f"What {embedding!r} minimises is not known here; give a cost, such as cost='tsne', by which new samples find "
+        "their places."
     )

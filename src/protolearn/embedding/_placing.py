@@ -65,6 +65,8 @@ class Placing:
         scale = self.samples.unit
         if self.samples.vectors is not None:
             return Samples((X - self.samples.origin) / scale, None, scale)
+        if not self.squared and (X < 0.0).any():
+            raise ValueError(f"X holds negative dissimilarities (smallest {X.min():g}); they must be 0 or more.")
         squares = np.maximum(X / scale**2, 0.0) if self.squared else np.square(X / scale)
         return Samples(None, squares.astype(np.float64), scale)
 

@@ -28,6 +28,7 @@ __all__ = ["Charts", "Gating", "charts_of", "fitted_model"]
 Floats = NDArray[np.float64]
 
 GATINGS = ("crisp", "density", "distance", "rank")
+FEW_PER_COORDINATE = 3  # samples of a chart, for each of its coordinates and the offset, below which they are few
 UNREACHED = 1e100  # what a chart that does not reach a position falls behind others
 BLOCK_ENTRIES = 1 << 18  # numbers computed of some samples at a time
 
@@ -173,17 +174,21 @@ class Charts:
         for chart, (axes, block) in enumerate(zip(self.axes, blocks)):
             # Arnonkijpanich 2010, eq. 5.5; Bunte 2011, sec. 6.7.1
             z = (Y - block[m]) @ np.linalg.pinv(block[:m])
-            candidates = self.centers[chart] + z @ np.linalg.pinv(axes).T
-            if self.gating.kind == "density":
-                distances = self.distances(candidates)[:, chart]
-            else:
-                distances = np.square(z).sum(axis=1)
-            fits = self.gating.offsets[chart] - self.gating.rates[chart] * distances
-            missed = np.abs(z @ block[:m] + block[m] - Y).max(axis=1) > 1e-6 * np.abs(Y - block[m]).max()
+            fits = self.gating.offsets[chart] - self.gating.rates[chart] * self._within(z, chart)
+            missed = np.abs(z @ block[:m] + block[m] - Y).max(axis=1) > 1e-6 * np.abs(Y - block[m]).max(axis=1)
             fits[missed] -= UNREACHED
             better = fits > best
-            best[better], samples[better] = fits[better], candidates[better]
+            best[better] = fits[better]
+            samples[better] = self.centers[chart] + z[better] @ np.linalg.pinv(axes).T
         return samples
+
+    def _within(self, z: Floats, chart: int) -> Floats:
+        """Return the distances (n,) to a prototype, as the gating wants them, of samples given by coordinates."""
+        if self.gating.kind != "density":
+            return np.square(z).sum(axis=1)
+        variances = self.model.variances_[chart, : z.shape[1]]
+        counts = variances > 0.0
+        return np.square(z[:, counts]) @ (1.0 / variances[counts]) + 2.0 * self.model.log_volumes_[chart]
 
 
 def charts_of(
@@ -327,17 +332,18 @@ def _axes(model: Any, X: NDArray[Any] | None, n_components: int | None) -> Float
 
 
 def _local_directions(X: NDArray[Any], labels: NDArray[Any], k: int, m: int | None) -> Floats:
-    """Return the principal directions (k, m, d) of samples with each label; where these are few, also of all."""
+    """Return the principal directions (k, m, d) of samples around each label; few samples borrow from all others."""
     d = X.shape[1]
     m = d if m is None else min(m, d)
-    X = X - X.mean(axis=0, dtype=np.float64)
-    total = X.T @ X / len(X)
+    counts = np.bincount(labels, minlength=k)
+    means = np.stack([np.bincount(labels, column, k) for column in X.T], axis=1) / np.maximum(counts, 1)[:, None]
+    gaps = X - means[labels]
+    pooled = gaps.T @ gaps / len(X)
     axes = np.empty((k, m, d))
     for chart in range(k):
-        own = X[labels == chart]
-        own = own - own.mean(axis=0) if len(own) else own
-        shrunk = own.T @ own + (m + 1) * 1e-2 * total if len(own) > m else own.T @ own + (m + 1) * total
-        axes[chart] = np.linalg.eigh(shrunk)[1][:, ::-1][:, :m].T
+        own = gaps[labels == chart]
+        borrowed = m + 1 if len(own) < FEW_PER_COORDINATE * (m + 1) else 0
+        axes[chart] = np.linalg.eigh(own.T @ own + borrowed * pooled)[1][:, ::-1][:, :m].T
     return axes
 
 

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import gen_batches
 
 from protolearn.core.validation import check_number, check_option
+from protolearn.embedding._gluing import whitened
 from protolearn.embedding.charts import GATINGS, Charts, charts_of, fitted_model
 
 __all__ = [
@@ -33,9 +34,10 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+THIN = 1e-4  # deviation along a coordinate of a chart, relative to the largest, below which it is left out
 LEAST = 1e-7  # singular value of the features, relative to the largest, that counts
 ROWS = 4096  # placed at a time
-MOST_COORDINATES = 10  # of charts by default
+SAMPLES_PER_CHART, MOST_CHARTS = 6, 1000  # of the default mapping
 
 
 class Fitted(Protocol):
@@ -92,12 +94,13 @@ class LocalLinear:
     ----------
     model : estimator, optional
         What gives the charts: any map, or an LVQ classifier, which makes the view supervised. It is cloned and fitted;
-        wrap it into scikit-learn's ``FrozenEstimator`` if it is fitted already. By default `NeuralGas`, around whose
+        wrap it into scikit-learn's ``FrozenEstimator`` if it is fitted already. By default `KMeans`, around whose
         prototypes principal components are taken.
-    n_charts : int, default=14
-        Number of prototypes of the default model.
+    n_charts : int, optional
+        Number of prototypes of the default model: by default a sixth of the samples, at most 1000. Many small charts
+        follow the data, and generalise, better than few large ones.
     n_coordinates : int, optional
-        Dimension of the charts, at most 10 by default.
+        Dimension of the charts; by default that of the view.
     gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
         Shares of charts, see `protolearn.embedding.charts.charts_of`. Crisp ones, the default of plain maps, may tear
         the view where charts meet; by ranks, as in neural gas, it is smoother.
@@ -110,25 +113,27 @@ class LocalLinear:
     """
 
     model: Any = None
-    n_charts: int = 14
+    n_charts: int | None = None
     n_coordinates: int | None = None
     gating: str = "auto"
 
     def __post_init__(self) -> None:
-        check_number("n_charts", self.n_charts, integer=True, low=1)
+        if self.n_charts is not None:
+            check_number("n_charts", self.n_charts, integer=True, low=1)
         check_option("gating", self.gating, ("auto", *GATINGS))
         if self.n_coordinates is not None:
             check_number("n_coordinates", self.n_coordinates, integer=True, low=1)
 
     def fitted(self, X: NDArray[Any], y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
         """Return the mapping of samples."""
-        from protolearn.maps import NeuralGas
+        from protolearn.maps import KMeans
 
-        model = NeuralGas(min(self.n_charts, len(X))) if self.model is None else self.model
+        most = min(MOST_CHARTS, max(2, len(X) // SAMPLES_PER_CHART))
+        model = KMeans(most if self.n_charts is None else self.n_charts) if self.model is None else self.model
         model = fitted_model(model, X, y, rng)
         charts = charts_of(model, X, n_components=self.n_coordinates, gating=self.gating)
         if self.n_coordinates is None:
-            charts = replace(charts, axes=charts.axes[:, :MOST_COORDINATES])
+            charts = replace(charts, axes=charts.axes[:, :n_components])
         return _OnCharts(charts, X, n_components)
 
 
@@ -193,9 +198,9 @@ def get_mapping(mapping: Any) -> Mapping:
     >>> get_mapping("linear")
     Linear()
     """
-    if isinstance(mapping, Linear | LocalLinear | Network | Free):
+    if hasattr(mapping, "fitted") and not isinstance(mapping, type):
         return mapping
-    if hasattr(mapping, "fit"):
+    if hasattr(mapping, "fit") and not isinstance(mapping, type):
         return LocalLinear(mapping)
     check_option("mapping", mapping, tuple(MAPPINGS), also=", a map, an LVQ classifier, or an instance of Mapping")
     return MAPPINGS[mapping]
@@ -206,15 +211,19 @@ class _OnFeatures:
 
     In white features a step against the gradient moves positions as near as the mapping can to where they would move if
     they were free, whatever the scale of the data.
+
+    Parameters
+    ----------
+    white : array or sparse array of shape (n, q)
+        Features with second moments one.
+    back : array or sparse array of shape (p, q)
+        What makes weights of these to weights of the features as they are.
+    n_components : int
+        Dimensions of the view.
     """
 
-    def __init__(self, features: Floats, n_components: int, lengths: Floats | float = 1.0) -> None:
-        left, values, right = np.linalg.svd(features / lengths, full_matrices=False)
-        kept = values > LEAST * values[0]
-        size = np.sqrt(len(features))
-        self.n_components = n_components
-        self.white = np.ascontiguousarray(size * left[:, kept])
-        self.back = (size * right[kept] / values[kept][:, None] / lengths).T
+    def __init__(self, white: Any, back: Any, n_components: int) -> None:
+        self.white, self.back, self.n_components = white, back, n_components
 
     def start(self, positions: Floats) -> Floats:
         return (self.white.T @ positions / len(positions)).ravel()
@@ -289,7 +298,7 @@ class NetworkMap:
 class _Linear(_OnFeatures):
     def __init__(self, X: NDArray[Any], n_components: int) -> None:
         self.mean = X.mean(axis=0, dtype=np.float64)
-        super().__init__(X - self.mean, n_components)
+        super().__init__(*_white(X - self.mean), n_components)
 
     def solved(self, theta: Floats, unit: float) -> LinearMap:
         return LinearMap(self.mean, unit * self.weights(theta))
@@ -298,12 +307,13 @@ class _Linear(_OnFeatures):
 class _OnCharts(_OnFeatures):
     def __init__(self, charts: Charts, X: NDArray[Any], n_components: int) -> None:
         self.charts = charts
-        features = charts.features(X).astype(np.float64)
-        blocks = np.square(features).reshape(len(X), len(charts), -1)
-        lengths = np.ones(blocks.shape[1:])
-        # Coordinates have the unit of the data, and offsets have none.
-        lengths[:, :-1], lengths[:, -1] = np.sqrt(blocks[:, :, :-1].mean()) or 1.0, np.sqrt(blocks[:, :, -1].mean())
-        super().__init__(features, n_components, lengths.ravel())
+        within = whitened(charts.coordinates(X).astype(np.float64), charts.shares(X).astype(np.float64), THIN)
+        if charts.gating.kind == "crisp":
+            size = np.sqrt(len(X))
+            super().__init__(size * within.features, size * within.back, n_components)
+        else:
+            white, back = _white(within.features.toarray())
+            super().__init__(white, within.back @ back, n_components)
 
     def solved(self, theta: Floats, unit: float) -> ChartMap:
         return ChartMap(self.charts, unit * self.weights(theta))
@@ -370,3 +380,10 @@ class _Network:
 
 def _affine(inputs: Floats, layer: Floats) -> Floats:
     return inputs @ layer[:-1] + layer[-1]
+
+
+def _white(features: Floats) -> tuple[Floats, Floats]:
+    """Return features (n, q) with second moments one, and what makes weights of these to weights of the given."""
+    left, values, right = np.linalg.svd(features, full_matrices=False)
+    kept, size = values > LEAST * values[0], np.sqrt(len(features))
+    return np.ascontiguousarray(size * left[:, kept]), size * right[kept].T / values[kept]

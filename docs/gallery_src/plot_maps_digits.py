@@ -1,0 +1,94 @@
+"""
+Digits placed by a map
+======================
+
+t-SNE arranges the samples that it is given, and no others. With a mapping between data and view, a third of the digits
+are enough to learn the view, and the others are placed by it.
+"""
+
+# %%
+# Learn from a third, place all
+# -----------------------------
+# The mapping is linear on each of ten charts, which a map with shapes finds. Its parameters are chosen
+# such that the cost of t-SNE is least.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.neighbors import KNeighborsClassifier
+
+from protolearn import LGMLVQ, MappedEmbedding, MatrixNeuralGas
+from protolearn.embedding.mappings import LocalLinear
+from protolearn.plotting import plot_decision_regions, plot_embedding, plot_image_grid
+
+X, y = load_digits(return_X_y=True)
+X, X_new, y, y_new = train_test_split(X, y, train_size=600, stratify=y, random_state=0)
+
+
+def error(view):
+    """Return how often the nearest training sample in the view is another digit than a new one."""
+    nearest = KNeighborsClassifier(1).fit(view.transform(X), y)
+    return 1 - nearest.score(view.transform(X_new), y_new)
+
+
+charts = LocalLinear(MatrixNeuralGas(10, n_components=5))
+mappings = {"linear": "linear", "linear on charts": charts}
+views = {name: MappedEmbedding(mapping=mapping, random_state=0).fit(X) for name, mapping in mappings.items()}
+
+figure, axes = plt.subplots(1, 2, figsize=(9, 4.8), layout="constrained")
+for ax, (name, view) in zip(axes, views.items()):
+    plot_embedding(view.transform(X_new), y_new, ax=ax)
+    ax.set_title(f"{len(X_new)} new digits, {name}: {error(view):.0%} errors")
+
+# %%
+# Images on a grid
+# ----------------
+# For each cell of a grid, the new digit nearest to its centre.
+
+view = views["linear on charts"]
+figure, ax = plt.subplots(figsize=(8, 8), layout="constrained")
+plot_image_grid(view.transform(X_new), X_new.reshape(-1, 8, 8), y_new, n_cells=24, cmap="gray_r", ax=ax)
+
+# %%
+# What is where
+# -------------
+# The map can be undone on each chart. Images that it would place along a line from the zeros to the ones, and then
+# to the sixes:
+
+stops = [np.median(view.embedding_[y == digit], axis=0) for digit in (0, 1, 6)]
+times = np.linspace(0, 2, 15)
+line = np.column_stack([np.interp(times, [0, 1, 2], column) for column in np.transpose(stops)])
+figure, axes = plt.subplots(1, len(line), figsize=(9, 0.9), layout="constrained")
+for ax, image in zip(axes, view.inverse_transform(line)):
+    ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
+    ax.set_axis_off()
+
+# %%
+# Decisions in the view
+# ---------------------
+# So a classifier of digits can be shown: a place has the class that it gives to the image there. And since the view is
+# a map, there can be a classifier in it as well, here by the five nearest neighbours.
+
+classifier = LGMLVQ(n_components=10, random_state=0).fit(X, y)
+within = KNeighborsClassifier().fit(view.embedding_, y)
+
+figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
+plot_decision_regions(classifier, X_new, y_new, mapping=view, ax=axes[0])
+axes[0].set_title(f"LVQ on 64 pixels, {classifier.score(X_new, y_new):.1%} right")
+plot_decision_regions(within, view.transform(X_new), y_new, ax=axes[1])
+axes[1].set_title(f"neighbours in the view, {within.score(view.transform(X_new), y_new):.1%} right")
+
+# %%
+# A view for the classes
+# ----------------------
+# With the charts of a classifier the map knows which differences matter. Its training digits look perfect, which means
+# little; look at the new ones.
+
+supervised = MappedEmbedding(mapping=LGMLVQ(n_components=5, random_state=0)).fit(X, y)
+figure, ax = plt.subplots(figsize=(5.5, 5), layout="constrained")
+plot_embedding(supervised.transform(X_new), y_new, ax=ax)
+ax.set_title(f"new digits, charts of an LVQ classifier: {error(supervised):.1%} errors")
+
+plt.show()
+# sphinx_gallery_thumbnail_number = 2

@@ -1,0 +1,100 @@
+"""
+A sheet unrolled, and rolled up again
+=====================================
+
+Charting looks at data through many small windows, each of them flat, and glues what it sees to one view. New samples
+have a place in it, and every place in the view is a sample.
+"""
+
+# %%
+# Charts
+# ------
+# A sheet with ten stripes on it has been rolled up. Prototypes with a shape lie on the sheet like tiles: each has a
+# centre, two directions along the sheet, and a share in the samples around it.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.base import clone
+
+from protolearn import Charting
+from protolearn.datasets import make_swiss_roll
+from protolearn.metrics import nearest_neighbor_error, trustworthiness
+from protolearn.plotting import plot_charts, plot_embedding
+
+X, sheet, stripes = make_swiss_roll(2000, random_state=0)
+charting = Charting(n_charts=25, random_state=0).fit(X)
+
+figure = plt.figure(figsize=(9, 4.2), layout="constrained")
+ax = figure.add_subplot(121, projection="3d")
+plot_charts(charting, X, space="data", ax=ax)
+ax.view_init(12, -70)
+plot_charts(charting, X, ax=figure.add_subplot(122))
+
+# %%
+# The view
+# --------
+# The affine maps of the charts are chosen such that charts agree where they overlap. That is an eigenproblem of 75
+# unknowns, whatever the number of samples. The isometry defect tells how far the charts are from keeping lengths: well
+# below 0.3 the sheet lies flat, far above there is a fold. Stripes are still apart: neighbours of another stripe are no
+# more than in the data.
+
+plot_embedding(charting, sheet[:, 0])  # coloured by the angle on the roll
+
+print(f"isometry defect: {charting.isometry_defect_:.3f}")
+print(f"trustworthiness of 12 neighbours: {trustworthiness(X, charting.embedding_, n_neighbors=12):.4f}")
+print(f"nearest neighbours of another stripe: {nearest_neighbor_error(charting.embedding_, stripes):.1%} in the view", end=", ")
+print(f"{nearest_neighbor_error(X, stripes):.1%} in the data")
+
+# %%
+# New samples
+# -----------
+# A map places them by a few products of matrices; nothing is searched for. It agrees with the view that the new samples
+# would have been given themselves: both are compared with the sheet, up to a linear change.
+
+X_new, sheet_new, _ = make_swiss_roll(2000, random_state=1)
+again = clone(charting).fit(X_new)
+
+
+def along_sheet(places, sheet):
+    """Return how much of the variance of the coordinates on the sheet is linear in places."""
+    columns = np.column_stack([places, np.ones(len(places))])
+    left = sheet - columns @ np.linalg.lstsq(columns, sheet, rcond=None)[0]
+    return 1 - left.var(axis=0).sum() / sheet.var(axis=0).sum()
+
+
+print(f"explained by the places of new samples: {along_sheet(charting.transform(X_new), sheet_new):.3f}")
+print(f"explained by a view made of them: {along_sheet(again.embedding_, sheet_new):.3f}")
+
+# %%
+# The way back
+# ------------
+# Each affine map can be undone, so that a grid in the view becomes a net on the roll.
+
+low, high = np.percentile(charting.embedding_, [1, 99], axis=0)
+lines = [np.column_stack([np.full(200, x), np.linspace(low[1], high[1], 200)]) for x in np.linspace(low[0], high[0], 40)]
+lines += [np.column_stack([np.linspace(low[0], high[0], 800), np.full(800, y)]) for y in np.linspace(low[1], high[1], 8)]
+
+figure = plt.figure(figsize=(6, 5), layout="constrained")
+ax = figure.add_subplot(projection="3d")
+ax.scatter(*X.T, s=2, c="0.75")
+for line in lines:
+    ax.plot(*charting.inverse_transform(line).T, color="tab:blue", linewidth=0.8)
+ax.view_init(12, -70)
+
+back = charting.inverse_transform(charting.transform(X_new))
+print(f"distance of new samples from the sheet found: {np.linalg.norm(back - X_new, axis=1).mean():.2f}")
+print(f"radius of the data: {np.linalg.norm(X_new - X_new.mean(axis=0), axis=1).mean():.1f}")
+
+# %%
+# When it goes wrong
+# ------------------
+# With ten charts a window is wider than the gap between two turns, joins them, and the view is folded. The
+# defect says so without knowing the sheet.
+
+few = Charting(n_charts=10, random_state=0).fit(X)
+figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
+plot_charts(few, X, ax=axes[0])
+plot_embedding(few, sheet[:, 0], ax=axes[1])
+
+plt.show()
+# sphinx_gallery_thumbnail_number = 1

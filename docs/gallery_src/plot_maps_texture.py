@@ -1,0 +1,70 @@
+"""
+Waves that go on
+================
+
+A video of water, flames or leaves moves on in the same way, but never repeats itself. Charting makes a curve in a few
+dimensions of it; a new curve that moves likewise is a new video.
+"""
+
+# %%
+# A video as a curve
+# ------------------
+# 160 frames of travelling waves. Frames are reduced to principal components, charts are glued to ten dimensions, and in
+# these the video is a curve. Its first two dimensions:
+
+import matplotlib.pyplot as plt
+import numpy as np
+
+from protolearn.applications import DynamicTexture, LinearDynamicTexture, frame_errors
+from protolearn.datasets import make_dynamic_texture, make_rotating_views
+from protolearn.plotting import plot_trajectory
+
+frames = make_dynamic_texture(160, random_state=0)
+texture = DynamicTexture(10, n_pca=20, random_state=0).fit(frames)
+
+figure, ax = plt.subplots(figsize=(7, 6), layout="constrained")
+plot_trajectory(texture.embedding_[:60, :2], frames[:60], n_images=10, ax=ax)
+
+# %%
+# New frames
+# ----------
+# From the last position, the nearest frames of the video propose their own next steps, and one of these is drawn. That
+# can go on for ever. A linear model of the same dimension is the usual comparison: its waves fade, or grow.
+
+linear = LinearDynamicTexture(10).fit(frames)
+new = {"charts": texture.sample(400, random_state=0), "linear": linear.sample(400, random_state=0)}
+
+times = np.arange(0, 160, 20)
+figure, axes = plt.subplots(3, len(times), figsize=(10, 3.6), layout="constrained")
+for row, (name, video) in zip(axes, {"video": frames, **new}.items()):
+    for ax, time in zip(row, times):
+        ax.imshow(video[time])
+        ax.set(xticks=[], yticks=[], title=f"frame {time}" if name == "video" else "")
+    row[0].set_ylabel(name)
+
+# %%
+# Does it stay like the video? The difference of each new frame from the original that is most like it, in levels of 256:
+
+figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
+for name, video in new.items():
+    errors = frame_errors(video, frames, nearest=True)
+    ax.plot(errors, label=f"{name}: {errors.mean():.1f} on average")
+ax.set(xlabel="frame", ylabel="mean difference of pixels", ylim=(0, None))
+ax.legend()
+
+print(f"frames after the way to ten dimensions and back: {texture.reconstruction_errors_.mean():.1f} levels")
+print(f"numbers stored, relative to the video: {texture.compression_ratio_:.0%}")
+
+# %%
+# A teapot that turns
+# -------------------
+# Where a motion has one degree of freedom, a view in the plane shows it as a line: pictures of a pot that turns by half
+# a circle, in the order of time.
+
+pictures, angles = make_rotating_views(120)
+pot = DynamicTexture(2, n_pca=10, n_charts=6, random_state=0).fit(pictures)
+figure, ax = plt.subplots(figsize=(7, 6), layout="constrained")
+plot_trajectory(pot, pictures, n_images=10, ax=ax)
+
+plt.show()
+# sphinx_gallery_thumbnail_number = 2
