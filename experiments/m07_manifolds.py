@@ -12,7 +12,7 @@ document starts MNG with a range of n / 2 and, as it seems, once; then a chart o
 spoils the view. Here the range starts at 1 from random samples, and of RESTARTS local models the one is taken whose
 charts come nearest to isometries. These settings were chosen on rolls of the seeds 100 to 102; no other set was tuned,
 and all seeds here are others. The document also has no rescaling of the view. Isomap and LLE have three numbers of
-neighbours (20, 30, 40), and run in the first FEW runs only, as does the second fit below.
+neighbours (20, 30, 40), and run in the first FEW runs only; a second fit, below, is made in the first run.
 
 Beyond the document: locally linear coordination (LLC) of the same charts; new samples, 1000 of a second sample, placed
 by the fitted view, with their 1-NN error among the training samples (on grids the second sample has the same nodes and
@@ -56,7 +56,7 @@ from protolearn import Charting, datasets
 from protolearn.metrics import nearest_neighbor_error
 
 TITLE = "artificial manifolds"
-RUNS, FEW = 10, 3
+RUNS, FEW = 10, 2
 RESTARTS = {"swissrole": 20, "swissrole with hole": 20}  # of MNG; elsewhere OTHER_RESTARTS
 OTHER_RESTARTS, MIXTURE_RESTARTS = 10, 4
 N_NEW = 1000
@@ -137,7 +137,7 @@ def one_run(job: tuple[str, int], quick: bool) -> dict[str, Any]:
             f"defect {key}": charting.isometry_defect_,
             f"back {key}": (way_back(charting, X), way_back(charting, new)),
         }
-    if seed < FEW:
+    if not seed:
         both = np.concatenate([X, new])
         models = local_models(MNG, n_charts, n_components, both, starts[MNG])
         for coordination, words in COORDINATIONS.items():
@@ -173,7 +173,7 @@ def result_of(jobs: list[tuple[str, int]], outcomes: list[dict[str, Any]]) -> Re
     rows += [line for name in found for line in our_rows(name, found[name])]
     settings = {
         "runs": {name: len(of[NONE]) for name, of in found.items()},
-        "runs of Isomap, LLE and second fits": FEW,
+        "runs of Isomap and LLE": FEW,
         "seeds": "run number",
         "restarts": f"MNG {RESTARTS}, else {OTHER_RESTARTS}; MoPPCA {MIXTURE_RESTARTS}",
         **SETTINGS,

@@ -14,7 +14,9 @@ dimensions of it; a new curve that moves likewise is a new video.
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.decomposition import PCA
 
+from protolearn import MappedEmbedding
 from protolearn.applications import DynamicTexture, LinearDynamicTexture, frame_errors
 from protolearn.datasets import make_dynamic_texture, make_rotating_views
 from protolearn.plotting import plot_trajectory
@@ -43,7 +45,8 @@ for row, (name, video) in zip(axes, {"video": frames, **new}.items()):
     row[0].set_ylabel(name)
 
 # %%
-# Does it stay like the video? The difference of each new frame from the original that is most like it, in levels of 256:
+# Does it stay like the video? The difference of each new frame from the original that is most like it, in levels of 256.
+# Peaks are where the curve has come to the end of the video, and goes on from an earlier place.
 
 figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
 for name, video in new.items():
@@ -58,12 +61,13 @@ print(f"numbers stored, relative to the video: {texture.compression_ratio_:.0%}"
 # %%
 # A teapot that turns
 # -------------------
-# Where a motion has one degree of freedom, a view in the plane shows it as a line: pictures of a pot that turns by half
-# a circle, in the order of time.
+# Where a motion has one degree of freedom, a view can show it as a line. Pictures of a pot that turns by half a circle,
+# placed by a mapping that keeps the distances along the data as well as it can:
 
-pictures, angles = make_rotating_views(120)
-pot = DynamicTexture(2, n_pca=10, n_charts=6, random_state=0).fit(pictures)
-figure, ax = plt.subplots(figsize=(7, 6), layout="constrained")
+pictures, angles = make_rotating_views(200)
+X = PCA(20).fit_transform(pictures.reshape(len(pictures), -1) / 255)
+pot = MappedEmbedding(cost="isomap", random_state=0).fit(X)
+figure, ax = plt.subplots(figsize=(7, 5), layout="constrained")
 plot_trajectory(pot, pictures, n_images=10, ax=ax)
 
 plt.show()

@@ -289,9 +289,6 @@ def test_new_frames_look_like_the_video_for_ever(kind):
     assert errors.mean() < 0.8 * baseline.mean()
     assert errors[200:].mean() < 1.5 * errors[:200].mean()
     assert errors.max() < baseline.max()
-    if kind == "advection":  # which no linear system knows in advance
-        in_time = [frame_errors(made[:158], frames[2:]).mean() for made in (new, other)]
-        assert in_time[0] < in_time[1]
 
 
 def test_other_local_models(waves):
@@ -346,17 +343,12 @@ def test_a_failed_fit_loses_nothing(waves, texture):
         (np.zeros((3, 4, 4)), "has 3 frames, but at least 4"),
         (np.full((9, 4, 4), np.nan), "NaN"),
         (np.full((9, 4, 4), "a"), "must be numbers"),
-        (np.full((9, 4, 4), 7), "All pixels are the same"),
+        (np.tile(np.arange(16).reshape(4, 4), (9, 1, 1)), "All frames are the same"),
     ],
 )
 def test_wrong_videos(model, frames, message):
     with pytest.raises(ValueError, match=message):
         clone(model).fit(frames)
-
-
-def test_frames_that_do_not_change(waves):
-    with pytest.raises(ValueError, match="frames are the same"):
-        DynamicTexture(2).fit(np.repeat(waves[:1], 10, axis=0))
 
 
 @pytest.mark.parametrize(
@@ -410,15 +402,29 @@ def test_a_second_order_finds_what_one_coordinate_hides():
     assert np.abs(first.sample(90, start=9) - frames[10:]).max() > 1
 
 
-def test_noise_has_the_covariance_of_the_residuals(waves):
-    model = LinearDynamicTexture(5).fit(waves)
+def test_noise_has_the_covariance_of_the_residuals():
+    clouds = make_dynamic_texture(120, (18, 22), kind="advection", random_state=0)
+    model = LinearDynamicTexture(5).fit(clouds)
     positions = model._continue(30_000, None, 0)
     noise = positions[1:] - positions[:-1] @ model.transitions_[0].T
     expected = model.residuals_.T @ model.residuals_ / len(model.residuals_)
     np.testing.assert_allclose(np.cov(noise.T), expected, atol=0.05 * np.diag(expected).max())
-    quiet = LinearDynamicTexture(5, noise=False).fit(waves)
+    quiet = LinearDynamicTexture(5, noise=False).fit(clouds)
     positions = quiet._continue(50, None, 0)
     np.testing.assert_allclose(positions[1:], positions[:-1] @ model.transitions_[0].T, atol=1e-6)
+
+
+def test_a_system_that_grows_is_given_up():
+    growing = (
+        1.1 ** np.arange(60)[:, None, None] * np.where(np.arange(60) % 2, 1, -1)[:, None, None] * np.ones((1, 2, 2))
+    )
+    model = LinearDynamicTexture(1, noise=False).fit(growing)
+    assert model.spectral_radius_ == pytest.approx(1.1, abs=0.01)
+    assert model.sample(50).shape == (50, 2, 2)
+    with pytest.raises(
+        ValueError, match=r"not stable \(spectral radius 1.\d+\) and has left all bounds after \d+ frames"
+    ):
+        model.sample(5000)
 
 
 def test_too_few_frames_for_a_linear_system(waves):

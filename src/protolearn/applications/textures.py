@@ -24,6 +24,7 @@ __all__ = ["DynamicTexture", "LinearDynamicTexture", "Trajectory", "frame_errors
 Floats = NDArray[np.float64]
 
 LOST = 0.03  # stretch of a direction by the map of a chart, relative to the largest, below which it is not undone
+FAR = 1e30  # positions beyond which a linear system is given up
 FLOOR = 0.05  # least variance along a direction of a chart, relative to the mean: charts have few frames
 
 
@@ -50,10 +51,10 @@ class _Texture(BaseEstimator):
         """
         self._check_parameters()
         frames = read_video(X) if isinstance(X, str | PathLike) else check_frames(X)
+        if (frames == frames[0]).all():
+            raise ValueError("All frames are the same, so there is no movement to learn; give frames that differ.")
         with undone_on_error(self):
             self._limits, self._dtype = (frames.min(), frames.max()), frames.dtype
-            if self._limits[0] == self._limits[1]:
-                raise ValueError("All pixels are the same, so there is no texture to learn; give frames that differ.")
             self._basis = Eigenimages.of(frames, self._n_eigenimages)
             self.mean_frame_, self.eigenimages_ = self._basis.mean, self._basis.images
             self.embedding_ = self._embed(self._basis.project(frames))
@@ -418,6 +419,11 @@ class LinearDynamicTexture(_Texture):
         curve = np.concatenate([start, np.empty((n_frames, d))])
         for t in range(p, len(curve)):
             curve[t] = noise[t - p] + sum(a @ curve[t - lag] for lag, a in enumerate(self.transitions_, start=1))
+            if np.abs(curve[t]).max() > FAR:
+                raise ValueError(
+                    f"The linear system is not stable (spectral radius {self.spectral_radius_:.3f}) and has left all "
+                    f"bounds after {t - p} frames; make fewer, or change n_components or order."
+                )
         return curve[p:]
 
 

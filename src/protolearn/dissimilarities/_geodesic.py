@@ -9,7 +9,7 @@ import numpy as np
 from protolearn.core.validation import check_number
 from protolearn.dissimilarities._blocks import Floats
 
-__all__ = ["geodesic"]
+__all__ = ["check_connected", "geodesic"]
 
 
 def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs: int | None = None) -> Floats:
@@ -43,11 +43,20 @@ def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs
     >>> geodesic([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.5]], n_neighbors=1)[0]
     array([0.        , 1.        , 2.        , 3.11803399])
     """
-    from scipy.sparse.csgraph import connected_components, shortest_path
+    from scipy.sparse.csgraph import shortest_path
     from sklearn.neighbors import kneighbors_graph
 
     check_number("n_neighbors", n_neighbors, integer=True, low=1, high=max(1, len(X) - 1))
     graph = kneighbors_graph(X, n_neighbors, mode="distance", metric=metric, n_jobs=n_jobs)
+    check_connected(graph, n_neighbors)
+    distances = shortest_path(graph, method="D", directed=False)
+    return np.minimum(distances, distances.T)  # the two directions of a path are added up with different rounding
+
+
+def check_connected(graph: Any, n_neighbors: int) -> None:
+    """Refuse a sparse graph of neighbours (n, n) that falls apart."""
+    from scipy.sparse.csgraph import connected_components
+
     n_components, parts = connected_components(graph, directed=False)
     if n_components > 1:
         sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5]))
@@ -56,5 +65,3 @@ def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs
             f"{', ...' if n_components > 5 else ''} objects, with no path between them. Raise n_neighbors, or take the "
             "components one by one."
         )
-    distances = shortest_path(graph, method="D", directed=False)
-    return np.minimum(distances, distances.T)  # the two directions of a path are added up with different rounding

@@ -5,7 +5,6 @@ Each is a table with a row for each sample and a column for each training sample
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -15,11 +14,18 @@ from scipy import sparse
 
 from protolearn.core.threads import Threads
 from protolearn.core.validation import check_number
+from protolearn.dissimilarities._geodesic import check_connected
 from protolearn.embedding._base import Samples
 from protolearn.embedding._local_weights import _weights_of, reconstruction_weights
 from protolearn.embedding._neighbors import all_pairs, nearest_in_matrix, nearest_vectors
 from protolearn.embedding._sne import FEW, MOST_PAIRS
-from protolearn.embedding.affinities import Neighbors, calibrated, conditional_affinities, joint_affinities
+from protolearn.embedding.affinities import (
+    Neighbors,
+    calibrated,
+    check_perplexity,
+    conditional_affinities,
+    joint_affinities,
+)
 
 __all__ = [
     "Affinities",
@@ -71,7 +77,7 @@ class Affinities:
     def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Any:
         """Return affinities (n, n), of all pairs or, for more than a few samples, of neighbours."""
         n = len(samples)
-        _check_perplexity(self.perplexity, n)
+        check_perplexity(self.perplexity, n)
         neighbors = all_pairs(samples.all_squares()) if n <= FEW else _nearest(samples, self._reach(n), threads, rng)
         conditional = conditional_affinities(neighbors, calibrated(neighbors.squares, self.perplexity, threads)[0])
         return joint_affinities(conditional) if self.symmetric else conditional
@@ -236,7 +242,7 @@ class Reconstruction:
         """Return weights (n, n), each row of which sums to 1."""
         vectors = _vectors(samples)
         neighbors = _nearest(samples, self.n_neighbors, threads, rng)
-        _check_connected(_in_rows(np.ones(neighbors.squares.shape), neighbors.indices, len(samples)), self.n_neighbors)
+        check_connected(_in_rows(np.ones(neighbors.squares.shape), neighbors.indices, len(samples)), self.n_neighbors)
         return reconstruction_weights(vectors, neighbors.indices, self.regularization)
 
     def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
@@ -280,7 +286,7 @@ def _graph(samples: Samples, k: int, threads: Threads, rng: RandomState) -> Any:
     edges, first = np.unique(places, return_index=True)
     # Built from its entries, since sums and maxima of sparse matrices would lose edges of length zero.
     graph = sparse.csr_array((np.tile(squares.ravel(), 2)[first], (edges // n, edges % n)), shape=(n, n))
-    _check_connected(graph, k)
+    check_connected(graph, k)
     return graph
 
 
@@ -301,33 +307,4 @@ def _refuse_many(samples: Samples) -> None:
         raise ValueError(
             f"All pairs of n_samples={len(samples)} are too many to be compared one by one; train on a part of the "
             "samples, or use a cost of neighbours, such as 'tsne'."
-        )
-
-
-def _check_perplexity(perplexity: float, n: int) -> None:
-    check_number("perplexity", perplexity, low=1, open_low=True)
-    if perplexity > n - 1:
-        raise ValueError(
-            f"perplexity={perplexity:g} is more than the {n - 1} neighbours that each of n_samples={n} has; "
-            f"choose about a third of the samples, {n / 3:.3g}."
-        )
-    if perplexity > n / 3:
-        warnings.warn(
-            f"perplexity={perplexity:g} is more than a third of n_samples={n}: nearly all samples count as "
-            f"neighbours of each other, and the view shows little. Choose at most {n / 3:.3g}.",
-            UserWarning,
-            stacklevel=4,
-        )
-
-
-def _check_connected(graph: Any, n_neighbors: int) -> None:
-    from scipy.sparse.csgraph import connected_components
-
-    n_components, parts = connected_components(graph, directed=False)
-    if n_components > 1:
-        sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5]))
-        raise ValueError(
-            f"With n_neighbors={n_neighbors} the graph of neighbours falls into {n_components} components, of {sizes}"
-            f"{', ...' if n_components > 5 else ''} samples, which nothing would hold together. Raise n_neighbors, or "
-            "take the components one by one."
         )

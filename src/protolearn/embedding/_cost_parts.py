@@ -17,9 +17,9 @@ from sklearn.utils import gen_batches
 from protolearn.core.threads import Threads
 from protolearn.core.validation import check_number, check_option
 from protolearn.embedding._exact import TINY, Exact, floors
-from protolearn.embedding._fast import Fast, degree
+from protolearn.embedding._fast import Fast, is_tame
 from protolearn.embedding.divergences import Divergence
-from protolearn.embedding.view import Kernel, Student
+from protolearn.embedding.view import Kernel
 
 __all__ = [
     "Constraint",
@@ -349,7 +349,8 @@ class _Forces:
 
     def __call__(self, points: Floats) -> tuple[float, Floats]:
         n, d = points.shape
-        forces = self._fast if n > FEW_POINTS and d <= 2 and self._tame else self._exact
+        flat = n > FEW_POINTS and d <= 2 and is_tame(self.divergence, self.kernel)
+        forces = self._fast if flat else self._exact
         share = 1.0 if self.symmetric else 1.0 / n
         return share * forces.value(points, self.divergence), share * forces.step(points, self.divergence).gradient
 
@@ -360,12 +361,6 @@ class _Forces:
     @cached_property
     def _fast(self) -> Fast:
         return Fast(self.p, self.kernel, self.symmetric, self.threads)
-
-    @property
-    def _tame(self) -> bool:
-        pull = self.divergence.pull
-        one_power = pull is None or pull.p_power > 0.0
-        return one_power and (isinstance(self.kernel, Student) or degree(self.divergence) > 0.0)
 
 
 # Constraints

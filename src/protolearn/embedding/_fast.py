@@ -21,7 +21,7 @@ from protolearn.embedding._field import Field, Grid, Waves
 from protolearn.embedding.divergences import Divergence, Pull
 from protolearn.embedding.view import Kernel, Student
 
-__all__ = ["Fast", "degree"]
+__all__ = ["Fast", "is_tame"]
 
 Floats = NDArray[np.float64]
 
@@ -278,6 +278,22 @@ class Fast:
             return values.sum(axis=1)
         ends = np.cumsum(values, axis=1)[:, self.p.indptr[1:] - 1]
         return np.diff(ends, axis=1, prepend=0.0)
+
+
+def is_tame(divergence: Divergence, kernel: Kernel) -> bool:
+    """Return whether a grid can follow the push of a divergence.
+
+    Under a Gaussian kernel it may grow without bounds, and under negative powers of p it is too large for that.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.divergences import ItakuraSaito
+    >>> from protolearn.embedding.view import Gaussian, Student
+    >>> is_tame(ItakuraSaito(), Gaussian()), is_tame(ItakuraSaito(), Student())
+    (False, True)
+    """
+    one_power = divergence.pull is None or divergence.pull.p_power > 0.0
+    return one_power and (isinstance(kernel, Student) or degree(divergence) > 0.0)
 
 
 def degree(divergence: Divergence) -> float:

@@ -18,10 +18,16 @@ from protolearn.core.validation import check_number, check_option, undone_on_err
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples, check_square, power_of_two
 from protolearn.embedding._descent import Descent
 from protolearn.embedding._exact import Exact
-from protolearn.embedding._fast import Fast, degree
+from protolearn.embedding._fast import Fast, is_tame
 from protolearn.embedding._neighbors import all_pairs, graph_neighbors, nearest_in_matrix, nearest_vectors
 from protolearn.embedding._start import classical_scaling, principal_components, spectral
-from protolearn.embedding.affinities import Neighbors, calibrated, conditional_affinities, joint_affinities
+from protolearn.embedding.affinities import (
+    Neighbors,
+    calibrated,
+    check_perplexity,
+    conditional_affinities,
+    joint_affinities,
+)
 from protolearn.embedding.divergences import Divergence, KullbackLeibler, get_divergence
 from protolearn.embedding.view import Gaussian, Kernel, Student
 
@@ -150,7 +156,7 @@ class NeighborEmbedding(Embedding):
         divergence = self._check_parameters()
         with undone_on_error(self), chunk_threads(self.n_jobs) as n_threads:
             data = self._read_graph(X) if self._pairwise and sparse.issparse(X) else self._read_samples(X, self.n_jobs)
-            self._check_perplexity(len(data))
+            check_perplexity(self.perplexity, len(data))
             threads = Threads(n_threads)
             rng = check_random_state(self.random_state)
             self.method_ = self._chosen_method(len(data), divergence)
@@ -199,21 +205,6 @@ class NeighborEmbedding(Embedding):
             check_number("n_neighbors", self.n_neighbors, integer=True, low=2)
         return get_divergence(self.divergence).limit()
 
-    def _check_perplexity(self, n: int) -> None:
-        check_number("perplexity", self.perplexity, low=1, open_low=True)
-        if self.perplexity > n - 1:
-            raise ValueError(
-                f"perplexity={self.perplexity:g} is more than the {n - 1} neighbours that each of n_samples={n} has; "
-                f"choose about a third of the samples, {n / 3:.3g}."
-            )
-        if self.perplexity > n / 3:
-            warnings.warn(
-                f"perplexity={self.perplexity:g} is more than a third of n_samples={n}: nearly all samples count as "
-                f"neighbours of each other, and the view shows little. Choose at most {n / 3:.3g}.",
-                UserWarning,
-                stacklevel=3,
-            )
-
     def _read_graph(self, X: Any) -> Graph:
         read = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
         check_square(read)
@@ -244,7 +235,7 @@ class NeighborEmbedding(Embedding):
 
     def _chosen_method(self, n: int, divergence: Divergence) -> str:
         flat = self.n_components <= 2
-        tame = self._is_tame(divergence)
+        tame = is_tame(divergence, self._kernel())
         if self.method == "fast" and not (flat and tame):
             reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use 2 or 1"
             raise ValueError(f"method='fast' does not work {reason}, or method='exact'.")
@@ -255,15 +246,6 @@ class NeighborEmbedding(Embedding):
                 "n_components=2, or a part of the samples."
             )
         return "exact" if exact else "fast"
-
-    def _is_tame(self, divergence: Divergence) -> bool:
-        """Return whether a grid can follow the push of a divergence.
-
-        Under a Gaussian kernel it may grow without bounds, and under negative powers of p it is too large for that.
-        """
-        pull = divergence.pull
-        one_power = pull is None or pull.p_power > 0.0
-        return one_power and (isinstance(self._kernel(), Student) or degree(divergence) > 0.0)
 
     def _neighbors(self, data: Samples | Graph, threads: Threads, rng: np.random.RandomState) -> Neighbors:
         if isinstance(data, Graph):

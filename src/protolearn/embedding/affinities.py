@@ -6,6 +6,7 @@ neighbours.
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,8 +14,9 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from protolearn.core.threads import Threads
+from protolearn.core.validation import check_number
 
-__all__ = ["Neighbors", "calibrated", "conditional_affinities", "joint_affinities"]
+__all__ = ["Neighbors", "calibrated", "check_perplexity", "conditional_affinities", "joint_affinities"]
 
 Floats = NDArray[np.float64]
 
@@ -29,6 +31,31 @@ class Neighbors(NamedTuple):
 
     squares: Floats
     indices: NDArray[Any] | None
+
+
+def check_perplexity(perplexity: float, n: int) -> None:
+    """Refuse a perplexity that n samples cannot have, and warn of one that shows little.
+
+    Examples
+    --------
+    >>> check_perplexity(30.0, 20)
+    Traceback (most recent call last):
+    ...
+    ValueError: perplexity=30 is more than the 19 neighbours that each of n_samples=20 has; choose about a third of ...
+    """
+    check_number("perplexity", perplexity, low=1, open_low=True)
+    if perplexity > n - 1:
+        raise ValueError(
+            f"perplexity={perplexity:g} is more than the {n - 1} neighbours that each of n_samples={n} has; "
+            f"choose about a third of the samples, {n / 3:.3g}."
+        )
+    if perplexity > n / 3:
+        warnings.warn(
+            f"perplexity={perplexity:g} is more than a third of n_samples={n}: nearly all samples count as "
+            f"neighbours of each other, and the view shows little. Choose at most {n / 3:.3g}.",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
 def calibrated(squares: Floats, perplexity: float, threads: Threads | None = None) -> tuple[Floats, Floats]:
