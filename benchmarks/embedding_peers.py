@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.embedding import GAMMA, ViewTask
 from benchmarks.registry import OURS, competitor
 
-__all__: list[str] = []
+__all__ = ["OWN", "PEERS", "open_tsne_model", "umap_model"]
 
 Fitted = tuple[np.ndarray, bool]
 
@@ -49,11 +49,7 @@ def our_alpha_tsne(X: np.ndarray, task: ViewTask) -> Fitted:
 @competitor("openTSNE", *SMALL, package="openTSNE", **PEERS, threads=(1, 2))
 @competitor("openTSNE", "view-mnist-all", package="openTSNE", **PEERS, threads=(2,))
 def open_tsne(X: np.ndarray, task: ViewTask) -> Fitted:
-    from openTSNE import TSNE
-
-    method = "fft" if task.large else "auto"
-    model = TSNE(perplexity=task.perplexity, n_jobs=_threads(), negative_gradient_method=method, random_state=0)
-    return np.asarray(model.fit(X)), True
+    return open_tsne_model(task.perplexity, task.large).fit_transform(X), True
 
 
 @competitor("scikit-learn (TSNE)", *SMALL, package="scikit-learn", environment="own")
@@ -66,13 +62,7 @@ def sklearn_tsne(X: np.ndarray, task: ViewTask) -> Fitted:
 @competitor("umap-learn", *SMALL, package="umap-learn", **PEERS)
 @competitor("umap-learn", "view-mnist-all", package="umap-learn", **PEERS, threads=(2,))
 def umap(X: np.ndarray, task: ViewTask) -> Fitted:
-    # With a seed it takes one thread. The search for neighbours that it has for 4,096 samples and more is asked for, so
-    # that the first call compiles it.
-    from umap import UMAP
-
-    seed = 0 if _threads() == 1 else None
-    model = UMAP(n_jobs=_threads(), force_approximation_algorithm=task.large, random_state=seed)
-    return model.fit_transform(X), False
+    return umap_model(task.large).fit_transform(X), False
 
 
 @competitor("pacmap", *SMALL, package="pacmap", **PEERS)
@@ -95,6 +85,22 @@ def sklearn_quality(X: np.ndarray, Y: np.ndarray, y: np.ndarray, k: int) -> floa
     from sklearn.manifold import trustworthiness
 
     return trustworthiness(X, Y, n_neighbors=k)
+
+
+def open_tsne_model(perplexity: float, large: bool) -> Any:
+    from openTSNE.sklearn import TSNE
+
+    method = "fft" if large else "auto"
+    return TSNE(perplexity=perplexity, n_jobs=_threads(), negative_gradient_method=method, random_state=0)
+
+
+def umap_model(large: bool) -> Any:
+    # With a seed it takes one thread. The search for neighbours that it has for 4,096 samples and more is asked for, so
+    # that the first call compiles it.
+    from umap import UMAP
+
+    seed = 0 if _threads() == 1 else None
+    return UMAP(n_jobs=_threads(), force_approximation_algorithm=large, random_state=seed)
 
 
 def _threads() -> int:

@@ -10,6 +10,8 @@ from benchmarks import (  # noqa: F401 (the peers register themselves)
     embedding,
     embedding_peers,
     map_peers,
+    mapping,
+    mapping_peers,
     maps,
     relational,
     relational_peers,
@@ -35,6 +37,7 @@ FAMILIES = (
     Family("shapes", "Maps of prototypes with a shape", shapes.TASKS),
     Family("relational", "Maps of dissimilarities", relational.TASKS),
     Family("embedding", "Views of data", embedding.TASKS),
+    Family("mapping", "New samples in a view", mapping.TASKS),
     Family("lvq", "Classifiers", classifiers.TASKS),
 )
 TASKS = {name: task for family in FAMILIES for name, task in family.tasks.items()}

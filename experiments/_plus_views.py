@@ -44,6 +44,7 @@ __all__ = [
     "best",
     "claim_rows",
     "draw_pairs",
+    "draw_points",
     "error_rows",
     "held_out_rows",
     "models",

@@ -92,7 +92,7 @@ def rows_of(found: dict[str, list[Seen]]) -> list[Row]:
     )
     Q, B = ({name: curves.mean(axis=0) for name, curves in part.items()} for part in (q, b))
     gain = float((Q[MAPPED] - Q[PRINCIPAL])[:20].min())
-    share = float((np.abs(B[MAPPED]) / B[PRINCIPAL])[4:50].max())
+    share = float((np.abs(B[MAPPED][4:50]) / B[PRINCIPAL][4:50]).max())
     least, medium = float(B[PRINCIPAL][4:50].min()), float(B[MAPPED][49:150].min())
     separates = error[MAPPED].mean() < 0.1
     rows = [

@@ -18,7 +18,9 @@ Rule, fixed before the run: an error is reproduced if it is at most TOLERANCE ab
 dimensions: within TOLERANCE). Otherwise "same order" if the local mapping is better than the network, on training
 samples and on all. The local mapping has "a higher Q" if so on the mean for all K up to 500. The target for the other
 90 % is at most the printed error of the local mapping on all samples. A smoke run with two tenths and 50 iterations was
-seen before; nothing was changed after it.
+seen before; nothing was changed after it. Added later: the default mapping of the library, which has many small charts
+(a sixth of the training samples, two coordinates each) and came after the first runs, and the target for it and for the
+linear mapping.
 """
 
 from __future__ import annotations
@@ -33,9 +35,22 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
 from experiments._lvq import COLOURS, segmentation
+from experiments._plus_views import draw_points, scaled
 from experiments._protocol import Array, canvas, repeat
-from experiments._report import MISSED, NO_NUMBER, ORDER, REPRODUCED, SKIPPED, Result, Row, holds, judge, report, row
-from experiments._sone_views import draw_view
+from experiments._report import (
+    ADDED,
+    MISSED,
+    NO_NUMBER,
+    ORDER,
+    REPRODUCED,
+    SKIPPED,
+    Result,
+    Row,
+    holds,
+    judge,
+    report,
+    row,
+)
 from protolearn import MappedEmbedding, NeuralGas
 from protolearn.embedding.costs import tsne
 from protolearn.embedding.mappings import LocalLinear, Network
@@ -47,6 +62,7 @@ TENTH = 231
 TOLERANCE = 0.03
 LOCAL, NETWORK = "local linear", "network"
 LINEAR, SOFT, PRINCIPAL = "linear", "local linear, soft borders", "PCA, two dimensions"
+DEFAULT = "local linear, many small charts"
 PRINTED = {LOCAL: (0.21, 0.16), NETWORK: (0.5, 0.32)}  # training samples, all
 TEN_DIMENSIONS = 0.054
 SCORES = {
@@ -57,6 +73,13 @@ SCORES = {
     "alone_5": "5-NN, other 90 % alone",
     "alone_1": "1-NN, other 90 % alone",
 }
+# why a row is not reproduced, by a phrase of its quantity
+REMARKS = {
+    "gain of Q": "our network is much better than the printed one",
+    "among training samples": "neighbours are a tenth of the samples only; the printed error is among all samples",
+    "alone": "within one standard deviation of the target",
+}
+PARTS = ("train", "full")
 LARGEST, EVERY = 500, 3
 
 
@@ -94,8 +117,8 @@ def run(quick: bool = False) -> Result:
     data = {
         "y": y[::EVERY],
         "y train": y[train],
-        "points": {name: found[name][0].points[::EVERY] for name in (LOCAL, NETWORK)},
-        "train": {name: found[name][0].points[train] for name in (LOCAL, NETWORK)},
+        "points": {name: scaled(found[name][0].points[::EVERY]) for name in (LOCAL, NETWORK)},
+        "train": {name: scaled(found[name][0].points[train]) for name in (LOCAL, NETWORK)},
         "q": {name: mean_curve(runs, "q") for name, runs in found.items()},
         "b": {name: mean_curve(runs, "b") for name, runs in found.items()},
     }
@@ -105,10 +128,11 @@ def run(quick: bool = False) -> Result:
 def models() -> dict[str, tuple[Any, float]]:
     """Return mappings and perplexities."""
     return {
-        LOCAL: (LocalLinear(NeuralGas(14), n_coordinates=10), 50.0),
+        LOCAL: (LocalLinear(NeuralGas(14), n_coordinates=10, gating="crisp"), 50.0),
         NETWORK: (Network((100, 100, 500)), 25.0),
         LINEAR: ("linear", 50.0),
         SOFT: (LocalLinear(NeuralGas(14), n_coordinates=10, gating="rank"), 50.0),
+        DEFAULT: ("local", 50.0),
         PRINCIPAL: (None, 0.0),
     }
 
@@ -161,10 +185,10 @@ def mean_curve(runs: list[Outcome], measure: str) -> Array:
 
 
 def table_rows(found: dict[str, list[Outcome]], X: Array, y: Array) -> list[Row]:
-    better = [values(found[LOCAL], part).mean() < values(found[NETWORK], part).mean() for part in ("train", "full")]
+    better = [values(found[LOCAL], part).mean() < values(found[NETWORK], part).mean() for part in PARTS]
     rows = []
     for name, printed in PRINTED.items():
-        for part, error in zip(("train", "full"), printed):
+        for part, error in zip(PARTS, printed):
             ours = values(found[name], part)
             verdict = REPRODUCED if ours.mean() <= error + TOLERANCE else ORDER if all(better) else MISSED
             rows.append(row(f"{SCORES[part]}, {name}", error, ours, verdict))
@@ -184,20 +208,22 @@ def statements(found: dict[str, list[Outcome]]) -> list[Row]:
 
 
 def record_rows(found: dict[str, list[Outcome]]) -> list[Row]:
-    return [
-        row(f"{words}, {name}", None, values(runs, score), NO_NUMBER)
-        for name, runs in found.items()
-        for score, words in SCORES.items()
-        if name not in PRINTED or (name == NETWORK and score not in ("train", "full"))
-    ]
+    rows = []
+    for name, runs in found.items():
+        for score, words in SCORES.items():
+            if name not in PRINTED or (name == NETWORK and score not in PARTS):
+                target = f"at most {PRINTED[LOCAL][1]}" if name in (LINEAR, DEFAULT) and score not in PARTS else None
+                verdict = ADDED if target or name == DEFAULT else NO_NUMBER
+                rows.append(row(f"{words}, {name}", target, values(runs, score), verdict))
+    return rows
 
 
 def draw(result: Result) -> Figure:
     data = result["data"]
     figure, axes = canvas(2, 3, (4.0, 3.6))
     for line, name in zip(axes, (LOCAL, NETWORK)):
-        draw_view(line[0], data["train"][name], data["y train"], f"{name}, training samples")
-        draw_view(line[1], data["points"][name], data["y"], f"{name}, all samples")
+        draw_points(line[0], data["train"][name], data["y train"], f"{name}, training samples")
+        draw_points(line[1], data["points"][name], data["y"], f"{name}, all samples")
     for ax, measure in zip(axes[:, 2], "qb"):
         draw_curves(ax, data[measure], measure.upper())
     axes[0, 2].legend(frameon=False, fontsize=7)

@@ -66,6 +66,13 @@ PRINTED = {
 UNFOLDING = {"MVU": 0.40, "MVU+": 0.16}
 KERNEL_PCA = 0.41
 GAMMAS = (0.001, 0.01, 0.1)  # of kernel PCA
+# why a row is not reproduced, by a phrase of its quantity
+REMARKS = {
+    "naive": "each prototype has axes of its own, so that fields of both classes may fall on each other, by chance",
+    "kernel PCA": "better than printed; other data, and the document does not give its widths",
+    "PCA": "other data; the error of PCA differs from sample to sample, 0.24 to 0.38",
+    "Isomap": "other data; better than printed with more neighbours",
+}
 
 
 def run(quick: bool = False) -> Result:

@@ -1,4 +1,4 @@
-"""The order of the gallery: maps, from a first one to your own, with shapes, of dissimilarities; views, and maps to them; classifiers."""
+"""The order of the gallery: maps, with shapes, of dissimilarities; views, and maps to them; classifiers."""
 
 ORDER = (
     *("wine_map", "lattices", "gas_graph", "magnification", "stream", "reject", "customise"),

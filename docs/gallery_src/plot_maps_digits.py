@@ -9,8 +9,8 @@ are enough to learn the view, and the others are placed by it.
 # %%
 # Learn from a third, place all
 # -----------------------------
-# The mapping is linear on each of ten charts, which a map with shapes finds. Its parameters are chosen
-# such that the cost of t-SNE is least.
+# The mapping is linear on each of a hundred charts, small pieces of the data around the prototypes of k-means. Its
+# parameters are chosen such that the cost of t-SNE is least.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,7 +19,6 @@ from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
 from protolearn import LGMLVQ, MappedEmbedding, MatrixNeuralGas
-from protolearn.embedding.mappings import LocalLinear
 from protolearn.plotting import plot_decision_regions, plot_embedding, plot_image_grid
 
 X, y = load_digits(return_X_y=True)
@@ -32,9 +31,10 @@ def error(view):
     return 1 - nearest.score(view.transform(X_new), y_new)
 
 
-charts = LocalLinear(MatrixNeuralGas(10, n_components=5))
-mappings = {"linear": "linear", "linear on charts": charts}
-views = {name: MappedEmbedding(mapping=mapping, random_state=0).fit(X) for name, mapping in mappings.items()}
+views = {
+    "linear": MappedEmbedding(mapping="linear", random_state=0).fit(X),
+    "linear on charts": MappedEmbedding(random_state=0).fit(X),
+}
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 4.8), layout="constrained")
 for ax, (name, view) in zip(axes, views.items()):
@@ -51,16 +51,18 @@ figure, ax = plt.subplots(figsize=(8, 8), layout="constrained")
 plot_image_grid(view.transform(X_new), X_new.reshape(-1, 8, 8), y_new, n_cells=24, cmap="gray_r", ax=ax)
 
 # %%
-# What is where
-# -------------
-# The map can be undone on each chart. Images that it would place along a line from the zeros to the ones, and then
-# to the sixes:
+# A way back
+# ----------
+# On each chart the map can be undone. Many small charts are accurate but ragged: between the digits each of them goes on
+# as it likes. Few wide ones that overlap, by a map with shapes, are smoother. Images that such a map would place
+# along a line from the zeros to the ones, and on to the sixes:
 
-stops = [np.median(view.embedding_[y == digit], axis=0) for digit in (0, 1, 6)]
+smooth = MappedEmbedding(mapping=MatrixNeuralGas(10, n_components=5), random_state=0).fit(X)
+stops = [np.median(smooth.embedding_[y == digit], axis=0) for digit in (0, 1, 6)]
 times = np.linspace(0, 2, 15)
 line = np.column_stack([np.interp(times, [0, 1, 2], column) for column in np.transpose(stops)])
 figure, axes = plt.subplots(1, len(line), figsize=(9, 0.9), layout="constrained")
-for ax, image in zip(axes, view.inverse_transform(line)):
+for ax, image in zip(axes, smooth.inverse_transform(line)):
     ax.imshow(image.reshape(8, 8), cmap="gray_r", vmin=0, vmax=16)
     ax.set_axis_off()
 
@@ -74,10 +76,10 @@ classifier = LGMLVQ(n_components=10, random_state=0).fit(X, y)
 within = KNeighborsClassifier().fit(view.embedding_, y)
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
-plot_decision_regions(classifier, X_new, y_new, mapping=view, ax=axes[0])
-axes[0].set_title(f"LVQ on 64 pixels, {classifier.score(X_new, y_new):.1%} right")
+plot_decision_regions(classifier, X_new, y_new, mapping=smooth, ax=axes[0])
+axes[0].set_title(f"LVQ on 64 pixels: {classifier.score(X_new, y_new):.1%} right")
 plot_decision_regions(within, view.transform(X_new), y_new, ax=axes[1])
-axes[1].set_title(f"neighbours in the view, {within.score(view.transform(X_new), y_new):.1%} right")
+axes[1].set_title(f"neighbours in the view: {within.score(view.transform(X_new), y_new):.1%} right")
 
 # %%
 # A view for the classes

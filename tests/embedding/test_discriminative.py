@@ -20,6 +20,7 @@ from sklearn.manifold import TSNE as TheirTSNE
 from sklearn.neighbors import kneighbors_graph
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
+from sklearn.utils import get_tags
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolearn import (
@@ -471,6 +472,7 @@ def test_the_default_perplexity_suits_few_samples():
     model = DiscriminativeEmbedding().fit(X[::10], Y[::10])
     assert model.embedding_estimator_.perplexity == 5.0
     assert isinstance(model.classifier_, LGMLVQ)
+    assert get_tags(model).target_tags.required
 
 
 def test_names_of_features_and_of_coordinates():

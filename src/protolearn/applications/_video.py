@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from protolearn.applications._frames import check_frames
 from protolearn.core.validation import check_number
 
-__all__ = ["read_video", "write_video"]
+__all__ = ["read_video", "video_kind", "write_video"]
 
 Frames = NDArray[np.uint8]
 FilePath = str | PathLike[str]
@@ -119,14 +119,19 @@ def write_video(path: FilePath, frames: ArrayLike, fps: float = 25) -> None:
     (20, 36, 44, 3)
     """
     check_number("fps", fps, low=0, open_low=True)
-    pictures = _in_colour(frames)
-    kind = Path(path).suffix.lower()
+    pictures, kind = _in_colour(frames), video_kind(path)
     if kind == ".gif":
         _write_gif(path, pictures, fps)
-    elif kind in FORMATS:
-        _encode(path, pictures, fps, FORMATS[kind])
     else:
+        _encode(path, pictures, fps, FORMATS[kind])
+
+
+def video_kind(path: FilePath) -> str:
+    """Return the end of a file's name, which must be one that a video can be written to."""
+    kind = Path(path).suffix.lower()
+    if kind not in (*FORMATS, ".gif"):
         raise ValueError(f"{path} must end in {', '.join(FORMATS)} or .gif, which says how to write the video.")
+    return kind
 
 
 def _encode(path: FilePath, frames: Frames, fps: float, form: _Format) -> None:

@@ -24,7 +24,6 @@ __all__ = ["DynamicTexture", "LinearDynamicTexture", "Trajectory", "frame_errors
 Floats = NDArray[np.float64]
 
 LOST = 0.03  # stretch of a direction by the map of a chart, relative to the largest, below which it is not undone
-FAR = 1e30  # positions beyond which a linear system is given up
 FLOOR = 0.05  # least variance along a direction of a chart, relative to the mean: charts have few frames
 
 
@@ -250,7 +249,7 @@ class DynamicTexture(_Texture):
     >>> frames = make_dynamic_texture(120, kind="rotation", random_state=0)
     >>> texture = DynamicTexture(10, n_pca=20, random_state=0).fit(frames)
     >>> new = texture.sample(300, random_state=0)
-    >>> new.shape, bool(frame_errors(new, frames, nearest=True).max() < 10)
+    >>> new.shape, bool(frame_errors(new, frames, nearest=True).mean() < 5)
     ((300, 36, 44, 3), True)
     """
 
@@ -352,7 +351,8 @@ class LinearDynamicTexture(_Texture):
     residuals_ : ndarray of shape (n_frames - order, n_components)
         What they leave unexplained of each training frame.
     spectral_radius_ : float
-        Largest modulus of an eigenvalue of the system; above 1, it grows without bound.
+        Largest modulus of an eigenvalue of the system of least squares. Above 1 it would grow without bound; all are
+        then divided by this number.
     reconstruction_errors_ : ndarray of shape (n_frames,)
         Mean absolute difference of the pixels of each training frame from those of its principal components.
     compression_ratio_ : float
@@ -399,10 +399,12 @@ class LinearDynamicTexture(_Texture):
             )
         past = np.hstack([scores[p - lag : n - lag] for lag in range(1, p + 1)])
         slopes = np.linalg.lstsq(past, scores[p:], rcond=None)[0]
-        self.transitions_ = slopes.reshape(p, d, d).transpose(0, 2, 1)
         self.residuals_ = scores[p:] - past @ slopes
         companion = np.vstack([slopes.T, np.eye((p - 1) * d, p * d)])
         self.spectral_radius_ = float(np.abs(np.linalg.eigvals(companion)).max())
+        # This divides all eigenvalues by the same number.
+        shrinkage = max(1.0, self.spectral_radius_) ** np.arange(1, p + 1)
+        self.transitions_ = slopes.reshape(p, d, d).transpose(0, 2, 1) / shrinkage[:, None, None]
         return scores
 
     def _continue(self, n_frames: int, start: Any, random_state: Any) -> Floats:
@@ -419,11 +421,6 @@ class LinearDynamicTexture(_Texture):
         curve = np.concatenate([start, np.empty((n_frames, d))])
         for t in range(p, len(curve)):
             curve[t] = noise[t - p] + sum(a @ curve[t - lag] for lag, a in enumerate(self.transitions_, start=1))
-            if np.abs(curve[t]).max() > FAR:
-                raise ValueError(
-                    f"The linear system is not stable (spectral radius {self.spectral_radius_:.3f}) and has left all "
-                    f"bounds after {t - p} frames; make fewer, or change n_components or order."
-                )
         return curve[p:]
 
 

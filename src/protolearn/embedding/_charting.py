@@ -330,6 +330,7 @@ class Charting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         k, m = len(charts), self.n_components
         weights, eigenvalues = np.zeros((k, m + 1, m)), np.zeros(m)
         defect, edge, gap = 0.0, 0.0, 0.0
+        reach = float(np.sqrt(charts.reaches().mean())) if self.rescale else 1.0 / np.sqrt(len(X))
         for group in np.unique(groups):
             own = groups == group
             rows = np.flatnonzero(shares[:, own].any(axis=1))
@@ -346,7 +347,7 @@ class Charting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 part[:, m, 0] += edge - positions[:, 0].min() + gap
                 part[:, m, 1:] -= positions[:, 1:].mean(axis=0)
                 width = float(np.ptp(positions[:, 0]))
-                edge, gap = edge + gap + width, GAP * max(width, gap / GAP)
+                edge, gap = edge + gap + width, GAP * max(width, gap / GAP, reach)
             weights[own] = part
             eigenvalues = np.maximum(eigenvalues, costs)
             defect += part_defect * len(rows) / len(X)

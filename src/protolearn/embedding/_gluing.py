@@ -185,7 +185,7 @@ def whitened(z: Floats, shares: Floats, thin: float = THIN) -> Whitened:
         back.append(block)
         constant.append([*np.zeros(q - 1), np.sqrt(mass / n)])
     return Whitened(
-        sparse.hstack(columns, format="csr"), sparse.block_diag(back, format="csr"), np.concatenate(constant)
+        sparse.hstack(columns, format="csr"), sparse.csr_array(sparse.block_diag(back)), np.concatenate(constant)
     )
 
 

@@ -354,12 +354,15 @@ class MappedEmbedding(Embedding):
 
     def _descend(self, objective: Objective, fitted: Fitted, theta: Floats) -> tuple[Floats, list[float], bool]:
         """Return parameters, the costs on the way, and whether it was interrupted."""
-        history = [objective(fitted.forward(theta))[0]]
         reached = theta
 
         def function(parameters: Floats) -> tuple[float, Floats]:
-            value, gradient = objective(fitted.forward(parameters))
-            return value, fitted.pull(parameters, gradient)
+            positions = fitted.forward(parameters)
+            value, gradient = objective(positions)
+            fine, slopes = fitted.penalty(parameters, positions)
+            return value + fine, fitted.pull(parameters, gradient) + slopes
+
+        history = [function(theta)[0]]
 
         def callback(intermediate_result: OptimizeResult) -> None:
             nonlocal reached

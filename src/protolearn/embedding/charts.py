@@ -29,6 +29,8 @@ Floats = NDArray[np.float64]
 
 GATINGS = ("crisp", "density", "distance", "rank")
 FEW_PER_COORDINATE = 3  # samples of a chart, for each of its coordinates and the offset, below which they are few
+N_NEARBY = 3  # prototypes that a chart should reach
+MOST_AT_ONCE = 256  # coordinates of all charts up to which all are computed for every sample
 UNREACHED = 1e100  # what a chart that does not reach a position falls behind others
 BLOCK_ENTRIES = 1 << 18  # numbers computed of some samples at a time
 
@@ -151,17 +153,30 @@ class Charts:
         origin = self.centers.mean(axis=0)
         slopes = np.swapaxes(self.axes, 1, 2) @ blocks[:, :m]  # (k, d, c)
         starts = blocks[:, m] - np.einsum("kd,kdc->kc", self.centers - origin, slopes)
-        columns = np.ascontiguousarray(slopes.transpose(1, 0, 2).reshape(d, -1), dtype=X.dtype)
-        starts, origin = starts.astype(X.dtype), origin.astype(X.dtype)
+        slopes, starts, origin = (part.astype(X.dtype) for part in (slopes, starts, origin))
         places = np.empty((len(X), blocks.shape[2]), X.dtype)
+        if self.gating.kind == "crisp" and slopes.size > MOST_AT_ONCE * d:
+            winners = _nearest(self.model, X)
+            for rows in gen_batches(len(X), max(1, BLOCK_ENTRIES // slopes[0].size)):
+                own = winners[rows]
+                places[rows] = np.matmul((X[rows] - origin)[:, None], slopes[own])[:, 0] + starts[own]
+            return places
+        columns = np.ascontiguousarray(slopes.transpose(1, 0, 2).reshape(d, -1))
         for rows in gen_batches(len(X), max(256, BLOCK_ENTRIES // (d + columns.shape[1]))):
             local = ((X[rows] - origin) @ columns).reshape(-1, *starts.shape) + starts
-            distances = self.distances(X[rows])
             if self.gating.kind == "crisp":
-                places[rows] = local[np.arange(len(local)), distances.argmin(axis=1)]
+                places[rows] = local[np.arange(len(local)), _nearest(self.model, X[rows])]
             else:
-                places[rows] = np.einsum("nk,nkc->nc", self.gating.shares(distances).astype(X.dtype), local)
+                places[rows] = np.einsum("nk,nkc->nc", self.shares(X[rows]).astype(X.dtype), local)
         return places
+
+    def reaches(self) -> Floats:
+        """Return how far (k,) the coordinates of each chart have to reach: the mean square of nearby prototypes."""
+        if len(self) == 1:
+            return np.zeros(1)
+        squares = np.square(self.coordinates(self.centers)).sum(axis=2)
+        np.fill_diagonal(squares, np.inf)
+        return np.sort(squares, axis=0)[: min(N_NEARBY, len(self) - 1)].mean(axis=0)
 
     def invert(self, Y: Floats, weights: Floats) -> Floats:
         """Return the samples (n, d) that would be placed at Y, each in the chart where it fits best.
@@ -245,7 +260,9 @@ def charts_of(
     """
     if not isinstance(model, PrototypeMap | LVQClassifier):
         raise TypeError(f"{type(model).__name__} has no charts; give a map of vectors or an LVQ classifier.")
-    check_is_fitted(model, "prototypes_")
+    check_is_fitted(model)
+    if not hasattr(model, "prototypes_"):
+        raise TypeError(f"The prototypes of {type(model).__name__} are no vectors, so it has no charts.")
     if X is not None and X.shape[1] != model.n_features_in_:
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(model).__name__} was fitted to {model.n_features_in_}."
@@ -309,6 +326,10 @@ def _distances(model: Any, X: NDArray[Any]) -> NDArray[Any]:
     return model._distances(X)
 
 
+def _nearest(model: Any, X: NDArray[Any]) -> NDArray[Any]:
+    return model._winners(X) if isinstance(model, LVQClassifier) else model._nearest(X)
+
+
 def _axes(model: Any, X: NDArray[Any] | None, n_components: int | None) -> Floats:
     """Return the directions (k, m, d) of the coordinates around each prototype."""
     if isinstance(model, ShapedMap):
@@ -319,7 +340,7 @@ def _axes(model: Any, X: NDArray[Any] | None, n_components: int | None) -> Float
     elif X is None:
         raise ValueError(f"{type(model).__name__} has no directions of its own; give X, the samples around prototypes.")
     else:
-        axes = _local_directions(X, model._nearest(X), len(model.prototypes_), n_components)
+        axes = _local_directions(X, _nearest(model, X), len(model.prototypes_), n_components)
     if n_components is None:
         return np.asarray(axes, np.float64)
     check_number("n_components", n_components, integer=True, low=1)

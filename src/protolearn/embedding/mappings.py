@@ -44,13 +44,16 @@ class Fitted(Protocol):
     """A mapping of given samples, as a function of its parameters, a flat array."""
 
     def start(self, positions: Floats) -> Floats:
-        """Return the parameters with which samples come nearest to given positions (n, c)."""
+        """Return parameters with which samples come near to given positions (n, c)."""
 
     def forward(self, theta: Floats) -> Floats:
         """Return the positions (n, c) of the samples."""
 
     def pull(self, theta: Floats, gradient: Floats) -> Floats:
         """Return the gradient by parameters, from that by positions (n, c)."""
+
+    def penalty(self, theta: Floats, positions: Floats) -> tuple[float, Floats]:
+        """Return what is added to the cost, and its gradient by parameters."""
 
     def solved(self, theta: Floats, unit: float) -> Solved | None:
         """Return the map that the parameters give, with positions in some unit; None if there is none."""
@@ -104,6 +107,9 @@ class LocalLinear:
     gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
         Shares of charts, see `protolearn.embedding.charts.charts_of`. Crisp ones, the default of plain maps, may tear
         the view where charts meet; by ranks, as in neural gas, it is smoother.
+    regularization : float, default=0.1
+        Weight of the mean squared length, relative to the size of the view, by which a chart moves the prototypes next
+        to its own. It keeps new samples in the view where training samples of a chart hardly vary.
 
     Examples
     --------
@@ -116,11 +122,13 @@ class LocalLinear:
     n_charts: int | None = None
     n_coordinates: int | None = None
     gating: str = "auto"
+    regularization: float = 0.1
 
     def __post_init__(self) -> None:
         if self.n_charts is not None:
             check_number("n_charts", self.n_charts, integer=True, low=1)
         check_option("gating", self.gating, ("auto", *GATINGS))
+        check_number("regularization", self.regularization, low=0)
         if self.n_coordinates is not None:
             check_number("n_coordinates", self.n_coordinates, integer=True, low=1)
 
@@ -134,7 +142,7 @@ class LocalLinear:
         charts = charts_of(model, X, n_components=self.n_coordinates, gating=self.gating)
         if self.n_coordinates is None:
             charts = replace(charts, axes=charts.axes[:, :n_components])
-        return _OnCharts(charts, X, n_components)
+        return _OnCharts(charts, X, n_components, self.regularization)
 
 
 @dataclass(frozen=True)
@@ -206,7 +214,14 @@ def get_mapping(mapping: Any) -> Mapping:
     return MAPPINGS[mapping]
 
 
-class _OnFeatures:
+class _Unbound:
+    """A mapping whose parameters are free."""
+
+    def penalty(self, theta: Floats, positions: Floats) -> tuple[float, Floats]:
+        return 0.0, np.zeros_like(theta)
+
+
+class _OnFeatures(_Unbound):
     """Positions that are linear in features of the samples, with parameters for which the features are white.
 
     In white features a step against the gradient moves positions as near as the mapping can to where they would move if
@@ -305,21 +320,36 @@ class _Linear(_OnFeatures):
 
 
 class _OnCharts(_OnFeatures):
-    def __init__(self, charts: Charts, X: NDArray[Any], n_components: int) -> None:
+    def __init__(self, charts: Charts, X: NDArray[Any], n_components: int, regularization: float) -> None:
         self.charts = charts
+        k, m, _ = charts.axes.shape
+        burdens = np.zeros((k, m + 1))
+        burdens[:, :m] = (regularization / k * charts.reaches())[:, None]
+        self.burdens = burdens.ravel()
         within = whitened(charts.coordinates(X).astype(np.float64), charts.shares(X).astype(np.float64), THIN)
         if charts.gating.kind == "crisp":
-            size = np.sqrt(len(X))
-            super().__init__(size * within.features, size * within.back, n_components)
+            white, back = np.sqrt(len(X)) * within.features, np.sqrt(len(X)) * within.back
         else:
             white, back = _white(within.features.toarray())
-            super().__init__(white, within.back @ back, n_components)
+            back = within.back @ back
+        # Parameters on which the penalty is steep move slowly, and start small.
+        pace = 1.0 / np.sqrt(1.0 + self.burdens @ (back * back))
+        super().__init__(white * pace, back * pace, n_components)
+
+    def penalty(self, theta: Floats, positions: Floats) -> tuple[float, Floats]:
+        """Return how far, relative to the size of the view, charts would throw nearby prototypes."""
+        weights = self.weights(theta)
+        gaps = positions - positions.mean(axis=0)
+        size = 1.0 + np.square(gaps).sum() / len(gaps)  # while the view is small, it is not held back from growing
+        value = float(self.burdens @ np.square(weights).sum(axis=1)) / size
+        slopes = (self.back.T @ (self.burdens[:, None] * weights)).ravel() - value / len(gaps) * self.pull(theta, gaps)
+        return value, 2.0 / size * slopes
 
     def solved(self, theta: Floats, unit: float) -> ChartMap:
         return ChartMap(self.charts, unit * self.weights(theta))
 
 
-class _Free:
+class _Free(_Unbound):
     def __init__(self, n_components: int) -> None:
         self.n_components = n_components
 
@@ -336,7 +366,7 @@ class _Free:
         return None
 
 
-class _Network:
+class _Network(_Unbound):
     """Parameters are the layers, one after the other."""
 
     def __init__(self, X: NDArray[Any], sizes: tuple[int, ...], rng: np.random.RandomState) -> None:

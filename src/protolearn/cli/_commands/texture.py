@@ -47,8 +47,10 @@ def texture(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import DynamicTexture, LinearDynamicTexture, read_video, write_video
+        from protolearn.applications._video import video_kind
         from protolearn.cli._commands.demo import as_rich
 
+        video_kind(output)  # before the learning, which takes a while
         originals = read_video(video, size, max_frames)
         models: dict[str, Any] = {
             "charts": DynamicTexture(components, n_charts="auto" if charts is None else charts, random_state=seed),
@@ -61,7 +63,7 @@ def texture(
                 made[name] = model.fit(originals).sample(frames, random_state=seed)
             seconds[name] = perf_counter() - start
         write_video(output, made["charts"], fps)
-        output.with_suffix(".png").write_bytes(contact_sheet({"original": originals[2:], **made}))
+        output.with_suffix(".png").write_bytes(contact_sheet({"original": originals[2 : 2 + frames], **made}))
         console.print(
             as_rich(_errors(f"{output}, {output.with_suffix('.png').name}", models, made, originals, seconds))
         )

@@ -1,0 +1,497 @@
+"""Charting shows planes as they are, unfolds sheets, places new samples as a new fit would, and finds its way back."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.linalg import orthogonal_procrustes
+from scipy.spatial.distance import pdist
+from sklearn.datasets import load_iris, make_s_curve
+from sklearn.decomposition import PCA
+from sklearn.frozen import FrozenEstimator
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+
+from protolearn import (
+    GMLVQ,
+    LGMLVQ,
+    NGPCA,
+    SOM,
+    VQPCA,
+    Charting,
+    KMeans,
+    LLiRaMLVQ,
+    MatrixNeuralGas,
+    MedianKMeans,
+    MixturePPCA,
+    NeuralGas,
+)
+from protolearn.datasets import (
+    make_corner_planes,
+    make_gaussian_surface,
+    make_hd_manifold,
+    make_swiss_roll,
+    make_toroidal_helix,
+    make_twin_peaks,
+)
+from protolearn.embedding import _charting
+from protolearn.metrics import trustworthiness
+
+MAPS = {
+    "matrix": MatrixNeuralGas(6),
+    "low rank": MatrixNeuralGas(6, n_components=2),
+    "ngpca": NGPCA(6, 2),
+    "vqpca": VQPCA(6, 2),
+    "mixture": MixturePPCA(6, 2),
+    "neural gas": NeuralGas(6),
+    "kmeans": KMeans(6),
+    "som": SOM((2, 3)),
+}
+CLASSIFIERS = {"local": LGMLVQ(n_components=2), "global": GMLVQ(n_components=2), "limited": LLiRaMLVQ(n_components=2)}
+COORDINATIONS = ["charting", "llc"]
+
+
+def rng(seed=0):
+    return np.random.RandomState(seed)
+
+
+def plane(n=300, d=5, seed=0):
+    """Return samples of a rectangle in d dimensions, and their coordinates there."""
+    flat = rng(seed).uniform(size=(n, 2)) * [4.0, 1.0]
+    return flat @ np.linalg.qr(rng(seed).normal(size=(d, 2)))[0].T + 3.0, flat
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    """Return samples of a bent sheet with some noise."""
+    return make_s_curve(600, noise=0.02, random_state=0)[0]
+
+
+@pytest.fixture(scope="module")
+def charted(sheet):
+    return Charting(n_charts=10, random_state=0).fit(sheet)
+
+
+def moved_onto(Y, target):
+    """Return positions after the best rotation, reflection and shift onto others."""
+    turn = orthogonal_procrustes(Y - Y.mean(axis=0), target - target.mean(axis=0))[0]
+    return (Y - Y.mean(axis=0)) @ turn + target.mean(axis=0)
+
+
+def relative_error(found, expected):
+    return np.square(found - expected).sum() / np.square(expected - expected.mean(axis=0)).sum()
+
+
+# Planes
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("coordination", COORDINATIONS)
+def test_plane_is_shown_as_it_is(name, coordination):
+    X, flat = plane()
+    charting = Charting(local_model=MAPS[name], coordination=coordination, random_state=0, n_init=1).fit(X)
+    # Neighbours make up samples at the border less well.
+    tolerance = 1e-4 if coordination == "charting" else 1e-2
+    assert relative_error(moved_onto(charting.embedding_, flat), flat) < tolerance**2
+    np.testing.assert_allclose(pdist(charting.embedding_), pdist(flat), atol=tolerance)
+    assert charting.isometry_defect_ < tolerance
+    assert not charting.groups_.any()
+
+
+@pytest.mark.parametrize("name", ["ngpca", "vqpca", "mixture", "low rank"])
+def test_way_back_from_a_plane_is_exact(name):
+    X, _ = plane()
+    charting = Charting(local_model=MAPS[name], random_state=0, n_init=1).fit(X)
+    np.testing.assert_allclose(charting.inverse_transform(charting.embedding_), X, atol=1e-5)
+    new = plane(50, seed=0)[0]
+    np.testing.assert_allclose(charting.inverse_transform(charting.transform(new)), new, atol=1e-5)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_one_chart_is_principal_components(m):
+    X = rng().normal(size=(200, 3)) * [5.0, 2.0, 0.5]
+    charting = Charting(m, n_charts=1, n_init=1).fit(X)
+    expected = PCA(m).fit_transform(X)
+    np.testing.assert_allclose(moved_onto(charting.embedding_, expected), expected, atol=1e-5)
+    white = Charting(m, n_charts=1, n_init=1, rescale=None).fit(X).embedding_
+    np.testing.assert_allclose(white.T @ white, np.eye(m), atol=1e-8)
+    np.testing.assert_allclose(white.sum(axis=0), 0.0, atol=1e-8)
+
+
+def test_eigenvalues_are_what_charts_disagree_by(sheet):
+    charting = Charting(n_charts=8, random_state=0, n_init=1, rescale=None, overlap=0.0).fit(sheet)
+    z, shares = charting.charts_.coordinates(sheet), charting.charts_.shares(sheet)
+    blocks = charting.weights_.reshape(8, 3, 2)
+    images = np.einsum("nkm,kmc->nkc", z, blocks[:, :2]) + blocks[:, 2]
+    disagreement = (shares[:, :, None] * np.square(images - charting.embedding_[:, None])).sum(axis=(0, 1))
+    np.testing.assert_allclose(charting.eigenvalues_, disagreement, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(charting.embedding_.T @ charting.embedding_, np.eye(2), atol=1e-7)
+
+
+# The map and the way back
+
+
+@pytest.mark.parametrize("name", [*MAPS, *CLASSIFIERS])
+@pytest.mark.parametrize("coordination", COORDINATIONS)
+def test_training_samples_have_their_places(sheet, name, coordination):
+    X, model = sheet[:200], (MAPS | CLASSIFIERS)[name]
+    charting = Charting(local_model=model, coordination=coordination, random_state=0, n_init=1)
+    y = (X[:, 0] > 0).astype(int)
+    np.testing.assert_array_equal(charting.fit_transform(X, y), charting.embedding_)
+    np.testing.assert_array_equal(charting.transform(X), charting.embedding_)
+    np.testing.assert_allclose(np.vstack([charting.transform(x[None]) for x in X]), charting.embedding_, atol=1e-9)
+    assert np.isfinite(charting.embedding_).all()
+    assert charting.inverse_transform(charting.embedding_).shape == X.shape
+
+
+@pytest.mark.parametrize("coordination", COORDINATIONS)
+def test_sheet_is_unfolded(sheet, coordination):
+    charting = Charting(n_charts=10, coordination=coordination, random_state=0).fit(sheet)
+    assert trustworthiness(sheet, charting.embedding_, n_neighbors=12) > 0.999
+    assert charting.isometry_defect_ < 0.02
+    assert relative_error(charting.inverse_transform(charting.embedding_), sheet) < 0.002
+
+
+def test_new_samples_are_placed_as_a_new_fit_would(sheet, charted):
+    half = Charting(n_charts=10, random_state=1).fit(sheet[::2])
+    placed, refitted = half.transform(sheet[1::2]), charted.embedding_[1::2]
+    assert relative_error(moved_onto(placed, refitted), refitted) < 1e-3
+    assert relative_error(half.inverse_transform(placed), sheet[1::2]) < 0.003
+
+
+def test_new_samples_are_placed_as_with_the_same_charts_glued_by_all(sheet):
+    frozen = FrozenEstimator(MatrixNeuralGas(10, range_start=1.0, random_state=0).fit(sheet))
+    half = Charting(local_model=frozen, n_init=1).fit(sheet[::2])
+    whole = Charting(local_model=frozen, n_init=1).fit(sheet)
+    assert relative_error(moved_onto(half.transform(sheet), whole.embedding_), whole.embedding_) < 1e-3
+
+
+def test_near_samples_have_near_places(sheet, charted):
+    steps = 1e-6 * rng().normal(size=sheet.shape)
+    moves = np.linalg.norm(charted.transform(sheet + steps) - charted.embedding_, axis=1)
+    assert moves.max() < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("make", "m", "n_charts", "error"),
+    [
+        (make_gaussian_surface, 2, 16, 0.0005),
+        (make_twin_peaks, 2, 32, 0.0045),
+        (make_toroidal_helix, 2, 60, 0.016),
+        (make_hd_manifold, 5, 32, 0.0125),
+    ],
+)
+def test_reconstruction_errors_of_manifolds(make, m, n_charts, error):
+    X = make(random_state=0)[0]
+    charting = Charting(m, n_charts=n_charts, random_state=0, n_init=1).fit(X)
+    assert relative_error(charting.inverse_transform(charting.embedding_), X) < error
+
+
+@pytest.mark.parametrize("far", [10.0, 1000.0])
+def test_far_positions_have_near_samples(sheet, charted, far):
+    center = charted.embedding_.mean(axis=0)
+    Y = center + far * (charted.embedding_ - center)
+    found = charted.inverse_transform(Y)
+    # On a flat chart a position at a multiple of the distance is a sample at about that multiple.
+    assert np.abs(found - sheet.mean(axis=0)).max() < 3.0 * far * np.abs(Y / far - center).max()
+
+
+# Components
+
+
+def test_broken_roll_has_two_components_beside_each_other():
+    X, t = make_swiss_roll(1500, broken=True, random_state=0)[:2]
+    charting = Charting(n_charts=24, random_state=0).fit(X)
+    assert set(charting.groups_) == {0, 1}
+    groups = charting.groups_[charting.labels_]
+    ends = [(charting.embedding_[groups == g, 0].min(), charting.embedding_[groups == g, 0].max()) for g in (0, 1)]
+    (_, first), (second, _) = sorted(ends)
+    assert second > first
+    # Each sample is shared by charts of one component only.
+    shares = charting.charts_.shares(X)
+    assert np.array_equal(shares[:, charting.groups_ == 0].any(axis=1), ~shares[:, charting.groups_ == 1].any(axis=1))
+    assert trustworthiness(X, charting.embedding_, n_neighbors=12) > 0.99
+
+
+@pytest.mark.parametrize("hole", [False, True])
+def test_whole_rolls_have_one_component(hole):
+    X = make_swiss_roll(1500, hole=hole, random_state=0)[0]
+    assert not Charting(n_charts=16, random_state=0).fit(X).groups_.any()
+
+
+def test_corner_is_unfolded():
+    X = make_corner_planes(800, random_state=0)[0]
+    charting = Charting(n_charts=8, random_state=0).fit(X)
+    assert charting.isometry_defect_ < 0.01
+    assert trustworthiness(X, charting.embedding_, n_neighbors=12) > 0.999
+
+
+@pytest.mark.parametrize("coordination", COORDINATIONS)
+def test_components_are_shown_as_if_they_were_alone(coordination):
+    (one, first), (other, second) = plane(200, 3), plane(200, 3, seed=1)
+    X = np.vstack([one, other + 1000.0])
+    charting = Charting(
+        local_model=NGPCA(6, 2), coordination=coordination, random_state=0, n_init=1, n_neighbors=8
+    ).fit(X)
+    assert len(np.unique(charting.groups_)) == 2
+    tolerance = 1e-4 if coordination == "charting" else 1e-2
+    for rows, flat in ((slice(0, 200), first), (slice(200, 400), second)):
+        np.testing.assert_allclose(pdist(charting.embedding_[rows]), pdist(flat), atol=tolerance)
+    gap = charting.embedding_[200:, 0].min() - charting.embedding_[:200, 0].max()
+    assert abs(gap) < 2.0 * np.ptp(charting.embedding_[:, 0])
+    assert max(gap, charting.embedding_[:200, 0].min() - charting.embedding_[200:, 0].max()) > 0.0
+    np.testing.assert_allclose(charting.inverse_transform(charting.embedding_), X, atol=0.02)
+
+
+@pytest.mark.parametrize("name", ["matrix", "kmeans", "mixture", "vqpca"])
+@pytest.mark.parametrize("coordination", COORDINATIONS)
+def test_one_sample_far_off_spoils_nothing(sheet, name, coordination):
+    X = np.vstack([sheet[:300], [[50.0, 50.0, 50.0]]])
+    charting = Charting(local_model=MAPS[name], coordination=coordination, random_state=0, n_init=1).fit(X)
+    assert np.isfinite(charting.embedding_).all()
+    back = charting.inverse_transform(charting.embedding_[:300])
+    assert relative_error(back, X[:300]) < 0.3
+
+
+def test_way_back_is_not_by_charts_without_samples(sheet):
+    model = SOM((4, 4), random_state=0).fit(sheet)
+    model.prototypes_[3] = [100.0, 100.0, 100.0]
+    charting = Charting(local_model=FrozenEstimator(model), gating="distance", n_init=1).fit(sheet)
+    assert not np.isin(3, charting.labels_)
+    found = charting.inverse_transform(charting.embedding_)
+    assert np.abs(found - 100.0).max(axis=1).min() > 50.0
+
+
+# Choice of the local model
+
+
+def test_best_of_several_models_is_kept(sheet, capsys):
+    charting = Charting(n_charts=8, n_init=6, random_state=3, verbose=1).fit(sheet[:300])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 6
+    defects = [float(line.split("defect")[1].split()[0]) for line in lines]
+    parts = [int(line.split("components")[1]) for line in lines]
+    assert len(set(defects)) > 1
+    assert charting.isometry_defect_ == pytest.approx(
+        min(zip(parts, defects), key=lambda pair: pair[1] + _charting.TEAR * (pair[0] - 1))[1], rel=1e-3
+    )
+
+
+def test_reproducible(sheet):
+    one, other = (Charting(n_charts=6, n_init=2, random_state=4).fit(sheet[:200]) for _ in range(2))
+    np.testing.assert_array_equal(one.embedding_, other.embedding_)
+    different = Charting(n_charts=6, n_init=2, random_state=5).fit(sheet[:200])
+    assert not np.array_equal(one.embedding_, different.embedding_)
+
+
+def test_local_model_is_left_alone(sheet):
+    model = MatrixNeuralGas(5)
+    charting = Charting(local_model=model, n_init=1, random_state=0).fit(sheet[:200])
+    assert not hasattr(model, "prototypes_")
+    fitted = charting.local_model_
+    frozen = Charting(local_model=FrozenEstimator(fitted), n_init=1).fit(sheet[:200])
+    assert frozen.local_model_ is fitted
+    np.testing.assert_allclose(frozen.embedding_, charting.embedding_)
+
+
+def test_classes_make_the_view_supervised():
+    X, y = load_iris(return_X_y=True)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    noisy = np.hstack([X, 3.0 * rng().normal(size=(150, 4))])
+    view = Charting(local_model=LGMLVQ(n_components=2, random_state=0), n_init=1).fit(noisy, y)
+    errors = [1.0 - KNeighborsClassifier(1).fit(Y[::2], y[::2]).score(Y[1::2], y[1::2]) for Y in (view.embedding_, noisy)]
+    assert errors[0] < 0.5 * errors[1]
+
+
+# Difficult samples
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e-9, 1e5, 1e150])
+@pytest.mark.parametrize("name", ["ngpca", "kmeans"])
+def test_scale_of_the_data_is_that_of_the_view(sheet, name, scale):
+    X, options = sheet[:300], {"local_model": MAPS[name], "n_init": 1, "random_state": 0}
+    one, scaled = Charting(**options).fit(X), Charting(**options).fit(scale * X)
+    signs = np.sign((one.embedding_ * (scaled.embedding_ / scale)).sum(axis=0))
+    np.testing.assert_allclose(signs * scaled.embedding_ / scale, one.embedding_, atol=1e-4)
+    back = scaled.inverse_transform(scaled.embedding_) / scale
+    np.testing.assert_allclose(back, one.inverse_transform(one.embedding_), atol=1e-4)
+
+
+def test_far_origin_changes_nothing(sheet):
+    options = {"local_model": MAPS["ngpca"], "n_init": 1, "random_state": 0}
+    one, moved = Charting(**options).fit(sheet), Charting(**options).fit(sheet + 1e6)
+    np.testing.assert_allclose(pdist(moved.embedding_), pdist(one.embedding_), atol=1e-4)
+
+
+@pytest.mark.parametrize("coordination", COORDINATIONS)
+def test_duplicates(coordination):
+    X = np.repeat(load_iris().data[:8], 15, axis=0)
+    charting = Charting(coordination=coordination, n_charts=3, random_state=0, n_init=1).fit(X)
+    assert np.isfinite(charting.embedding_).all()
+    np.testing.assert_allclose(charting.embedding_.reshape(8, 15, 2).std(axis=1), 0.0, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:.*distinct samples:sklearn.exceptions.ConvergenceWarning")
+def test_fewer_distinct_samples_than_charts():
+    X = np.repeat(load_iris().data[:5], 20, axis=0)
+    charting = Charting(random_state=0).fit(X)
+    assert np.isfinite(charting.embedding_).all()
+    assert np.abs(charting.inverse_transform(charting.embedding_) - X).max() < 0.5
+
+
+@pytest.mark.parametrize("coordination", COORDINATIONS)
+@pytest.mark.parametrize("n", [2, 3, 4, 7, 13, 25])
+def test_few_samples(sheet, coordination, n):
+    charting = Charting(coordination=coordination, random_state=0).fit(sheet[:n])
+    assert charting.embedding_.shape == (n, 2)
+    assert np.isfinite(charting.embedding_).all()
+    if n <= 3:  # no more than a plane
+        np.testing.assert_allclose(pdist(charting.embedding_), pdist(sheet[:n]), rtol=1e-5)
+
+
+def test_constant_features_have_no_part(sheet):
+    X = np.column_stack([sheet, np.full(len(sheet), 7.0)])
+    charting = Charting(n_charts=10, random_state=0, n_init=1).fit(X)
+    assert trustworthiness(sheet, charting.embedding_, n_neighbors=12) > 0.99
+    np.testing.assert_allclose(charting.inverse_transform(charting.embedding_)[:, 3], 7.0, atol=1e-6)
+
+
+def test_view_with_more_dimensions_than_the_samples_vary_in():
+    X = np.column_stack([np.linspace(0.0, 1.0, 100), np.ones(100)])
+    charting = Charting(2, n_charts=1, random_state=0, n_init=1).fit(X)
+    np.testing.assert_allclose(pdist(charting.embedding_), pdist(X), atol=1e-6)
+
+
+def test_float32_stays_float32(sheet):
+    X = sheet.astype(np.float32)
+    charting = Charting(n_charts=8, random_state=0, n_init=1).fit(X)
+    assert charting.embedding_.dtype == np.float32
+    assert charting.transform(X[:3]).dtype == np.float32
+    assert charting.transform(sheet[:3]).dtype == np.float64
+    np.testing.assert_allclose(charting.transform(sheet), charting.embedding_, atol=1e-4)
+
+
+def test_integers_are_read_as_floats(sheet):
+    X = np.round(100.0 * sheet).astype(int)
+    options = {"n_charts": 8, "random_state": 0, "n_init": 1}
+    charting = Charting(**options).fit(X)
+    assert charting.embedding_.dtype == np.float64
+    np.testing.assert_allclose(charting.embedding_, Charting(**options).fit(X.astype(float)).embedding_)
+    np.testing.assert_allclose(charting.transform(X), charting.embedding_)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+@pytest.mark.parametrize("coordination", COORDINATIONS)
+def test_numbers_of_dimensions(sheet, m, coordination):
+    charting = Charting(m, n_charts=6, coordination=coordination, random_state=0, n_init=1).fit(sheet)
+    assert charting.embedding_.shape == (600, m)
+    assert charting.eigenvalues_.shape == (m,)
+    assert np.linalg.matrix_rank(charting.embedding_ - charting.embedding_.mean(axis=0)) == m
+
+
+@pytest.mark.parametrize(
+    ("parameters", "error", "message"),
+    [
+        ({"n_components": 4}, ValueError, "n_components=4 is more than the 3 features"),
+        ({"n_components": 0}, ValueError, "n_components=0"),
+        ({"n_charts": 0}, ValueError, "n_charts=0"),
+        ({"n_init": 0}, ValueError, "n_init=0"),
+        ({"overlap": -0.1}, ValueError, "overlap=-0.1"),
+        ({"n_neighbors": 0}, ValueError, "n_neighbors=0"),
+        ({"coordination": "glue"}, ValueError, "coordination='glue' must be one of"),
+        ({"gating": "soft"}, ValueError, "gating='soft' must be one of"),
+        ({"gating": "crisp"}, ValueError, "do not overlap"),
+        ({"rescale": "yes"}, ValueError, "rescale='yes'"),
+        ({"bandwidth": "other"}, ValueError, "bandwidth='other'"),
+        ({"local_model": NGPCA(4, 1)}, ValueError, "n_components=2 is more than the 1 directions"),
+        ({"local_model": MatrixNeuralGas(700)}, ValueError, "fewer than the 700 prototypes"),
+        ({"local_model": "kmeans"}, TypeError, "cannot be fitted"),
+        ({"local_model": MedianKMeans(3, metric="euclidean")}, TypeError, "has no charts"),
+        ({"local_model": LGMLVQ(n_components=2)}, ValueError, "requires y"),
+        ({"local_model": PCA(2)}, TypeError, "has no charts"),
+    ],
+)
+def test_what_is_refused(sheet, parameters, error, message):
+    charting = Charting(**parameters)
+    with pytest.raises(error, match=message):
+        charting.fit(sheet)
+    assert not hasattr(charting, "embedding_")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+def test_missing_values_are_refused(sheet, charted, value):
+    X = sheet.copy()
+    X[3, 1] = value
+    for call in (Charting().fit, charted.transform):
+        with pytest.raises(ValueError, match="NaN|infinity"):
+            call(X)
+
+
+def test_identical_samples_are_refused():
+    with pytest.raises(ValueError, match="All samples are the same"):
+        Charting().fit(np.ones((30, 3)))
+
+
+def test_other_shapes_are_refused(sheet, charted):
+    with pytest.raises(ValueError, match="2 features"):
+        charted.transform(sheet[:, :2])
+    with pytest.raises(ValueError, match="X has 3 columns, but the view has 2 dimensions"):
+        charted.inverse_transform(sheet)
+    frozen = FrozenEstimator(KMeans(3).fit(sheet[:, :2]))
+    with pytest.raises(ValueError, match="features"):
+        Charting(local_model=frozen).fit(sheet)
+
+
+def test_failed_fit_leaves_the_old_one(sheet):
+    charting = Charting(n_charts=6, random_state=0, n_init=1).fit(sheet)
+    before = charting.embedding_.copy()
+    with pytest.raises(ValueError, match="All samples are the same"):
+        charting.fit(np.ones((10, 5)))
+    np.testing.assert_array_equal(charting.transform(sheet), before)
+
+
+# scikit-learn
+
+
+@pytest.mark.parametrize("name", ["matrix", "kmeans", "local"])
+def test_pickled_copies_place_alike(sheet, name):
+    charting = Charting(local_model=(MAPS | CLASSIFIERS)[name], random_state=0, n_init=1)
+    charting.fit(sheet, (sheet[:, 0] > 0).astype(int))
+    copy = pickle.loads(pickle.dumps(charting))
+    np.testing.assert_array_equal(copy.transform(sheet), charting.embedding_)
+    np.testing.assert_array_equal(
+        copy.inverse_transform(charting.embedding_), charting.inverse_transform(charting.embedding_)
+    )
+
+
+def test_names_and_frames(sheet, recwarn):
+    frame = pd.DataFrame(sheet, columns=["a", "b", "c"])
+    charting = Charting(n_charts=5, random_state=0, n_init=1).set_output(transform="pandas").fit(frame)
+    assert list(charting.get_feature_names_out()) == ["charting0", "charting1"]
+    placed = charting.transform(frame)
+    assert list(placed.columns) == ["charting0", "charting1"]
+    np.testing.assert_array_equal(placed, charting.embedding_)
+    for model in (KMeans(3, random_state=0), MatrixNeuralGas(3, random_state=0)):
+        frozen = Charting(local_model=FrozenEstimator(model.fit(frame)), n_init=1).fit(frame)
+        frozen.inverse_transform(frozen.transform(frame))
+    assert not [warning for warning in recwarn if "feature names" in str(warning.message)]
+
+
+def test_search_over_parameters():
+    X, y = load_iris(return_X_y=True)
+    pipeline = make_pipeline(Charting(n_init=1, random_state=0), KNeighborsClassifier(3))
+    search = GridSearchCV(
+        pipeline,
+        {"charting__n_charts": [2, 4], "charting__local_model": [None, KMeans(3)]},
+        cv=3,
+        error_score="raise",
+    ).fit(X, y)
+    assert search.best_score_ > 0.85
+
+
+def test_classes_are_required_by_classifiers_only():
+    assert Charting(local_model=LGMLVQ()).__sklearn_tags__().target_tags.required
+    assert not Charting(local_model=KMeans()).__sklearn_tags__().target_tags.required
+    assert not Charting().__sklearn_tags__().target_tags.required
