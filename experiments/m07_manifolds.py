@@ -63,7 +63,7 @@ N_NEW = 1000
 TARGET = 7
 NONE = "None"
 SEEN_FROM = np.array([[0.94, -0.3, 0.16], [0.1, 0.5, 0.86]])  # directions across and up for the picture of the data
-SHOWN = 250  # points of a view in the picture
+SHOWN = 125  # points of a view in the picture
 CHARTED_NAMES = {MNG: CHARTED[0], MIXTURE: CHARTED[2]}  # by name in the document
 SETS: dict[str, tuple[Any, dict[str, bool], int, int]] = {  # generator, its options, charts, dimensions of the view
     "swissrole": (datasets.make_swiss_roll, {}, 12, 2),
@@ -146,8 +146,8 @@ def one_run(job: tuple[str, int], quick: bool) -> dict[str, Any]:
             found[f"refit {MNG}, {words}"] = moved(first, new, again.embedding_[len(X) :])
     if not seed:
         some = np.linspace(0, len(X) - 1, SHOWN).astype(int)
-        found["drawn"] = {"data": X[some, :3], "colour": coordinates[some, 0], "labels": y[some]}
-        found["drawn"] |= {"views": {key: Y[some, :2].round(3) for key, Y in points.items()}}
+        found["drawn"] = {"data": X[some, :3].round(2), "colour": coordinates[some, 0].round(2)}
+        found["drawn"] |= {"views": {key: (Y[some, :2] / Y[:, :2].std()).round(2) for key, Y in points.items()}}
     print(
         f"{name}, seed {seed}: " + ", ".join(f"{key} {found[key].error:.2f} {found[key].trust:.4f}" for key in points)
     )

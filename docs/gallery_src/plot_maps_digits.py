@@ -53,8 +53,8 @@ plot_image_grid(view.transform(X_new), X_new.reshape(-1, 8, 8), y_new, n_cells=2
 # %%
 # A way back
 # ----------
-# On each chart the map can be undone. Many small charts are accurate but ragged: between the digits each of them goes on
-# as it likes. Few wide ones that overlap, by a map with shapes, are smoother. Images that such a map would place
+# On each chart the map can be undone. Many small charts are accurate but ragged: between the digits each of them goes
+# on as it likes. Few wide ones that overlap, by a map with shapes, are smoother. Images that such a map would place
 # along a line from the zeros to the ones, and on to the sixes:
 
 smooth = MappedEmbedding(mapping=MatrixNeuralGas(10, n_components=5), random_state=0).fit(X)

@@ -42,8 +42,8 @@ plot_embedding(charting, sheet[:, 0])  # coloured by the angle on the roll
 
 print(f"isometry defect: {charting.isometry_defect_:.3f}")
 print(f"trustworthiness of 12 neighbours: {trustworthiness(X, charting.embedding_, n_neighbors=12):.4f}")
-print(f"nearest neighbours of another stripe: {nearest_neighbor_error(charting.embedding_, stripes):.1%} in the view", end=", ")
-print(f"{nearest_neighbor_error(X, stripes):.1%} in the data")
+for name, points in {"view": charting.embedding_, "data": X}.items():
+    print(f"nearest neighbours of another stripe in the {name}: {nearest_neighbor_error(points, stripes):.1%}")
 
 # %%
 # New samples
@@ -71,13 +71,14 @@ print(f"explained by a view made of them: {along_sheet(again.embedding_, sheet_n
 # Each affine map can be undone, so that a grid in the view becomes a net on the roll.
 
 low, high = np.percentile(charting.embedding_, [1, 99], axis=0)
-lines = [np.column_stack([np.full(200, x), np.linspace(low[1], high[1], 200)]) for x in np.linspace(low[0], high[0], 40)]
-lines += [np.column_stack([np.linspace(low[0], high[0], 800), np.full(800, y)]) for y in np.linspace(low[1], high[1], 8)]
+across, along = np.linspace(low[0], high[0], 600), np.linspace(low[1], high[1], 200)
+net = [np.column_stack([np.full(len(along), x), along]) for x in across[::15]]
+net += [np.column_stack([across, np.full(len(across), y)]) for y in along[::28]]
 
 figure = plt.figure(figsize=(6, 5), layout="constrained")
 ax = figure.add_subplot(projection="3d")
 ax.scatter(*X.T, s=2, c="0.75")
-for line in lines:
+for line in net:
     ax.plot(*charting.inverse_transform(line).T, color="tab:blue", linewidth=0.8)
 ax.view_init(12, -70)
 

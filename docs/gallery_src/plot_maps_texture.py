@@ -45,8 +45,8 @@ for row, (name, video) in zip(axes, {"video": frames, **new}.items()):
     row[0].set_ylabel(name)
 
 # %%
-# Does it stay like the video? The difference of each new frame from the original that is most like it, in levels of 256.
-# Peaks are where the curve has come to the end of the video, and goes on from an earlier place.
+# Does it stay like the video? The difference of each new frame from the original that is most like it, in levels of
+# 256. Peaks are where the curve has come to the end of the video, and goes on from an earlier place.
 
 figure, ax = plt.subplots(figsize=(8, 3), layout="constrained")
 for name, video in new.items():

@@ -237,12 +237,12 @@ def test_axes_of_plain_maps_are_principal_directions_of_cells(iris):
         np.testing.assert_allclose(charts.axes[chart] @ charts.axes[chart].T, np.eye(2), atol=1e-10)
 
 
-def test_axes_of_a_cell_with_one_sample_are_those_of_all():
+def test_axes_of_a_cell_with_one_sample_are_those_within_the_others():
     X = np.vstack([rng().normal(size=(100, 3)) * [3.0, 2.0, 1.0], [[500.0, 500.0, 500.0]]])
     model = KMeans(2, init=np.array([[0.0, 0.0, 0.0], [500.0, 500.0, 500.0]])).fit(X)
     alone = model.predict(X)[-1]
     axes = charts_of(model, X, n_components=2).axes[alone]
-    np.testing.assert_allclose(np.abs(axes @ PCA(2).fit(X).components_.T), np.eye(2), atol=1e-6)
+    np.testing.assert_allclose(np.abs(axes @ PCA(2).fit(X[:100]).components_.T), np.eye(2), atol=1e-6)
 
 
 # Features, places, and the way back

@@ -28,9 +28,10 @@ MARGIN = 0.08
 Floats = NDArray[np.float64]
 
 
-def canvas(width: float, height: float) -> Axes:
-    """Return Axes in a new figure of this size in inches, which no window shows."""
-    return Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=MARGIN, w_pad=MARGIN)).subplots()
+def canvas(width: float, height: float, *, space: bool = False) -> Axes:
+    """Return Axes, of three dimensions if in space, in a new figure of this size in inches, which no window shows."""
+    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(h_pad=MARGIN, w_pad=MARGIN))
+    return figure.add_subplot(projection="3d" if space else None)
 
 
 def to_png(ax: Axes, *, dpi: int = DPI, transparent: bool = False) -> bytes:

@@ -13,6 +13,7 @@ from protolearn.metrics._coranking import (
     r_nx,
     r_nx_auc,
 )
+from protolearn.metrics._dimension import intrinsic_dimension
 from protolearn.metrics._label_neighbours import nearest_neighbor_error, neighborhood_hit
 from protolearn.metrics._magnification import magnification_exponent, map_entropy
 from protolearn.metrics._margins import (
@@ -27,6 +28,7 @@ from protolearn.metrics._mds import distance_correlation, sammon_stress, stress
 from protolearn.metrics._neighbourhood import continuity, map_continuity, map_trustworthiness, trustworthiness
 from protolearn.metrics._pictures import psnr
 from protolearn.metrics._quantization import quantization_error
+from protolearn.metrics._reconstruction import ReconstructionBound, reconstruction_bound, reconstruction_error
 from protolearn.metrics._relational import dual_cost, intra_cluster_cost
 from protolearn.metrics._topography import topographic_error, topographic_function, topographic_product
 from protolearn.metrics._views import ViewQuality, view_quality
@@ -34,6 +36,7 @@ from protolearn.metrics._views import ViewQuality, view_quality
 __all__ = [
     "LocalGlobal",
     "MarginBound",
+    "ReconstructionBound",
     "ViewQuality",
     "b_nx",
     "classification_margins",
@@ -42,6 +45,7 @@ __all__ = [
     "distance_correlation",
     "dual_cost",
     "intra_cluster_cost",
+    "intrinsic_dimension",
     "lcmc",
     "magnification_exponent",
     "map_continuity",
@@ -59,6 +63,8 @@ __all__ = [
     "r_nx",
     "r_nx_auc",
     "ramp_loss",
+    "reconstruction_bound",
+    "reconstruction_error",
     "sammon_stress",
     "stress",
     "topographic_error",

@@ -12,6 +12,7 @@ from protolearn.cli._sections.code import code_section
 from protolearn.cli._sections.digits import digits_section
 from protolearn.cli._sections.idea import idea_section
 from protolearn.cli._sections.lvq import lvq_section
+from protolearn.cli._sections.mappings import mappings_section
 from protolearn.cli._sections.shapes import shapes_section
 from protolearn.cli._sections.views import views_section
 from protolearn.cli._sections.wine import wine_section
@@ -28,5 +29,6 @@ SECTIONS: dict[str, Callable[[Effort], Section]] = {
     "Giving prototypes a shape": shapes_section,
     "Mapping languages and words": words_section,
     "Viewing digits": views_section,
+    "Charting a sheet, placing digits": mappings_section,
     "Running the ten lines": code_section,
 }

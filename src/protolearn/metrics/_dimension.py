@@ -1,0 +1,94 @@
+"""How many dimensions data have, seen from nearby."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array
+
+from protolearn.core.validation import check_number, check_option
+
+__all__ = ["intrinsic_dimension"]
+
+Floats = NDArray[np.float64]
+
+
+def intrinsic_dimension(
+    X: ArrayLike,
+    *,
+    k1: int = 6,
+    k2: int = 12,
+    average: str = "mean",
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> float:
+    r"""Intrinsic dimension by maximum likelihood, from how fast distances to neighbours grow.
+
+    In m dimensions the number of neighbours grows with the m-th power of the distance, so that, with :math:`T_j` the
+    distance of a sample to its j-th neighbour,
+
+    .. math:: \frac{1}{m_k(x)} = \frac{1}{k - 1} \sum_{j < k} \log \frac{T_k}{T_j} ,
+
+    averaged over samples, and over k from ``k1`` to ``k2``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features), or (n_samples, n_samples) if ``metric="precomputed"``
+        Samples, or their distances. Samples that are the same count once.
+    k1, k2 : int, default=6, 12
+        Smallest and largest number of neighbours. Few see noise, many see curvature: look at several.
+    average : {"mean", "harmonic"}, default="mean"
+        Average the estimates of all samples, or their inverses, which is less biased for few neighbours.
+    metric : {"euclidean", "precomputed"}, default="euclidean"
+        Distance of samples.
+    n_jobs : int, optional
+        Number of threads that look for neighbours.
+
+    Returns
+    -------
+    dimension : float
+        An estimate; too small for high dimensions, where samples are always few.
+
+    References
+    ----------
+    Levina, E., Bickel, P. (2005). Maximum likelihood estimation of intrinsic dimension. NIPS 17.
+
+    MacKay, D., Ghahramani, Z. (2005). Comments on "Maximum likelihood estimation of intrinsic dimension".
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_s_curve
+    >>> from protolearn.metrics import intrinsic_dimension
+    >>> round(intrinsic_dimension(make_s_curve(2000, random_state=0)[0]))
+    2
+    """
+    check_number("k1", k1, integer=True, low=2)
+    check_number("k2", k2, integer=True, low=k1)
+    check_option("average", average, ("mean", "harmonic"))
+    check_option("metric", metric, ("euclidean", "precomputed"))
+    distances = _neighbor_distances(check_array(X, dtype=np.float64), k2, metric, n_jobs)
+    logs = np.log(distances)
+    # Levina & Bickel 2005, eq. 8
+    inverses = np.stack([logs[:, k - 1] - logs[:, : k - 1].mean(axis=1) for k in range(k1, k2 + 1)], axis=1)
+    if average == "harmonic":
+        return float((1.0 / np.maximum(inverses.mean(axis=0), np.finfo(float).tiny)).mean())
+    counted = inverses > 0.0  # all neighbours may be at the same distance, as on a grid
+    if not counted.any():
+        raise ValueError("All neighbours of each sample are at the same distance, which tells no dimension; raise k2.")
+    return float((1.0 / inverses[counted]).mean())
+
+
+def _neighbor_distances(X: Floats, k: int, metric: str, n_jobs: int | None) -> Floats:
+    """Return the distances (n, k), in order, of distinct samples to their nearest others."""
+    from sklearn.neighbors import NearestNeighbors
+
+    if metric == "precomputed":
+        if X.shape[0] != X.shape[1]:
+            raise ValueError(f"X has the shape {X.shape}; metric='precomputed' needs the distances of all pairs.")
+        same = np.tril(X == 0.0, -1).any(axis=1)
+        X = X[np.ix_(~same, ~same)]
+    else:
+        X = np.unique(X, axis=0)
+    if len(X) <= k:
+        raise ValueError(f"k2={k} needs more than {k} samples that differ; there are {len(X)}. Lower k2.")
+    return NearestNeighbors(n_neighbors=k, metric=metric, n_jobs=n_jobs).fit(X).kneighbors()[0]

@@ -1,0 +1,192 @@
+"""What is lost on the way to a view and back, on the samples at hand and, with some confidence, on others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_array, check_random_state, column_or_1d
+
+from protolearn.core.validation import check_number
+
+__all__ = ["ReconstructionBound", "reconstruction_bound", "reconstruction_error"]
+
+Floats = NDArray[np.float64]
+
+
+def reconstruction_error(X: ArrayLike, X_hat: ArrayLike, *, relative: bool = False) -> float:
+    """Mean squared distance between samples and what came back of them.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Samples.
+    X_hat : array-like of shape (n_samples, n_features)
+        Their reconstructions, such as ``view.inverse_transform(view.transform(X))``.
+    relative : bool, default=False
+        Divide by the mean squared distance of the samples from their mean: 0 is perfect, 1 as good as the mean.
+
+    Returns
+    -------
+    error : float
+        0 or more.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.decomposition import PCA
+    >>> from protolearn.metrics import reconstruction_error
+    >>> X = load_iris().data
+    >>> pca = PCA(2).fit(X)
+    >>> round(reconstruction_error(X, pca.inverse_transform(pca.transform(X)), relative=True), 4)
+    0.0223
+    """
+    given, back = _checked(X, X_hat)
+    error = float(np.square(given - back).sum(axis=1).mean())
+    if not relative:
+        return error
+    spread = float(np.square(given - given.mean(axis=0)).sum(axis=1).mean())
+    if not spread:
+        raise ValueError("All samples are the same, so no error is relative to their spread; use relative=False.")
+    return error / spread
+
+
+@dataclass(frozen=True)
+class ReconstructionBound:
+    """Bound of the reconstruction error on new samples, with all its terms; made by `reconstruction_bound`.
+
+    Parameters
+    ----------
+    error : float
+        Mean squared error on the samples, in units of the squared diameter of the data.
+    complexity : float
+        Rademacher complexity of all maps of this kind, in the same units.
+    confidence : float
+        How far the error on the samples may be from the expected one.
+    diameter : float
+        Twice the largest distance of a sample from the mean.
+    delta : float
+        Probability that the bound does not hold.
+
+    Examples
+    --------
+    >>> bound = ReconstructionBound(0.1, 0.05, 0.02, diameter=2.0, delta=0.05)
+    >>> round(bound.value, 2), round(bound.in_units, 2)
+    (0.17, 0.68)
+    """
+
+    error: float
+    complexity: float
+    confidence: float
+    diameter: float
+    delta: float
+
+    @property
+    def value(self) -> float:
+        """The bound, in units of the squared diameter; of no use above 1."""
+        return self.error + self.complexity + self.confidence
+
+    @property
+    def in_units(self) -> float:
+        """The bound of the mean squared error, in the units of the data."""
+        return self.value * self.diameter**2
+
+
+def reconstruction_bound(
+    X: ArrayLike,
+    X_hat: ArrayLike,
+    n_components: int,
+    *,
+    labels: ArrayLike | None = None,
+    delta: float = 0.05,
+    n_draws: int = 20,
+    random_state: Any = None,
+) -> ReconstructionBound:
+    r"""Bound the reconstruction error of a linear, or piecewise linear, map on new samples.
+
+    With probability :math:`1 - \delta` the expected error of every map of the kind is at most the error on the n
+    samples, plus the Rademacher complexity of the errors of all such maps, plus :math:`\sqrt{8 \ln(2/\delta) / n}`,
+    for errors between 0 and 1. The complexity is that of projections on planes: on one, or on one around the mean of
+    each cell. It is estimated by random signs, for which the best planes are known exactly.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_samples, n_features)
+        Samples that the map was learned from.
+    X_hat : array-like of shape (n_samples, n_features)
+        Their reconstructions.
+    n_components : int
+        Dimension of the planes.
+    labels : array-like of shape (n_samples,), optional
+        Cell that each sample belongs to, of a map that is linear in each; one cell by default. Cells count as given.
+    delta : float, default=0.05
+        Probability that the bound does not hold.
+    n_draws : int, default=20
+        Number of draws of random signs.
+    random_state : int, RandomState instance or None, default=None
+        Makes the draws repeatable.
+
+    Returns
+    -------
+    bound : ReconstructionBound
+        All terms of the bound.
+
+    References
+    ----------
+    Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization, section 6.7.1. PhD thesis,
+    University of Groningen.
+
+    Bartlett, P., Mendelson, S. (2002). Rademacher and Gaussian complexities. JMLR 3, 463-482.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.decomposition import PCA
+    >>> from protolearn.metrics import reconstruction_bound
+    >>> X = np.random.default_rng(0).uniform(-1, 1, size=(20_000, 3))
+    >>> pca = PCA(2).fit(X)
+    >>> bound = reconstruction_bound(X, pca.inverse_transform(pca.transform(X)), 2, random_state=0)
+    >>> bound.error < bound.value < 0.2
+    True
+    """
+    given, back = _checked(X, X_hat)
+    check_number("n_components", n_components, integer=True, low=1, high=given.shape[1])
+    check_number("delta", delta, low=0, high=1, open_low=True)
+    check_number("n_draws", n_draws, integer=True, low=1)
+    cells = np.zeros(len(given), np.intp) if labels is None else np.unique(column_or_1d(labels), return_inverse=True)[1]
+    if len(cells) != len(given):
+        raise ValueError(f"labels has {len(cells)} entries for {len(given)} samples.")
+    n = len(given)
+    centre = given.mean(axis=0)
+    diameter = 2.0 * float(np.sqrt(np.square(given - centre).sum(axis=1).max()))
+    if not diameter:
+        raise ValueError("All samples are the same, so there is nothing to bound.")
+    rng = check_random_state(random_state)
+    parts = [given[cells == cell] for cell in range(cells.max() + 1)]
+    parts = [(part - part.mean(axis=0)) / diameter for part in parts]
+    draws = [sum(_signed_error(part, n_components, rng) for part in parts) for _ in range(n_draws)]
+    return ReconstructionBound(
+        float(np.square(given - back).sum(axis=1).mean()) / diameter**2,
+        2.0 / n * float(np.mean(draws)),
+        float(np.sqrt(8.0 * np.log(2.0 / delta) / n)),  # Bunte 2011, eq. 6.28
+        diameter,
+        delta,
+    )
+
+
+def _signed_error(X: Floats, n_components: int, rng: np.random.RandomState) -> float:
+    """Return the largest size that the sum of squared errors with random signs can have for any plane."""
+    signs = rng.choice([-1.0, 1.0], size=len(X))
+    values = np.linalg.eigvalsh((signs[:, None] * X).T @ X)  # errors are |x|^2 - |P x|^2
+    total = values.sum()
+    return float(max(total - values[:n_components].sum(), values[-n_components:].sum() - total))
+
+
+def _checked(X: ArrayLike, X_hat: ArrayLike) -> tuple[Floats, Floats]:
+    given: Floats = check_array(X, dtype=np.float64, input_name="X")
+    back: Floats = check_array(X_hat, dtype=np.float64, input_name="X_hat")
+    if given.shape != back.shape:
+        raise ValueError(f"X and X_hat have the shapes {given.shape} and {back.shape}; they must be the same.")
+    return given, back
