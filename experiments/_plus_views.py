@@ -217,7 +217,7 @@ def with_labels(seed: int, task: Task, rank: int, wanted: Mapping[str, Sequence[
 
 def chart_settings(halved: bool) -> dict[str, dict[str, Any]]:
     chosen = [MIDDLE_CHARTS] if halved else [(fraction, nearest) for fraction in FRACTIONS for nearest in NEAREST]
-    return {f"alpha {a}, k {k}": {"fraction": a, "n_nearest": k} for a, k in chosen}
+    return {f"alpha {a}, k {k}": {"fraction": a, "n_nearest": k, "bandwidth": "mean"} for a, k in chosen}
 
 
 def half(y: Array, seed: int) -> tuple[Array, Array]:

@@ -17,7 +17,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
-from protolearn import LGMLVQ, KMeans, MappedEmbedding, MatrixNeuralGas
+from protolearn import LGMLVQ, KMeans, MappedEmbedding
 from protolearn.datasets import make_three_gaussians
 from protolearn.embedding import _mapped
 from protolearn.embedding.costs import COSTS, isomap, laplacian, lle, mvu, nerv, sne, tnerv, tsne
@@ -37,7 +37,7 @@ SMALL = {
 MAPPINGS = {
     "linear": "linear",
     "local": LocalLinear(n_charts=5),
-    "soft": LocalLinear(MatrixNeuralGas(3, random_state=0), n_coordinates=2),
+    "soft": LocalLinear(KMeans(3, random_state=0), gating="density"),
     "network": Network((12, 12)),
     "free": "free",
 }
@@ -94,7 +94,7 @@ def test_linear_map_with_enough_dimensions_loses_nothing():
 def test_linear_t_sne_separates_what_principal_components_overlay():
     X, y = make_three_gaussians(random_state=0)
     assert nearest_neighbor_error(PCA(2).fit_transform(X), y) > 0.6
-    found = view(cost="tsne", mapping="linear", n_init=5, max_iter=300).fit(X)
+    found = view(cost="tsne", mapping="linear", n_init=3, max_iter=200).fit(X)
     assert nearest_neighbor_error(found.embedding_, y) < 0.1
     # The direction in which classes differ is one that can be read from the map.
     between = np.abs(found.mapping_.weights).max(axis=1)
@@ -164,7 +164,7 @@ def test_mapping_is_trained_on_some_and_places_all(mapping, n_train):
 
 def test_trained_on_a_part_of_digits():
     X, y = load_digits(return_X_y=True)
-    found = MappedEmbedding(n_train=400, max_iter=200, random_state=0).fit(X)
+    found = MappedEmbedding(n_train=300, max_iter=150, random_state=0).fit(X)
     others = np.setdiff1d(np.arange(len(X)), found.train_indices_)
     model = KNeighborsClassifier(1).fit(found.embedding_[found.train_indices_], y[found.train_indices_])
     assert model.score(found.embedding_[others], y[others]) > 0.75  # principal components: 0.5

@@ -63,12 +63,13 @@ class Charting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         How shares follow from distances to prototypes, see `protolearn.embedding.charts.charts_of`: by the normal
         densities of the shapes, or cells, of maps, by distances for LVQ classifiers. Crisp charts do not overlap, so
         that only ``"llc"`` can glue them.
-    fraction : float, default=0.4
-        Width of shares by distance, relative to the mean distance of a prototype to its nearest others.
+    fraction : float, default=0.1
+        Width of shares by distance, relative to the mean squared distance of a prototype to its nearest others.
     n_nearest : int, default=2
         Number of these others.
-    bandwidth : {"mean", "root_sum"}, default="mean"
-        How this mean is taken; the second is the formula as printed in the source.
+    bandwidth : {"square", "mean", "root_sum"}, default="square"
+        How this mean is taken: of squared distances and the same for all prototypes, or as in the source, of distances
+        or by the formula as printed, for which the scale of the data matters.
     overlap : float, default=1e-4
         Charts hang together if the smaller gives the larger more than this part of its samples, or of their neighbours
         with ``"llc"``. Components that do not are glued one by one, and placed side by side.
@@ -113,8 +114,7 @@ class Charting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
 
     Notes
     -----
-    With an LVQ classifier as local model, the dimension of its matrices must be that of the view, and distances of
-    standardised features are supposed.
+    With an LVQ classifier as local model, the dimension of its matrices must be that of the view.
 
     References
     ----------
@@ -150,9 +150,9 @@ class Charting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         coordination: str = "charting",
         n_neighbors: int = 12,
         gating: str = "auto",
-        fraction: float = 0.4,
+        fraction: float = 0.1,
         n_nearest: int = 2,
-        bandwidth: str = "mean",
+        bandwidth: str = "square",
         overlap: float = 1e-4,
         rescale: str | None = "isometric",
         n_init: int = 4,

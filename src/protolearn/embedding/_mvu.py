@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
+from scipy import sparse
+from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.optimize import minimize
+from scipy.sparse.csgraph import connected_components, shortest_path
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_array, check_random_state
 
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.validation import check_number, check_option, undone_on_error
-from protolearn.embedding._base import Embedding
-from protolearn.embedding._start import _with_signs
+from protolearn.embedding._base import Embedding, Samples
+from protolearn.embedding._neighbors import nearest_in_matrix, nearest_vectors
+from protolearn.embedding._start import _with_signs, classical_scaling
 
 __all__ = ["MVU"]
 
@@ -19,11 +27,13 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 FEW = 100  # samples up to which the convex problem is solved first
-MOST_RELAXED = 500  # samples up to which it can be
+MOST_CONVEX = 500  # samples up to which it can be
 MOST_DENSE = 2000  # samples up to which eigenvectors of a dense matrix are faster
-WAVES = 200  # slowest vibrations of the graph that are brought to the same speed
+MODES = 200  # slowest vibrations of the framework that are brought to the same speed
 ROUND = 50  # steps between two updates of the tensions
-NOISE = 1e-2  # of the first positions, in mean lengths of edges
+FIRST_PENALTY, LAST_PENALTY = 10.0, 1e4  # on squared errors of squared lengths
+NOISE = 1e-2  # of the first positions, in lengths of rods
+CONVEX_ITER, CONVEX_TOL = 1000, 1e-3
 
 
 class MVU(Embedding):
@@ -47,8 +57,8 @@ class MVU(Embedding):
         or both, are joined. Their lengths are still taken from ``X``.
     constraint : {"equal", "shrink", "slack"}, default="equal"
         What rods do: ``"equal"`` keeps their lengths to within ``tol``; ``"shrink"`` lets them become shorter, like
-        strings; ``"slack"`` lets them give in to the pull, like springs. Dissimilarities that are no distances of points
-        in any space cannot all be kept; strings and springs always can.
+        strings; ``"slack"`` lets them give in to the pull, like springs. Dissimilarities that are no distances of
+        points in any space cannot all be kept; strings and springs always can.
     stiffness : float, default=100.0
         Of springs: their squared lengths are off by about ``1 / (2 * stiffness)`` of their mean.
     method : {"auto", "low_rank", "sdp"}, default="auto"
@@ -187,18 +197,17 @@ class MVU(Embedding):
         """
         self._check_parameters()
         with undone_on_error(self), chunk_threads(self.n_jobs) as n_threads:
-            data = self._read_samples(X, self.n_jobs)
+            samples = self._read_samples(X, self.n_jobs)
+            check_number("n_components", self.n_components, integer=True, low=1, high=len(samples) - 1)
             rng = check_random_state(self.random_state)
-            different, places = _different(data)
+            different, places = _different(samples)
             self.method_ = self._chosen_method(len(different))
-            joined = self._joined(different, places, Threads(n_threads), rng)
-            rods, size = self._rods(different, joined)
-            framework = Framework(rods, np.bincount(places).astype(np.float64))
-            self._unfold(framework, rng)
-            positions = self.coordinates_[places] * (size * data.unit)
+            rods, unit = self._rods(different, self._joined(different, places, Threads(n_threads), rng))
+            points = self._unfolded(Framework(rods, np.bincount(places).astype(np.float64)), rng)
+            positions = points[places] * (unit * samples.unit)
             axes, lengths, _ = np.linalg.svd(positions - positions.mean(axis=0), full_matrices=False)
-            self.eigenvalues_ = np.square(lengths)
             self.coordinates_ = _with_signs(axes) * lengths
+            self.eigenvalues_ = np.square(lengths)
             self.embedding_ = self.coordinates_[:, : self.n_components].copy()
         return self
 
@@ -206,6 +215,7 @@ class MVU(Embedding):
 
     def _check_parameters(self) -> None:
         check_number("n_components", self.n_components, integer=True, low=1)
+        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
         check_option("constraint", self.constraint, ("equal", "shrink", "slack"))
         check_number("stiffness", self.stiffness, low=0, open_low=True)
         check_option("method", self.method, ("auto", "low_rank", "sdp"))
@@ -213,3 +223,259 @@ class MVU(Embedding):
         check_number("tol", self.tol, low=0, high=1, open_low=True)
         check_number("max_iter", self.max_iter, integer=True, low=1)
         self._check_reading()
+
+    def _chosen_method(self, n: int) -> str:
+        if self.method == "sdp" and n > MOST_CONVEX:
+            raise ValueError(f"method='sdp' takes at most {MOST_CONVEX} samples, not {n}; use method='low_rank'.")
+        return self.method if self.method != "auto" else "sdp" if n <= FEW else "low_rank"
+
+    def _joined(
+        self, different: Samples, places: Indices, threads: Threads, rng: np.random.RandomState
+    ) -> tuple[Indices, Indices]:
+        """Return the pairs of neighbours among different samples, each pair once."""
+        n = len(different)
+        if self.connectivity is not None:
+            given = check_array(self.connectivity, accept_sparse="csr", dtype=np.float64, input_name="connectivity")
+            if given.shape != (len(places), len(places)):
+                raise ValueError(
+                    f"connectivity has the shape {given.shape}; expected (n_samples, n_samples)={(len(places),) * 2}."
+                )
+            first, second = (places[ends] for ends in given.nonzero())
+        else:
+            k, also = self.n_neighbors, f", as there are {n} different samples"
+            check_number("n_neighbors", k, integer=True, low=1, high=n - 1, also=also)
+            near = (
+                nearest_in_matrix(different.all_squares(), k)
+                if different.vectors is None
+                else nearest_vectors(different.vectors, k, threads, rng)
+            )
+            first, second = np.repeat(np.arange(n), k), near.indices.ravel()  # type: ignore[union-attr]
+        graph = sparse.coo_array((np.ones(len(first)), (first, second)), shape=(n, n)).tocsr()
+        self._check_connected(graph)
+        return sparse.triu(graph + graph.T, 1).nonzero()
+
+    def _check_connected(self, graph: sparse.csr_array) -> None:
+        n_parts, parts = connected_components(graph, directed=False)
+        if n_parts > 1:
+            sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5]))
+            cause, cure = (
+                (f"With n_neighbors={self.n_neighbors} the graph of neighbours", "Raise n_neighbors, join them by")
+                if self.connectivity is None
+                else ("The graph", "Join them in")
+            )
+            raise ValueError(
+                f"{cause} falls into {n_parts} components, of {sizes}{', ...' if n_parts > 5 else ''} different "
+                f"samples, which could be pulled apart for ever. {cure} connectivity, or unfold them one by one."
+            )
+
+    def _rods(self, different: Samples, joined: tuple[Indices, Indices]) -> tuple[Rods, float]:
+        """Return rods between these pairs, and the unit of their lengths."""
+        first, second = joined
+        if different.vectors is None:
+            squares = different.all_squares()[first, second]
+        else:
+            squares = np.square(different.vectors[first].astype(np.float64) - different.vectors[second]).sum(axis=1)
+        unit = squares.mean()
+        squares = squares / unit
+        low, high, give = squares, squares, 0.0
+        if self.constraint == "equal":
+            lengths = np.sqrt(squares)
+            low, high = np.maximum(lengths - 0.5 * self.tol, 0.0) ** 2, (lengths + 0.5 * self.tol) ** 2
+        elif self.constraint == "shrink":
+            low = np.zeros_like(squares)
+        else:
+            give = 1.0 / self.stiffness
+        return Rods(first, second, squares, low, high, give), float(np.sqrt(unit))
+
+    # Learning
+
+    def _unfolded(self, framework: Framework, rng: np.random.RandomState) -> Floats:
+        """Return positions (n, rank), in units of the rods."""
+        rank = max(self.n_components, min(self.rank, framework.n - 1))
+        if self.method_ == "sdp":
+            points, tensions, self.n_iter_ = framework.convex_optimum(rank)
+        else:
+            points, tensions, self.n_iter_ = framework.drawn_out(rank, rng), np.zeros(framework.rods.n), 0
+        penalty, last = FIRST_PENALTY, np.inf
+        moves = Moves(framework)
+        for start in range(0, self.max_iter, ROUND):
+            steps = min(ROUND, self.max_iter - start)
+            points, n_steps = framework.descend(points, tensions, penalty, moves, steps)
+            self.n_iter_ += n_steps
+            squares = framework.squares(points)
+            pulled = framework.rods.tensions(squares + tensions / penalty, 1.0 / penalty)
+            wanted = squares + (tensions - pulled) / penalty
+            tensions = pulled
+            error = float(np.abs(np.sqrt(squares) - np.sqrt(wanted)).max())
+            if self.verbose:
+                variance = framework.variance(points)
+                print(f"[MVU] step {self.n_iter_}  variance {variance:.6g}  error of rods {error:.2g}", flush=True)
+            if error <= 0.5 * self.tol:
+                break
+            size = float(np.square(squares - wanted).sum())
+            if size > 0.25 * last:
+                penalty = min(2.0 * penalty, LAST_PENALTY)
+            last = size
+        else:
+            warnings.warn(
+                f"Rods are still off by up to {error:.2g} of their mean length after {self.n_iter_} steps. Raise "
+                "max_iter or tol; use constraint='slack' if no points have the distances in X.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+        self.edge_error_ = framework.rods.error(squares, self.constraint == "shrink")
+        return points
+
+
+@dataclass(frozen=True)
+class Rods:
+    """Pairs of samples with squared lengths that are bound to an interval: strictly, or at a cost outside of it.
+
+    The cost is the squared distance from the interval over ``give``.
+    """
+
+    first: Indices
+    second: Indices
+    squares: Floats
+    low: Floats
+    high: Floats
+    give: float
+
+    @property
+    def n(self) -> int:
+        return len(self.squares)
+
+    def tensions(self, squares: Floats, step: float) -> Floats:
+        """Return the gradient of the cost, smoothed by a step of the proximal point method."""
+        return (squares - np.clip(squares, self.low, self.high)) / (step + 0.5 * self.give)
+
+    def cost(self, squares: Floats, step: float) -> float:
+        """Return the smoothed cost."""
+        return 0.5 * float(np.square(self.tensions(squares, step)).sum()) * (step + 0.5 * self.give)
+
+    def error(self, squares: Floats, one_sided: bool) -> float:
+        """Return the largest error of a length, or the largest excess."""
+        differences = np.sqrt(squares) - np.sqrt(self.squares)
+        return float(max(0.0, differences.max(), 0.0 if one_sided else -differences.min()))
+
+
+class Framework:
+    """Rods between n samples, each of some weight, that are pulled apart.
+
+    Minimised is ``-share tr(K)`` plus the cost of the rods, where ``share`` makes the mean tension about 1.
+    """
+
+    def __init__(self, rods: Rods, weights: Floats) -> None:
+        self.rods, self.weights, self.n = rods, weights, len(weights)
+        signs = np.repeat([1.0, -1.0], rods.n)
+        entries = signs, (np.tile(np.arange(rods.n), 2), np.concatenate([rods.first, rods.second]))
+        self.incidence = sparse.csr_array(entries, shape=(rods.n, self.n))
+        self.transposed = self.incidence.T.tocsr()
+        lengths = sparse.csr_array((np.sqrt(rods.squares), (rods.first, rods.second)), shape=(self.n, self.n))
+        self.paths = np.square(shortest_path(lengths, method="D", directed=False))
+        self.share = 2.0 * rods.n * weights.sum() / (weights @ self.paths @ weights)  # no variance can be larger
+
+    def squares(self, points: Floats) -> Floats:
+        """Return the squared lengths of the rods."""
+        return np.square(self.incidence @ points).sum(axis=1)
+
+    def variance(self, points: Floats) -> float:
+        """Return tr(K)."""
+        return float(self.weights @ np.square(points - self.weights @ points / self.weights.sum()).sum(axis=1))
+
+    def modes(self, count: int) -> tuple[Floats, Floats]:
+        """Return squared frequencies and shapes (n, count) of the slowest vibrations; the first is not to move."""
+        laplacian = self.transposed @ self.incidence
+        if self.n > MOST_DENSE:
+            start = np.random.RandomState(0).normal(size=self.n)
+            return sparse.linalg.eigsh(laplacian.tocsc(), count, sigma=-1e-3, v0=start)
+        return eigh(laplacian.toarray(), subset_by_index=(0, count - 1))
+
+    def drawn_out(self, rank: int, rng: np.random.RandomState) -> Floats:
+        """Return positions (n, rank) whose distances come nearest to shortest paths along the rods."""
+        return classical_scaling(self.paths, rank, rng) + NOISE * rng.normal(size=(self.n, rank))
+
+    def descend(
+        self, points: Floats, tensions: Floats, penalty: float, moves: Moves, n_steps: int
+    ) -> tuple[Floats, int]:
+        """Return better positions (n, rank) under an augmented Lagrangian, and the number of steps."""
+
+        def objective(flat: Floats) -> tuple[float, Floats]:
+            points = moves.applied(flat.reshape(shape))
+            edges = self.incidence @ points
+            pulled = np.square(edges).sum(axis=1) + tensions / penalty
+            value = self.rods.cost(pulled, 1.0 / penalty) - self.share * self.variance(points)
+            outward = self.weights[:, None] * (points - self.weights @ points / self.weights.sum())
+            inward = self.transposed @ (self.rods.tensions(pulled, 1.0 / penalty)[:, None] * edges)
+            return value, 2.0 * moves.applied(inward - self.share * outward).ravel()
+
+        shape = points.shape
+        options = {"maxiter": n_steps, "maxfun": 10 * n_steps, "maxcor": 20, "ftol": 0.0, "gtol": 1e-5}
+        found = minimize(objective, moves.undone(points).ravel(), jac=True, method="L-BFGS-B", options=options)
+        return moves.applied(found.x.reshape(shape)), found.nit
+
+    def convex_optimum(self, rank: int) -> tuple[Floats, Floats, int]:
+        """Solve for K = Q Y Q', with vibrations Q of equal speed, by alternating directions in the dual problem.
+
+        Returns positions (n, rank) of the largest part of K, the tensions, and the number of iterations.
+        """
+        rods, m = self.rods, self.n - 1
+        frequencies, shapes = self.modes(self.n)
+        basis = shapes[:, 1:] * np.sqrt(rods.n / (m * frequencies[1:]))
+        edges = self.incidence @ basis
+        middle = self.weights @ basis / np.sqrt(self.weights.sum())
+        outward = self.share * (basis.T @ (self.weights[:, None] * basis) - np.outer(middle, middle))
+        inverse = cho_factor(np.square(edges @ edges.T) + np.eye(rods.n))
+        products, slack, squares, held = np.eye(m), np.zeros((m, m)), rods.squares, np.zeros(rods.n)
+        step = 1.0
+        for n_iter in range(1, CONVEX_ITER + 1):
+            # Povh 2006, algorithm 1, with the costs of the rods as a second cone
+            met = products / step + slack + outward
+            tensions = cho_solve(inverse, (edges @ met * edges).sum(axis=1) + held - squares / step)
+            inward = edges.T @ (tensions[:, None] * edges) - outward
+            values, vectors = eigh(inward - products / step)
+            positive = vectors[:, values > 0.0] * np.sqrt(values[values > 0.0])
+            negative = vectors[:, values <= 0.0] * np.sqrt(-step * values[values <= 0.0])
+            slack, products = positive @ positive.T, negative @ negative.T
+            held = rods.tensions(squares + step * tensions, step)
+            squares = squares + step * (tensions - held)
+            found = np.square(edges @ negative).sum(axis=1)
+            primal = np.linalg.norm(found - squares) / np.linalg.norm(rods.squares)
+            dual = np.hypot(np.linalg.norm(inward - slack), np.linalg.norm(tensions - held)) / np.linalg.norm(outward)
+            if max(primal, dual) < CONVEX_TOL:
+                break
+            if n_iter % 20 == 0:
+                step *= 1.5 if dual > 3.0 * primal else 1.0 / 1.5 if primal > 3.0 * dual else 1.0
+        sizes, axes = np.linalg.eigh(products)
+        points = basis @ (axes * np.sqrt(np.maximum(sizes, 0.0)))
+        axes, lengths, _ = np.linalg.svd(points, full_matrices=False)
+        points = axes[:, :rank] * lengths[:rank]
+        return np.hstack([points, np.zeros((self.n, rank - points.shape[1]))]), held, n_iter
+
+
+class Moves:
+    """Moves of samples in which slow vibrations of a framework are as fast as others, and all cannot move together."""
+
+    def __init__(self, framework: Framework) -> None:
+        frequencies, self.shapes = framework.modes(min(MODES, framework.n))
+        self.factors = np.sqrt(frequencies[-1] / np.maximum(frequencies, np.finfo(float).tiny))
+        self.factors[0] = 0.0
+
+    def applied(self, moves: Floats) -> Floats:
+        """Return the positions (n, rank) that moves lead to; the map is symmetric."""
+        return moves + self.shapes @ ((self.factors - 1.0)[:, None] * (self.shapes.T @ moves))
+
+    def undone(self, points: Floats) -> Floats:
+        """Return moves that lead to these positions, but for a shift of all."""
+        back = np.append(0.0, 1.0 / self.factors[1:])
+        return points + self.shapes @ ((back - 1.0)[:, None] * (self.shapes.T @ points))
+
+
+def _different(samples: Samples) -> tuple[Samples, Indices]:
+    """Return one of each group of samples that are the same, and the group of each."""
+    if samples.vectors is None:
+        groups = connected_components(sparse.csr_array(samples.all_squares() == 0.0), directed=False)[1]
+        _, first, places = np.unique(groups, return_index=True, return_inverse=True)
+        return Samples(None, samples.all_squares()[np.ix_(first, first)], samples.unit), places
+    vectors, places = np.unique(samples.vectors, axis=0, return_inverse=True)
+    return Samples(vectors, None, samples.unit), places

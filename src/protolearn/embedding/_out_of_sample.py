@@ -96,10 +96,11 @@ class OutOfSample(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, Transform
             if not hasattr(self.embedding, "fit_transform") or isinstance(self.embedding, type):
                 raise TypeError(f"embedding={self.embedding!r} is not an estimator with fit_transform.")
             given = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
-            self.cost_ = _own_cost(self.embedding) if self.cost == "auto" else get_cost(self.cost)
+            cost = None if isinstance(self.cost, str) and self.cost == "auto" else get_cost(self.cost)
             samples = self._samples(given)
             self.embedding_estimator_ = clone(self.embedding)
             self.embedding_ = np.asarray(self.embedding_estimator_.fit_transform(given, y))
+            self.cost_ = cost or _own_cost(self.embedding_estimator_)
             unit = self.cost_.unit(samples)
             positions = self.embedding_.astype(np.float64) / unit
             self._placing = Placing(self.cost_, samples, positions, unit, self._squared, self.n_jobs)
@@ -178,12 +179,15 @@ def _is_pairwise(embedding: Any) -> bool:
 
 
 def _own_cost(embedding: Any) -> Cost:
-    """Return what an embedding minimises."""
+    """Return what a fitted embedding minimises."""
     name, own = type(embedding).__name__, embedding.get_params(deep=False)
+    own["n_neighbors"] = getattr(embedding, "n_neighbors_", own.get("n_neighbors"))
     metric = own.get("metric", "euclidean")
     other = not isinstance(metric, str) or metric not in ("euclidean", "minkowski", "precomputed")
     if name == "MDS":  # whose metric was once whether it is metric
         other = (other and isinstance(metric, str)) or not own.get("metric_mds", metric)
+    other = other or (metric == "minkowski" and own.get("p", 2) != 2)
+    other = other or own.get("affinity", "nearest_neighbors") != "nearest_neighbors"
     if other or own.get("method") in ("hessian", "modified", "ltsa"):
         raise ValueError(f"New samples of {embedding!r} cannot be placed: only Euclidean or precomputed distances can.")
     if name in ("SNE", "TSNE"):

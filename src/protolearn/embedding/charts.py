@@ -155,19 +155,27 @@ class Charts:
         starts = blocks[:, m] - np.einsum("kd,kdc->kc", self.centers - origin, slopes)
         slopes, starts, origin = (part.astype(X.dtype) for part in (slopes, starts, origin))
         places = np.empty((len(X), blocks.shape[2]), X.dtype)
-        if self.gating.kind == "crisp" and slopes.size > MOST_AT_ONCE * d:
-            winners = _nearest(self.model, X)
+        crisp, few = self.gating.kind == "crisp", slopes.size <= MOST_AT_ONCE * d
+        winners = None if not crisp or (few and _is_plain(self.model)) else _nearest(self.model, X)
+        if winners is not None and not few:
             for rows in gen_batches(len(X), max(1, BLOCK_ENTRIES // slopes[0].size)):
                 own = winners[rows]
                 places[rows] = np.matmul((X[rows] - origin)[:, None], slopes[own])[:, 0] + starts[own]
             return places
-        columns = np.ascontiguousarray(slopes.transpose(1, 0, 2).reshape(d, -1))
+        columns = slopes.transpose(1, 0, 2).reshape(d, -1)
+        if crisp and winners is None:  # samples are compared with prototypes by the same product
+            centers = (self.centers - origin).astype(X.dtype)
+            columns = np.hstack([columns, centers.T])
+            half_squares = 0.5 * np.square(centers).sum(axis=1)
+        columns = np.ascontiguousarray(columns)
         for rows in gen_batches(len(X), max(256, BLOCK_ENTRIES // (d + columns.shape[1]))):
-            local = ((X[rows] - origin) @ columns).reshape(-1, *starts.shape) + starts
-            if self.gating.kind == "crisp":
-                places[rows] = local[np.arange(len(local)), _nearest(self.model, X[rows])]
+            products = (X[rows] - origin) @ columns
+            local = products[:, : starts.size].reshape(-1, *starts.shape)
+            if crisp:
+                own = (half_squares - products[:, starts.size :]).argmin(axis=1) if winners is None else winners[rows]
+                places[rows] = local[np.arange(len(local)), own] + starts[own]
             else:
-                places[rows] = np.einsum("nk,nkc->nc", self.shares(X[rows]).astype(X.dtype), local)
+                places[rows] = np.einsum("nk,nkc->nc", self.shares(X[rows]).astype(X.dtype), local + starts)
         return places
 
     def reaches(self) -> Floats:
@@ -212,9 +220,9 @@ def charts_of(
     *,
     n_components: int | None = None,
     gating: str = "auto",
-    fraction: float = 0.4,
+    fraction: float = 0.1,
     n_nearest: int = 2,
-    bandwidth: str = "mean",
+    bandwidth: str = "square",
     range_: float = 0.5,
     cutoff: float = 1e-8,
 ) -> Charts:
@@ -235,10 +243,10 @@ def charts_of(
         default of
         maps that have one; ``exp(-d / sigma)`` of squared distances, the default of LVQ classifiers; ``exp(-r /
         lambda)`` of their ranks, as in neural gas. Plain maps are crisp by default.
-    fraction, n_nearest, bandwidth : float, int, {"mean", "root_sum"}
-        With gating by distance, sigma is this fraction of the mean distance of a prototype to its nearest others; or,
-        as printed in the source, the root of the sum of squared distances over their number. The scale of the data
-        matters: standardise.
+    fraction, n_nearest, bandwidth : float, int, {"square", "mean", "root_sum"}
+        With gating by distance, sigma is this fraction of the mean squared distance of a typical prototype to its
+        nearest others. Or, as in the source, each prototype has a sigma of its own, from its mean distance to them, or
+        the root of the sum of squared distances over their number; then the scale of the data matters: standardise.
     range_ : float, default=0.5
         The lambda of gating by ranks.
     cutoff : float, default=1e-8
@@ -268,7 +276,7 @@ def charts_of(
             f"X has {X.shape[1]} features, but {type(model).__name__} was fitted to {model.n_features_in_}."
         )
     check_option("gating", gating, ("auto", *GATINGS))
-    check_option("bandwidth", bandwidth, ("mean", "root_sum"))
+    check_option("bandwidth", bandwidth, ("square", "mean", "root_sum"))
     check_number("fraction", fraction, low=0, open_low=True)
     check_number("n_nearest", n_nearest, integer=True, low=1)
     check_number("range_", range_, low=0, open_low=True)
@@ -330,6 +338,10 @@ def _nearest(model: Any, X: NDArray[Any]) -> NDArray[Any]:
     return model._winners(X) if isinstance(model, LVQClassifier) else model._nearest(X)
 
 
+def _is_plain(model: Any) -> bool:
+    return isinstance(model, PrototypeMap) and not isinstance(model, ShapedMap)
+
+
 def _axes(model: Any, X: NDArray[Any] | None, n_components: int | None) -> Floats:
     """Return the directions (k, m, d) of the coordinates around each prototype."""
     if isinstance(model, ShapedMap):
@@ -376,5 +388,8 @@ def _bandwidths(model: Any, fraction: float, n_nearest: int, kind: str) -> Float
     # Of the distances of all prototypes to one, measured by its own metric. Bunte 2011, eq. 7.5
     near = np.maximum(np.sort(between, axis=0)[:others], 0.0)
     near = np.where(np.isfinite(near), near, 1.0)
-    widths = np.sqrt(near).mean(axis=0) if kind == "mean" else np.sqrt(near.sum(axis=0)) / others
+    if kind == "square":
+        widths = np.full(len(between), np.median(near.mean(axis=0)))
+    else:
+        widths = np.sqrt(near).mean(axis=0) if kind == "mean" else np.sqrt(near.sum(axis=0)) / others
     return np.maximum(fraction * widths, np.finfo(np.float64).tiny)
