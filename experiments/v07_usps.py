@@ -52,6 +52,14 @@ PRINTED = {
     DISCRIMINANT: (0.35, 0.0),
 }
 UNFOLDING = 0.56
+# why a row is not reproduced, by a phrase of its quantity
+REMARKS = {
+    "naive": "each digit has axes of its own, so that digits may fall on each other; the printed training is another",
+    "charting": "charts of digits hardly overlap in this learned metric; the printed training is another",
+    "Isomap+": "groups that fall apart are joined by scikit-learn, the document leaves them out",
+    "LDA": "other samples, and features that hardly vary",
+    "1-NN error": "better than printed; other samples, and the settings in the document are not all known",
+}
 
 
 def run(quick: bool = False) -> Result:

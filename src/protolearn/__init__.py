@@ -44,6 +44,7 @@ _HOME = {
     "Charting": "embedding",
     "MappedEmbedding": "embedding",
     "OutOfSample": "embedding",
+    "MVU": "embedding",
     "DiscriminativeEmbedding": "embedding",
 }
 

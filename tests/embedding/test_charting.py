@@ -164,7 +164,7 @@ def test_new_samples_are_placed_as_a_new_fit_would(make, coordination):
     options = {"n_charts": 8, "coordination": coordination, "n_init": 1}
     half, whole = Charting(random_state=1, **options).fit(X[::2]), Charting(random_state=2, **options).fit(X)
     placed, refitted = half.transform(X[1::2]), whole.embedding_[1::2]
-    assert relative_error(moved_onto(placed, refitted), refitted) < 0.03**2
+    assert relative_error(moved_onto(placed, refitted), refitted) < 0.05**2
     assert relative_error(half.inverse_transform(placed), X[1::2]) < 0.001
     assert trustworthiness(X, whole.embedding_, n_neighbors=12) > 0.999
     assert whole.isometry_defect_ < 0.02
@@ -259,13 +259,16 @@ def test_one_sample_far_off_spoils_nothing(sheet, name, coordination):
     assert relative_error(back, X[:300]) < 0.3
 
 
-def test_way_back_is_not_by_charts_without_samples(sheet):
-    model = SOM((4, 4), random_state=0).fit(sheet)
-    model.prototypes_[3] = [100.0, 100.0, 100.0]
-    charting = Charting(local_model=FrozenEstimator(model), gating="distance", n_init=1).fit(sheet)
-    assert not np.isin(3, charting.labels_)
-    found = charting.inverse_transform(charting.embedding_)
-    assert np.abs(found - 100.0).max(axis=1).min() > 50.0
+@pytest.mark.parametrize(("gating", "coordination"), [("auto", "charting"), ("distance", "charting"), ("crisp", "llc")])
+def test_way_back_is_not_by_charts_without_samples(sheet, gating, coordination):
+    far = np.vstack([sheet[:9], [[100.0, 100.0, 100.0]]])
+    model = KMeans(10, init=far, max_iter=1).fit(sheet)
+    assert 9 not in model.predict(sheet)
+    charting = Charting(local_model=FrozenEstimator(model), gating=gating, coordination=coordination, n_init=1)
+    found = charting.fit(sheet).inverse_transform(charting.embedding_)
+    assert 9 not in charting.labels_
+    assert charting.groups_[9] == 0  # nor is it a component of its own
+    assert relative_error(found, sheet) < 0.5
 
 
 # Choice of the local model

@@ -26,14 +26,14 @@ __all__ = ["MVU"]
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
-FEW = 100  # samples up to which the convex problem is solved first
+FEW = 50  # samples up to which the convex problem is solved first
 MOST_CONVEX = 500  # samples up to which it can be
 MOST_DENSE = 2000  # samples up to which eigenvectors of a dense matrix are faster
 MODES = 200  # slowest vibrations of the framework that are brought to the same speed
 ROUND = 50  # steps between two updates of the tensions
 FIRST_PENALTY, LAST_PENALTY = 10.0, 1e4  # on squared errors of squared lengths
 NOISE = 1e-2  # of the first positions, in lengths of rods
-CONVEX_ITER, CONVEX_TOL = 1000, 1e-3
+CONVEX_ITER, CONVEX_TOL = 300, 1e-3
 
 
 class MVU(Embedding):
@@ -64,7 +64,7 @@ class MVU(Embedding):
     method : {"auto", "low_rank", "sdp"}, default="auto"
         ``"low_rank"`` moves the samples in ``rank`` dimensions, starting from shortest paths along the rods.
         ``"sdp"`` solves the problem for K first, which has no local optima but takes time that grows with the cube of
-        the samples, at most 500, and starts from there. ``"auto"`` does so with up to 100 samples.
+        the samples, at most 500, and starts from there. ``"auto"`` does so with up to 50 samples.
     rank : int, default=10
         Dimensions that samples are moved in, at least ``n_components``.
     tol : float, default=1e-2
@@ -306,7 +306,7 @@ class MVU(Embedding):
             pulled = framework.rods.tensions(squares + tensions / penalty, 1.0 / penalty)
             wanted = squares + (tensions - pulled) / penalty
             tensions = pulled
-            error = float(np.abs(np.sqrt(squares) - np.sqrt(wanted)).max())
+            error = float(np.abs(np.sqrt(squares) - np.sqrt(np.maximum(wanted, 0.0))).max())
             if self.verbose:
                 variance = framework.variance(points)
                 print(f"[MVU] step {self.n_iter_}  variance {variance:.6g}  error of rods {error:.2g}", flush=True)
