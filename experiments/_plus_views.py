@@ -22,9 +22,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from experiments._lvq import COLOURS
 from experiments._protocol import Array, canvas, repeat
-from experiments._report import MISSED, NO_NUMBER, ORDER, REPRODUCED, Row, holds, row
-from protolearn import LGMLVQ, SNE, TSNE, XOM, Charting, DiscriminativeEmbedding
-from protolearn.embedding import local_projection
+from experiments._report import ADDED, MISSED, NO_NUMBER, ORDER, REPRODUCED, Row, holds, row
+from protolearn import LGMLVQ, MVU, SNE, TSNE, XOM, Charting, DiscriminativeEmbedding
+from protolearn.embedding import discriminative_distances, local_projection
 from protolearn.metrics import nearest_neighbor_error
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "scaled",
     "setting_rows",
     "unfolding_rows",
+    "unfoldings",
     "without_labels",
 ]
 
@@ -59,7 +60,8 @@ RUNS, TUNED, HALVES = 5, 2, 3  # classifiers: in all, of which so many choose th
 TOLERANCE = 0.03
 SHOWN = 700  # samples in a picture
 NAIVE, CHARTING, PRINCIPAL, DISCRIMINANT, RAW = "naive projection", "charting+", "PCA", "LDA", "data space"
-CLASSIFIER = "LVQ"
+CLASSIFIER, UNFOLDING, UNFOLDING_LENGTHS = "LVQ", "MVU", "MVU+, learned lengths"
+UNFOLDED = (5, 8, 12)  # neighbours
 GRID = {  # values of one parameter; the middle one is taken where nothing is chosen
     "XOM": ("range_end", (0.05, "auto", 0.2)),
     "Isomap": ("n_neighbors", (10, 25, 50)),
@@ -315,9 +317,60 @@ def held_out_rows(held_out: Found) -> list[Row]:
     ]
 
 
-def unfolding_rows(task: Task, printed: Mapping[str, float], n_samples: int | None = None) -> list[Row]:
-    """Return rows for maximum variance unfolding, without a verdict if only some samples are unfolded."""
-    return []
+def unfoldings(task: Task) -> dict[str, dict[int, Array]]:
+    """Return the errors of maximum variance unfolding without and with labels, by the number of neighbours."""
+    found = {}
+    kinds = {UNFOLDING: ((None, False),), f"{UNFOLDING}+": [(seed, False) for seed in range(RUNS)]}
+    kinds[UNFOLDING_LENGTHS] = [(seed, True) for seed in range(RUNS)]
+    for name, variants in kinds.items():
+        jobs = [(k, *variant) for k in UNFOLDED for variant in variants]
+        errors = np.array(repeat(unfolded, jobs, task)).reshape(len(UNFOLDED), -1)
+        found[name] = dict(zip(UNFOLDED, errors))
+    return found
+
+
+def unfolding_rows(found: Mapping[str, Mapping[int, Array]], printed: Mapping[str, float], judged: bool) -> list[Row]:
+    """Return rows for maximum variance unfolding; a number of neighbours counts if its graphs are never in parts."""
+    rows = []
+    for name, errors in found.items():
+        whole = {k: line for k, line in errors.items() if not np.isnan(line).any()}
+        text = "; ".join(f"{k}: {np.nanmean(line):.3f}" for k, line in errors.items() if not np.isnan(line).all())
+        parts = "; ".join(f"{k}: {np.isnan(line).sum()}" for k, line in errors.items() if k not in whole)
+        if whole:
+            k = min(whole, key=lambda k: float(whole[k].mean()))
+            error = printed[name.split(",")[0]]
+            difference = float(whole[k].mean()) - error
+            near = difference <= TOLERANCE and ("+" in name or difference >= -TOLERANCE)
+            verdict = ADDED if name == UNFOLDING_LENGTHS else holds(near) if judged else NO_NUMBER
+            rows.append(row(f"1-NN error, {name}, {k} neighbours", error, whole[k], verdict))
+        rows.append(row(f"{name}, mean errors by neighbours", None, text, NO_NUMBER))
+        if parts:
+            rows.append(row(f"{name}, runs with a graph in parts, by neighbours", None, parts, NO_NUMBER))
+    return rows
+
+
+def unfolded(job: tuple[int, int | None, bool], task: Task) -> float:
+    """Return the error of a view by maximum variance unfolding; NaN if the graph of neighbours is not connected.
+
+    A job is a number of neighbours, the seed of the classifier that chooses them, or None, and whether their distances
+    are learned, too.
+    """
+    k, seed, learned = job
+    X = task.X
+    model: Any = MVU(n_neighbors=k, random_state=0)
+    if seed is not None:
+        lvq = LGMLVQ(task.per_class, n_components=2, metric_init="random", random_state=seed).fit(X, task.y)
+        if learned:
+            X = discriminative_distances(lvq, X)
+            model.set_params(metric="precomputed")
+        else:
+            model = DiscriminativeEmbedding(FrozenEstimator(lvq), model)
+    try:
+        error = nearest_neighbor_error(model.fit_transform(X), task.y, n_jobs=1)
+    except ValueError:
+        error = np.nan
+    print(f"{UNFOLDING}, {k} neighbours, classifier {seed}, learned lengths {learned}: {error:.3f}", flush=True)
+    return error
 
 
 def points_to_draw(runs: Runs, y: Array) -> dict[str, Any]:

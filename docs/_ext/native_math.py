@@ -30,7 +30,7 @@ def display(writer: Any, node: nodes.math_block) -> None:
 
 
 def mathml(formula: str, **options: bool) -> str:
-    r"""Translate a formula in the notation of LaTeX, where 1/2 may be ``\frac12`` and a large bracket ``\Big(``."""
+    r"""Translate a formula in the notation of LaTeX, where ``\frac12``, ``\Big(`` and ``\dots`` are allowed as well."""
     with_braces = re.sub(r"(\\[td]?frac)(\d)(\d)", r"\1{\2}{\3}", formula)
     with_sides = re.sub(r"(\\[bB]ig)\)", r"\1r)", re.sub(r"(\\[bB]ig)\(", r"\1l(", with_braces))
-    return tex2mathml(with_sides, **options)
+    return tex2mathml(re.sub(r"\\dots\b", r"\\ldots", with_sides), **options)

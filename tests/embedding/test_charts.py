@@ -115,14 +115,12 @@ def test_shares_by_density_do_not_underflow(fitted):
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("bandwidth", ["mean", "root_sum"])
+@pytest.mark.parametrize("bandwidth", ["square", "mean", "root_sum"])
 @pytest.mark.parametrize("n_nearest", [1, 3])
 @pytest.mark.parametrize("name", ["kmeans", "local", "global"])
 def test_shares_by_distance_follow_their_formula(fitted, iris, name, n_nearest, bandwidth):
     model, X = fitted[name], iris[0]
-    charts = charts_of(
-        model, X, gating="distance", fraction=0.7, n_nearest=n_nearest, bandwidth=bandwidth, cutoff=0.0
-    )
+    charts = charts_of(model, X, gating="distance", fraction=0.7, n_nearest=n_nearest, bandwidth=bandwidth, cutoff=0.0)
     centers, k = model.prototypes_, len(model.prototypes_)
     # Squared distances by the matrix of the prototype. Bunte 2011, eq. 7.4 and 7.5
     matrices = [np.eye(4)] * k if name == "kmeans" else charts.axes
@@ -130,13 +128,22 @@ def test_shares_by_distance_follow_their_formula(fitted, iris, name, n_nearest, 
     def squared(x, j):
         return np.square(matrices[j] @ (x - centers[j])).sum()
 
-    exponents = np.empty((150, k))
-    for j in range(k):
-        near = sorted(squared(centers[other], j) for other in range(k) if other != j)[:n_nearest]
-        sigma = sum(np.sqrt(near)) if bandwidth == "mean" else np.sqrt(sum(near))
-        sigma *= 0.7 / len(near)
-        exponents[:, j] = [-squared(x, j) / sigma for x in X]
+    near = [sorted(squared(centers[other], j) for other in range(k) if other != j)[:n_nearest] for j in range(k)]
+    means = {
+        "square": [np.median([np.mean(row) for row in near])] * k,
+        "mean": [sum(np.sqrt(row)) / len(row) for row in near],
+        "root_sum": [np.sqrt(sum(row)) / len(row) for row in near],
+    }
+    exponents = [[-squared(x, j) / (0.7 * means[bandwidth][j]) for j in range(k)] for x in X]
     np.testing.assert_allclose(charts.shares(X), softmaxed(exponents), atol=1e-7)
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e100])
+def test_shares_by_distance_do_not_depend_on_the_scale_by_default(iris, scale):
+    one, other = (
+        charts_of(KMeans(4, random_state=0).fit(s * iris[0]), iris[0], gating="distance") for s in (1.0, scale)
+    )
+    np.testing.assert_allclose(other.shares(scale * iris[0]), one.shares(iris[0]), atol=1e-8)
 
 
 @pytest.mark.parametrize("name", ["kmeans", "local"])
@@ -212,7 +219,7 @@ def test_coordinates_survive_a_far_origin(fitted, iris):
 def test_axes_of_shaped_maps_are_their_directions(fitted):
     model = fitted["matrix"]
     charts = charts_of(model, n_components=3)
-    for center, axes, covariance in zip(model.prototypes_, charts.axes, model.covariances_):
+    for axes, covariance in zip(charts.axes, model.covariances_):
         values, vectors = np.linalg.eigh(covariance)
         np.testing.assert_allclose(np.abs(axes @ vectors[:, ::-1][:, :3]), np.eye(3), atol=1e-5)
         assert (np.diff(values) > 0).all()
@@ -259,12 +266,15 @@ def test_features_and_places_agree(fitted, iris, name, kind):
     np.testing.assert_allclose(charts.place(X, weights), features @ weights, atol=1e-9)
 
 
-def test_places_do_not_depend_on_blocks(fitted, iris, monkeypatch):
+@pytest.mark.parametrize(("name", "kind"), [("matrix", "density"), ("matrix", "crisp"), ("kmeans", "crisp")])
+@pytest.mark.parametrize("most", [0, 10_000])
+def test_places_do_not_depend_on_how_they_are_computed(fitted, iris, monkeypatch, name, kind, most):
     X = np.vstack([iris[0]] * 4)
-    charts = charts_of(fitted["matrix"], n_components=2)
-    whole = charts.place(X, weights_for(charts))
-    monkeypatch.setattr(module, "BLOCK_ENTRIES", 1)  # blocks of 256 samples
-    np.testing.assert_allclose(charts.place(X, weights_for(charts)), whole, atol=1e-12)
+    charts = charts_of(fitted[name], X, n_components=2, gating=kind)
+    expected = charts.features(X) @ weights_for(charts)
+    monkeypatch.setattr(module, "MOST_AT_ONCE", most)
+    monkeypatch.setattr(module, "BLOCK_ENTRIES", 1)  # as few at a time as there can be
+    np.testing.assert_allclose(charts.place(X, weights_for(charts)), expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["matrix", "kmeans", "local"])
@@ -328,6 +338,16 @@ def test_charts_that_do_not_reach_a_position_are_left_out(fitted, kind):
     np.testing.assert_allclose(z @ blocks[2, :2] + blocks[2, 2], Y, atol=1e-8)
 
 
+def test_way_back_is_by_the_chart_that_reaches_a_position(fitted):
+    charts = charts_of(fitted["matrix"], n_components=2)
+    blocks = np.zeros((3, 3, 2))
+    blocks[:, 0, 0] = 1.0  # all charts are lines, each at another height
+    blocks[:, 2, 1] = [0.0, 5.0, 10.0]
+    for chart in range(3):
+        found = charts.invert(np.array([[0.3, 5.0 * chart]]), blocks.reshape(9, 2))[0]
+        np.testing.assert_allclose(found, charts.centers[chart] + 0.3 * charts.axes[chart, 0], atol=1e-9)
+
+
 def test_way_back_does_not_depend_on_other_positions(fitted):
     charts = charts_of(fitted["kmeans"], rng().normal(size=(50, 4)), n_components=2)
     blocks = weights_for(charts).reshape(4, 3, 2)
@@ -343,8 +363,8 @@ def test_way_back_does_not_depend_on_other_positions(fitted):
 
 def test_default_gating(fitted, iris):
     kinds = {name: charts_of(model, iris[0]).gating.kind for name, model in fitted.items()}
-    assert kinds == {name: "density" for name in SHAPED} | dict.fromkeys(PLAIN, "crisp") | dict.fromkeys(
-        CLASSIFIERS, "distance"
+    assert kinds == (
+        dict.fromkeys(SHAPED, "density") | dict.fromkeys(PLAIN, "crisp") | dict.fromkeys(CLASSIFIERS, "distance")
     )
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.linalg import cho_factor, cho_solve, eigh
+from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components, shortest_path
 from sklearn.exceptions import ConvergenceWarning
@@ -27,13 +28,13 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 FEW = 50  # samples up to which the convex problem is solved first
-MOST_CONVEX = 500  # samples up to which it can be
+MOST_CONVEX = 250  # samples up to which it can be
 MOST_DENSE = 2000  # samples up to which eigenvectors of a dense matrix are faster
 MODES = 200  # slowest vibrations of the framework that are brought to the same speed
 ROUND = 50  # steps between two updates of the tensions
 FIRST_PENALTY, LAST_PENALTY = 10.0, 1e4  # on squared errors of squared lengths
 NOISE = 1e-2  # of the first positions, in lengths of rods
-CONVEX_ITER, CONVEX_TOL = 300, 1e-3
+CONVEX_ITER, CONVEX_TOL = 20_000, 1e-4  # of scs
 
 
 class MVU(Embedding):
@@ -63,8 +64,8 @@ class MVU(Embedding):
         Of springs: their squared lengths are off by about ``1 / (2 * stiffness)`` of their mean.
     method : {"auto", "low_rank", "sdp"}, default="auto"
         ``"low_rank"`` moves the samples in ``rank`` dimensions, starting from shortest paths along the rods.
-        ``"sdp"`` solves the problem for K first, which has no local optima but takes time that grows with the cube of
-        the samples, at most 500, and starts from there. ``"auto"`` does so with up to 50 samples.
+        ``"sdp"`` solves the problem for K first, which has no local optima but takes long, with the package scs and for
+        at most 250 samples, and starts from there. ``"auto"`` does so with up to 50 samples if scs is there.
     rank : int, default=10
         Dimensions that samples are moved in, at least ``n_components``.
     tol : float, default=1e-2
@@ -141,7 +142,7 @@ class MVU(Embedding):
     >>> mvu = MVU(n_components=1, n_neighbors=2, random_state=0).fit(X)
     >>> bool(np.all(np.diff(mvu.embedding_[:, 0]) > 0) or np.all(np.diff(mvu.embedding_[:, 0]) < 0))
     True
-    >>> mvu.eigenvalues_[0] > 0.99 * mvu.eigenvalues_.sum(), mvu.edge_error_ < 0.01
+    >>> bool(mvu.eigenvalues_[0] > 0.99 * mvu.eigenvalues_.sum()), mvu.edge_error_ < 0.01
     (True, True)
     """
 
@@ -227,7 +228,7 @@ class MVU(Embedding):
     def _chosen_method(self, n: int) -> str:
         if self.method == "sdp" and n > MOST_CONVEX:
             raise ValueError(f"method='sdp' takes at most {MOST_CONVEX} samples, not {n}; use method='low_rank'.")
-        return self.method if self.method != "auto" else "sdp" if n <= FEW else "low_rank"
+        return self.method if self.method != "auto" else "sdp" if n <= FEW and find_spec("scs") else "low_rank"
 
     def _joined(
         self, different: Samples, places: Indices, threads: Threads, rng: np.random.RandomState
@@ -415,42 +416,58 @@ class Framework:
         return moves.applied(found.x.reshape(shape)), found.nit
 
     def convex_optimum(self, rank: int) -> tuple[Floats, Floats, int]:
-        """Solve for K = Q Y Q', with vibrations Q of equal speed, by alternating directions in the dual problem.
+        """Solve for K, the matrix of all inner products, with scs.
 
         Returns positions (n, rank) of the largest part of K, the tensions, and the number of iterations.
         """
-        rods, m = self.rods, self.n - 1
-        frequencies, shapes = self.modes(self.n)
-        basis = shapes[:, 1:] * np.sqrt(rods.n / (m * frequencies[1:]))
-        edges = self.incidence @ basis
-        middle = self.weights @ basis / np.sqrt(self.weights.sum())
-        outward = self.share * (basis.T @ (self.weights[:, None] * basis) - np.outer(middle, middle))
-        inverse = cho_factor(np.square(edges @ edges.T) + np.eye(rods.n))
-        products, slack, squares, held = np.eye(m), np.zeros((m, m)), rods.squares, np.zeros(rods.n)
-        step = 1.0
-        for n_iter in range(1, CONVEX_ITER + 1):
-            # Povh 2006, algorithm 1, with the costs of the rods as a second cone
-            met = products / step + slack + outward
-            tensions = cho_solve(inverse, (edges @ met * edges).sum(axis=1) + held - squares / step)
-            inward = edges.T @ (tensions[:, None] * edges) - outward
-            values, vectors = eigh(inward - products / step)
-            positive = vectors[:, values > 0.0] * np.sqrt(values[values > 0.0])
-            negative = vectors[:, values <= 0.0] * np.sqrt(-step * values[values <= 0.0])
-            slack, products = positive @ positive.T, negative @ negative.T
-            held = rods.tensions(squares + step * tensions, step)
-            squares = squares + step * (tensions - held)
-            found = np.square(edges @ negative).sum(axis=1)
-            primal = np.linalg.norm(found - squares) / np.linalg.norm(rods.squares)
-            dual = np.hypot(np.linalg.norm(inward - slack), np.linalg.norm(tensions - held)) / np.linalg.norm(outward)
-            if max(primal, dual) < CONVEX_TOL:
-                break
-            if n_iter % 20 == 0:
-                step *= 1.5 if dual > 3.0 * primal else 1.0 / 1.5 if primal > 3.0 * dual else 1.0
+        try:
+            import scs
+        except ImportError as error:
+            raise ImportError(
+                "method='sdp' needs the package scs; install it with: pip install protolearn[mvu], or use "
+                "method='low_rank'."
+            ) from error
+        problem, cones = self._cone_program()
+        solution = scs.SCS(
+            problem, cones, verbose=False, eps_abs=CONVEX_TOL, eps_rel=CONVEX_TOL, max_iters=CONVEX_ITER
+        ).solve()
+        rows, columns = _lower_triangle(self.n)
+        products = np.zeros((self.n, self.n))
+        entries = solution["x"][: len(rows)] / np.where(rows == columns, 1.0, np.sqrt(2.0))
+        products[rows, columns] = products[columns, rows] = entries
         sizes, axes = np.linalg.eigh(products)
-        points = basis @ (axes * np.sqrt(np.maximum(sizes, 0.0)))
-        axes, lengths, _ = np.linalg.svd(points, full_matrices=False)
-        points = axes[:, :rank] * lengths[:rank]
-        return np.hstack([points, np.zeros((self.n, rank - points.shape[1]))]), held, n_iter
+        points = axes[:, ::-1][:, :rank] * np.sqrt(np.maximum(sizes[::-1][:rank], 0.0))
+        above, below = solution["y"][1 : 1 + 2 * self.rods.n].reshape(2, -1)
+        return np.hstack([points, np.zeros((self.n, rank - points.shape[1]))]), above - below, solution["info"]["iter"]
+
+    def _cone_program(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return ``P, A, b, c`` and the cones: minimise ``x'Px / 2 + c'x`` where ``b - Ax`` is in them.
+
+        The unknowns are the lower triangle of K, with entries beside the diagonal times the root of 2, and how far rods
+        are out of their intervals, if they may be.
+        """
+        rods, n, m = self.rods, self.n, self.rods.n
+        rows, columns = _lower_triangle(n)
+        q = len(rows)
+        places = np.empty((n, n), np.intp)
+        places[rows, columns] = places[columns, rows] = np.arange(q)
+        each, ones = np.arange(m), np.ones(m)
+        entries = np.concatenate([ones, ones, -np.sqrt(2.0) * ones])
+        ends = np.concatenate([places[rods.first, rods.first], places[rods.second, rods.second]])
+        ends = np.concatenate([ends, places[rods.first, rods.second]])
+        squares = sparse.csc_array((entries, (np.tile(each, 3), ends)), shape=(m, q))
+        doubled = np.where(rows == columns, 1.0, np.sqrt(2.0))
+        middle = sparse.csc_array((doubled * self.weights[rows] * self.weights[columns])[None] / self.weights.sum())
+        gain = np.where(rows == columns, -self.share * self.weights[rows], 0.0)
+        A = sparse.vstack([middle, squares, -squares, -sparse.eye_array(q)], format="csc")
+        b = np.concatenate([[0.0], rods.high, -rods.low, np.zeros(q)])
+        P = sparse.csc_array((q, q))
+        if rods.give:
+            out = sparse.eye_array(m)
+            A = sparse.hstack([A, sparse.vstack([sparse.csc_array((1, m)), -out, out, sparse.csc_array((q, m))])])
+            P, gain = sparse.block_diag([P, 2.0 / rods.give * out]), np.concatenate([gain, np.zeros(m)])
+        problem = {"P": sparse.csc_matrix(P), "A": sparse.csc_matrix(A), "b": b, "c": gain}
+        return problem, {"z": 1, "l": 2 * m, "s": [n]}
 
 
 class Moves:
@@ -458,7 +475,7 @@ class Moves:
 
     def __init__(self, framework: Framework) -> None:
         frequencies, self.shapes = framework.modes(min(MODES, framework.n))
-        self.factors = np.sqrt(frequencies[-1] / np.maximum(frequencies, np.finfo(float).tiny))
+        self.factors = np.sqrt(frequencies[-1] / np.maximum(frequencies, 1e-12 * frequencies[-1]))
         self.factors[0] = 0.0
 
     def applied(self, moves: Floats) -> Floats:
@@ -469,6 +486,12 @@ class Moves:
         """Return moves that lead to these positions, but for a shift of all."""
         back = np.append(0.0, 1.0 / self.factors[1:])
         return points + self.shapes @ ((back - 1.0)[:, None] * (self.shapes.T @ points))
+
+
+def _lower_triangle(n: int) -> tuple[Indices, Indices]:
+    """Return rows and columns of the entries of a symmetric matrix, column by column."""
+    columns, rows = np.triu_indices(n)
+    return rows, columns
 
 
 def _different(samples: Samples) -> tuple[Samples, Indices]:

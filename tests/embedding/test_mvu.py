@@ -1,0 +1,108 @@
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.spatial import procrustes
+from scipy.spatial.distance import cdist, pdist
+from sklearn.exceptions import ConvergenceWarning
+
+from protolearn import MVU
+from protolearn.datasets import make_swiss_roll
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture(scope="module")
+def strip():
+    """Part of a roll, which is a plane rectangle bent by three quarters of a turn."""
+    rng = np.random.default_rng(0)
+    t, height = 1.5 * np.pi * rng.uniform(size=120), 2.0 * rng.uniform(size=120)
+    return np.column_stack([np.cos(t), height, np.sin(t)]), np.column_stack([t, height])
+
+
+def edge_lengths(X, k):
+    distances = cdist(X, X)
+    near = np.argsort(distances, axis=1)[:, 1 : k + 1]
+    return distances[np.arange(len(X))[:, None], near], near
+
+
+def test_a_bent_strip_is_laid_flat_and_neighbours_keep_their_distances(strip):
+    X, flat = strip
+    view = MVU(n_neighbors=6, method="low_rank", tol=1e-3, random_state=0).fit(X)
+    lengths, near = edge_lengths(X, 6)
+    shown = np.linalg.norm(view.coordinates_[:, None] - view.coordinates_[near], axis=2)
+    unit = np.sqrt(np.square(lengths).mean())
+    assert np.abs(shown - lengths).max() < 5e-3 * unit
+    assert view.edge_error_ < 5e-3
+    assert view.eigenvalues_.sum() > np.square(X - X.mean(axis=0)).sum()  # the data themselves are allowed
+    assert procrustes(flat, view.embedding_)[2] < 0.01
+
+
+@pytest.mark.parametrize("constraint", ["equal", "shrink", "slack"])
+def test_both_methods_find_the_same(constraint):
+    X = make_swiss_roll(30, noise=0.0, random_state=0)[0]
+    options = {"n_neighbors": 6, "constraint": constraint, "random_state": 0}
+    convex, quick = (MVU(method=method, **options).fit(X) for method in ("sdp", "low_rank"))
+    assert convex.eigenvalues_.sum() == pytest.approx(quick.eigenvalues_.sum(), rel=0.01)
+    assert procrustes(convex.embedding_, quick.embedding_)[2] < 1e-3
+    assert (convex.method_, quick.method_) == ("sdp", "low_rank")
+
+
+def test_a_plane_stays_as_it_is_wherever_it_lies():
+    rng = np.random.default_rng(1)
+    flat = rng.uniform(size=(60, 2)) * [2.0, 1.0]
+    turned = flat @ np.linalg.qr(rng.normal(size=(4, 2)))[0].T + 5.0
+    for X in (flat, turned, 1e6 * turned):
+        view = MVU(n_neighbors=20, method="low_rank", tol=1e-3, random_state=0).fit_transform(X)
+        np.testing.assert_allclose(pdist(view), pdist(X), atol=0.02 * pdist(X).max())
+
+
+def test_half_a_circle_becomes_a_line():
+    t = np.linspace(0, np.pi, 40)
+    line = MVU(1, n_neighbors=2, method="low_rank", tol=1e-3).fit_transform(np.column_stack([np.cos(t), np.sin(t)]))
+    assert np.ptp(line) == pytest.approx(np.pi, rel=0.01)
+    assert (np.diff(line[:, 0]) * np.sign(line[-1, 0] - line[0, 0]) > 0).all()
+
+
+def test_strings_may_shrink_and_never_grow():
+    X = make_swiss_roll(60, noise=0.0, random_state=1)[0]
+    equal, shrink = (
+        MVU(n_neighbors=6, method="low_rank", constraint=c, random_state=0).fit(X) for c in ("equal", "shrink")
+    )
+    lengths, near = edge_lengths(X, 6)
+    shown = np.linalg.norm(shrink.coordinates_[:, None] - shrink.coordinates_[near], axis=2)
+    assert (shown - lengths).max() < 0.02 * np.sqrt(np.square(lengths).mean())
+    assert shrink.eigenvalues_.sum() > 0.99 * equal.eigenvalues_.sum()
+
+
+def test_dissimilarities_and_a_graph_of_neighbours_say_the_same(strip):
+    X, _ = strip
+    by_vectors = MVU(n_neighbors=6, method="low_rank", random_state=0).fit(X)
+    D = cdist(X, X)
+    by_distances = MVU(n_neighbors=6, method="low_rank", metric="precomputed", random_state=0).fit(D)
+    _, near = edge_lengths(X, 6)
+    graph = sparse.csr_array((np.ones(near.size), (np.repeat(np.arange(120), 6), near.ravel())), shape=(120, 120))
+    by_graph = MVU(connectivity=graph, method="low_rank", random_state=0).fit(X)
+    for other in (by_distances, by_graph):
+        assert procrustes(by_vectors.embedding_, other.embedding_)[2] < 1e-3
+
+
+def test_samples_that_are_the_same_have_one_place(strip):
+    X, _ = strip
+    copies = np.vstack([X, X[:5]])
+    view = MVU(n_neighbors=6, method="low_rank", random_state=0).fit_transform(copies)
+    np.testing.assert_allclose(view[120:], view[:5])
+
+
+def test_bad_input_is_named(strip):
+    X, _ = strip
+    far = np.vstack([X, X + 100.0])
+    with pytest.raises(ValueError, match="2 components"):
+        MVU(n_neighbors=4).fit(far)
+    with pytest.raises(ValueError, match="sdp"):
+        MVU(method="sdp").fit(np.random.default_rng(0).normal(size=(300, 3)))
+    with pytest.raises(ValueError, match="same"):
+        MVU().fit(np.ones((20, 3)))
+    with pytest.raises(ValueError, match="constraint"):
+        MVU(constraint="loose").fit(X)
+    with pytest.warns(ConvergenceWarning, match="max_iter"):
+        MVU(n_neighbors=6, method="low_rank", max_iter=1, tol=1e-6).fit(X)
