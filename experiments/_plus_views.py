@@ -343,7 +343,8 @@ def unfolding_rows(found: Mapping[str, Mapping[int, Array]], printed: Mapping[st
             near = difference <= TOLERANCE and ("+" in name or difference >= -TOLERANCE)
             verdict = ADDED if name == UNFOLDING_LENGTHS else holds(near) if judged else NO_NUMBER
             rows.append(row(f"1-NN error, {name}, {k} neighbours", error, whole[k], verdict))
-        rows.append(row(f"{name}, mean errors by neighbours", None, text, NO_NUMBER))
+        if text:
+            rows.append(row(f"{name}, mean errors by neighbours", None, text, NO_NUMBER))
         if parts:
             rows.append(row(f"{name}, runs with a graph in parts, by neighbours", None, parts, NO_NUMBER))
     return rows

@@ -87,7 +87,7 @@ DEFAULTS = [
     SONE(max_iter=5),
     Charting(),
     MappedEmbedding(cost=tsne(2.0), max_iter=10),
-    MVU(n_neighbors=15, method="low_rank", max_iter=100),
+    MVU(n_neighbors=60, method="low_rank", max_iter=100),
     OutOfSample(TSNE(perplexity=2.0, max_iter=30, random_state=0)),
     DiscriminativeEmbedding(embedding=TSNE(perplexity=2.0, max_iter=30, random_state=0)),
 ]

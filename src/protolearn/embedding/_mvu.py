@@ -30,7 +30,7 @@ Indices = NDArray[np.intp]
 FEW = 50  # samples up to which the convex problem is solved first
 MOST_CONVEX = 250  # samples up to which it can be
 MOST_DENSE = 2000  # samples up to which eigenvectors of a dense matrix are faster
-MODES = 200  # slowest vibrations of the framework that are brought to the same speed
+MODES = 100  # slowest vibrations of the framework that are brought to the same speed
 ROUND = 50  # steps between two updates of the tensions
 FIRST_PENALTY, LAST_PENALTY = 10.0, 1e4  # on squared errors of squared lengths
 NOISE = 1e-2  # of the first positions, in lengths of rods
@@ -243,8 +243,7 @@ class MVU(Embedding):
                 )
             first, second = (places[ends] for ends in given.nonzero())
         else:
-            k, also = self.n_neighbors, f", as there are {n} different samples"
-            check_number("n_neighbors", k, integer=True, low=1, high=n - 1, also=also)
+            k = min(self.n_neighbors, n - 1)
             near = (
                 nearest_in_matrix(different.all_squares(), k)
                 if different.vectors is None
@@ -411,7 +410,7 @@ class Framework:
             return value, 2.0 * moves.applied(inward - self.share * outward).ravel()
 
         shape = points.shape
-        options = {"maxiter": n_steps, "maxfun": 10 * n_steps, "maxcor": 20, "ftol": 0.0, "gtol": 1e-5}
+        options = {"maxiter": n_steps, "maxfun": 10 * n_steps, "ftol": 0.0, "gtol": 1e-5}
         found = minimize(objective, moves.undone(points).ravel(), jac=True, method="L-BFGS-B", options=options)
         return moves.applied(found.x.reshape(shape)), found.nit
 

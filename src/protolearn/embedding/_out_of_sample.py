@@ -22,6 +22,7 @@ from protolearn.embedding.view import Gaussian, Student
 __all__ = ["OutOfSample"]
 
 GRAPHS = {"Isomap": "isomap", "LocallyLinearEmbedding": "lle", "SpectralEmbedding": "laplacian", "MVU": "mvu"}
+KNOWN = ("SNE", "TSNE", "MappedEmbedding", "MDS", "ClassicalMDS", *GRAPHS)
 
 
 class OutOfSample(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin, BaseEstimator):
@@ -97,6 +98,8 @@ class OutOfSample(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, Transform
                 raise TypeError(f"embedding={self.embedding!r} is not an estimator with fit_transform.")
             given = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
             cost = None if isinstance(self.cost, str) and self.cost == "auto" else get_cost(self.cost)
+            if cost is None:
+                _check_known(self.embedding)
             samples = self._samples(given)
             self.embedding_estimator_ = clone(self.embedding)
             self.embedding_ = np.asarray(self.embedding_estimator_.fit_transform(given, y))
@@ -178,18 +181,29 @@ def _is_pairwise(embedding: Any) -> bool:
     return any(own.get(name) == "precomputed" for name in ("metric", "dissimilarity") if isinstance(own.get(name), str))
 
 
-def _own_cost(embedding: Any) -> Cost:
-    """Return what a fitted embedding minimises."""
+def _check_known(embedding: Any) -> None:
+    """Refuse an embedding of which it is clear, before it is fitted, that its cost is not known."""
     name, own = type(embedding).__name__, embedding.get_params(deep=False)
-    own["n_neighbors"] = getattr(embedding, "n_neighbors_", own.get("n_neighbors"))
+    if name not in KNOWN:
+        raise ValueError(
+            f"What {name} minimises is not known here; give a cost, such as cost='tsne', by which new samples find "
+            "their places."
+        )
     metric = own.get("metric", "euclidean")
     other = not isinstance(metric, str) or metric not in ("euclidean", "minkowski", "precomputed")
     if name == "MDS":  # whose metric was once whether it is metric
         other = (other and isinstance(metric, str)) or not own.get("metric_mds", metric)
     other = other or (metric == "minkowski" and own.get("p", 2) != 2)
     other = other or own.get("affinity", "nearest_neighbors") != "nearest_neighbors"
-    if other or own.get("method") in ("hessian", "modified", "ltsa"):
+    if other or own.get("method") in ("hessian", "modified", "ltsa") or own.get("radius") is not None:
         raise ValueError(f"New samples of {embedding!r} cannot be placed: only Euclidean or precomputed distances can.")
+
+
+def _own_cost(embedding: Any) -> Cost:
+    """Return what a fitted embedding minimises."""
+    name, own = type(embedding).__name__, embedding.get_params(deep=False)
+    if name in GRAPHS:
+        return getattr(costs, GRAPHS[name])(getattr(embedding, "n_neighbors_", own["n_neighbors"]))
     if name in ("SNE", "TSNE"):
         symmetric = own.get("symmetric", True)
         dof = own.get("dof", max(own["n_components"] - 1.0, 1.0))
@@ -198,11 +212,4 @@ def _own_cost(embedding: Any) -> Cost:
         return Cost(costs.Affinities(own["perplexity"], symmetric), kernel, divergence)
     if name == "MappedEmbedding":
         return get_cost(own["cost"])
-    if name in GRAPHS and own.get("n_neighbors", None) is not None:
-        return getattr(costs, GRAPHS[name])(own["n_neighbors"])
-    if name in ("MDS", "ClassicalMDS"):
-        return costs.mds() if name == "MDS" else costs.strain()
-    raise ValueError(
-        f"What {embedding!r} minimises is not known here; give a cost, such as cost='tsne', by which new samples find "
-        "their places."
-    )
+    return costs.mds() if name == "MDS" else costs.strain()

@@ -31,7 +31,6 @@ GATINGS = ("crisp", "density", "distance", "rank")
 FEW_PER_COORDINATE = 3  # samples of a chart, for each of its coordinates and the offset, below which they are few
 N_NEARBY = 3  # prototypes that a chart should reach
 MOST_AT_ONCE = 256  # coordinates of all charts up to which all are computed for every sample
-UNREACHED = 1e100  # what a chart that does not reach a position falls behind others
 BLOCK_ENTRIES = 1 << 18  # numbers computed of some samples at a time
 
 
@@ -193,15 +192,15 @@ class Charts:
         """
         k, m, d = self.axes.shape
         blocks = weights.reshape(k, m + 1, -1)
-        best, samples = np.full(len(Y), -np.inf), np.empty((len(Y), d))
+        best, missing, samples = np.full(len(Y), -np.inf), np.ones(len(Y), bool), np.empty((len(Y), d))
         for chart, (axes, block) in enumerate(zip(self.axes, blocks)):
             # Arnonkijpanich 2010, eq. 5.5; Bunte 2011, sec. 6.7.1
             z = (Y - block[m]) @ np.linalg.pinv(block[:m])
             fits = self.gating.offsets[chart] - self.gating.rates[chart] * self._within(z, chart)
             missed = np.abs(z @ block[:m] + block[m] - Y).max(axis=1) > 1e-6 * np.abs(Y - block[m]).max(axis=1)
-            fits[missed] -= UNREACHED
-            better = fits > best
-            best[better] = fits[better]
+            # Charts that do not reach a position come after all that do.
+            better = np.where(missed == missing, fits > best, missing)
+            best[better], missing[better] = fits[better], missed[better]
             samples[better] = self.centers[chart] + z[better] @ np.linalg.pinv(axes).T
         return samples
 
