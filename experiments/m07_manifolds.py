@@ -11,18 +11,19 @@ that the error in the data is about as printed; see protolearn.datasets. Cornerp
 document starts MNG with a range of n / 2 and, as it seems, once; then a chart often bridges two windings of a roll and
 spoils the view. Here the range starts at 1 from random samples, and of RESTARTS local models the one is taken whose
 charts come nearest to isometries. These settings were chosen on rolls of the seeds 100 to 102; no other set was tuned,
-and all seeds here are others. The document also has no rescaling of the view. Isomap and LLE have three numbers of
-neighbours (20, 30, 40), and run in the first FEW runs only; a second fit, below, is made in the first run.
+and all seeds here are others. The document also has no rescaling of the view. There are RUNS runs instead of ten.
+Isomap and LLE have three numbers of neighbours (20, 30, 40), and run in the first FEW runs only; a second fit, below,
+is made in the first run.
 
 Beyond the document: locally linear coordination (LLC) of the same charts; new samples, 1000 of a second sample, placed
 by the fitted view, with their 1-NN error among the training samples (on grids the second sample has the same nodes and
 other noise); the way back from the view; and how far the places of new samples are from those in a second fit to both
 samples, after the best similarity for each piece of the view (0: equal, 1: nothing in common).
 
-Rule, fixed before the run: a value is reproduced if its mean is at most one printed standard deviation worse than the
-printed mean, or better; errors in the data if they are within a point or one standard deviation. A manifold is
-"reproduced" if both the error and the trustworthiness of MNG with charting are; at least TARGET of nine shall be. LLC
-has no verdict.
+Rule, fixed before the run, when two runs of other seeds had been seen: a value is reproduced if its mean is at most one
+printed standard deviation worse than the printed mean, or better; errors in the data if they are within a point or one
+standard deviation. A manifold is "reproduced" if both the error and the trustworthiness of MNG with charting are; at
+least TARGET of nine shall be. LLC has no verdict.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ from protolearn import Charting, datasets
 from protolearn.metrics import nearest_neighbor_error
 
 TITLE = "artificial manifolds"
-RUNS, FEW = 10, 2
+RUNS, FEW = 3, 2
 RESTARTS = {"swissrole": 20, "swissrole with hole": 20}  # of MNG; elsewhere OTHER_RESTARTS
 OTHER_RESTARTS, MIXTURE_RESTARTS = 10, 4
 N_NEW = 1000
@@ -99,6 +100,19 @@ TRUST = {  # trustworthiness: LLE, Isomap, MoPPCA, MNG
     "HD": ((1.0, 0.0), (1.0, 0.0), (0.9906, 0.0110), (0.9955, 0.0043)),
 }
 COLUMNS = ("LLE", "Isomap", MIXTURE, MNG)
+REMARKS = {  # why a row is not reproduced, by a phrase of its quantity
+    "punctured sphere, M": (
+        "the coordinates of space are linear on every chart, so that charts agree on them almost exactly: the view is "
+        "a projection, which folds at the equator, whatever the noise, the start or the overlap of charts"
+    ),
+    "toroidal helix, MNG": (
+        "the view has small loops, where the second direction of the charts of a curve is noise; MoPPCA has none"
+    ),
+    "toroidal helix, MoPPCA": "as the document has a standard deviation of 0, no difference is allowed",
+    "Isomap": "the neighbours are chosen among three numbers, by the 1-NN error",
+    "LLE": "the neighbours are chosen among three numbers, by the 1-NN error",
+    "MoPPCA": "cause not found; the document used other code",
+}
 
 Found = dict[str, dict[str, list[Any]]]  # by manifold and quantity: values of all runs
 

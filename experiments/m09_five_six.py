@@ -44,6 +44,9 @@ SIDE = 12
 MATCHED, APART = 90.0, 90.0
 VIEWS = {MNG: CHARTED[0], MIXTURE: CHARTED[2]}
 LLC, RANKS = CHARTED[1], f"{CHARTED[0]}, shares by ranks"
+REMARKS = {  # why a row is not reproduced, by a phrase of its quantity
+    "MNG, charting": "classes lie on two sides of a line, but there is no gap between them that k-means would find",
+}
 MEASURES = {"error": "1-NN error, %", "line": "separated by a line, %", "clusters": "matched by two clusters, %"}
 
 

@@ -10,12 +10,12 @@ straw. MNG has the lower errors in all five, and MoPPCA has bursts.
 
 These sequences are not at hand. Three others of the collection, of 250 frames, take their place, so no number can be
 compared, only methods. 200 frames are made by protolearn.applications.DynamicTexture with its defaults (MNG, 3 charts
-that share frames by ranks), the same with MoPPCA, and the linear model of earlier work: 40 principal components and
-an autoregression of order one, driven by noise; RUNS runs. New frames go out of step with the original after a while;
-then even a perfect texture is as far from the frame of the same time as any other frame, and the mean frame is nearer
-than both. So two more errors are shown: that to the nearest original frame (first run only), which says whether new
-frames look like real ones, though a model that only repeats old frames would have none; and, for reference, those of
-the mean frame and of the reconstructed original.
+that share frames by ranks), the same with MoPPCA, and the linear model of earlier work: 40 principal components and an
+autoregression of order one, driven by noise; RUNS runs. New frames go out of step with the original after a while; then
+even a perfect texture is as far from the frame of the same time as any other frame, and the mean frame is nearer than
+both. So two more errors are shown: that to the nearest original frame (first run only), which says whether new frames
+look like real ones, though a model that only repeats old frames would have none; and, for reference, those of the mean
+frame and of the reconstructed original.
 
 Rule, fixed before the run: the errors of MNG, of the same time and to the nearest frame, shall be below those of the
 linear model on average over frames; they are "bounded" if no frame of the last 50 has an error to the nearest frame of
