@@ -19,7 +19,7 @@ __all__: list[str] = []
 BOTH: dict[str, Any] = {"threads": (1, 2)}
 
 CRISP: dict[str, Any] = {}  # options of LocalLinear: its defaults
-RANK: dict[str, Any] = {"gating": "rank", "n_charts": 200}  # with more charts a fit takes minutes
+RANK: dict[str, Any] = {"gating": "rank", "n_charts": 200}  # a fit with shares needs a dense matrix (n, 3 charts)
 
 
 @competitor(OURS, "placing", "products", **OWN, **BOTH)

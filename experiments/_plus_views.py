@@ -58,8 +58,9 @@ __all__ = [
 
 RUNS, TUNED, HALVES = 5, 2, 3  # classifiers: in all, of which so many choose the setting; trained on halves
 TOLERANCE = 0.03
-SHOWN = 700  # samples in a picture
+SHOWN = 500  # samples in a picture
 NAIVE, CHARTING, PRINCIPAL, DISCRIMINANT, RAW = "naive projection", "charting+", "PCA", "LDA", "data space"
+CHARTING_DEFAULT = f"{CHARTING}, defaults of the library"
 CLASSIFIER, UNFOLDING, UNFOLDING_LENGTHS = "LVQ", "MVU", "MVU+, learned lengths"
 UNFOLDED = (5, 8, 12)  # neighbours
 GRID = {  # values of one parameter; the middle one is taken where nothing is chosen
@@ -81,6 +82,7 @@ SETTINGS = {
     "grid of charting": {"fraction": FRACTIONS, "n_nearest": NEAREST},
     "choice": f"the setting with the lowest mean error of the first {TUNED} classifiers, as scored (labels of all "
     "samples, as in the document); of charting that of all runs",
+    "charting": "gating by distance, bandwidth 'mean': a fraction alpha of the mean distance to k other prototypes",
     "XOM": "200 vectors in a hexagon, 50000 steps, rate 0.9 -> 0.05; last range in units of the root mean square "
     "distance",
     "Isomap, LLE": "scikit-learn; LLE+ by this library, neighbours by the learned metric",
@@ -132,6 +134,8 @@ def all_runs(task: Task, quick: bool = False) -> Runs:
                 store.setdefault(key, []).extend(values)
         points |= outcome[2]
     _collect(errors, points, [linear_views(task)])
+    _collect(errors, points, repeat(by_charts, range(n_runs), task, False))
+    _collect(held_out, {}, repeat(by_charts, range(n_halves), task, True))
     for rank, wanted in task.ranks.items():
         every = {name: tuple(models(name, 0)) for name in wanted}
         _collect(errors, points, repeat(with_labels, range(n_tuned), task, rank, every, False))
@@ -191,14 +195,8 @@ def linear_views(task: Task) -> Outcome:
 def with_labels(seed: int, task: Task, rank: int, wanted: Mapping[str, Sequence[str]], halved: bool) -> Outcome:
     """Return the errors of all views by one classifier, of the other half if it is trained on one half."""
     X, y = task.X, task.y
-    train, test = half(y, seed) if halved else (np.arange(len(y)), np.arange(len(y)))
-    lvq = LGMLVQ(task.per_class, n_components=rank, metric_init="random", random_state=seed).fit(X[train], y[train])
+    lvq, train, test = trained(seed, task, rank, halved)
     views: Views = {}
-    if rank == 2:
-        views[NAIVE, ""] = local_projection(lvq, X)
-        for words, options in chart_settings(halved).items():
-            charting = Charting(local_model=FrozenEstimator(lvq), gating="distance", n_init=1, n_jobs=1, **options)
-            views[CHARTING, words] = charting.fit(X[train], y[train]).transform(X)
     for name, settings in wanted.items():
         for words in settings:
             embedding = models(name, seed)[words]
@@ -206,10 +204,7 @@ def with_labels(seed: int, task: Task, rank: int, wanted: Mapping[str, Sequence[
                 warnings.simplefilter("ignore")
                 Y = DiscriminativeEmbedding(FrozenEstimator(lvq), embedding).fit_transform(X)
             views[plus(name, rank), words] = Y
-    errors = {
-        key: error_of_others(Y, y, train, test) if halved else nearest_neighbor_error(Y, y, n_jobs=1)
-        for key, Y in views.items()
-    }
+    errors = errors_of(views, y, train, test)
     errors[f"{CLASSIFIER}, M = {rank}", ""] = 1.0 - lvq.score(X[test], y[test])
     if halved and rank == min(task.ranks):
         errors[RAW, ""] = error_of_others(X, y, train, test)
@@ -217,9 +212,38 @@ def with_labels(seed: int, task: Task, rank: int, wanted: Mapping[str, Sequence[
     return Outcome(errors, {} if seed or halved else views)
 
 
-def chart_settings(halved: bool) -> dict[str, dict[str, Any]]:
+def by_charts(seed: int, task: Task, halved: bool) -> Outcome:
+    """Return the errors of the naive projection and of charting by one classifier, see `with_labels`."""
+    lvq, train, test = trained(seed, task, 2, halved)
+    views: Views = {(NAIVE, ""): local_projection(lvq, task.X)}
+    for (name, words), options in chart_settings(halved).items():
+        charting = Charting(local_model=FrozenEstimator(lvq), n_init=1, n_jobs=1, **options)
+        views[name, words] = charting.fit(task.X[train], task.y[train]).transform(task.X)
+    errors = errors_of(views, task.y, train, test)
+    print(f"charts, classifier {seed}{', half' if halved else ''}: " + _told(errors), flush=True)
+    return Outcome(errors, {} if seed or halved else views)
+
+
+def chart_settings(halved: bool) -> dict[tuple[str, str], dict[str, Any]]:
+    """Return the settings of charting: as in the document, and the defaults of the library."""
     chosen = [MIDDLE_CHARTS] if halved else [(fraction, nearest) for fraction in FRACTIONS for nearest in NEAREST]
-    return {f"alpha {a}, k {k}": {"fraction": a, "n_nearest": k, "bandwidth": "mean"} for a, k in chosen}
+    printed: dict[str, Any] = {"gating": "distance", "bandwidth": "mean"}
+    found = {(CHARTING, f"alpha {a}, k {k}"): printed | {"fraction": a, "n_nearest": k} for a, k in chosen}
+    return found | {(CHARTING_DEFAULT, ""): {}}
+
+
+def trained(seed: int, task: Task, rank: int, halved: bool) -> tuple[LGMLVQ, Array, Array]:
+    """Return a classifier, and the samples that it was trained on and is scored by."""
+    train, test = half(task.y, seed) if halved else (np.arange(len(task.y)),) * 2
+    lvq = LGMLVQ(task.per_class, n_components=rank, metric_init="random", random_state=seed)
+    return lvq.fit(task.X[train], task.y[train]), train, test
+
+
+def errors_of(views: Views, y: Array, train: Array, test: Array) -> dict[tuple[str, str], float]:
+    """Return the errors of the samples to score, leave-one-out if these are the training samples."""
+    if len(train) == len(y):
+        return {key: nearest_neighbor_error(Y, y, n_jobs=1) for key, Y in views.items()}
+    return {key: error_of_others(Y, y, train, test) for key, Y in views.items()}
 
 
 def half(y: Array, seed: int) -> tuple[Array, Array]:
@@ -378,6 +402,7 @@ def points_to_draw(runs: Runs, y: Array) -> dict[str, Any]:
     """Return what `draw_pairs` needs: a view of each kind, thinned."""
     some = np.random.RandomState(0).permutation(len(y))[:SHOWN]
     names = [name for name in views_of(runs.errors) if any(view == name for view, _ in runs.points)]
+    names = [name for name in names if name != CHARTING_DEFAULT and (", M =" not in name or name.endswith(", M = 2"))]
     points = {}
     for name in names:
         words, errors = best(runs.errors, name)

@@ -17,8 +17,9 @@ is made in the first run.
 
 Beyond the document: locally linear coordination (LLC) of the same charts; new samples, 1000 of a second sample, placed
 by the fitted view, with their 1-NN error among the training samples (on grids the second sample has the same nodes and
-other noise); the way back from the view; and how far the places of new samples are from those in a second fit to both
-samples, after the best similarity for each piece of the view (0: equal, 1: nothing in common).
+other noise, so that their errors are lower; the classes of twinpeaks depend on the lowest sample, so that those of the
+second sample are a little shifted); the way back from the view; and how far the places of new samples are from those in
+a second fit to both samples, after the best similarity for each piece of the view (0: equal, 1: nothing in common).
 
 Rule, fixed before the run, when two runs of other seeds had been seen: a value is reproduced if its mean is at most one
 printed standard deviation worse than the printed mean, or better; errors in the data if they are within a point or one

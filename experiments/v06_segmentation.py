@@ -73,6 +73,16 @@ PRINTED = {
 }
 CONNECTED = 48
 DIMENSION = 3
+# why a row is not reproduced, by a phrase of its quantity
+REMARKS = {
+    "naive": "each class has axes of its own, so that classes may fall on each other, by chance",
+    "kinds of views": "LLE with 6 neighbours has a lower error than LLE+ and the printed LLE; its views are near lines",
+    "M = 2 and 3": "SNE+ and XOM+ gain, Isomap+ and LLE+ do not; all errors are below the printed ones",
+    "connected graph": "of neighbours in either direction; how the document counts is not said",
+    "classes with the lowest": "path is as good as sky, and grass comes third",
+    "intrinsic": "without samples that are there twice; the document may have taken other neighbours",
+    "1-NN error": "better than printed",
+}
 
 
 def run(quick: bool = False) -> Result:

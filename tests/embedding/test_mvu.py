@@ -37,6 +37,18 @@ def test_a_bent_strip_is_laid_flat_and_neighbours_keep_their_distances(strip):
     assert procrustes(flat, view.embedding_)[2] < 0.01
 
 
+def test_a_spiral_ribbon_is_unrolled_to_a_thousandth_of_its_rods():
+    turn, height = (grid.ravel() for grid in np.meshgrid(np.linspace(0, 2 * np.pi, 16), 0.6 * np.arange(4)))
+    X = np.column_stack([(2 + turn) * np.cos(turn), (2 + turn) * np.sin(turn), height])
+    view = MVU(n_neighbors=6, method="low_rank", tol=1e-3, random_state=0).fit(X)
+    lengths, near = edge_lengths(X, 6)
+    shown = np.linalg.norm(view.coordinates_[:, None] - view.coordinates_[near], axis=2)
+    assert np.abs(shown - lengths).max() < 1.1e-3 * np.sqrt(np.square(lengths).mean())
+    assert view.edge_error_ < 1e-3
+    assert view.eigenvalues_[:2].sum() > 0.9999 * view.eigenvalues_.sum()
+    assert view.eigenvalues_.sum() > 2 * np.square(X - X.mean(axis=0)).sum()
+
+
 @pytest.mark.parametrize("constraint", ["equal", "shrink", "slack"])
 def test_both_methods_find_the_same(constraint):
     X = make_swiss_roll(30, noise=0.0, random_state=0)[0]
@@ -91,6 +103,33 @@ def test_samples_that_are_the_same_have_one_place(strip):
     copies = np.vstack([X, X[:5]])
     view = MVU(n_neighbors=6, method="low_rank", random_state=0).fit_transform(copies)
     np.testing.assert_allclose(view[120:], view[:5])
+
+
+def test_distances_that_no_points_have_shrink_or_give_in():
+    D = np.ones((12, 12)) - np.eye(12)
+    D[0, 1:] = D[1:, 0] = 0.1  # all others are one apart, and 0.1 from the first
+    with pytest.warns(ConvergenceWarning, match="slack"):
+        MVU(n_neighbors=11, metric="precomputed", max_iter=200, random_state=0).fit(D)
+    options = {"n_neighbors": 11, "metric": "precomputed", "method": "low_rank", "random_state": 0}
+    strings = MVU(constraint="shrink", **options).fit(D)
+    shown = cdist(strings.coordinates_, strings.coordinates_)
+    assert (shown - D).max() < 0.01
+    assert shown[1:, 1:].max() < 0.21
+    springs = MVU(constraint="slack", **options).fit(D)
+    assert 0.05 < springs.edge_error_ < 0.5
+
+
+def test_objects_at_distance_zero_are_one_only_if_they_have_the_same_distances():
+    D = np.abs(np.subtract.outer(np.arange(10.0), np.arange(10.0)))
+    D[D == 1.0] = 0.0  # each like the next, and yet the first and the last are far apart
+    view = MVU(1, n_neighbors=3, constraint="shrink", metric="precomputed", random_state=0).fit_transform(D)
+    assert np.ptp(view) > 1.0
+    copies = np.append(np.arange(10), [3, 3])
+    view = MVU(1, n_neighbors=3, constraint="shrink", metric="precomputed", random_state=0)
+    positions = view.fit_transform(D[np.ix_(copies, copies)])
+    np.testing.assert_array_equal(positions[10:], positions[[3, 3]])
+    with pytest.raises(ValueError, match="distance zero"):
+        MVU(n_neighbors=1, metric="precomputed").fit(D)
 
 
 def test_bad_input_is_named(strip):

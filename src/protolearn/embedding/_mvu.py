@@ -276,6 +276,8 @@ class MVU(Embedding):
         else:
             squares = np.square(different.vectors[first].astype(np.float64) - different.vectors[second]).sum(axis=1)
         unit = squares.mean()
+        if not unit:
+            raise ValueError("All neighbours are at distance zero, so nothing can be pulled apart; raise n_neighbors.")
         squares = squares / unit
         low, high, give = squares, squares, 0.0
         if self.constraint == "equal":
@@ -293,7 +295,7 @@ class MVU(Embedding):
         """Return positions (n, rank), in units of the rods."""
         rank = max(self.n_components, min(self.rank, framework.n - 1))
         if self.method_ == "sdp":
-            points, tensions, self.n_iter_ = framework.convex_optimum(rank)
+            points, tensions, self.n_iter_ = framework.convex_optimum(rank, rng)
         else:
             points, tensions, self.n_iter_ = framework.drawn_out(rank, rng), np.zeros(framework.rods.n), 0
         penalty, last = FIRST_PENALTY, np.inf
@@ -414,10 +416,11 @@ class Framework:
         found = minimize(objective, moves.undone(points).ravel(), jac=True, method="L-BFGS-B", options=options)
         return moves.applied(found.x.reshape(shape)), found.nit
 
-    def convex_optimum(self, rank: int) -> tuple[Floats, Floats, int]:
+    def convex_optimum(self, rank: int, rng: np.random.RandomState) -> tuple[Floats, Floats, int]:
         """Solve for K, the matrix of all inner products, with scs.
 
-        Returns positions (n, rank) of the largest part of K, the tensions, and the number of iterations.
+        Returns positions (n, rank) of the largest part of K, the tensions, and the number of iterations; the positions
+        that are drawn out if there is no K at all.
         """
         try:
             import scs
@@ -430,6 +433,8 @@ class Framework:
         solution = scs.SCS(
             problem, cones, verbose=False, eps_abs=CONVEX_TOL, eps_rel=CONVEX_TOL, max_iters=CONVEX_ITER
         ).solve()
+        if not np.isfinite(solution["x"]).all():  # no points have the distances in X, not even to within tol
+            return self.drawn_out(rank, rng), np.zeros(self.rods.n), solution["info"]["iter"]
         rows, columns = _lower_triangle(self.n)
         products = np.zeros((self.n, self.n))
         entries = solution["x"][: len(rows)] / np.where(rows == columns, 1.0, np.sqrt(2.0))
@@ -496,8 +501,8 @@ def _lower_triangle(n: int) -> tuple[Indices, Indices]:
 def _different(samples: Samples) -> tuple[Samples, Indices]:
     """Return one of each group of samples that are the same, and the group of each."""
     if samples.vectors is None:
-        groups = connected_components(sparse.csr_array(samples.all_squares() == 0.0), directed=False)[1]
-        _, first, places = np.unique(groups, return_index=True, return_inverse=True)
+        # Not all pairs at distance zero: dissimilarities need not be transitive, and would chain all samples together.
+        _, first, places = np.unique(samples.all_squares(), axis=0, return_index=True, return_inverse=True)
         return Samples(None, samples.all_squares()[np.ix_(first, first)], samples.unit), places
     vectors, places = np.unique(samples.vectors, axis=0, return_inverse=True)
     return Samples(vectors, None, samples.unit), places
