@@ -59,7 +59,7 @@ DOCUMENTS = {
     ),
     "m": (
         "Matrix learning for maps",
-        "B. Arnonkijpanich, *Matrix Learning for Topographic Maps* (PhD thesis, TU Clausthal, 2010), chapter 4",
+        "B. Arnonkijpanich, *Matrix Learning for Topographic Maps* (PhD thesis, TU Clausthal, 2010), chapters 4 and 5",
     ),
     "n": (
         "Neural gas with local PCA",
