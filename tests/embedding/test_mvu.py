@@ -116,20 +116,24 @@ def test_distances_that_no_points_have_shrink_or_give_in():
     assert (shown - D).max() < 0.01
     assert shown[1:, 1:].max() < 0.21
     springs = MVU(constraint="slack", **options).fit(D)
-    assert 0.05 < springs.edge_error_ < 0.5
+    # Squared radius a of the others around the first: the least of 11 (a - 0.01)^2 + 55 (2 a - 1)^2.
+    radius, unit = np.sqrt(220.22 / 462.0), np.sqrt((11 * 0.01 + 55) / 66)
+    assert springs.edge_error_ == pytest.approx((radius - 0.1) / unit, rel=0.02)
 
 
-def test_objects_at_distance_zero_are_one_only_if_they_have_the_same_distances():
+def test_neighbours_at_distance_zero_that_chain_all_samples_are_refused():
     D = np.abs(np.subtract.outer(np.arange(10.0), np.arange(10.0)))
     D[D == 1.0] = 0.0  # each like the next, and yet the first and the last are far apart
-    view = MVU(1, n_neighbors=3, constraint="shrink", metric="precomputed", random_state=0).fit_transform(D)
-    assert np.ptp(view) > 1.0
+    for k in (1, 3):
+        with pytest.raises(ValueError, match="distance zero"):
+            MVU(n_neighbors=k, metric="precomputed", method="low_rank").fit(D)
+
+
+def test_objects_with_the_same_distances_have_one_place():
+    D = np.abs(np.subtract.outer(np.arange(10.0), np.arange(10.0)))
     copies = np.append(np.arange(10), [3, 3])
-    view = MVU(1, n_neighbors=3, constraint="shrink", metric="precomputed", random_state=0)
-    positions = view.fit_transform(D[np.ix_(copies, copies)])
-    np.testing.assert_array_equal(positions[10:], positions[[3, 3]])
-    with pytest.raises(ValueError, match="distance zero"):
-        MVU(n_neighbors=1, metric="precomputed").fit(D)
+    view = MVU(1, n_neighbors=3, metric="precomputed", random_state=0).fit_transform(D[np.ix_(copies, copies)])
+    np.testing.assert_array_equal(view[10:], view[[3, 3]])
 
 
 def test_bad_input_is_named(strip):

@@ -375,7 +375,10 @@ class Framework:
         self.transposed = self.incidence.T.tocsr()
         lengths = sparse.csr_array((np.sqrt(rods.squares), (rods.first, rods.second)), shape=(self.n, self.n))
         self.paths = np.square(shortest_path(lengths, method="D", directed=False))
-        self.share = 2.0 * rods.n * weights.sum() / (weights @ self.paths @ weights)  # no variance can be larger
+        widest = weights @ self.paths @ weights
+        if not widest:
+            raise ValueError("Neighbours at distance zero hold all samples together; raise n_neighbors.")
+        self.share = 2.0 * rods.n * weights.sum() / widest  # no variance can be larger
 
     def squares(self, points: Floats) -> Floats:
         """Return the squared lengths of the rods."""
