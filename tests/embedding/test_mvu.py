@@ -124,9 +124,10 @@ def test_distances_that_no_points_have_shrink_or_give_in():
 def test_neighbours_at_distance_zero_that_chain_all_samples_are_refused():
     D = np.abs(np.subtract.outer(np.arange(10.0), np.arange(10.0)))
     D[D == 1.0] = 0.0  # each like the next, and yet the first and the last are far apart
-    for k in (1, 3):
-        with pytest.raises(ValueError, match="distance zero"):
-            MVU(n_neighbors=k, metric="precomputed", method="low_rank").fit(D)
+    with pytest.raises(ValueError, match="distance zero"):
+        MVU(n_neighbors=3, metric="precomputed", method="low_rank").fit(D)
+    with pytest.raises(ValueError, match="2 components"):
+        MVU(n_neighbors=1, metric="precomputed", method="low_rank").fit(D)
 
 
 def test_objects_with_the_same_distances_have_one_place():
