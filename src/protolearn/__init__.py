@@ -36,6 +36,7 @@ _HOME = {
     "LGMLVQ": "lvq",
     "LLiRaMLVQ": "lvq",
     "LMNN": "lvq",
+    "CIALVQ": "lvq",
     "LFDA": "lvq",
     "SNE": "embedding",
     "TSNE": "embedding",

@@ -27,7 +27,18 @@ __all__ = ["GLVQ", "GRLVQ", "LGRLVQ"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-FORM = ("prototypes_per_class", "metric", "localization", "n_components", "mask", "symmetric")
+FORM = (
+    "prototypes_per_class",
+    "metric",
+    "localization",
+    "n_components",
+    "mask",
+    "symmetric",
+    "filters",
+    "structure",
+    "distance",
+    "learn_filters",
+)
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
 
@@ -329,11 +340,16 @@ class GLVQ(LVQClassifier):
         if resumes:
             return self._metric, frame.enter(self.prototypes_), frame.enter_metric(self._theta)
         metric = self._structure(frame, X, y, u)
+        theta = metric.start(X.shape[1], self._codes, rng)
         if isinstance(self.init, str):
-            W = first_prototypes(X, y, u, self._codes, self.init, rng)
-        else:
-            W = frame.enter(self._given_prototypes(self.init))
-        return metric, W, metric.start(X.shape[1], self._codes, rng)
+            return metric, self._first_prototypes(metric, theta, X, y, u, rng), theta
+        return metric, frame.enter(self._given_prototypes(self.init)), theta
+
+    def _first_prototypes(
+        self, metric: Metric, theta: Theta, X: Floats, y: Codes, u: Floats, rng: np.random.RandomState
+    ) -> Floats:
+        """Return the first prototypes, in the coordinates of the solver."""
+        return first_prototypes(X, y, u, self._codes, str(self.init), rng)
 
     def _problem(
         self, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta, n_threads: int
@@ -408,7 +424,7 @@ class GLVQ(LVQClassifier):
         stream.settle(self._frame(samples, u, rescales=True, resumes=True), samples)
         X = stream.frame.enter(samples)
         if isinstance(self.init, str):
-            stream.welcome(X, codes, u, self._codes, self.init)
+            stream.welcome(X, codes, u, self._codes, self._first_prototypes)
         stream.seen[codes] = True
         self._hidden = ~stream.seen[self._codes]
         problem = self._problem(stream.metric, X, codes, u, *stream.parts, 1)

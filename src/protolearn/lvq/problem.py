@@ -119,7 +119,9 @@ class Problem:
         return right / float(self.u.sum())
 
     def _chunk_size(self) -> int:
-        return max(128, CHUNK_BYTES // (16 * self.X.shape[1]))
+        n_features = self.X.shape[1]
+        n_numbers = self.blocks[-1].stop  # adding up gradients must not take longer than making them
+        return max(128, CHUNK_BYTES // (16 * n_features), n_numbers // (2 * n_features))
 
     def _part(self, W: Floats, theta: Theta, slope: float, rows: Any) -> tuple[float, Floats, Theta]:
         D, pullback = self.metric.measure(self.X[rows], W, self.classes, theta)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import Metric, Theta
 from protolearn.lvq.solvers import Adam, AdamState, step_sizes
-from protolearn.lvq.start import Frame, first_prototypes
+from protolearn.lvq.start import Frame
 
 __all__ = ["Stream"]
 
@@ -38,14 +40,16 @@ class Stream:
             self.frame = frame
             self.settled = bool((samples != samples[0]).any())
 
-    def welcome(self, X: Floats, y: NDArray[np.int64], u: Floats, classes: NDArray[np.int64], init: str) -> None:
+    def welcome(
+        self, X: Floats, y: NDArray[np.int64], u: Floats, classes: NDArray[np.int64], place: Callable[..., Floats]
+    ) -> None:
         """Place the prototypes of classes that come for the first time."""
         W, theta = self.parts
         new = np.setdiff1d(y, np.flatnonzero(self.seen))
         mine = np.isin(classes, new)
         if mine.any():
             W = W.copy()
-            W[mine] = first_prototypes(X, y, u, classes, init, self.rng)[mine]
+            W[mine] = place(self.metric, theta, X, y, u, self.rng)[mine]
             self.parts = W, theta
 
     def learn(self, problem: Problem) -> float:

@@ -1,0 +1,404 @@
+"""LVQ of colour textures: patches compared by the spectrum of a learned intensity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.fft import fft2, ifft2
+from scipy.sparse import issparse
+from sklearn.utils.validation import check_is_fitted
+
+from protolearn.core.documentation import extends
+from protolearn.core.validation import check_option
+from protolearn.lvq._docs import documented
+from protolearn.lvq._glvq import GLVQ
+from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
+from protolearn.lvq.relevance import LOCALIZATIONS, Metric, Theta
+from protolearn.lvq.spectral import STRUCTURES, Spectral
+from protolearn.lvq.start import Frame, first_prototypes
+
+__all__ = ["CIALVQ"]
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+BANKS: dict[str, Callable[..., Floats]] = {"gabor": gabor_bank, "gaussians": difference_of_gaussians_bank}
+
+
+@documented
+class CIALVQ(GLVQ):
+    """Colour image analysis LVQ: learns how colour becomes intensity, so that filtered spectra tell textures apart.
+
+    A map Omega turns the channels of a patch into one intensity; a bank of filters, of which the sum S of the spectra
+    is all that matters, picks frequencies of it: ``r(v) = S o F(Omega v)``, with F the Fourier transform. Patches are
+    compared by the power at each frequency, ``d(x, w) = sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2``, which does not depend on
+    where in the patch a pattern is. Prototypes and maps minimise the cost of generalised LVQ.
+
+    Patches may have any number of channels: colours, spectral bands, or one.
+
+    Parameters
+    ----------
+    prototypes_per_class : int or dict, default=4
+        Number of prototypes of every class, or of each class by its label.
+    filters : {"gabor", "gaussians"}, array-like of shape (L, h, w) or None, default="gabor"
+        The filters: `gabor_bank` or `difference_of_gaussians_bank` of the size of the patches, kernels of your own
+        (centred in the middle, real or complex), or none: all frequencies pass.
+    structure : {"diagonal", "full", "color"}, default="diagonal"
+        What Omega may be: a filter for each channel (one complex weight for each frequency and channel), any linear map
+        of the pixels, or one weight for each channel. With ``"full"`` the distance may depend on the position of a
+        pattern, and there are ``(h w)^2 c`` numbers to learn.
+    localization : {"class", "global", "prototype"}, default="class"
+        Who has an Omega of its own.
+    distance : {"magnitude", "position"}, default="magnitude"
+        What is compared: powers, or responses with their phases, ``|r(x) - r(w)|^2``, where positions matter.
+    learn_filters : bool, default=False
+        Whether to learn the gain of the filters at each frequency as well, ``d = sum_m (|F_m (Omega x)_m|^2 - w_m)^2``.
+        Prototypes are then power spectra, not patches.
+    patch_shape : tuple of int, optional
+        Height, width and number of channels of patches that come as rows of a table; -1 for one of them means what is
+        left. Not needed for arrays of shape (n_samples, height, width, channels).
+    %(parameters)s
+
+    Attributes
+    ----------
+    patch_shape_ : tuple of int
+        Height, width and number of channels.
+    prototypes_ : ndarray of shape (k, height * width * channels)
+        The prototypes, as flattened patches; with ``learn_filters``, roots of half of a power spectrum.
+    prototype_labels_ : ndarray of shape (k,)
+        Their classes.
+    prototype_patches_ : ndarray of shape (k, height, width, channels)
+        The prototypes as pictures (not with ``learn_filters``).
+    prototype_powers_ : ndarray of shape (k, height, width)
+        Power ``|r(w)|^2`` of each prototype at each frequency, frequency zero first.
+    omegas_ : ndarray of shape (s, height * width, height * width * channels)
+        The maps in the Fourier domain, complex.
+    color_filters_ : ndarray of shape (s, height, width, channels)
+        What map and filters do together, in space: kernels for each channel, centred in the middle. Of a full map it is
+        the part that is the same at all places.
+    color_weights_ : ndarray of shape (s, channels)
+        Weights of the channels: what the maps make of uniform patches.
+    filter_gains_ : ndarray of shape (s, height, width)
+        Gain ``|S|`` of the filters at each frequency, frequency zero first; different for each map only if learned.
+    classes_ : ndarray of shape (n_classes,)
+        The classes.
+    cost_history_ : list of float
+        Cost after every iteration.
+    n_iter_ : int
+        Number of iterations.
+    %(features)s
+
+    See Also
+    --------
+    GMLVQ : A learned metric for features.
+
+    References
+    ----------
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, chapter 5.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn import CIALVQ
+    >>> rng = np.random.default_rng(0)
+    >>> stripes = np.sin(np.arange(15) * 0.9 + rng.uniform(0, 6, (40, 1)))
+    >>> patches = 0.3 * rng.random((40, 15, 15, 3))
+    >>> patches[:20] += stripes[:20, :, None, None] * [0.3, 0.1, 0]  # red stripes, lying
+    >>> patches[20:] += stripes[20:, None, :, None] * [0, 0.1, 0.3]  # blue ones, upright
+    >>> labels = np.repeat(["red", "blue"], 20)
+    >>> model = CIALVQ(prototypes_per_class=1, random_state=0).fit(patches, labels)
+    >>> model.score(patches, labels)
+    1.0
+    >>> model.color_filters_.shape
+    (2, 15, 15, 3)
+    """
+
+    _scale: float
+    _metric: Spectral
+
+    @extends(GLVQ, "metric", "missing")
+    def __init__(
+        self,
+        prototypes_per_class: int | dict[Any, int] = 4,
+        *,
+        filters: str | ArrayLike | None = "gabor",
+        structure: str = "diagonal",
+        localization: str = "class",
+        distance: str = "magnitude",
+        learn_filters: bool = False,
+        patch_shape: tuple[int, int, int] | None = None,
+        **common: Any,
+    ) -> None:
+        super().__init__(prototypes_per_class, **common)
+        self.filters = filters
+        self.structure = structure
+        self.localization = localization
+        self.distance = distance
+        self.learn_filters = learn_filters
+        self.patch_shape = patch_shape
+
+    def __sklearn_tags__(self) -> Any:
+        """Tell scikit-learn that powers are blind to signs, which tables of numbers may need."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = self.distance == "magnitude"
+        return tags
+
+    def distances(self, X: ArrayLike) -> Floats:
+        """Return the learned distance of each patch to each prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, height, width, channels) or (n_samples, n_features)
+            Patches.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_prototypes)
+            Distances; infinite to the prototypes of classes of which no patch has come yet.
+        """
+        return super().distances(X) * self._scale ** (2 if self.distance == "position" else 4)
+
+    def intensities(self, X: ArrayLike) -> Floats:
+        """Return what each learned map makes of patches, before the filters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, height, width, channels) or (n_samples, n_features)
+            Patches.
+
+        Returns
+        -------
+        intensities : ndarray of shape (n_samples, s, height, width)
+            One picture for each patch and map; in the Fourier domain it is ``Omega x``.
+        """
+        patches = self._check_new(X).astype(np.float64)
+        maps = self._metric.map
+        lifted = maps.lift(patches)
+        return np.stack([maps.plane.back(maps.apply(lifted, omega)) for omega in self._theta[0]], axis=1)
+
+    def powers(self, X: ArrayLike) -> Floats:
+        """Return the power ``|r(x)|^2`` of patches at each frequency, after each learned map and the filters.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, height, width, channels) or (n_samples, n_features)
+            Patches.
+
+        Returns
+        -------
+        powers : ndarray of shape (n_samples, s, height, width)
+            Powers, frequency zero first.
+        """
+        spectra = fft2(self.intensities(X), norm="ortho")
+        return (spectra.real**2 + spectra.imag**2) * self.filter_gains_**2
+
+    @property
+    def prototype_patches_(self) -> Floats:
+        """The prototypes as pictures."""
+        if self.learn_filters:
+            raise AttributeError("With learned filters prototypes are power spectra; see prototype_powers_.")
+        return self.prototypes_.reshape(-1, *self.patch_shape_)
+
+    @property
+    def prototype_powers_(self) -> Floats:
+        """Power of each prototype at each frequency."""
+        plane = self._metric.map.plane
+        if self.learn_filters:
+            return plane.unfold(self.prototypes_**2 / np.sqrt(plane.counts.ravel()))
+        slots = self._metric.slots(self._codes)
+        return self.powers(self.prototypes_)[np.arange(len(slots)), slots]
+
+    @property
+    def omegas_(self) -> NDArray[np.complex128]:
+        """The maps in the Fourier domain."""
+        h, w, c = self.patch_shape_
+        units = ifft2(np.eye(h * w).reshape(-1, h, w), norm="ortho")  # one for each frequency
+        maps = self._metric.map
+        omegas = np.zeros((len(self._theta[0]), h * w, h, w, c), np.complex128)
+        for channel in range(c):
+            patches = np.zeros((2, h * w, h, w, c))
+            patches[0, ..., channel], patches[1, ..., channel] = units.real, units.imag
+            lifted = maps.lift(patches.reshape(2 * h * w, -1))
+            for omega, out in zip(self._theta[0], omegas):
+                real, imaginary = maps.plane.back(maps.apply(lifted, omega)).reshape(2, h * w, h, w)
+                columns = fft2(real + 1j * imaginary, norm="ortho").reshape(h * w, h * w)
+                out[..., channel] = columns.T.reshape(h * w, h, w)
+        return omegas.reshape(len(omegas), h * w, -1)
+
+    @property
+    def color_filters_(self) -> Floats:
+        """Maps and filters together, as kernels in space."""
+        kernels = self._map_kernels()
+        response = self._metric.response
+        if self.learn_filters:
+            response = self.filter_gains_ * np.exp(1j * np.angle(response))
+        spectra = fft2(kernels, axes=(1, 2)) * np.atleast_3d(response).reshape(-1, *self.patch_shape_[:2], 1)
+        return ifft2(spectra, axes=(1, 2)).real
+
+    @property
+    def color_weights_(self) -> Floats:
+        """Weights of the channels in the maps."""
+        return self._map_kernels().sum(axis=(1, 2))
+
+    @property
+    def filter_gains_(self) -> Floats:
+        """Gain of the filters at each frequency."""
+        if not self.learn_filters:
+            return np.broadcast_to(np.abs(self._metric.response), (len(self._theta[0]), *self.patch_shape_[:2]))
+        plane = self._metric.map.plane
+        return plane.unfold(np.abs(self._theta[1]) * plane.counts.ravel() ** 0.25)
+
+    def _map_kernels(self) -> Floats:
+        return np.stack([self._metric.map.kernels(omega) for omega in self._theta[0]])
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if isinstance(self.filters, str):
+            check_option("filters", self.filters, tuple(BANKS), also=", an array of kernels or None")
+        check_option("structure", self.structure, tuple(STRUCTURES))
+        check_option("localization", self.localization, LOCALIZATIONS)
+        check_option("distance", self.distance, ("magnitude", "position"))
+        if self.learn_filters and self.distance != "magnitude":
+            raise ValueError("learn_filters=True compares powers; it needs distance='magnitude'.")
+
+    def _check_training(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Floats, NDArray[Any]]:
+        table, shape = _as_table(X)
+        samples, labels = super()._check_training(table, y, reset)
+        if reset:
+            self.patch_shape_ = self._found_shape(shape, samples.shape[1])
+        self._refuse_shape(shape)
+        return samples, labels
+
+    def _check_new(self, X: ArrayLike) -> NDArray[Any]:
+        check_is_fitted(self, "prototypes_")
+        table, shape = _as_table(X)
+        self._refuse_shape(shape)
+        return super()._check_new(table)
+
+    def _found_shape(self, shape: tuple[int, ...] | None, n_features: int) -> tuple[int, int, int]:
+        """Return the shape of the patches: their own, or what ``patch_shape`` makes of rows of a table."""
+        if self.patch_shape is None:
+            if shape is None:
+                raise ValueError(
+                    f"X is a table of {n_features} features; CIALVQ needs to know the height, width and number of "
+                    "channels of its patches. Give an array of shape (n_samples, height, width, channels), or set "
+                    "patch_shape, for instance patch_shape=(15, 15, 3)."
+                )
+            return shape[0], shape[1], shape[2]
+        found: tuple[int, ...] = ()
+        with suppress(ValueError, TypeError):
+            found = np.empty(n_features, np.bool_).reshape(self.patch_shape).shape
+        if len(found) != 3:
+            raise ValueError(
+                f"patch_shape={self.patch_shape!r} must be height, width and number of channels, with a product of "
+                f"{n_features}, the number of features."
+            )
+        if shape is not None and found != shape:
+            raise ValueError(f"Patches have the shape {shape}, but patch_shape is {self.patch_shape!r}.")
+        return found[0], found[1], found[2]
+
+    def _refuse_shape(self, shape: tuple[int, ...] | None) -> None:
+        if shape is not None and shape != self.patch_shape_:
+            raise ValueError(f"Patches have the shape {shape}, but the classifier was fitted on {self.patch_shape_}.")
+
+    def _given_prototypes(self, init: ArrayLike) -> Floats:
+        table, shape = _as_table(init)
+        self._refuse_shape(shape)
+        patches = super()._given_prototypes(table)
+        if not self.learn_filters:
+            return patches
+        metric = self._spectral()
+        theta = metric.start(self.n_features_in_, self._codes, np.random.RandomState(0))
+        return np.sqrt(metric.describe(patches, *(part[0] for part in theta)))
+
+    def _frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
+        scale = float(np.sqrt(u @ (X**2).mean(axis=1) / u.sum())) or 1.0 if rescales else 1.0
+        return Frame(np.zeros(1), scale)
+
+    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
+        return self._spectral()
+
+    def _spectral(self) -> Spectral:
+        return Spectral(
+            self.patch_shape_,
+            self._kernels(),
+            structure=self.structure,
+            localization=self.localization,
+            distance=self.distance,
+            learn_filters=self.learn_filters,
+        )
+
+    def _kernels(self) -> NDArray[Any] | None:
+        if self.filters is None:
+            return None
+        size = self.patch_shape_[:2]
+        if isinstance(self.filters, str):
+            return BANKS[self.filters](size)
+        kernels = np.asarray(self.filters)
+        kernels = kernels[None] if kernels.ndim == 2 else kernels
+        if kernels.ndim != 3 or kernels.shape[1:] != size or not np.isfinite(kernels).all() or not kernels.any():
+            raise ValueError(
+                f"filters has the shape {kernels.shape}; expected finite kernels, not all zero, of shape "
+                f"(L, {size[0]}, {size[1]}), the size of the patches."
+            )
+        return kernels
+
+    def _first_prototypes(
+        self, metric: Metric, theta: Theta, X: Floats, y: Codes, u: Floats, rng: np.random.RandomState
+    ) -> Floats:
+        """Return prototypes with the powers of centres of each class, and the phases of patches near to them."""
+        if self.distance == "position":
+            return super()._first_prototypes(metric, theta, X, y, u, rng)
+        assert isinstance(metric, Spectral)
+        values = metric.describe(X, *(part[0] for part in theta))
+        centres = first_prototypes(values, y, u, self._codes, str(self.init), rng)
+        if self.learn_filters:
+            return np.sqrt(np.maximum(centres, 0.0))
+        return np.stack(
+            [
+                metric.repainted(*_nearest(X[mine], values[mine], centre), centre)
+                for centre, mine in zip(centres, self._codes[:, None] == y)
+            ]
+        )
+
+    def _store(self, problem: Any, frame: Frame, flat: Floats) -> None:
+        super()._store(problem, frame, flat)
+        self._scale = frame.scale
+
+    def _measure(self, X: NDArray[Any]) -> Floats:
+        """Return the distances of a chunk of patches, in the units of the training."""
+        patches = X.astype(np.float64) / self._scale
+        D = self._metric.measure(patches, self.prototypes_ / self._scale, self._codes, self._theta)[0]
+        D[:, self._hidden] = np.inf
+        return D
+
+
+def _as_table(X: Any) -> tuple[Any, tuple[int, ...] | None]:
+    """Return patches as rows of a table, and their shape; a table as it is."""
+    if hasattr(X, "iloc") or issparse(X):
+        return X, None
+    try:
+        patches = np.asarray(X)
+    except ValueError:
+        shapes = sorted({np.shape(patch) for patch in X})
+        raise ValueError(
+            f"Patches differ in shape: {', '.join(map(str, shapes[:5]))}. Cut or scale them to one size."
+        ) from None
+    if patches.ndim == 3:
+        raise ValueError(
+            f"X has the shape {patches.shape}: patches without channels. Give an array of shape (n_samples, height, "
+            "width, channels); grey patches have one channel, X[..., None]."
+        )
+    if patches.ndim != 4:
+        return X, None
+    return patches.reshape(len(patches), -1), patches.shape[1:]
+
+
+def _nearest(X: Floats, values: Floats, centre: Floats) -> tuple[Floats, Floats]:
+    """Return the patch whose values are nearest to a centre, and its values."""
+    nearest = ((values - centre) ** 2).sum(axis=1).argmin()
+    return X[nearest], values[nearest]

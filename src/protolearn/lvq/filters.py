@@ -1,0 +1,134 @@
+"""Banks of filters for small pictures: Gabor functions and differences of Gaussians, as kernels in space.
+
+Arrays: kernels (L, h, w), centred at ``(h // 2, w // 2)``, like ``scipy.fft.fftshift`` centres a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protolearn.core.validation import check_number
+
+__all__ = ["difference_of_gaussians_bank", "gabor_bank"]
+
+Floats = NDArray[np.float64]
+
+
+def gabor_bank(
+    shape: tuple[int, int] = (15, 15),
+    *,
+    n_orientations: int = 6,
+    wavelengths: Sequence[float] = (7.0, 7.0 * 2**0.5),
+    bandwidth: float = 1.0,
+    aspect: float = 1.0,
+    phase: float = 0.0,
+    remove_dc: bool = False,
+) -> Floats:
+    """Return Gabor filters, waves under a Gaussian window, of several orientations and wavelengths.
+
+    Parameters
+    ----------
+    shape : tuple of int, default=(15, 15)
+        Height and width of the kernels, those of the patches to be filtered.
+    n_orientations : int, default=6
+        Number of orientations, at equal angles over half a turn.
+    wavelengths : sequence of float, default=(7, 7 * sqrt(2))
+        Wavelengths in pixels.
+    bandwidth : float, default=1
+        Width of the frequency response at half its height, in octaves.
+    aspect : float, default=1
+        Length of the window across the wave over its length along it: below 1 the window is elongated along the
+        stripes.
+    phase : float, default=0
+        Phase of the wave in the middle, in radians: 0 is symmetric, ``pi / 2`` antisymmetric.
+    remove_dc : bool, default=False
+        Whether to take out the response to uniform pictures.
+
+    Returns
+    -------
+    kernels : ndarray of shape (n_orientations * len(wavelengths), height, width)
+        Kernels, orientation after orientation for each wavelength.
+
+    References
+    ----------
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, section 5.3.
+
+    Examples
+    --------
+    >>> from protolearn.lvq import gabor_bank
+    >>> bank = gabor_bank((15, 15))
+    >>> bank.shape
+    (12, 15, 15)
+    >>> float(bank[0, 7, 7])
+    1.0
+    """
+    check_number("n_orientations", n_orientations, integer=True, low=1)
+    check_number("bandwidth", bandwidth, low=0, open_low=True)
+    check_number("aspect", aspect, low=0, open_low=True)
+    for wavelength in wavelengths:
+        check_number("wavelengths", wavelength, low=0, open_low=True)
+    y, x = _centred_grid(shape)
+    octaves = 2.0**bandwidth
+    kernels = []
+    for wavelength in wavelengths:
+        sigma = wavelength / np.pi * np.sqrt(np.log(2.0) / 2.0) * (octaves + 1.0) / (octaves - 1.0)
+        for angle in np.pi * np.arange(n_orientations) / n_orientations:
+            along = x * np.cos(angle) + y * np.sin(angle)
+            across = y * np.cos(angle) - x * np.sin(angle)
+            window = np.exp(-(along**2 + (aspect * across) ** 2) / (2.0 * sigma**2))
+            wave = window * np.cos(2.0 * np.pi * along / wavelength + phase)
+            kernels.append(wave - window * (wave.sum() / window.sum()) if remove_dc else wave)
+    return np.stack(kernels)
+
+
+def difference_of_gaussians_bank(
+    shape: tuple[int, int] = (15, 15), *, scales: Sequence[float] = (1.0, 1.6, 2.56), ratio: float = 1.6
+) -> Floats:
+    """Return differences of two Gaussians, which respond to spots of a certain size whatever their orientation.
+
+    Parameters
+    ----------
+    shape : tuple of int, default=(15, 15)
+        Height and width of the kernels, those of the patches to be filtered.
+    scales : sequence of float, default=(1, 1.6, 2.56)
+        Standard deviation of the inner Gaussian of each filter, in pixels.
+    ratio : float, default=1.6
+        Standard deviation of the outer Gaussian over that of the inner one, more than 1.
+
+    Returns
+    -------
+    kernels : ndarray of shape (len(scales), height, width)
+        Kernels; each adds up to zero, so uniform pictures give no response.
+
+    Examples
+    --------
+    >>> from protolearn.lvq import difference_of_gaussians_bank
+    >>> bank = difference_of_gaussians_bank((15, 15))
+    >>> bank.shape
+    (3, 15, 15)
+    >>> bool(abs(bank.sum(axis=(1, 2))).max() < 1e-12)
+    True
+    """
+    check_number("ratio", ratio, low=1, open_low=True)
+    for scale in scales:
+        check_number("scales", scale, low=0, open_low=True)
+    y, x = _centred_grid(shape)
+    square = x**2 + y**2
+
+    def gaussian(sigma: float) -> Floats:
+        window = np.exp(-square / (2.0 * sigma**2))
+        return window / window.sum()
+
+    return np.stack([gaussian(scale) - gaussian(ratio * scale) for scale in scales])
+
+
+def _centred_grid(shape: tuple[int, int]) -> tuple[Floats, Floats]:
+    """Return the vertical and horizontal distance of every pixel from the middle one."""
+    for size in shape:
+        check_number("shape", size, integer=True, low=1, also=" for height and width")
+    y, x = np.indices(shape, dtype=np.float64)
+    return y - shape[0] // 2, x - shape[1] // 2

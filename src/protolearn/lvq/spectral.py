@@ -1,0 +1,422 @@
+"""How pictures are compared by the spectrum of what a learned map of their colours and a bank of filters leave of them.
+
+A map Omega turns the channels of a patch into one intensity, the filters let some frequencies pass, and patches are
+compared by the power of what is left at each frequency (or by its amplitude and phase). Prototypes, patches and maps
+are real, so half of every spectrum says it all; it is stored as an isometry, R(u) below, which keeps all lengths and so
+all gradients: they are those of the complex formulas of the source.
+
+Arrays: X (n, N) patches, N = h w c, flattened; spectra (n, Q) complex, Q = h (w // 2 + 1); theta holds the maps
+Omega, (s, ...) in the form of the structure, and the gains of learned filters (s, Q).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.fft import fft2, ifftshift, irfft2, rfft2
+
+from protolearn.core.validation import check_option
+from protolearn.lvq.relevance import Metric, Pullback, Relevance, Theta
+
+__all__ = ["STRUCTURES", "HalfSpectrum", "Spectral"]
+
+Floats = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+Codes = NDArray[np.int64]
+
+
+class HalfSpectrum:
+    """The Fourier transform of real pictures, as an isometry to the half of the spectrum that says it all.
+
+    Parameters
+    ----------
+    height, width : int
+        Size of the pictures.
+    """
+
+    def __init__(self, height: int, width: int) -> None:
+        self.size = (height, width)
+        columns = np.full(width // 2 + 1, 2.0)
+        columns[0] = 1.0
+        if width % 2 == 0:
+            columns[-1] = 1.0
+        self.counts = np.tile(columns, (height, 1))  # how many of all frequencies each entry stands for
+
+    @property
+    def n_frequencies(self) -> int:
+        """Number of frequencies Q of half a spectrum."""
+        return self.counts.size
+
+    def forward(self, pictures: Floats) -> Complex:
+        """Return R(u), the spectra (..., Q) of pictures (..., h, w); it keeps lengths."""
+        half = rfft2(pictures, norm="ortho") * np.sqrt(self.counts)
+        return half.reshape(*half.shape[:-2], -1)
+
+    def back(self, spectra: Complex) -> Floats:
+        """Return the pictures (..., h, w) of spectra: both the inverse of R and its transpose."""
+        half = spectra.reshape(*spectra.shape[:-1], *self.counts.shape)
+        return irfft2(half / np.sqrt(self.counts), s=self.size, norm="ortho")
+
+    def fold(self, full: Floats) -> Floats:
+        """Return values (..., Q) for half of the frequencies, means over each frequency and its opposite."""
+        opposite = np.roll(full[..., ::-1, ::-1], (1, 1), axis=(-2, -1))
+        half = ((full + opposite) / 2.0)[..., : self.counts.shape[1]]
+        return half.reshape(*half.shape[:-2], -1)
+
+    def unfold(self, half: Floats) -> Floats:
+        """Return symmetric values (..., h, w) for all frequencies."""
+        part = half.reshape(*half.shape[:-1], *self.counts.shape)
+        rows, columns = np.indices(self.size)
+        mirrored = columns >= self.counts.shape[1]
+        rows = np.where(mirrored, -rows % self.size[0], rows)
+        columns = np.where(mirrored, self.size[1] - columns, columns)
+        return part[..., rows, columns]
+
+
+class _Map:
+    """A family of maps from the channels of a patch to the spectrum of one intensity; linear in patch and parameters.
+
+    Patches are lifted once; ``apply`` gives the spectra for one set of parameters. ``pull_parameters`` and
+    ``pull_patches`` take derivatives by the spectra, ``d/dRe + i d/dIm``, back.
+    """
+
+    def __init__(self, shape: tuple[int, int, int]) -> None:
+        self.shape = shape
+        self.plane = HalfSpectrum(*shape[:2])
+
+    def start(self) -> Floats:
+        """Return the parameters of the mean of the channels."""
+        raise NotImplementedError
+
+    def lift(self, X: Floats) -> NDArray[Any]:
+        """Return the form of patches that `apply` takes: the spectra (n, Q, c) of each channel."""
+        return self.spectra(X)
+
+    def spectra(self, X: Floats) -> Complex:
+        """Return the spectra (n, Q, c) of each channel of patches (n, N)."""
+        h, w, c = self.shape
+        return np.moveaxis(self.plane.forward(np.moveaxis(X.reshape(-1, h, w, c), 3, 1)), 1, 2)
+
+    def patches(self, spectra: Complex) -> Floats:
+        """Return the patches (n, N) of spectra (n, Q, c)."""
+        pictures = self.plane.back(np.moveaxis(spectra, 2, 1))
+        return np.moveaxis(pictures, 1, 3).reshape(len(spectra), -1)
+
+    def apply(self, lifted: NDArray[Any], omega: Floats) -> Complex:
+        """Return the spectra (n, Q)."""
+        raise NotImplementedError
+
+    def pull_parameters(self, lifted: NDArray[Any], slopes: Complex) -> Floats:
+        """Return the derivative by the parameters."""
+        raise NotImplementedError
+
+    def pull_patches(self, omega: Floats, slopes: Complex) -> Floats:
+        """Return the derivative by the patches (n, N)."""
+        raise NotImplementedError
+
+    def kernels(self, omega: Floats) -> Floats:
+        """Return the filters (h, w, c), centred in the middle, whose convolution with the channels is the map."""
+        raise NotImplementedError
+
+
+class ColorMap(_Map):
+    """One weight for each channel, (c,): a learned conversion to grey."""
+
+    def start(self) -> Floats:
+        """Return the parameters of the mean of the channels."""
+        return np.full(self.shape[2], 1.0 / self.shape[2])
+
+    def apply(self, lifted: NDArray[Any], omega: Floats) -> Complex:
+        """Return the spectra (n, Q)."""
+        return np.matmul(lifted, omega, dtype=np.complex128)
+
+    def pull_parameters(self, lifted: NDArray[Any], slopes: Complex) -> Floats:
+        """Return the derivative by the parameters."""
+        n, Q, c = lifted.shape
+        return (slopes.reshape(n * Q).conj() @ lifted.reshape(n * Q, c)).real
+
+    def pull_patches(self, omega: Floats, slopes: Complex) -> Floats:
+        """Return the derivative by the patches (n, N)."""
+        return self.patches(slopes[:, :, None] * omega)
+
+    def kernels(self, omega: Floats) -> Floats:
+        """Return the filters (h, w, c), centred in the middle, whose convolution with the channels is the map."""
+        kernels = np.zeros(self.shape)
+        kernels[self.shape[0] // 2, self.shape[1] // 2] = omega
+        return kernels
+
+
+class DiagonalMap(_Map):
+    """One complex weight for each frequency and channel, (2, Q, c): a filter for each channel, blind to shifts."""
+
+    def start(self) -> Floats:
+        """Return the parameters of the mean of the channels."""
+        weights = np.sqrt(self.plane.counts.ravel())[:, None] / self.shape[2]
+        omega = np.zeros((2, self.plane.n_frequencies, self.shape[2]))
+        omega[0] = weights
+        return omega
+
+    def _weights(self, omega: Floats) -> Complex:
+        return (omega[0] + 1j * omega[1]) / np.sqrt(self.plane.counts.ravel())[:, None]
+
+    def apply(self, lifted: NDArray[Any], omega: Floats) -> Complex:
+        """Return the spectra (n, Q)."""
+        return np.einsum("nqc,qc->nq", lifted, self._weights(omega))
+
+    def pull_parameters(self, lifted: NDArray[Any], slopes: Complex) -> Floats:
+        """Return the derivative by the parameters."""
+        by_weights = np.einsum("nqc,nq->qc", lifted.conj(), slopes)
+        by_weights /= np.sqrt(self.plane.counts.ravel())[:, None]
+        return np.stack([by_weights.real, by_weights.imag])
+
+    def pull_patches(self, omega: Floats, slopes: Complex) -> Floats:
+        """Return the derivative by the patches (n, N)."""
+        return self.patches(slopes[:, :, None] * self._weights(omega).conj())
+
+    def kernels(self, omega: Floats) -> Floats:
+        """Return the filters (h, w, c), centred in the middle, whose convolution with the channels is the map."""
+        h, w, _ = self.shape
+        spectra = (omega[0] + 1j * omega[1]).T / np.sqrt(h * w)
+        return np.moveaxis(np.fft.fftshift(self.plane.back(spectra), axes=(1, 2)), 0, 2)
+
+
+class FullMap(_Map):
+    """Any linear map, (2 Q, N): every frequency of the intensity is a learned combination of all pixels."""
+
+    def start(self) -> Floats:
+        """Return the parameters of the mean of the channels."""
+        h, w, c = self.shape
+        pixels = np.eye(h * w).reshape(h * w, h, w)
+        spectra = self.plane.forward(pixels).T / c
+        return np.concatenate([np.repeat(spectra.real, c, axis=1), np.repeat(spectra.imag, c, axis=1)])
+
+    def lift(self, X: Floats) -> NDArray[Any]:
+        """Return the patches themselves."""
+        return X
+
+    def apply(self, lifted: NDArray[Any], omega: Floats) -> Complex:
+        """Return the spectra (n, Q)."""
+        both = lifted @ omega.T
+        return both[:, : both.shape[1] // 2] + 1j * both[:, both.shape[1] // 2 :]
+
+    def pull_parameters(self, lifted: NDArray[Any], slopes: Complex) -> Floats:
+        """Return the derivative by the parameters."""
+        return np.concatenate([slopes.real, slopes.imag], axis=1).T @ lifted
+
+    def pull_patches(self, omega: Floats, slopes: Complex) -> Floats:
+        """Return the derivative by the patches (n, N)."""
+        return np.concatenate([slopes.real, slopes.imag], axis=1) @ omega
+
+    def kernels(self, omega: Floats) -> Floats:
+        """Return the filters (h, w, c) of the nearest map that is the same at all places."""
+        h, w, c = self.shape
+        Q = self.plane.n_frequencies
+        matrix = self.plane.back((omega[:Q] + 1j * omega[Q:]).T).reshape(h, w, c, h, w)  # pixel in, pixel out
+        kernels = np.zeros(self.shape)
+        for row, column in np.ndindex(h, w):
+            moved = np.roll(matrix[..., row, column], (h // 2 - row, w // 2 - column), axis=(0, 1))
+            kernels += moved / (h * w)
+        return np.roll(kernels[::-1, ::-1], ((h + 1) % 2, (w + 1) % 2), axis=(0, 1))
+
+
+STRUCTURES: dict[str, type[_Map]] = {"full": FullMap, "diagonal": DiagonalMap, "color": ColorMap}
+
+
+class Spectral(Metric):
+    """Distance of spectra: a learned map to one intensity, a bank of filters, and powers (or amplitudes) compared.
+
+    ``d(x, w) = sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2`` with ``r(v) = S o F Omega v``, where S is the sum of the spectra of
+    the filters and m runs over all frequencies; with ``distance="position"`` it is ``|r(x) - r(w)|^2``.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Height, width and number of channels of the patches.
+    kernels : array-like of shape (L, h, w) or None, default=None
+        Filters; None lets all frequencies pass.
+    structure : {"diagonal", "full", "color"}, default="diagonal"
+        What Omega may be.
+    localization : {"class", "global", "prototype"}, default="class"
+        Who has an Omega (and learned filters) of its own.
+    distance : {"magnitude", "position"}, default="magnitude"
+        Whether powers or amplitudes are compared.
+    learn_filters : bool, default=False
+        Whether the gains of the filters are learned too. Prototypes are then amplitudes at each frequency (k, Q), not
+        patches.
+    """
+
+    slots = Relevance.slots
+    n_matrices = Relevance.n_matrices
+
+    def __init__(
+        self,
+        shape: tuple[int, int, int],
+        kernels: ArrayLike | None = None,
+        *,
+        structure: str = "diagonal",
+        localization: str = "class",
+        distance: str = "magnitude",
+        learn_filters: bool = False,
+    ) -> None:
+        self.shape = shape
+        self.kernels = kernels
+        self.structure = structure
+        self.localization = localization
+        self.distance = distance
+        self.learn_filters = learn_filters
+
+    @cached_property
+    def map(self) -> _Map:
+        """The family of maps."""
+        return STRUCTURES[self.structure](self.shape)
+
+    @cached_property
+    def response(self) -> Complex:
+        """The sum S of the spectra of all filters, (h, w); the sum of all responses is that of one filter."""
+        if self.kernels is None:
+            return np.ones(self.shape[:2], np.complex128)
+        return fft2(ifftshift(np.sum(self.kernels, axis=0)))  # Bunte 2011, eq. 5.2
+
+    @cached_property
+    def gains(self) -> Floats:
+        """Factors (Q,) on the powers or amplitudes of half a spectrum."""
+        plane = self.map.plane
+        if self.distance == "position":
+            return np.sqrt(plane.fold(np.abs(self.response) ** 2))
+        return np.sqrt(plane.fold(np.abs(self.response) ** 4) / plane.counts.ravel())
+
+    def start(self, n_features: int, classes: Codes, rng: np.random.RandomState) -> Theta:
+        """Return the mean of the channels for every map, and the given filters if they are to be learned."""
+        check_option("structure", self.structure, tuple(STRUCTURES))
+        check_option("distance", self.distance, ("magnitude", "position"))
+        omega = np.stack([self.map.start()] * self.n_matrices(classes))
+        if not self.learn_filters:
+            return (omega,)
+        return self.normalise((omega, np.tile(np.sqrt(self.gains), (len(omega), 1))))
+
+    def describe(self, X: Floats, omega: Floats, filters: Floats | None = None) -> Floats:
+        """Return the values (n, Q) or (n, 2 Q) of patches of which the distance is the squared difference."""
+        gains = self.gains if filters is None else self._learned_gains(filters)
+        return self._values(self.map.apply(self.map.lift(X), omega), gains)
+
+    def repainted(self, x: Floats, values: Floats, wanted: Floats) -> Floats:
+        """Return a patch x (N,), with powers ``values``, changed to the powers ``wanted``; its phases and colours stay.
+
+        Where the patch has no power, all channels get the same.
+        """
+        dark = values <= 0.0
+        factors = np.sqrt(np.maximum(wanted, 0.0) / np.where(dark, np.where(self.gains > 0.0, self.gains, 1.0), values))
+        spectra = np.where(dark[:, None], 1.0, self.map.spectra(x[None])) * factors[:, None]
+        return self.map.patches(spectra)[0]
+
+    def measure(self, X: Floats, W: Floats, classes: Codes, theta: Theta) -> tuple[Floats, Pullback]:
+        """Return the distances, and a function that pulls derivatives back."""
+        slots = self.slots(classes)
+        lifted = self.map.lift(X)
+        cells = [_Cell(self, lifted, W, np.flatnonzero(slots == s), *parts) for s, parts in enumerate(zip(*theta))]
+        D = np.empty((len(X), len(W)))
+        for cell in cells:
+            D[:, cell.members] = cell.distances()
+
+        def pullback(G: Floats) -> tuple[Floats, Theta]:
+            dW = np.zeros_like(W)
+            slopes = []
+            for cell in cells:
+                dW[cell.members], parts = cell.pull(G[:, cell.members])
+                slopes.append(parts)
+            return dW, tuple(np.stack(parts) for parts in zip(*slopes))
+
+        return D, pullback
+
+    def normalise(self, theta: Theta) -> Theta:
+        """Give learned filters the size of the given ones: their size is a matter of Omega."""
+        if not self.learn_filters:
+            return theta
+        omega, filters = theta
+        return omega, filters * (self._filter_norm / _lengths(filters))
+
+    def tangent(self, theta: Theta, slopes: Theta) -> Theta:
+        """Turn derivatives by the normalised parameters into derivatives by theta."""
+        if not self.learn_filters:
+            return slopes
+        filters = theta[1]
+        length = _lengths(filters)
+        unit = filters / length
+        along = (slopes[1] * unit).sum(axis=1, keepdims=True)
+        return slopes[0], (slopes[1] - along * unit) * (self._filter_norm / length)
+
+    @property
+    def _filter_norm(self) -> float:
+        return float(np.sqrt(self.gains.sum()))
+
+    def _learned_gains(self, filters: Floats) -> Floats:
+        """Return the factors on powers of filters (Q,), roots of the factors."""
+        return filters**2
+
+    def _values(self, spectra: Complex, gains: Floats) -> Floats:
+        if self.distance == "position":
+            return np.concatenate([spectra.real * gains, spectra.imag * gains], axis=1)
+        return (spectra.real**2 + spectra.imag**2) * gains
+
+    def _pull_values(self, spectra: Complex, gains: Floats, slopes: Floats) -> Complex:
+        """Turn derivatives by the values into derivatives by the spectra, ``d/dRe + i d/dIm``."""
+        if self.distance == "position":
+            Q = spectra.shape[1]
+            return gains * (slopes[:, :Q] + 1j * slopes[:, Q:])
+        return spectra * (2.0 * gains * slopes)  # Bunte 2011, eqs. 5.14 and 5.15
+
+
+class _Cell:
+    """The prototypes that share a map, and how the patches compare with them."""
+
+    def __init__(
+        self,
+        metric: Spectral,
+        lifted: NDArray[Any],
+        W: Floats,
+        members: Codes,
+        omega: Floats,
+        filters: Floats | None = None,
+    ) -> None:
+        self.metric, self.lifted, self.omega, self.filters, self.members = metric, lifted, omega, filters, members
+        self.W = W[members]
+        self.spectra = metric.map.apply(lifted, omega)
+        self.gains = metric.gains if filters is None else metric._learned_gains(filters)
+        self.values = metric._values(self.spectra, self.gains)
+        if filters is None:
+            self.lifted_prototypes = metric.map.lift(self.W)
+            self.prototype_spectra = metric.map.apply(self.lifted_prototypes, omega)
+            self.targets = metric._values(self.prototype_spectra, self.gains)
+        else:
+            self.targets = self.W**2
+
+    def distances(self) -> Floats:
+        """Return the distances (n, k) to the prototypes."""
+        D = np.empty((len(self.values), len(self.targets)))
+        for p, target in enumerate(self.targets):
+            E = self.values - target
+            np.einsum("ij,ij->i", E, E, out=D[:, p])
+        return D
+
+    def pull(self, G: Floats) -> tuple[Floats, Theta]:
+        """Return the derivatives by the prototypes, and by the map and learned filters."""
+        rows = np.flatnonzero(G.any(axis=1))
+        G, values, spectra = G[rows], self.values[rows], self.spectra[rows]
+        to_values = 2.0 * (G.sum(axis=1)[:, None] * values - G @ self.targets)
+        to_targets = 2.0 * (G.sum(axis=0)[:, None] * self.targets - G.T @ values)
+        metric, lifted = self.metric, self.lifted[rows]
+        to_omega = metric.map.pull_parameters(lifted, metric._pull_values(spectra, self.gains, to_values))
+        if self.filters is not None:
+            powers = spectra.real**2 + spectra.imag**2
+            to_filters = 2.0 * self.filters * np.einsum("ij,ij->j", to_values, powers)  # Bunte 2011, eq. 5.9
+            return 2.0 * self.W * to_targets, (to_omega, to_filters)
+        slopes = metric._pull_values(self.prototype_spectra, self.gains, to_targets)
+        to_omega += metric.map.pull_parameters(self.lifted_prototypes, slopes)
+        return metric.map.pull_patches(self.omega, slopes), (to_omega,)
+
+
+def _lengths(filters: Floats) -> Floats:
+    return np.sqrt((filters**2).sum(axis=1, keepdims=True))
