@@ -1,7 +1,26 @@
-"""Prototypes at work: compression of pictures, classification of digits, videos of moving textures."""
+"""Prototypes at work: pictures compressed, digits and textures classified, videos continued, images found."""
 
+from protolearn.applications.colour import (
+    COLOR_SPACES,
+    ColorDifference,
+    ImageFolder,
+    RegionColors,
+    convert_color,
+    read_image,
+    read_image_folder,
+    read_mask,
+)
+from protolearn.applications.colour_textures import GreyPowers, grey_texture_classifier
 from protolearn.applications.compression import ImageCompressor, decode
 from protolearn.applications.digits import digit_classifier, digit_pixels
+from protolearn.applications.retrieval import (
+    Hits,
+    ImageRetriever,
+    Recommendation,
+    RetrievalRates,
+    contact_sheet,
+    retrieval_rates,
+)
 from protolearn.applications.textures import (
     DynamicTexture,
     LinearDynamicTexture,
@@ -12,14 +31,30 @@ from protolearn.applications.textures import (
 )
 
 __all__ = [
+    "COLOR_SPACES",
+    "ColorDifference",
     "DynamicTexture",
+    "GreyPowers",
+    "Hits",
     "ImageCompressor",
+    "ImageFolder",
+    "ImageRetriever",
     "LinearDynamicTexture",
+    "Recommendation",
+    "RegionColors",
+    "RetrievalRates",
     "Trajectory",
+    "contact_sheet",
+    "convert_color",
     "decode",
     "digit_classifier",
     "digit_pixels",
     "frame_errors",
+    "grey_texture_classifier",
+    "read_image",
+    "read_image_folder",
+    "read_mask",
     "read_video",
+    "retrieval_rates",
     "write_video",
 ]

@@ -4,6 +4,7 @@ import typer
 
 from protolearn.cli._commands.compress import compress, decompress
 from protolearn.cli._commands.demo import demo
+from protolearn.cli._commands.retrieve import retrieve
 from protolearn.cli._commands.texture import texture
 from protolearn.cli._commands.version import version
 
@@ -18,3 +19,4 @@ app = typer.Typer(
 
 for command in (compress, decompress, demo, texture, version):
     app.command()(command)
+app.add_typer(retrieve, name="retrieve", no_args_is_help=True)

@@ -6,7 +6,9 @@ a training and a test set are two calls.
 
 from protolearn.datasets._classes import make_cigars, make_label_image, make_landsat_like, make_oblique_classes
 from protolearn.datasets._clouds import make_clouds, make_eleven_clouds, make_four_clouds
+from protolearn.datasets._color_textures import load_picture_textures, make_color_textures
 from protolearn.datasets._digits import downsample_digits
+from protolearn.datasets._lesions import make_lesion_images, make_lesions
 from protolearn.datasets._manifold import make_magnification_control
 from protolearn.datasets._manifolds import (
     make_corner_planes,
@@ -18,6 +20,7 @@ from protolearn.datasets._manifolds import (
     make_twin_peaks,
 )
 from protolearn.datasets._moving import make_dynamic_texture, make_rotating_views
+from protolearn.datasets._patches import TexturePatches, cut_patches, texture_protocol
 from protolearn.datasets._planar import make_checkerboard, make_half_plane_classes, make_ripley
 from protolearn.datasets._relational import (
     load_words,
@@ -47,11 +50,15 @@ from protolearn.datasets._views import (
 )
 
 __all__ = [
+    "TexturePatches",
+    "cut_patches",
     "downsample_digits",
+    "load_picture_textures",
     "load_words",
     "make_checkerboard",
     "make_cigars",
     "make_clouds",
+    "make_color_textures",
     "make_connectivity",
     "make_corner_planes",
     "make_dynamic_texture",
@@ -67,6 +74,8 @@ __all__ = [
     "make_label_image",
     "make_landsat_like",
     "make_landsat_surrogate",
+    "make_lesion_images",
+    "make_lesions",
     "make_magnification_control",
     "make_noisy_histograms",
     "make_oblique_classes",
@@ -89,4 +98,5 @@ __all__ = [
     "make_toroidal_helix",
     "make_twin_peaks",
     "make_vortex",
+    "texture_protocol",
 ]

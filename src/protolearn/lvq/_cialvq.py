@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
@@ -25,6 +26,7 @@ __all__ = ["CIALVQ"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+SMALLEST, LARGEST = 1e-30, 1e30  # of pixels and filters: fourth powers of them are multiplied
 BANKS: dict[str, Callable[..., Floats]] = {"gabor": gabor_bank, "gaussians": difference_of_gaussians_bank}
 
 
@@ -78,7 +80,7 @@ class CIALVQ(GLVQ):
         The maps in the Fourier domain, complex.
     color_filters_ : ndarray of shape (s, height, width, channels)
         What map and filters do together, in space: kernels for each channel, centred in the middle. Of a full map it is
-        the part that is the same at all places.
+        the part that is the same at all places. Complex if the given filters are.
     color_weights_ : ndarray of shape (s, channels)
         Weights of the channels: what the maps make of uniform patches.
     filter_gains_ : ndarray of shape (s, height, width)
@@ -117,7 +119,6 @@ class CIALVQ(GLVQ):
     (2, 15, 15, 3)
     """
 
-    _scale: float
     _metric: Spectral
 
     @extends(GLVQ, "metric", "missing")
@@ -146,21 +147,6 @@ class CIALVQ(GLVQ):
         tags = super().__sklearn_tags__()
         tags.classifier_tags.poor_score = self.distance == "magnitude"
         return tags
-
-    def distances(self, X: ArrayLike) -> Floats:
-        """Return the learned distance of each patch to each prototype.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, height, width, channels) or (n_samples, n_features)
-            Patches.
-
-        Returns
-        -------
-        distances : ndarray of shape (n_samples, n_prototypes)
-            Distances; infinite to the prototypes of classes of which no patch has come yet.
-        """
-        return super().distances(X) * self._scale ** (2 if self.distance == "position" else 4)
 
     def intensities(self, X: ArrayLike) -> Floats:
         """Return what each learned map makes of patches, before the filters.
@@ -199,7 +185,7 @@ class CIALVQ(GLVQ):
     @property
     def prototype_patches_(self) -> Floats:
         """The prototypes as pictures."""
-        if self.learn_filters:
+        if self._metric.learn_filters:
             raise AttributeError("With learned filters prototypes are power spectra; see prototype_powers_.")
         return self.prototypes_.reshape(-1, *self.patch_shape_)
 
@@ -207,7 +193,7 @@ class CIALVQ(GLVQ):
     def prototype_powers_(self) -> Floats:
         """Power of each prototype at each frequency."""
         plane = self._metric.map.plane
-        if self.learn_filters:
+        if self._metric.learn_filters:
             return plane.unfold(self.prototypes_**2 / np.sqrt(plane.counts.ravel()))
         slots = self._metric.slots(self._codes)
         return self.powers(self.prototypes_)[np.arange(len(slots)), slots]
@@ -234,10 +220,11 @@ class CIALVQ(GLVQ):
         """Maps and filters together, as kernels in space."""
         kernels = self._map_kernels()
         response = self._metric.response
-        if self.learn_filters:
+        if self._metric.learn_filters:
             response = self.filter_gains_ * np.exp(1j * np.angle(response))
         spectra = fft2(kernels, axes=(1, 2)) * np.atleast_3d(response).reshape(-1, *self.patch_shape_[:2], 1)
-        return ifft2(spectra, axes=(1, 2)).real
+        filters = ifft2(spectra, axes=(1, 2))
+        return filters if np.iscomplexobj(np.asarray(self._metric.kernels)) else filters.real
 
     @property
     def color_weights_(self) -> Floats:
@@ -247,7 +234,7 @@ class CIALVQ(GLVQ):
     @property
     def filter_gains_(self) -> Floats:
         """Gain of the filters at each frequency."""
-        if not self.learn_filters:
+        if not self._metric.learn_filters:
             return np.broadcast_to(np.abs(self._metric.response), (len(self._theta[0]), *self.patch_shape_[:2]))
         plane = self._metric.map.plane
         return plane.unfold(np.abs(self._theta[1]) * plane.counts.ravel() ** 0.25)
@@ -268,6 +255,11 @@ class CIALVQ(GLVQ):
     def _check_training(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Floats, NDArray[Any]]:
         table, shape = _as_table(X)
         samples, labels = super()._check_training(table, y, reset)
+        if samples.any() and not SMALLEST < np.abs(samples).max() < LARGEST:
+            raise ValueError(
+                f"The largest pixel is {np.abs(samples).max():g}; powers of it leave the range of numbers. Scale the "
+                "patches, to pixels between 0 and 1 for instance."
+            )
         if reset:
             self.patch_shape_ = self._found_shape(shape, samples.shape[1])
         self._refuse_shape(shape)
@@ -277,7 +269,12 @@ class CIALVQ(GLVQ):
         check_is_fitted(self, "prototypes_")
         table, shape = _as_table(X)
         self._refuse_shape(shape)
-        return super()._check_new(table)
+        samples = super()._check_new(table)
+        if np.abs(samples).max(initial=0.0) > LARGEST:
+            raise ValueError(
+                f"The largest pixel is {np.abs(samples).max():g}; powers of it leave the range of numbers."
+            )
+        return samples
 
     def _found_shape(self, shape: tuple[int, ...] | None, n_features: int) -> tuple[int, int, int]:
         """Return the shape of the patches: their own, or what ``patch_shape`` makes of rows of a table."""
@@ -306,7 +303,7 @@ class CIALVQ(GLVQ):
             raise ValueError(f"Patches have the shape {shape}, but the classifier was fitted on {self.patch_shape_}.")
 
     def _given_prototypes(self, init: ArrayLike) -> Floats:
-        table, shape = _as_table(init)
+        table, shape = _as_table(init, "init")
         self._refuse_shape(shape)
         patches = super()._given_prototypes(table)
         if not self.learn_filters:
@@ -323,7 +320,7 @@ class CIALVQ(GLVQ):
         return self._spectral()
 
     def _spectral(self) -> Spectral:
-        return Spectral(
+        metric = Spectral(
             self.patch_shape_,
             self._kernels(),
             structure=self.structure,
@@ -331,6 +328,13 @@ class CIALVQ(GLVQ):
             distance=self.distance,
             learn_filters=self.learn_filters,
         )
+        highest, size = np.abs(metric.response).max(), 1.0 if metric.kernels is None else np.abs(metric.kernels).sum()
+        if not SMALLEST < highest < LARGEST or highest < 1e-12 * size:
+            raise ValueError(
+                f"The filters add up to a response of {highest:g} at most, so all is lost, or leaves the range of "
+                "numbers. Give filters of ordinary size that do not cancel."
+            )
+        return metric
 
     def _kernels(self) -> NDArray[Any] | None:
         if self.filters is None:
@@ -338,12 +342,16 @@ class CIALVQ(GLVQ):
         size = self.patch_shape_[:2]
         if isinstance(self.filters, str):
             return BANKS[self.filters](size)
-        kernels = np.asarray(self.filters)
-        kernels = kernels[None] if kernels.ndim == 2 else kernels
-        if kernels.ndim != 3 or kernels.shape[1:] != size or not np.isfinite(kernels).all() or not kernels.any():
+        try:
+            kernels = np.atleast_3d(np.asarray(self.filters, np.complex128 if np.iscomplexobj(self.filters) else float))
+        except (TypeError, ValueError):
+            kernels = np.empty((0, 0, 0))
+        if np.ndim(self.filters) == 2:
+            kernels = np.moveaxis(kernels, 2, 0)
+        if kernels.shape[1:] != size or not np.isfinite(kernels).all():
             raise ValueError(
-                f"filters has the shape {kernels.shape}; expected finite kernels, not all zero, of shape "
-                f"(L, {size[0]}, {size[1]}), the size of the patches."
+                f"filters must be finite kernels of shape (L, {size[0]}, {size[1]}), the size of the patches; their "
+                f"shape is {kernels.shape}."
             )
         return kernels
 
@@ -354,30 +362,22 @@ class CIALVQ(GLVQ):
         if self.distance == "position":
             return super()._first_prototypes(metric, theta, X, y, u, rng)
         assert isinstance(metric, Spectral)
-        values = metric.describe(X, *(part[0] for part in theta))
-        centres = first_prototypes(values, y, u, self._codes, str(self.init), rng)
-        if self.learn_filters:
-            return np.sqrt(np.maximum(centres, 0.0))
-        return np.stack(
-            [
-                metric.repainted(*_nearest(X[mine], values[mine], centre), centre)
-                for centre, mine in zip(centres, self._codes[:, None] == y)
-            ]
-        )
-
-    def _store(self, problem: Any, frame: Frame, flat: Floats) -> None:
-        super()._store(problem, frame, flat)
-        self._scale = frame.scale
-
-    def _measure(self, X: NDArray[Any]) -> Floats:
-        """Return the distances of a chunk of patches, in the units of the training."""
-        patches = X.astype(np.float64) / self._scale
-        D = self._metric.measure(patches, self.prototypes_ / self._scale, self._codes, self._theta)[0]
-        D[:, self._hidden] = np.inf
-        return D
+        slots = metric.slots(self._codes)
+        W = np.zeros((len(self._codes), metric.map.plane.n_frequencies if self.learn_filters else X.shape[1]))
+        for code in np.unique(y):
+            mine, members = y == code, np.flatnonzero(self._codes == code)
+            patches, parts = X[mine], [part[slots[members[0]]] for part in theta]
+            values = metric.describe(patches, *parts)
+            same = np.zeros(len(members), np.int64)
+            centres = first_prototypes(values, np.zeros(len(values), np.int64), u[mine], same, str(self.init), rng)
+            centres = metric.map.plane.symmetric(np.maximum(centres, 0.0))
+            for p, centre in zip(members, centres):
+                nearest = ((values - centre) ** 2).sum(axis=1).argmin()
+                W[p] = np.sqrt(centre) if self.learn_filters else metric.repainted(patches[nearest], centre, parts[0])
+        return W
 
 
-def _as_table(X: Any) -> tuple[Any, tuple[int, ...] | None]:
+def _as_table(X: Any, name: str = "X") -> tuple[Any, tuple[int, ...] | None]:
     """Return patches as rows of a table, and their shape; a table as it is."""
     if hasattr(X, "iloc") or issparse(X):
         return X, None
@@ -386,19 +386,14 @@ def _as_table(X: Any) -> tuple[Any, tuple[int, ...] | None]:
     except ValueError:
         shapes = sorted({np.shape(patch) for patch in X})
         raise ValueError(
-            f"Patches differ in shape: {', '.join(map(str, shapes[:5]))}. Cut or scale them to one size."
+            f"Patches of {name} differ in shape: {', '.join(map(str, shapes[:5]))}. Cut or scale them to one size."
         ) from None
     if patches.ndim == 3:
         raise ValueError(
-            f"X has the shape {patches.shape}: patches without channels. Give an array of shape (n_samples, height, "
-            "width, channels); grey patches have one channel, X[..., None]."
+            f"{name} has the shape {patches.shape}: patches without channels. Give an array of shape (n_samples, "
+            f"height, width, channels); grey patches have one channel, {name}[..., None]."
         )
     if patches.ndim != 4:
         return X, None
-    return patches.reshape(len(patches), -1), patches.shape[1:]
-
-
-def _nearest(X: Floats, values: Floats, centre: Floats) -> tuple[Floats, Floats]:
-    """Return the patch whose values are nearest to a centre, and its values."""
-    nearest = ((values - centre) ** 2).sum(axis=1).argmin()
-    return X[nearest], values[nearest]
+    shape = patches.shape[1:]
+    return patches.reshape(len(patches), math.prod(shape)), shape

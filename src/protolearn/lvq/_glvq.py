@@ -38,6 +38,7 @@ FORM = (
     "structure",
     "distance",
     "learn_filters",
+    "patch_shape",
 )
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 

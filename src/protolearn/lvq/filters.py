@@ -40,8 +40,7 @@ def gabor_bank(
     bandwidth : float, default=1
         Width of the frequency response at half its height, in octaves.
     aspect : float, default=1
-        Length of the window across the wave over its length along it: below 1 the window is elongated along the
-        stripes.
+        Spatial aspect ratio: below 1 the window is elongated along the stripes.
     phase : float, default=0
         Phase of the wave in the middle, in radians: 0 is symmetric, ``pi / 2`` antisymmetric.
     remove_dc : bool, default=False
@@ -67,10 +66,10 @@ def gabor_bank(
     1.0
     """
     check_number("n_orientations", n_orientations, integer=True, low=1)
-    check_number("bandwidth", bandwidth, low=0, open_low=True)
+    check_number("bandwidth", bandwidth, low=0.01, high=20)
     check_number("aspect", aspect, low=0, open_low=True)
-    for wavelength in wavelengths:
-        check_number("wavelengths", wavelength, low=0, open_low=True)
+    check_number("phase", phase)
+    _check_lengths("wavelengths", wavelengths)
     y, x = _centred_grid(shape)
     octaves = 2.0**bandwidth
     kernels = []
@@ -114,8 +113,7 @@ def difference_of_gaussians_bank(
     True
     """
     check_number("ratio", ratio, low=1, open_low=True)
-    for scale in scales:
-        check_number("scales", scale, low=0, open_low=True)
+    _check_lengths("scales", scales)
     y, x = _centred_grid(shape)
     square = x**2 + y**2
 
@@ -126,8 +124,17 @@ def difference_of_gaussians_bank(
     return np.stack([gaussian(scale) - gaussian(ratio * scale) for scale in scales])
 
 
+def _check_lengths(name: str, lengths: Sequence[float]) -> None:
+    if not len(lengths):
+        raise ValueError(f"{name} is empty; give at least one length in pixels.")
+    for length in lengths:
+        check_number(name, length, low=0, open_low=True, also=" for each of its entries")
+
+
 def _centred_grid(shape: tuple[int, int]) -> tuple[Floats, Floats]:
     """Return the vertical and horizontal distance of every pixel from the middle one."""
+    if len(shape) != 2:
+        raise ValueError(f"shape={shape!r} must be a height and a width.")
     for size in shape:
         check_number("shape", size, integer=True, low=1, also=" for height and width")
     y, x = np.indices(shape, dtype=np.float64)

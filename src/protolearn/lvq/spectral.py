@@ -66,6 +66,10 @@ class HalfSpectrum:
         half = ((full + opposite) / 2.0)[..., : self.counts.shape[1]]
         return half.reshape(*half.shape[:-2], -1)
 
+    def symmetric(self, half: Floats) -> Floats:
+        """Return values (..., Q) that are the same for opposite frequencies, where both are stored."""
+        return self.fold(self.unfold(half))
+
     def unfold(self, half: Floats) -> Floats:
         """Return symmetric values (..., h, w) for all frequencies."""
         part = half.reshape(*half.shape[:-1], *self.counts.shape)
@@ -222,6 +226,7 @@ class FullMap(_Map):
         return np.roll(kernels[::-1, ::-1], ((h + 1) % 2, (w + 1) % 2), axis=(0, 1))
 
 
+TINY = 1e-290
 STRUCTURES: dict[str, type[_Map]] = {"full": FullMap, "diagonal": DiagonalMap, "color": ColorMap}
 
 
@@ -299,18 +304,23 @@ class Spectral(Metric):
 
     def describe(self, X: Floats, omega: Floats, filters: Floats | None = None) -> Floats:
         """Return the values (n, Q) or (n, 2 Q) of patches of which the distance is the squared difference."""
-        gains = self.gains if filters is None else self._learned_gains(filters)
+        gains = self.gains if filters is None else filters**2
         return self._values(self.map.apply(self.map.lift(X), omega), gains)
 
-    def repainted(self, x: Floats, values: Floats, wanted: Floats) -> Floats:
-        """Return a patch x (N,), with powers ``values``, changed to the powers ``wanted``; its phases and colours stay.
+    def repainted(self, x: Floats, wanted: Floats, omega: Floats) -> Floats:
+        """Return a patch x (N,) changed to have the values ``wanted`` (Q,); its phases and colours stay.
 
-        Where the patch has no power, all channels get the same.
+        Frequencies at which the map sees next to nothing of the patch get the same in all channels.
         """
-        dark = values <= 0.0
-        factors = np.sqrt(np.maximum(wanted, 0.0) / np.where(dark, np.where(self.gains > 0.0, self.gains, 1.0), values))
-        spectra = np.where(dark[:, None], 1.0, self.map.spectra(x[None])) * factors[:, None]
-        return self.map.patches(spectra)[0]
+        powers = np.abs(self.map.apply(self.map.lift(x[None]), omega)[0]) ** 2
+        spectra = self.map.spectra(x[None])[0]
+        grey = np.ones_like(spectra)
+        seen = np.abs(self.map.apply(self.map.lift(self.map.patches(grey[None])), omega)[0]) ** 2
+        dark = powers <= 1e-6 * seen * (np.abs(spectra) ** 2).max(axis=1)
+        spectra = np.where(dark[:, None], grey, spectra)
+        factors = wanted / np.maximum(self.gains * np.where(dark, seen, powers), TINY)
+        factors[wanted <= 0.0] = 0.0
+        return self.map.patches(spectra[None] * np.sqrt(factors)[:, None])[0]
 
     def measure(self, X: Floats, W: Floats, classes: Codes, theta: Theta) -> tuple[Floats, Pullback]:
         """Return the distances, and a function that pulls derivatives back."""
@@ -352,10 +362,6 @@ class Spectral(Metric):
     def _filter_norm(self) -> float:
         return float(np.sqrt(self.gains.sum()))
 
-    def _learned_gains(self, filters: Floats) -> Floats:
-        """Return the factors on powers of filters (Q,), roots of the factors."""
-        return filters**2
-
     def _values(self, spectra: Complex, gains: Floats) -> Floats:
         if self.distance == "position":
             return np.concatenate([spectra.real * gains, spectra.imag * gains], axis=1)
@@ -365,8 +371,8 @@ class Spectral(Metric):
         """Turn derivatives by the values into derivatives by the spectra, ``d/dRe + i d/dIm``."""
         if self.distance == "position":
             Q = spectra.shape[1]
-            return gains * (slopes[:, :Q] + 1j * slopes[:, Q:])
-        return spectra * (2.0 * gains * slopes)  # Bunte 2011, eqs. 5.14 and 5.15
+            return np.multiply(slopes[:, :Q] + 1j * slopes[:, Q:], gains, dtype=np.complex128)
+        return np.multiply(spectra, 2.0 * gains * slopes, dtype=np.complex128)  # Bunte 2011, eqs. 5.14 and 5.15
 
 
 class _Cell:
@@ -384,7 +390,7 @@ class _Cell:
         self.metric, self.lifted, self.omega, self.filters, self.members = metric, lifted, omega, filters, members
         self.W = W[members]
         self.spectra = metric.map.apply(lifted, omega)
-        self.gains = metric.gains if filters is None else metric._learned_gains(filters)
+        self.gains = metric.gains if filters is None else filters**2
         self.values = metric._values(self.spectra, self.gains)
         if filters is None:
             self.lifted_prototypes = metric.map.lift(self.W)

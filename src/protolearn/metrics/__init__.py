@@ -1,4 +1,4 @@
-"""How good is a map, a view, or a classifier? Quantisation, neighbourhoods, distances, density; margins of classes.
+"""How good is a map, a view, a classifier or a search? Quantisation, neighbourhoods, density; margins; precision.
 
 Functions take a fitted estimator, or plain arrays where these are enough.
 """
@@ -30,6 +30,7 @@ from protolearn.metrics._pictures import psnr
 from protolearn.metrics._quantization import quantization_error
 from protolearn.metrics._reconstruction import ReconstructionBound, reconstruction_bound, reconstruction_error
 from protolearn.metrics._relational import dual_cost, intra_cluster_cost
+from protolearn.metrics._retrieval import precision_at_k, precision_curve
 from protolearn.metrics._topography import topographic_error, topographic_function, topographic_product
 from protolearn.metrics._views import ViewQuality, view_quality
 
@@ -56,6 +57,8 @@ __all__ = [
     "nearest_neighbor_error",
     "neighborhood_hit",
     "posterior_margin_bound",
+    "precision_at_k",
+    "precision_curve",
     "psnr",
     "q_local_global",
     "q_nx",

@@ -14,6 +14,7 @@ except ImportError as error:
     ) from error
 
 from protolearn.plotting._charts import plot_charts
+from protolearn.plotting._color_filters import plot_color_filters
 from protolearn.plotting._curves import plot_history, plot_topographic_function
 from protolearn.plotting._divergences import plot_divergence_octant, plot_divergence_simplex
 from protolearn.plotting._eigenimages import plot_codebook, plot_eigenimages, plot_misclassified, plot_variation
@@ -23,6 +24,7 @@ from protolearn.plotting._lvq import plot_decision_regions, plot_view
 from protolearn.plotting._maps import plot_class_map, plot_component_planes, plot_hits, plot_u_matrix
 from protolearn.plotting._relational import plot_examples, plot_profiles, plot_prototype_view, plot_spectrum
 from protolearn.plotting._relevances import plot_eigenvalues, plot_explanation, plot_relevance_matrix, plot_relevances
+from protolearn.plotting._retrieval import plot_retrieval_rates
 from protolearn.plotting._shapes import plot_ellipses, plot_training
 from protolearn.plotting._training import plot_learning_curve, plot_margins
 from protolearn.plotting._trajectories import plot_image_grid, plot_trajectory
@@ -31,6 +33,7 @@ __all__ = [
     "plot_charts",
     "plot_class_map",
     "plot_codebook",
+    "plot_color_filters",
     "plot_component_planes",
     "plot_coranking",
     "plot_decision_regions",
@@ -56,6 +59,7 @@ __all__ = [
     "plot_quality",
     "plot_relevance_matrix",
     "plot_relevances",
+    "plot_retrieval_rates",
     "plot_spectrum",
     "plot_topographic_function",
     "plot_training",

@@ -1,0 +1,328 @@
+"""Images from files: one, or a folder of them with a sub-folder for each class and a mask for each image."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from protolearn.core.validation import check_number, check_option
+
+__all__ = ["ImageFolder", "check_mask", "read_image", "read_image_folder", "read_mask"]
+
+FilePath = str | PathLike[str]
+Image = NDArray[np.uint8]
+Mask = NDArray[np.bool_]
+
+# Few formats, all of pixels: others that Pillow opens start programs (EPS) or hold no pictures.
+FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
+SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".pnm", ".ppm", ".pgm", ".tif", ".tiff", ".webp")
+COLOURED = ("CMYK", "HSV", "P", "PA", "RGB", "RGBA", "RGBX", "RGBa", "YCbCr")  # modes of Pillow
+NAMED = 5  # files that a warning names; all are in ImageFolder.skipped
+
+
+@dataclass(frozen=True)
+class ImageFolder:
+    """Labelled images of a folder, as `read_image_folder` returns them.
+
+    Attributes
+    ----------
+    images : list of ndarray of shape (height, width, 3), of uint8
+        Red, green and blue.
+    labels : ndarray of shape (n_images,), of str
+        The sub-folder of each image. There may be one only, but a metric can only be learned from two or more.
+    paths : list of Path
+        The file of each image.
+    masks : list of (ndarray of shape (height, width), of bool, or None), or None
+        The region of interest of each image, None where there is no mask; None if there are no masks at all.
+    skipped : list of tuple (Path, str)
+        Files that were left out, and why.
+    """
+
+    images: list[Image]
+    labels: NDArray[Any]
+    paths: list[Path]
+    masks: list[Mask | None] | None
+    skipped: list[tuple[Path, str]]
+
+    @property
+    def pairs(self) -> list[tuple[Image, Mask | None]]:
+        """Images with their masks, as `RegionColors` takes them."""
+        return list(zip(self.images, self.masks or [None] * len(self.images)))
+
+
+def read_image(path: FilePath) -> Image:
+    """Read an image in colour.
+
+    Needs Pillow, which comes with ``pip install 'protolearn[images]'``.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of type BMP, GIF, JPEG, PNG, PPM, TIFF or WebP; of several frames or pages, the first is read.
+
+    Returns
+    -------
+    image : ndarray of shape (height, width, 3), of uint8
+        Red, green and blue, upright as the camera says. What is transparent is laid over white, palettes are replaced
+        by their colours, of 16 bits the upper 8 are kept, and colour profiles are not used: colours are taken as sRGB.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, truncated, of another type or too large, or if it is grey, so that it has no colours.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from PIL import Image
+    >>> from protolearn.applications import read_image
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "red.png"
+    ...     Image.fromarray(np.full((2, 3, 3), (255, 0, 0), np.uint8)).save(file)
+    ...     read_image(file).shape
+    (2, 3, 3)
+    """
+    picture = _opened(path)
+    if picture.mode not in COLOURED:
+        raise ValueError(
+            f"{path} is grey (Pillow's mode {picture.mode}), but red, green and blue are needed; leave it out, or "
+            "store it in colour."
+        )
+    if picture.has_transparency_data:
+        layers = picture.convert("RGBA")
+        picture = _pillow()[0].new("RGBA", layers.size, "white")
+        picture.alpha_composite(layers)
+    return np.array(picture.convert("RGB"))
+
+
+def read_mask(path: FilePath) -> Mask:
+    """Read a mask.
+
+    Needs Pillow, which comes with ``pip install 'protolearn[images]'``.
+
+    Parameters
+    ----------
+    path : str or path
+        An image of two levels, such as black and white, in a file of one of the types of `read_image`.
+
+    Returns
+    -------
+    mask : ndarray of shape (height, width), of bool
+        Inside: what is brighter than the middle of the darkest and the brightest pixel.
+
+    See Also
+    --------
+    RegionColors : What masks are for.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from PIL import Image
+    >>> from protolearn.applications import read_mask
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "mask.png"
+    ...     Image.fromarray(np.array([[0, 255, 255], [0, 0, 255]], np.uint8)).save(file)
+    ...     read_mask(file)
+    array([[False,  True,  True],
+           [False, False,  True]])
+    """
+    picture = _opened(path)
+    levels = np.array(picture if picture.mode.startswith(("I", "F")) else picture.convert("L"), dtype=np.float64)
+    return levels > (levels.min() + levels.max()) / 2
+
+
+def read_image_folder(
+    folder: FilePath, *, on_error: str = "raise", masks: str | None = "auto", max_size: int | None = None
+) -> ImageFolder:
+    """Read the images of a folder that has a sub-folder for each class.
+
+    Files are taken in the order of their names, those in sub-folders of a class as well. Hidden files and those that
+    are no images by their name are left out. Needs Pillow, which comes with ``pip install 'protolearn[images]'``.
+
+    Parameters
+    ----------
+    folder : str or path
+        The folder. The names of its sub-folders are the labels.
+    on_error : {"raise", "skip"}, default="raise"
+        What to do about a file that cannot be used, because it is damaged or grey, say, or because its mask does not
+        fit: raise an error, or leave it out, with one warning that counts such files. Symbolic links are not followed,
+        and count as files that cannot be used.
+    masks : {"auto", None}, default="auto"
+        "auto" reads masks where there are any: that of the image ``class/name.jpg`` is ``class/name_mask.png``, or
+        ``masks/class/name.png`` in a folder ``masks`` beside the classes; white is inside. None leaves masks out.
+    max_size : int, optional
+        Largest height or width. Images that are larger are shrunk by a whole factor, together with their masks, as soon
+        as they are read. Mean colours hardly change by that, and thousands of photographs fit into memory.
+
+    Returns
+    -------
+    ImageFolder
+        Images, labels, paths, masks, and which files were skipped.
+
+    See Also
+    --------
+    read_image : How a file becomes an array.
+    RegionColors : Colours of such images.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from PIL import Image
+    >>> from protolearn.applications import read_image_folder
+    >>> with TemporaryDirectory() as folder:
+    ...     for name, colour in {"rose": (255, 0, 0), "leaf": (0, 128, 0)}.items():
+    ...         (Path(folder) / name).mkdir()
+    ...         Image.fromarray(np.full((4, 4, 3), colour, np.uint8)).save(Path(folder) / name / "1.png")
+    ...     found = read_image_folder(folder)
+    >>> found.labels.tolist(), found.images[1][0, 0].tolist(), found.masks
+    (['leaf', 'rose'], [255, 0, 0], None)
+    """
+    check_option("on_error", on_error, ("raise", "skip"))
+    if masks is not None:
+        check_option("masks", masks, ("auto",), also=" or None")
+    if max_size is not None:
+        check_number("max_size", max_size, integer=True, low=1, also=" or None")
+    root = Path(folder)
+    files = _labelled_files(root)
+    read: list[tuple[Path, Image, Mask | None]] = []
+    skipped = []
+    for path, mask_path in files:
+        try:
+            read.append((path, *_image_and_mask(root, path, mask_path if masks else None, max_size)))
+        except (OSError, ValueError) as error:
+            if on_error == "raise":
+                raise
+            skipped.append((path, str(error)))
+    if not read:
+        raise ValueError(f"None of the {len(files)} images in {root} can be used; the first: {skipped[0][1]}")
+    if skipped:
+        _warn_of_skipped(skipped, len(files))
+    paths, images, regions = (list(column) for column in zip(*read))
+    labels = np.array([path.relative_to(root).parts[0] for path in paths])
+    any_mask = any(region is not None for region in regions)
+    return ImageFolder(images, labels, paths, regions if any_mask else None, skipped)
+
+
+def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> Mask:
+    """Require a mask of an image's height and width that has an inside (not 0) and an outside (0)."""
+    values = np.asarray(mask)
+    if values.dtype.kind not in "biuf" or (values.dtype.kind == "f" and np.isnan(values).any()):
+        raise ValueError("The mask must be of truth values, or of numbers without NaN; give True where it is inside.")
+    if values.shape != shape[:2]:
+        raise ValueError(
+            f"The mask has shape {values.shape}, but its image has height and width {shape[:2]}; both must be the same."
+        )
+    inside = values != 0
+    if inside.all() or not inside.any():
+        missing = "outside" if inside.all() else "inside"
+        raise ValueError(f"The mask has no {missing}; mark some pixels and leave some unmarked.")
+    return inside
+
+
+def _labelled_files(root: Path) -> list[tuple[Path, Path | None]]:
+    """Return the images of a folder in the order of their names, each with its mask."""
+    if not root.is_dir():
+        raise ValueError(f"{root} is not a folder; give one that has a sub-folder of images for each class.")
+    files = sorted(_candidates(root))
+    by_stem = {path.with_suffix(""): path for path in files}
+
+    def mask_of(path: Path) -> Path | None:
+        beside, apart = path.with_name(f"{path.stem}_mask"), root / "masks" / path.relative_to(root).with_suffix("")
+        return by_stem.get(beside) or by_stem.get(apart)
+
+    beside = {by_stem.get(path.with_name(f"{path.stem}_mask")) for path in files}
+    images = [path for path in files if path not in beside and root / "masks" not in path.parents]
+    if not images:
+        raise ValueError(f"{root} has no images; give a folder that has a sub-folder of images for each class.")
+    if all(path.parent == root and not path.is_dir() for path in images):
+        raise ValueError(
+            f"{root} has images but no classes, so they have no labels; move those of each class to a sub-folder."
+        )
+    return [(path, mask_of(path)) for path in images]
+
+
+def _candidates(root: Path) -> Iterator[Path]:
+    """Yield all that is an image by its name, and links to folders, which are reported rather than followed."""
+    for folder, subfolders, names in os.walk(root, onerror=_raise):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        links = [name for name in subfolders if (Path(folder) / name).is_symlink()]
+        images = [name for name in names if Path(name).suffix.lower() in SUFFIXES and not name.startswith(".")]
+        yield from (Path(folder) / name for name in (*links, *images))
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _image_and_mask(root: Path, path: Path, mask_path: Path | None, max_size: int | None) -> tuple[Image, Mask | None]:
+    """Read an image of a class and its mask."""
+    for one in filter(None, (path, mask_path)):
+        if one.is_symlink() or not one.is_file():
+            raise ValueError(f"{one} is a symbolic link or no ordinary file; put the file itself there.")
+    if path.parent == root:
+        raise ValueError(f"{path} has no label, since it is in no sub-folder; move it to that of its class.")
+    image = read_image(path)
+    small = image if max_size is None else _shrunk(image, max_size)
+    if mask_path is None:
+        return small, None
+    try:
+        mask = check_mask(read_mask(mask_path), image.shape)
+        if max_size is not None:
+            mask = check_mask(_shrunk(255 * mask.astype(np.uint8), max_size) > 127, small.shape)
+        return small, mask
+    except ValueError as error:
+        raise ValueError(f"{mask_path}: {error}") from error
+
+
+def _shrunk(image: Image, max_size: int) -> Image:
+    """Average squares of pixels so that height and width are at most of a size."""
+    factor = -(-max(image.shape[:2]) // max_size)
+    return np.array(_pillow()[0].fromarray(image).reduce(factor))
+
+
+def _warn_of_skipped(skipped: list[tuple[Path, str]], n_files: int) -> None:
+    reasons = [reason for _, reason in skipped[:NAMED]]
+    if len(skipped) > NAMED:
+        reasons.append(f"... and {len(skipped) - NAMED} more, see ImageFolder.skipped.")
+    warnings.warn("\n".join([f"Skipped {len(skipped)} of {n_files} images:", *reasons]), UserWarning, stacklevel=3)
+
+
+def _opened(path: FilePath) -> Any:
+    """Return a Pillow image with all its pixels, upright."""
+    pillow, operations = _pillow()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # remarks on metadata
+            warnings.simplefilter("error", pillow.DecompressionBombWarning)
+            with pillow.open(path, formats=FORMATS) as picture:
+                picture.load()
+                return operations.exif_transpose(picture)
+    except (FileNotFoundError, IsADirectoryError, PermissionError):
+        raise
+    except Exception as error:  # decoders raise many kinds, SyntaxError and struct.error among them
+        raise ValueError(f"{path} is damaged, too large, or no image of a known type: {error}") from error
+
+
+def _pillow() -> tuple[Any, Any]:
+    try:
+        from PIL import Image, ImageOps
+    except ImportError as error:
+        raise ImportError(
+            "Images are read with Pillow, which could not be imported; install it with: "
+            "pip install 'protolearn[images]'"
+        ) from error
+    return Image, ImageOps

@@ -1,0 +1,285 @@
+"""How many of the images that a search returns are of the class of the query, by cross-validation.
+
+Arrays: r (n_starts, n, n_ks), the share of right results of start i, query j and number k of results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import check_random_state
+
+from protolearn.applications._metric_maps import Recommendation, canonical_maps
+from protolearn.core.validation import check_number, check_option
+from protolearn.lvq import mean_canonical
+from protolearn.metrics import precision_curve
+
+__all__ = ["RetrievalRates", "checked_sizes", "retrieval_rates"]
+
+Floats = NDArray[np.float64]
+SEEDS = 2**31 - 1
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RetrievalRates:
+    """Correct retrieval rates of a metric, with their errors; made by `retrieval_rates`.
+
+    Attributes
+    ----------
+    ks : ndarray of shape (n_ks,)
+        Numbers of results.
+    rates : ndarray of shape (n_ks,)
+        Mean share of results that have the label of the query.
+    sigma_init : ndarray of shape (n_ks,) or None
+        Standard deviation of the mean share over the starts; None of one start.
+    eps_data : ndarray of shape (n_ks,)
+        Standard error of the mean over the queries.
+    start_rates : ndarray of shape (n_starts, n_ks)
+        Mean share of each start.
+    query_rates : ndarray of shape (n_queries, n_ks)
+        Mean share of each query, over the starts.
+    transforms : ndarray of shape (n_starts, n_folds, M, N) or (n_starts, n_folds, s, M, N), or None
+        The matrix of every run in canonical form, or several if prototypes have their own; None if nothing was learned,
+        or something else than matrices of this library.
+    feature_names : ndarray of shape (N,)
+        Names of the features.
+    names : ndarray of shape (s,) or None
+        The class of each matrix, if there are several.
+    """
+
+    ks: NDArray[np.int64]
+    rates: Floats
+    sigma_init: Floats | None
+    eps_data: Floats
+    start_rates: Floats
+    query_rates: Floats
+    transforms: Floats | None
+    feature_names: NDArray[Any]
+    names: NDArray[Any] | None = None
+
+    @property
+    def mean_transform(self) -> Floats | None:
+        """Mean (M, N) or (s, M, N) of the canonical matrices of all runs, with aligned signs."""
+        if self.transforms is None:
+            return None
+        return self._aligned().mean(axis=(0, 1))  # Bunte 2011, eqs. 4.6 and 4.7
+
+    @property
+    def transform_deviation(self) -> Floats | None:
+        """Standard deviation of the entries of `mean_transform` over the starts; None of one start."""
+        if self.transforms is None or len(self.transforms) == 1:
+            return None
+        return self._aligned().mean(axis=1).std(axis=0, ddof=1)
+
+    @property
+    def recommendation(self) -> Recommendation | None:
+        """The canonical matrix of the mean metric of all runs, as `ImageRetriever.recommendation` gives that of one."""
+        return None if self.transforms is None else Recommendation(self._shared(), self.feature_names, self.names)
+
+    def at(self, k: int) -> float:
+        """Return the rate of k results.
+
+        Parameters
+        ----------
+        k : int
+            One of ``ks``.
+
+        Returns
+        -------
+        float
+            The rate.
+        """
+        if k not in self.ks:
+            raise ValueError(f"k={k!r} is not among the sizes ks={self.ks.tolist()}.")
+        return float(self.rates[self.ks == k][0])
+
+    def __repr__(self) -> str:
+        pairs = ", ".join(
+            f"{k}: {rate:.3f} ± {error:.3f}" for k, rate, error in zip(self.ks, self.rates, self.eps_data)
+        )
+        return f"RetrievalRates({pairs})"
+
+    def _shared(self) -> Floats:
+        """Return the canonical matrix of the mean metric of all runs, for each prototype that has its own."""
+        assert self.transforms is not None
+        runs = self.transforms.reshape(-1, *self.transforms.shape[2:])
+        return (
+            mean_canonical(runs) if runs.ndim == 3 else np.stack([mean_canonical(part) for part in runs.swapaxes(0, 1)])
+        )
+
+    def _aligned(self) -> Floats:
+        """Return the matrices with rows that point where those of the mean metric do."""
+        assert self.transforms is not None
+        return np.where((self.transforms * self._shared()).sum(axis=-1, keepdims=True) < 0, -1.0, 1.0) * self.transforms
+
+
+def retrieval_rates(
+    retriever: Any,
+    X: Any,
+    y: ArrayLike | None = None,
+    *,
+    ks: Iterable[int] = range(1, 26),
+    n_folds: int = 10,
+    n_starts: int = 10,
+    scale_over: str = "train",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> RetrievalRates:
+    r"""Estimate by cross-validation how many of the first k results have the label of the query.
+
+    Images are divided into folds, with about the same shares of each label. For each fold and each of several random
+    starts i a metric is learned from the other folds. Each image j of the fold is then a query, and its neighbours
+    are sought among all other images by that metric, which has not seen the query. With :math:`r_j^i` the share of
+    the k nearest images that have the label of the query, :math:`\bar r^i` and :math:`\bar r_j` its means over the n
+    images and over the m starts, and r its mean over both,
+
+    .. math:: \sigma_{init} = \Big(\frac{1}{m - 1} \sum_i (\bar r^i - r)^2\Big)^{1/2}, \quad
+              \epsilon_{data} = \Big(\frac{1}{n - 1} \sum_j (\bar r_j - r)^2\Big)^{1/2} n^{-1/2}.
+
+    Parameters
+    ----------
+    retriever : ImageRetriever
+        The retriever to judge; it is cloned, and need not be fitted.
+    X : path, sequence of images, or array-like of shape (n, n_features)
+        Images or features, as for ``fit`` of the retriever. Features of images are computed once, without labels.
+    y : array-like of shape (n,), optional
+        Labels; not for a folder.
+    ks : iterable of int, default=range(1, 26)
+        Numbers of results.
+    n_folds : int, default=10
+        Number of folds.
+    n_starts : int, default=10
+        Number of random starts; one is made if the metric is Euclidean. Metrics that always start at the same place, as
+        "liram" and "lmnn" do, differ by nothing.
+    scale_over : {"train", "all"}, default="train"
+        Whether features are scaled by the mean and variance in the folds that the metric is learned from, or in all
+        images, as in the original publication.
+    random_state : int, RandomState instance or None, default=None
+        Determines folds and starts; every parameter of the retriever that is called ``random_state`` is set.
+    n_jobs : int, optional
+        Number of processes; None means one.
+
+    Returns
+    -------
+    RetrievalRates
+        Rates, their errors, and what was learned.
+
+    See Also
+    --------
+    protolearn.plotting.plot_retrieval_rates : A picture of rates.
+
+    References
+    ----------
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, sections 4.2 and 4.3.
+
+    Examples
+    --------
+    >>> from protolearn.applications import ImageRetriever, retrieval_rates
+    >>> from protolearn.datasets import make_lesions
+    >>> X, y = make_lesions(random_state=0)
+    >>> given = {"ks": [1, 11], "n_starts": 1, "random_state": 0}
+    >>> learned = retrieval_rates(ImageRetriever("liram"), X, y, **given)
+    >>> plain = retrieval_rates(ImageRetriever("euclidean"), X, y, **given)
+    >>> learned.at(11) > plain.at(11) + 0.1
+    True
+    """
+    sizes = checked_sizes(ks)
+    check_number("n_folds", n_folds, integer=True, low=2)
+    check_number("n_starts", n_starts, integer=True, low=1)
+    check_option("scale_over", scale_over, ("train", "all"))
+    table, labels, feature_names = retriever._feature_table(X, y)
+    check_number("k", max(sizes), integer=True, low=1, high=len(table) - 1, also=", the number of other images")
+    _check_class_sizes(labels)
+    base = clone(retriever).set_params(features=None)
+    if scale_over == "all" and retriever.scale:
+        table = StandardScaler().set_output(transform="default").fit_transform(table)
+        base.set_params(scale=False)
+    rng = check_random_state(random_state)
+    folds = list(StratifiedKFold(n_folds, shuffle=True, random_state=rng.randint(SEEDS)).split(table, labels))
+    starts = 1 if retriever.metric == "euclidean" else n_starts
+    seeds = rng.randint(SEEDS, size=(starts, n_folds))
+    runs = Parallel(n_jobs=n_jobs)(
+        delayed(_run)(base, table, labels, *fold, sizes, int(seed)) for row in seeds for fold, seed in zip(folds, row)
+    )
+    r = np.empty((starts, len(table), len(sizes)))
+    for run, (rates, _, _) in enumerate(runs):
+        start, fold = divmod(run, n_folds)
+        r[start, folds[fold][1]] = rates
+    query_rates, start_rates = r.mean(axis=0), r.mean(axis=1)
+    return RetrievalRates(
+        ks=np.array(sizes),
+        rates=start_rates.mean(axis=0),
+        sigma_init=start_rates.std(axis=0, ddof=1) if starts > 1 else None,  # Bunte 2011, eq. 4.1
+        eps_data=query_rates.std(axis=0, ddof=1) / np.sqrt(len(table)),  # Bunte 2011, eq. 4.2
+        start_rates=start_rates,
+        query_rates=query_rates,
+        transforms=_stacked([transform for _, transform, _ in runs], starts),
+        feature_names=feature_names,
+        names=runs[0][2],
+    )
+
+
+def checked_sizes(ks: Iterable[int]) -> list[int]:
+    """Return the numbers of results as a list of integers from 1.
+
+    Examples
+    --------
+    >>> checked_sizes(range(1, 4))
+    [1, 2, 3]
+    """
+    sizes = [int(k) if isinstance(k, np.integer) else k for k in ks]
+    if not sizes:
+        raise ValueError("ks is empty; give at least one number of results.")
+    for k in sizes:
+        check_number("k", k, integer=True, low=1)
+    return sizes
+
+
+def _check_class_sizes(labels: NDArray[Any] | None) -> None:
+    if labels is None:
+        raise ValueError("Rates need labels: give y, or a folder with a sub-folder for each class.")
+    classes, counts = np.unique(labels, return_counts=True)
+    if counts.min() < 2:
+        raise ValueError(
+            f"Class {classes.tolist()[counts.argmin()]!r} has one image only, which cannot be query and result; leave "
+            "it out."
+        )
+
+
+def _run(
+    retriever: Any,
+    table: Floats,
+    labels: NDArray[Any],
+    train: NDArray[np.intp],
+    test: NDArray[np.intp],
+    sizes: list[int],
+    seed: int,
+) -> tuple[Floats, Floats | None, NDArray[Any] | None]:
+    """Learn from some images; return the rates (n_test, n_ks) of the others, and the canonical matrices."""
+    model = clone(retriever)
+    states = [name for name in model.get_params() if name.rpartition("__")[2] == "random_state"]
+    model.set_params(**dict.fromkeys(states, seed)).fit(table[train], labels[train]).index(table, labels)
+    _, found = model._search(model.vectors_[test], max(sizes), test)
+    rates = precision_curve(labels[found], labels[test], sizes, average=False)
+    if model.metric_ is None or model._maps is None:
+        return rates, None, None
+    return rates, canonical_maps(model._maps), model.recommendation().names
+
+
+def _stacked(transforms: list[Any], n_starts: int) -> Floats | None:
+    """Return the matrices of all runs as (n_starts, n_folds, ...); rows of zeros fill up those of lower rank."""
+    if transforms[0] is None:
+        return None
+    rank = max(transform.shape[-2] for transform in transforms)
+    none = [(0, 0)] * (transforms[0].ndim - 2)
+    filled = [np.pad(matrix, [*none, (0, rank - matrix.shape[-2]), (0, 0)]) for matrix in transforms]
+    return np.stack(filled).reshape(n_starts, -1, *filled[0].shape)

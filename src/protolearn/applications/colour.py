@@ -1,0 +1,542 @@
+"""Colours of images: eight colour spaces, and the mean colours of regions as features, inside and outside of a mask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
+
+from protolearn.applications._image_files import ImageFolder, check_mask, read_image, read_image_folder, read_mask
+from protolearn.core.validation import check_option
+
+__all__ = [
+    "COLOR_SPACES",
+    "ColorDifference",
+    "ImageFolder",
+    "RegionColors",
+    "convert_color",
+    "read_image",
+    "read_image_folder",
+    "read_mask",
+]
+
+Floats = NDArray[np.float64]
+
+GREY_CHROMA = 0.01  # in Lab, grey is not exactly at a = b = 0: matrix and white point agree to four digits only
+
+
+def convert_color(rgb: ArrayLike, space: str) -> Floats:
+    r"""Convert colours from sRGB to another space.
+
+    ========  ==========  =======================================================================================
+    space     channels    meaning
+    ========  ==========  =======================================================================================
+    "rgb"     R, G, B     red, green, blue as they are, in [0, 1]
+    "nrgb"    r, g, b     their shares :math:`(R, G, B) / (R + G + B)`; black is (1/3, 1/3, 1/3)
+    "tsl"     T, S, L     tint in [0, 1), which is cyclic; saturation; lightness
+    "xyz"     X, Y, Z     CIE 1931
+    "lab"     L, a, b     CIE 1976: lightness, green to red, blue to yellow
+    "luv"     L, u, v     CIE 1976, with other colour axes
+    "lch"     L, C, h     Lab in polar form: lightness, chroma, hue in [0, 2 pi), which is cyclic
+    "ycrcb"   Y, Cr, Cb   ITU-R BT.601: luma in [16, 235], red and blue differences in [16, 240]
+    ========  ==========  =======================================================================================
+
+    White is D65, seen by the observer of two degrees. With :math:`r' = r - 1/3` and :math:`g' = g - 1/3`,
+
+    .. math:: S = \sqrt{\tfrac95 (r'^2 + g'^2)}, \quad 2 \pi T = \arctan_2(g', -r'), \quad
+              L = 0.299 R + 0.587 G + 0.114 B.
+
+    This is the usual tint, except for colours of :math:`g' = 0`: these have the value of those next to them, while
+    0 is usual. Hue and tint of grey are 0.
+
+    All but "rgb", "nrgb" and "tsl" need scikit-image, which comes with ``pip install 'protolearn[images]'``.
+
+    Parameters
+    ----------
+    rgb : array-like of shape (..., 3)
+        Red, green and blue; of type uint8, or floats in [0, 1].
+    space : {"rgb", "nrgb", "tsl", "xyz", "lab", "luv", "lch", "ycrcb"}
+        The colour space.
+
+    Returns
+    -------
+    converted : ndarray of shape (..., 3)
+        The channels in the order of the table.
+
+    References
+    ----------
+    Terrillon, Akamatsu (2000). Comparative performance of different chrominance spaces for color segmentation and
+    detection of human faces in complex scene images. Proc. Vision Interface.
+
+    Examples
+    --------
+    >>> from protolearn.applications import convert_color
+    >>> convert_color([1.0, 0.5, 0.5], "nrgb")
+    array([0.5 , 0.25, 0.25])
+    >>> convert_color([1.0, 0.0, 0.0], "lab").round(1)
+    array([53.2, 80.1, 67.2])
+    """
+    check_option("space", space, COLOR_SPACES)
+    return SPACES[space].convert(check_rgb(rgb))
+
+
+class RegionColors(TransformerMixin, BaseEstimator):
+    r"""Describe images by the mean colours of two regions: outside and inside of a mask.
+
+    Of an image of skin, say, the colours of healthy skin and of the lesion, six numbers. There is nothing to fit.
+
+    A cyclic channel, the hue of Lch or the tint of TSL, has no mean of its own: of colours on both sides of red, it
+    would be green. So hues are averaged as points :math:`(\cos h, \sin h)` on a circle, with grey, which has no hue, at
+    its centre.
+
+    Parameters
+    ----------
+    space : {"rgb", "nrgb", "tsl", "xyz", "lab", "luv", "lch", "ycrcb"}, default="lab"
+        The colour space, see `convert_color`.
+    regions : {"mask", "centre", "whole"}, default="mask"
+        "mask" needs a mask for each image. "centre" takes an ellipse in the middle, half as high and half as wide as
+        the image, as the inside of images without a mask. "whole" uses no masks: features are mean and standard
+        deviation of each channel in the whole image.
+    difference : bool, default=False
+        Whether features are the differences inside minus outside, as `ColorDifference` makes them.
+    average : {"converted", "rgb"}, default="converted"
+        Convert all pixels to ``space``, and take the mean there; or take the mean of red, green and blue, and convert
+        that, which is faster, and much the same for regions of one colour. Deviations are always those of converted
+        pixels.
+    cyclic : {"sincos", "raw"}, default="sincos"
+        A cyclic channel as two features, cosine and sine; or as one, the angle of the mean point on the circle, whose
+        ends are far apart though they are the same colour. The deviation of the angle is that of the points from their
+        mean, which is the same if hues differ little.
+
+    See Also
+    --------
+    ColorDifference : Differences of such features.
+    read_image_folder : Images and masks from files.
+
+    Notes
+    -----
+    Take differences before features are scaled to unit variance: the channels of both regions have the same unit, but
+    not the same variance.
+
+    References
+    ----------
+    Bunte, Biehl, Jonkman, Petkov (2011). Learning effective color features for content based image retrieval in
+    dermatology. Pattern Recognition 44(9), 1892-1902.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.applications import RegionColors
+    >>> image = np.full((8, 8, 3), (230, 180, 150), np.uint8)
+    >>> mask = np.zeros((8, 8), bool)
+    >>> mask[2:5, 3:6] = True
+    >>> image[mask] = 180, 40, 40
+    >>> features = RegionColors("rgb").set_output(transform="pandas").fit_transform([(image, mask)])
+    >>> features.round(2)
+       outside R  outside G  outside B  inside R  inside G  inside B
+    0        0.9       0.71       0.59      0.71      0.16      0.16
+    """
+
+    def __init__(
+        self,
+        space: str = "lab",
+        *,
+        regions: str = "mask",
+        difference: bool = False,
+        average: str = "converted",
+        cyclic: str = "sincos",
+    ) -> None:
+        self.space = space
+        self.regions = regions
+        self.difference = difference
+        self.average = average
+        self.cyclic = cyclic
+
+    def fit(self, X: Any = None, y: Any = None) -> Self:
+        """Check the parameters; there is nothing to learn.
+
+        Parameters
+        ----------
+        X : object, optional
+            Ignored.
+        y : object, optional
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The transformer.
+        """
+        self._check_parameters()
+        return self
+
+    def transform(self, X: Any) -> Floats:
+        """Return the colours of images.
+
+        Parameters
+        ----------
+        X : sequence of images or of tuples (image, mask), or array-like of shape (n, 6)
+            Images have shape (height, width, 3), and may be of different sizes; they are of type uint8, or floats in
+            [0, 1]. Masks have shape (height, width), and are inside where they are not 0. Of a table of six columns,
+            each row is the red, green and blue of the outside, then of the inside, which are converted.
+
+        Returns
+        -------
+        features : ndarray of shape (n, n_features)
+            First those of the outside, then those of the inside; or means, then deviations.
+        """
+        self._check_parameters()
+        if getattr(X, "ndim", None) == 2:
+            features = self._of_table(np.asarray(X))
+        else:
+            features = np.array(list(self._of_images(X)))
+        return _halves_subtracted(features) if self.difference else features
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return what the features are.
+
+        Parameters
+        ----------
+        input_features : object, optional
+            Ignored.
+
+        Returns
+        -------
+        names : ndarray of str
+            Such as "inside L", "inside cos h", "mean L" or "inside L - outside L".
+        """
+        self._check_parameters()
+        parts = ("mean", "std") if self.regions == "whole" else ("outside", "inside")
+        channels = SPACES[self.space].names(self.cyclic)
+        names = np.array([f"{part} {channel}" for part in parts for channel in channels], dtype=object)
+        return _difference_names(names) if self.difference else names
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Say that there is nothing to fit."""
+        return True
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that samples are images, not rows of a table, and that there is nothing to fit."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.three_d_array = True
+        tags.requires_fit = False
+        return tags
+
+    def _check_parameters(self) -> None:
+        check_option("space", self.space, COLOR_SPACES)
+        check_option("regions", self.regions, ("mask", "centre", "whole"))
+        check_option("average", self.average, ("converted", "rgb"))
+        check_option("cyclic", self.cyclic, ("sincos", "raw"))
+        if self.difference and self.regions == "whole":
+            raise ValueError("difference=True needs two regions; use it with regions='mask' or 'centre'.")
+
+    def _of_table(self, table: NDArray[Any]) -> Floats:
+        if table.shape[1] != 6 or self.regions == "whole":
+            raise ValueError(
+                f"X has shape {table.shape}, and regions={self.regions!r}; give a list of images, or a table of 6 "
+                "columns, red, green and blue of the outside and of the inside, with regions='mask' or 'centre'."
+            )
+        points = SPACES[self.space].points(check_rgb(table.reshape(-1, 2, 3)))
+        return self._channels(points, _turn).reshape(len(table), -1)
+
+    def _of_images(self, samples: Any) -> Iterator[Floats]:
+        for i, sample in enumerate(_checked_samples(samples)):
+            image, mask = sample if isinstance(sample, tuple | list) and len(sample) == 2 else (sample, None)
+            try:
+                yield self._of_image(check_image(image), mask)
+            except ValueError as error:
+                raise ValueError(f"X[{i}]: {error}") from error
+
+    def _of_image(self, image: NDArray[Any], mask: Any) -> Floats:
+        if self.regions == "whole":
+            pixels = image.reshape(-1, 3)
+            return np.concatenate([self._mean(pixels), self._deviation(pixels)])
+        if mask is None and self.regions == "mask":
+            raise ValueError("There is no mask; give tuples (image, mask), or use regions='centre' or 'whole'.")
+        inside = central_ellipse(*image.shape[:2]) if mask is None else check_mask(mask, image.shape)
+        return np.concatenate([self._mean(image[~inside]), self._mean(image[inside])])
+
+    def _mean(self, pixels: NDArray[Any]) -> Floats:
+        if self.average == "rgb":
+            return self._channels(SPACES[self.space].points(check_rgb(pixels).mean(axis=0)), _turn)
+        return self._channels(self._moments(pixels)[0], _turn)
+
+    def _deviation(self, pixels: NDArray[Any]) -> Floats:
+        return self._channels(np.sqrt(self._moments(pixels)[1]), _part_of_turn)
+
+    def _moments(self, pixels: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Return mean and variance of the converted pixels."""
+        colours, counts = _distinct_colours(pixels)
+        points = SPACES[self.space].points(colours)
+        mean = np.average(points, axis=0, weights=counts)
+        return mean, np.average((points - mean) ** 2, axis=0, weights=counts)
+
+    def _channels(self, points: Floats, fold: Callable[[Floats, Floats], Floats]) -> Floats:
+        return points if self.cyclic == "sincos" else SPACES[self.space].folded(points, fold)
+
+
+class ColorDifference(TransformerMixin, BaseEstimator):
+    r"""Subtract the features of the outside from those of the inside.
+
+    With m features of each region, the outside first, a row x becomes :math:`A x`, :math:`A = (-I_m, I_m)`: what a
+    region looks like relative to its surroundings, so that light and complexion matter less. Use it before features
+    are scaled to unit variance: columns of both regions have the same unit, but not the same variance.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        Number of columns, 2 m.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the columns, if they are all strings.
+
+    See Also
+    --------
+    RegionColors : Colours of two regions.
+
+    References
+    ----------
+    Bunte, Biehl, Jonkman, Petkov (2011). Learning effective color features for content based image retrieval in
+    dermatology. Pattern Recognition 44(9), 1892-1902.
+
+    Examples
+    --------
+    >>> from protolearn.applications import ColorDifference
+    >>> ColorDifference().fit_transform([[10.0, 20.0, 30.0, 11.0, 25.0, 30.0]])
+    array([[1., 5., 0.]])
+    """
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Check that there are two features of each kind.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, 2 m)
+            Features of the outside, then those of the inside.
+        y : object, optional
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The transformer.
+        """
+        _check_even(validate_data(self, X, dtype=(np.float64, np.float32)).shape[1])
+        return self
+
+    def transform(self, X: Any) -> NDArray[Any]:
+        """Return the differences.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, 2 m)
+            Features of the outside, then those of the inside.
+
+        Returns
+        -------
+        differences : ndarray of shape (n, m)
+            Inside minus outside.
+        """
+        check_is_fitted(self)
+        return _halves_subtracted(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+        """Return what is subtracted from what.
+
+        Parameters
+        ----------
+        input_features : array-like of str, optional
+            Names of the columns; by default those seen in `fit`, or x0, x1, ...
+
+        Returns
+        -------
+        names : ndarray of str
+            Such as "inside L - outside L".
+        """
+        check_is_fitted(self)
+        return _difference_names(_check_feature_names_in(self, input_features))
+
+
+def check_rgb(rgb: ArrayLike) -> Floats:
+    """Return colours (..., 3) as floats in [0, 1]."""
+    values = np.asarray(rgb)
+    if values.ndim == 0 or values.shape[-1] != 3:
+        raise ValueError(
+            f"Colours have three values, red, green and blue, in their last axis; got shape {values.shape}."
+        )
+    if values.dtype == np.uint8:
+        return values / 255.0
+    if values.dtype.kind != "f":
+        raise ValueError(f"Colours are of type uint8, or floats in [0, 1], not {values.dtype}; convert them first.")
+    if not np.isfinite(values).all():
+        raise ValueError("Colours contain NaN or infinity; replace or mask those pixels first.")
+    if values.size and (values.min() < 0 or values.max() > 1):
+        raise ValueError(
+            f"Colours that are floats must be in [0, 1], but these are in [{values.min():g}, {values.max():g}]; "
+            "divide by the value of white, or clip."
+        )
+    return values.astype(np.float64)
+
+
+def check_image(image: ArrayLike) -> NDArray[Any]:
+    """Require an image in colour, (height, width, 3)."""
+    values = np.asarray(image)
+    if values.ndim == 2 or values.shape[2:] == (1,):
+        raise ValueError(f"The image is grey, of shape {values.shape}, but colours are needed: (height, width, 3).")
+    if values.ndim != 3 or values.shape[2] != 3 or values.size == 0:
+        raise ValueError(f"An image has shape (height, width, 3), not {values.shape}; leave out transparency.")
+    return values
+
+
+def central_ellipse(height: int, width: int) -> NDArray[np.bool_]:
+    """Return a mask of the middle: an ellipse half as high and half as wide as the image."""
+    y, x = ((2 * np.arange(n) + 1 - n) / n for n in (height, width))
+    inside = np.add.outer(y**2, x**2) <= 0.25
+    if inside.all() or not inside.any():
+        raise ValueError(f"The image has only {height} x {width} pixels, too few for a centre; use regions='whole'.")
+    return inside
+
+
+@dataclass(frozen=True)
+class _Space:
+    """A colour space, and its cyclic channel, if it has one, as a point (cos, sin) on a circle."""
+
+    channels: tuple[str, str, str]
+    convert: Callable[[Floats], Floats]
+    cyclic: int | None = None
+    period: float = 1.0
+
+    def names(self, cyclic: str) -> list[str]:
+        """Return the names of the channels; the cyclic one has two, or one if it is raw."""
+        names = list(self.channels)
+        if self.cyclic is not None and cyclic == "sincos":
+            names[self.cyclic : self.cyclic + 1] = [f"{part} {names[self.cyclic]}" for part in ("cos", "sin")]
+        return names
+
+    def points(self, rgb: Floats) -> Floats:
+        """Convert colours (..., 3) to channels (..., 3), or (..., 4) if one is cyclic; grey is in its centre."""
+        values = self.convert(rgb)
+        if self.cyclic is None:
+            return values
+        angle = values[..., self.cyclic] * (2 * np.pi / self.period)
+        coloured = values[..., 1] > 0  # chroma in Lch, saturation in TSL
+        circle = np.stack([np.cos(angle) * coloured, np.sin(angle) * coloured], axis=-1)
+        before, _, after = np.split(values, [self.cyclic, self.cyclic + 1], axis=-1)
+        return np.concatenate([before, circle, after], axis=-1)
+
+    def folded(self, points: Floats, fold: Callable[[Floats, Floats], Floats]) -> Floats:
+        """Return points (..., 3 or 4) with sine and cosine of the cyclic channel made one, a part of its period."""
+        if self.cyclic is None:
+            return points
+        before, cos, sin, after = np.split(points, [self.cyclic, self.cyclic + 1, self.cyclic + 2], axis=-1)
+        return np.concatenate([before, self.period * fold(sin, cos), after], axis=-1)
+
+
+def _distinct_colours(pixels: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] | None]:
+    """Return the colours of pixels (n, 3), and how often each occurs.
+
+    A photograph has many times more pixels than colours, and converting a colour costs more than sorting it.
+    """
+    if pixels.dtype != np.uint8:
+        return check_rgb(pixels), None
+    words = np.pad(pixels, ((0, 0), (0, 1))).view(np.uint32)
+    distinct, counts = np.unique(words, return_counts=True)
+    return check_rgb(distinct.view(np.uint8).reshape(-1, 4)[:, :3]), counts
+
+
+def _turn(sin: Floats, cos: Floats) -> Floats:
+    """Return angles as parts of a turn, in [0, 1)."""
+    turn = np.arctan2(sin, cos) / (2 * np.pi) % 1.0
+    return turn % 1.0  # tiny negative angles have been rounded to a full turn
+
+
+def _part_of_turn(sin: Floats, cos: Floats) -> Floats:
+    """Return deviations along a circle of radius 1 as parts of a turn."""
+    return np.hypot(sin, cos) / (2 * np.pi)
+
+
+def _shares(rgb: Floats) -> Floats:
+    """Return red, green and blue as parts of their sum; black has none, and is grey."""
+    total = rgb.sum(axis=-1, keepdims=True)
+    return np.divide(rgb, total, out=np.full_like(rgb, 1 / 3), where=total > 0)
+
+
+def _tsl(rgb: Floats) -> Floats:
+    """Return tint, saturation and lightness."""
+    red, green, blue = np.moveaxis(rgb, -1, 0)
+    total = 3 * np.where(rgb.any(axis=-1), rgb.sum(axis=-1), 1.0)
+    r, g = (2 * red - green - blue) / total, (2 * green - red - blue) / total  # r - 1/3, exactly 0 for grey
+    saturation = np.sqrt(9 / 5 * (r**2 + g**2))
+    return np.stack([_turn(g, 0.0 - r), saturation, rgb @ [0.299, 0.587, 0.114]], axis=-1)
+
+
+def _lch(rgb: Floats) -> Floats:
+    """Return lightness, chroma and hue, both 0 for grey."""
+    lch = _skimage("lab2lch")(_skimage("rgb2lab")(rgb))
+    lch[lch[..., 1] < GREY_CHROMA, 1:] = 0.0
+    return lch
+
+
+def _ycrcb(rgb: Floats) -> Floats:
+    return _skimage("rgb2ycbcr")(rgb)[..., [0, 2, 1]]
+
+
+def _by_skimage(name: str) -> Callable[[Floats], Floats]:
+    """Return a conversion of scikit-image that is imported when it is used."""
+    return lambda rgb: _skimage(name)(rgb)
+
+
+def _skimage(name: str) -> Any:
+    try:
+        from skimage import color
+    except ImportError as error:
+        raise ImportError(
+            "Colours are converted with scikit-image, which could not be imported; install it with: "
+            "pip install 'protolearn[images]'"
+        ) from error
+    return getattr(color, name)
+
+
+SPACES = {
+    "rgb": _Space(("R", "G", "B"), np.asarray),
+    "nrgb": _Space(("r", "g", "b"), _shares),
+    "tsl": _Space(("T", "S", "L"), _tsl, cyclic=0),
+    "xyz": _Space(("X", "Y", "Z"), _by_skimage("rgb2xyz")),
+    "lab": _Space(("L", "a", "b"), _by_skimage("rgb2lab")),
+    "luv": _Space(("L", "u", "v"), _by_skimage("rgb2luv")),
+    "lch": _Space(("L", "C", "h"), _lch, cyclic=2, period=2 * np.pi),
+    "ycrcb": _Space(("Y", "Cr", "Cb"), _ycrcb),
+}
+COLOR_SPACES = tuple(SPACES)
+
+
+def _checked_samples(X: Any) -> Any:
+    """Require a sequence of images, at least one."""
+    if getattr(X, "ndim", 4) == 3:
+        raise ValueError(f"X has shape {X.shape}, which is one image or grey ones; give a list of images in colour.")
+    if len(X) == 0:
+        raise ValueError("X has no images; give at least one.")
+    return X
+
+
+def _check_even(n_features: int) -> None:
+    if n_features % 2:
+        raise ValueError(
+            f"X has {n_features} feature(s), an odd number; give as many columns of the inside as of the outside."
+        )
+
+
+def _halves_subtracted(X: NDArray[Any]) -> NDArray[Any]:
+    m = X.shape[1] // 2
+    return X[:, -m:] - X[:, :m]
+
+
+def _difference_names(names: NDArray[Any]) -> NDArray[Any]:
+    m = len(names) // 2
+    return np.array([f"{inside} - {outside}" for inside, outside in zip(names[-m:], names[:m])], dtype=object)

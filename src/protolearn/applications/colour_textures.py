@@ -1,0 +1,152 @@
+"""Colour textures: the usual way with filters and grey pictures, to compare a learned map of colours with."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags
+
+from protolearn.lvq.filters import gabor_bank
+from protolearn.lvq.spectral import Spectral
+
+__all__ = ["GREY", "GreyPowers", "grey_texture_classifier"]
+
+GREY = (0.2989, 0.587, 0.114)  # Bunte 2011, eq. 5.6
+
+
+class GreyPowers(TransformerMixin, BaseEstimator):
+    """Powers of grey patches at each frequency, after a bank of filters.
+
+    Colours become grey by fixed weights; what is left of the spectrum behind the filters is squared. Squared Euclidean
+    distances of the powers are those that `protolearn.CIALVQ` has with ``structure="color"`` and the same weights.
+
+    Parameters
+    ----------
+    weights : sequence of float, default=(0.2989, 0.587, 0.114)
+        Weight of each channel; the default is the usual one of red, green and blue.
+    filters : "gabor" or array-like of shape (L, height, width), default="gabor"
+        The filters: `protolearn.lvq.gabor_bank` of the size of the patches, or other kernels.
+
+    References
+    ----------
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, section 5.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.applications import GreyPowers
+    >>> patches = np.random.default_rng(0).random((4, 15, 15, 3))
+    >>> powers = GreyPowers().fit_transform(patches)
+    >>> bool(np.allclose(powers, GreyPowers().fit_transform(np.roll(patches, 3, axis=1))))  # blind to shifts
+    True
+    """
+
+    def __init__(self, weights: ArrayLike = GREY, filters: str | ArrayLike = "gabor") -> None:
+        self.weights = weights
+        self.filters = filters
+
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Do nothing but check the patches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, height, width, channels)
+            Patches.
+        y : object
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The transformer itself.
+        """
+        self._metric(np.shape(_checked(X, np.size(self.weights))))
+        return self
+
+    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+        """Return the powers of patches.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, height, width, channels)
+            Patches.
+
+        Returns
+        -------
+        powers : ndarray of shape (n, n_frequencies)
+            Powers at half of the frequencies, which say it all, scaled to keep all distances.
+        """
+        weights = np.asarray(self.weights, np.float64)
+        patches = _checked(X, len(weights))
+        return self._metric(patches.shape).describe(patches.reshape(len(patches), -1), weights)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tell scikit-learn that patches are not rows of a table, and that there is nothing to fit."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.requires_fit = False
+        return tags
+
+    def _metric(self, shape: tuple[int, ...]) -> Spectral:
+        size = (shape[1], shape[2])
+        kernels = gabor_bank(size) if isinstance(self.filters, str) else np.asarray(self.filters)
+        if kernels.shape[1:] != size:
+            raise ValueError(
+                f"filters has the shape {kernels.shape}; expected (L, {size[0]}, {size[1]}), as the patches."
+            )
+        return Spectral((*size, shape[3]), kernels, structure="color")
+
+
+def grey_texture_classifier(
+    n_neighbors: int = 1, *, weights: ArrayLike = GREY, filters: str | ArrayLike = "gabor"
+) -> Pipeline:
+    """Make the usual classifier of textures: grey patches, Gabor filters and nearest neighbours.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=1
+        Number of neighbours that vote.
+    weights : sequence of float, default=(0.2989, 0.587, 0.114)
+        Weight of each channel.
+    filters : "gabor" or array-like of shape (L, height, width), default="gabor"
+        The filters.
+
+    Returns
+    -------
+    Pipeline
+        Unfitted, with the steps ``"powers"`` and ``"neighbors"``.
+
+    See Also
+    --------
+    protolearn.CIALVQ : Learns the weights of the colours, and prototypes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.applications import grey_texture_classifier
+    >>> rng = np.random.default_rng(0)
+    >>> coarse = rng.random((20, 5, 5, 3)).repeat(3, axis=1).repeat(3, axis=2)
+    >>> fine = rng.random((20, 15, 15, 3))
+    >>> model = grey_texture_classifier().fit(np.concatenate([coarse, fine]), np.repeat(["coarse", "fine"], 20))
+    >>> model.predict(rng.random((1, 15, 15, 3)))
+    array(['fine'], dtype='<U6')
+    """
+    return Pipeline([("powers", GreyPowers(weights, filters)), ("neighbors", KNeighborsClassifier(n_neighbors))])
+
+
+def _checked(X: ArrayLike, n_channels: int) -> NDArray[np.float64]:
+    patches = np.asarray(X, np.float64)
+    if patches.ndim != 4 or patches.shape[3] != n_channels:
+        raise ValueError(
+            f"Patches have the shape {patches.shape}; expected (n, height, width, {n_channels}), a channel for each of "
+            f"the {n_channels} weights."
+        )
+    if not np.isfinite(patches).all():
+        raise ValueError("Patches contain NaN or infinity.")
+    return patches

@@ -1,0 +1,551 @@
+"""Find images like a given one, by a metric that is learned from labelled images.
+
+The distance of two images is that of their features, mapped by a matrix which LVQ or LMNN has learned:
+``d(x, z) = |Omega (x - z)|``. Images of one class come near each other, whatever they differ in besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from protolearn.applications._contact_sheet import contact_sheet
+from protolearn.applications._metric_maps import MetricMaps, Recommendation, canonical_maps, maps_of, patchwork
+from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
+from protolearn.applications.colour import RegionColors, read_image, read_image_folder
+from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
+from protolearn.metrics import precision_curve
+
+__all__ = ["Hits", "ImageRetriever", "Recommendation", "RetrievalRates", "contact_sheet", "retrieval_rates"]
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+METRICS = ("liram", "local", "lmnn", "euclidean")
+LOCAL_MAPS = ("query", "raw", "canonical", "centered")
+LARGEST = 256  # height or width of images of a folder that only give mean colours
+TARGETS = 25  # neighbours of the same class that LMNN pulls near; more of them serve long lists of results better
+
+
+@dataclass(frozen=True)
+class Hits:
+    """What a search has found, in a row for each query, the nearest image first.
+
+    Attributes
+    ----------
+    indices : ndarray of shape (n_queries, k)
+        Numbers of the images in the index.
+    distances : ndarray of shape (n_queries, k)
+        Their distances.
+    labels : ndarray of shape (n_queries, k) or None
+        Their labels, if images in the index have labels.
+    paths : list of list of Path, or None
+        Their files, if the index was made of files.
+    """
+
+    indices: Indices
+    distances: Floats
+    labels: NDArray[Any] | None = None
+    paths: list[list[Path]] | None = None
+
+
+class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    r"""Find images like a given one, by a metric that is learned from labelled images.
+
+    Images become features, by default the mean colours of two regions; features are scaled to unit variance; and a
+    metric is learned in which images of one class are near each other:
+
+    - ``"liram"``: limited-rank matrix LVQ, `GMLVQ`, with one prototype for each class;
+    - ``"local"``: a matrix for each class, `LGMLVQ`;
+    - ``"lmnn"``: `LMNN`, which takes 25 neighbours of the same class, or as many as the smallest class allows;
+    - ``"euclidean"``: nothing is learned, and labels are not needed.
+
+    Parameters
+    ----------
+    metric : {"liram", "local", "lmnn", "euclidean"} or estimator, default="liram"
+        How the metric is learned. An estimator is cloned; it must have ``fit`` and ``transform``, such that Euclidean
+        distances after ``transform`` are to be used, or be an LVQ classifier.
+    features : transformer or callable, optional
+        What is known of an image: a transformer of lists of images, or of tuples (image, mask), or a function of one
+        image that returns a vector. By default ``RegionColors(regions="centre")``: mean colours in Lab outside and
+        inside of the mask, or of an ellipse in the middle where there is no mask. For such means, images of a folder
+        are shrunk to 256 pixels as they are read. Not used for tables of features.
+    n_components : int, default=3
+        Rank of the metric: number of combinations of features that matter. At most the number of features is used.
+    n_neighbors : int, default=11
+        Number of images that a search returns by default.
+    scale : bool, default=True
+        Whether features are scaled to mean zero and variance one in the images of the fit.
+    local_map : {"query", "raw", "canonical", "centered"}, default="query"
+        How images are compared if prototypes have matrices of their own; see the notes.
+    on_error : {"raise", "skip"}, default="raise"
+        What to do about files in a folder that cannot be used; ``"skip"`` leaves them out with a warning.
+    random_state : int, RandomState instance or None, default=None
+        Seed of the metrics that are given by name.
+
+    Attributes
+    ----------
+    metric_ : estimator or None
+        The fitted metric, which works on scaled features; None if it is Euclidean.
+    features_ : transformer, callable or None
+        What makes features of images; None after a fit to a table.
+    scaler_ : StandardScaler or None
+        Scales features.
+    vectors_ : ndarray of shape (n_images, n_features)
+        Scaled features of the images in the index.
+    labels_ : ndarray of shape (n_images,) or None
+        Their labels.
+    paths_ : list of Path or None
+        Their files, if they come from a folder.
+    skipped_ : list of tuple (Path, str)
+        Files that were left out, and why.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if ``X`` was a table with names.
+
+    See Also
+    --------
+    retrieval_rates : How good a retriever is, by cross-validation.
+    contact_sheet : A picture of what was found.
+
+    Notes
+    -----
+    *Matrices of their own.* The matrix of a prototype is known only up to a rotation: ``Omega_j`` and ``Q Omega_j``, Q
+    orthogonal, are the same metric. Distances within the field of a prototype do not depend on Q, but those between
+    images in different fields do, once each image x is mapped by the matrix of its own nearest prototype J, ``Omega_J
+    x``. The same classifier can rank images well or badly for no other reason than the rotation that training, or a
+    normal form, happened to choose. So there is a choice:
+
+    - ``"query"``: all images are measured by the metric of the query, ``|Omega_J (x_query - x)|`` with J the nearest
+      prototype of the query. It does not depend on rotations, and is the default.
+    - ``"raw"``: ``Omega_J x`` with the matrices as training left them. All start at the same matrix, and stay similar.
+    - ``"canonical"``: ``Omega_J x`` with matrices in canonical form. To be avoided: eigenvectors of different
+      matrices are no common axes.
+    - ``"centered"``: ``Q_J Omega_J (x - w_J) + Omega w_J`` with Omega the mean metric, and rotations such that the
+      matrices agree with it best. It does not depend on how they were rotated before.
+
+    *Time.* Searches use scikit-learn's ``NearestNeighbors`` on mapped images: a tree if these have 15 dimensions or
+    less, and matrix products otherwise. Among 20,000 images a query takes a few milliseconds.
+
+    *Files.* A fitted retriever can be stored by ``joblib`` or ``pickle``. Load only files that you trust, because they
+    may run any program.
+
+    References
+    ----------
+    Bunte, Biehl, Jonkman, Petkov (2011). Learning effective color features for content based image retrieval in
+    dermatology. Pattern Recognition 44(9), 1892-1902. Bunte (2011). Adaptive dissimilarity measures, dimension
+    reduction and visualization. PhD thesis, University of Groningen, chapter 4.
+
+    Examples
+    --------
+    Colours of skin outside and inside of a lesion: the learned metric finds more lesions of the same kind.
+
+    >>> from protolearn.applications import ImageRetriever
+    >>> from protolearn.datasets import make_lesions
+    >>> X, y = make_lesions(random_state=0)
+    >>> learned, plain = (ImageRetriever(metric).fit(X[:150], y[:150]) for metric in ("liram", "euclidean"))
+    >>> for retriever in (learned, plain):
+    ...     print(retriever.precision_at_k(X[150:], y[150:], [1, 11]).round(2))
+    """
+
+    def __init__(
+        self,
+        metric: Any = "liram",
+        *,
+        features: Any = None,
+        n_components: int = 3,
+        n_neighbors: int = 11,
+        scale: bool = True,
+        local_map: str = "query",
+        on_error: str = "raise",
+        random_state: Any = None,
+    ) -> None:
+        self.metric = metric
+        self.features = features
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.scale = scale
+        self.local_map = local_map
+        self.on_error = on_error
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Learn the metric from labelled images, and put them into the index.
+
+        Parameters
+        ----------
+        X : path, sequence of images, or array-like of shape (n_images, n_features)
+            A folder with a sub-folder of image files for each class; images (height, width, 3), also of different
+            sizes, or tuples (image, mask); or a table of features.
+        y : array-like of shape (n_images,), optional
+            Labels; those of a folder are the names of the sub-folders.
+
+        Returns
+        -------
+        self : object
+            The fitted retriever.
+        """
+        self._check_parameters()
+        with undone_on_error(self):
+            found = self._collected(X, y)
+            table, labels = self._read_first(found)
+            self.scaler_ = StandardScaler().set_output(transform="default").fit(table) if self.scale else None
+            vectors = self._scaled(table)
+            self.metric_ = self._learned_metric(vectors, labels)
+            self._maps = self._found_maps()
+            self._fill(vectors, labels, found)
+        return self
+
+    def index(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Put other images into the index, in place of those it has, and keep the metric.
+
+        So a metric that was learned from some labelled images serves for a search among many others.
+
+        Parameters
+        ----------
+        X : path, sequence of images, or array-like of shape (n_images, n_features)
+            Images or features, as for `fit`.
+        y : array-like of shape (n_images,), optional
+            Labels, if there are any.
+
+        Returns
+        -------
+        self : object
+            The retriever.
+        """
+        check_is_fitted(self)
+        with undone_on_error(self):
+            found = self._collected(X, y)
+            self._fill(self._scaled(self._read(found)), found.labels, found)
+        return self
+
+    def kneighbors(
+        self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True
+    ) -> tuple[Floats, Indices] | Indices:
+        """Find the nearest images in the index.
+
+        Parameters
+        ----------
+        X : path, sequence of images, or array-like of shape (n_queries, n_features), optional
+            Queries: images or features, as for `fit`, or the path of one image. By default each image of the index,
+            which is not among its own neighbours.
+        n_neighbors : int, optional
+            Number of neighbours; by default the parameter of the retriever.
+        return_distance : bool, default=True
+            Whether to return distances, too.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_queries, n_neighbors)
+            Distances by the learned metric, if asked for.
+        indices : ndarray of shape (n_queries, n_neighbors)
+            Numbers of the images, the nearest first.
+        """
+        check_is_fitted(self)
+        if X is None:
+            own = np.arange(len(self.vectors_))
+            distances, indices = self._search(self.vectors_, n_neighbors, own)
+        else:
+            distances, indices = self._search(self._queries(X), n_neighbors)
+        return (distances, indices) if return_distance else indices
+
+    def retrieve(self, X: Any, n_neighbors: int | None = None) -> Hits:
+        """Find the images in the index that are most similar to each query, with their labels and files.
+
+        Parameters
+        ----------
+        X : path, sequence of images, or array-like of shape (n_queries, n_features)
+            Queries: images or features, as for `fit`, or the path of one image.
+        n_neighbors : int, optional
+            Number of images; by default the parameter of the retriever.
+
+        Returns
+        -------
+        Hits
+            Numbers, distances, labels and paths.
+        """
+        check_is_fitted(self)
+        distances, indices = self._search(self._queries(X), n_neighbors)
+        labels = None if self.labels_ is None else self.labels_[indices]
+        paths = None if self.paths_ is None else [[self.paths_[i] for i in row] for row in indices]
+        return Hits(indices, distances, labels, paths)
+
+    def precision_at_k(self, X: Any = None, y: ArrayLike | None = None, ks: Iterable[int] = (1, 5, 11)) -> Floats:
+        """Return the share of the nearest k images that have the label of the query.
+
+        Parameters
+        ----------
+        X : path, sequence of images, or array-like of shape (n_queries, n_features), optional
+            Queries. By default each image of the index, searched among the others. If the metric was learned from these
+            images, shares are too high; see `retrieval_rates` for an honest estimate.
+        y : array-like of shape (n_queries,), optional
+            Labels of the queries.
+        ks : iterable of int, default=(1, 5, 11)
+            Numbers of images.
+
+        Returns
+        -------
+        precision : ndarray of shape (n_ks,)
+            Means over the queries.
+        """
+        check_is_fitted(self)
+        if self.labels_ is None:
+            raise ValueError("The images in the index have no labels; give y to fit or index.")
+        sizes = checked_sizes(ks)
+        if X is None:
+            found = self.kneighbors(n_neighbors=max(sizes), return_distance=False)
+            return precision_curve(self.labels_[found], self.labels_, sizes)
+        queries = self._collected(X, y)
+        if queries.labels is None:
+            raise ValueError("The queries have no labels; give y, or a folder with a sub-folder for each class.")
+        _, found = self._search(self._scaled(self._read(queries)), max(sizes))
+        return precision_curve(self.labels_[found], queries.labels, sizes)
+
+    def recommendation(self) -> Recommendation:
+        """Return which features the metric heeds, and in which combinations.
+
+        Returns
+        -------
+        Recommendation
+            The matrix in canonical form and the names of features; printed, it is a table.
+        """
+        check_is_fitted(self)
+        maps = self._maps
+        if maps is None:
+            components: Any = getattr(self.metric_, "components_", ())
+            if np.shape(components)[1:] != (self.n_features_in_,):
+                raise ValueError(f"{type(self.metric_).__name__} has no matrix (components_) to recommend.")
+            maps = MetricMaps.shared(components)
+        names = None
+        if maps.local:
+            names = np.array([maps.names[maps.slots == slot][0] for slot in range(len(maps.matrices))])
+        return Recommendation(canonical_maps(maps), self._names, names)
+
+    def transform(self, X: Any) -> Floats:
+        """Map images to a view in which Euclidean distances are those of the search.
+
+        Parameters
+        ----------
+        X : path, sequence of images, or array-like of shape (n_images, n_features)
+            Images or features, as for `fit`.
+
+        Returns
+        -------
+        view : ndarray of shape (n_images, n_components)
+            Positions.
+        """
+        check_is_fitted(self)
+        if len(self._searches) > 1:
+            raise ValueError(
+                "With local_map='query' every prototype has its own view; choose another local_map for a common one."
+            )
+        return self._view(self._queries(X), 0)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that labels are needed, unless the metric is Euclidean."""
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = isinstance(self.metric, str) and self.metric != "euclidean"
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._searches[0].n_features_in_
+
+    def _check_parameters(self) -> None:
+        if isinstance(self.metric, str):
+            check_option("metric", self.metric, METRICS, also=", or an estimator")
+        elif not hasattr(self.metric, "fit"):
+            raise ValueError(
+                f"metric={self.metric!r} must be one of {METRICS}, or an estimator with fit and transform."
+            )
+        if self.features is not None and not (callable(self.features) or hasattr(self.features, "transform")):
+            raise ValueError(f"features={self.features!r} must be a transformer of images, or a function of one image.")
+        check_number("n_components", self.n_components, integer=True, low=1)
+        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        check_option("local_map", self.local_map, LOCAL_MAPS)
+        check_option("on_error", self.on_error, ("raise", "skip"))
+
+    def _read_first(self, found: Collection) -> tuple[Floats, NDArray[Any] | None]:
+        """Return the features and labels of a fit, and keep what is needed to read others."""
+        required = self.__sklearn_tags__().target_tags.required
+        if found.are_images:
+            if required and found.labels is None:
+                raise ValueError("A metric is learned from labelled images: give y, or use metric='euclidean'.")
+            self.features_ = self._fitted_features(found.samples)
+            table = check_array(features_of(self.features_, found.samples), input_name="features")
+            self.n_features_in_ = table.shape[1]
+            self._names = names_of(self.features_, table.shape[1])
+            return table, found.labels
+        self.features_ = None
+        if required or found.labels is not None:
+            table, labels = validate_data(self, found.samples, found.labels, dtype=np.float64)
+        else:
+            table, labels = validate_data(self, found.samples, dtype=np.float64), None
+        self._names = getattr(self, "feature_names_in_", np.array([f"x{i}" for i in range(table.shape[1])], object))
+        return table, labels
+
+    def _collected(self, X: Any, y: ArrayLike | None = None) -> Collection:
+        means = self.features is None or getattr(self.features, "regions", "whole") != "whole"
+        return collected(X, y, self.on_error, LARGEST if means else None)
+
+    def _feature_table(self, X: Any, y: ArrayLike | None) -> tuple[Floats, NDArray[Any] | None, NDArray[Any]]:
+        """Return features, labels and names of features, without a fit."""
+        self._check_parameters()
+        fresh = clone(self)
+        table, labels = fresh._read_first(self._collected(X, y))
+        return table, labels, fresh._names
+
+    def _fitted_features(self, samples: Any) -> Any:
+        if self.features is None:
+            return RegionColors(regions="centre")
+        if not hasattr(self.features, "transform"):
+            return self.features
+        return clone(self.features).fit(samples)
+
+    def _read(self, found: Collection) -> Floats:
+        """Return the features of other images."""
+        if not found.are_images:
+            return validate_data(self, found.samples, dtype=np.float64, reset=False)
+        if self.features_ is None:
+            raise ValueError(
+                f"The retriever was fitted to a table of {self.n_features_in_} features; give such rows, not images."
+            )
+        return check_array(features_of(self.features_, found.samples), input_name="features")
+
+    def _queries(self, X: Any) -> Floats:
+        return self._scaled(self._read(self._collected(X)))
+
+    def _scaled(self, table: Floats) -> Floats:
+        return table if self.scaler_ is None else self.scaler_.transform(table)
+
+    def _learned_metric(self, vectors: Floats, labels: Any) -> Any:
+        if not isinstance(self.metric, str):
+            learner = clone(self.metric)
+            if hasattr(learner, "set_output"):
+                learner.set_output(transform="default")
+            return learner.fit(vectors, labels)
+        if self.metric == "euclidean":
+            return None
+        rank = min(self.n_components, vectors.shape[1])
+        given: dict[str, Any] = {"n_components": rank, "random_state": self.random_state}
+        if self.metric == "liram":
+            return GMLVQ(**given).fit(vectors, labels)
+        if self.metric == "local":
+            # A mask that allows all entries keeps matrices as training leaves them.
+            mask = np.ones((rank, vectors.shape[1]), bool) if self.local_map == "raw" else None
+            return LGMLVQ(mask=mask, **given).fit(vectors, labels)
+        smallest = int(np.unique(labels, return_counts=True)[1].min())
+        return LMNN(n_neighbors=max(1, min(TARGETS, smallest - 1)), **given).fit(vectors, labels)
+
+    def _found_maps(self) -> MetricMaps | None:
+        if self.metric_ is None:
+            return MetricMaps.shared(np.eye(self.n_features_in_))
+        maps = maps_of(self.metric_)
+        if maps is None and not hasattr(self.metric_, "transform"):
+            raise ValueError(f"metric: {type(self.metric_).__name__} has no transform, and is no LVQ classifier.")
+        return maps
+
+    def _fill(self, vectors: Floats, labels: NDArray[Any] | None, found: Collection) -> None:
+        """Make the index: a search for each view of the images."""
+        self.vectors_, self.labels_ = vectors, labels
+        self.paths_, self.skipped_ = found.paths, found.skipped
+        n_views = len(self._maps.matrices) if self._maps is not None and self.local_map == "query" else 1
+        self._searches = [NearestNeighbors().fit(self._view(vectors, slot)) for slot in range(n_views)]
+
+    def _view(self, vectors: Floats, slot: int) -> Floats:
+        """Return scaled features as one of the metrics sees them."""
+        if self._maps is None:
+            return self.metric_.transform(vectors)
+        if self._maps.local and self.local_map != "query":
+            return patchwork(self._maps, vectors, self.local_map)
+        return vectors @ self._maps.matrices[slot].T
+
+    def _search(
+        self, vectors: Floats, n_neighbors: int | None = None, own: Indices | None = None
+    ) -> tuple[Floats, Indices]:
+        """Return distances and numbers of the nearest images, without those that the queries are themselves."""
+        k, n_images = self.n_neighbors if n_neighbors is None else n_neighbors, len(self.vectors_)
+        more = 0 if own is None else 1
+        check_number("n_neighbors", k, integer=True, low=1, high=n_images - more, also=f" for {n_images} images")
+        distances, indices = np.empty((len(vectors), k)), np.empty((len(vectors), k), np.int64)
+        slots, maps = np.zeros(len(vectors), np.int64), self._maps
+        if maps is not None and len(self._searches) > 1:
+            slots = maps.slots[maps.winners(vectors)]
+        for slot in np.unique(slots):
+            members = np.flatnonzero(slots == slot)
+            near, found = self._searches[slot].kneighbors(self._view(vectors[members], slot), k + more)
+            if own is not None:
+                near, found = without_own(near, found, own[members])
+            distances[members], indices[members] = near, found
+        return distances, indices
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Images or a table of features, with what is known of each."""
+
+    samples: Any
+    are_images: bool
+    labels: NDArray[Any] | None = None
+    paths: list[Path] | None = None
+    skipped: tuple[tuple[Path, str], ...] = ()
+
+
+def collected(X: Any, y: ArrayLike | None, on_error: str, max_size: int | None) -> Collection:
+    """Return what X is: the images of a folder, shrunk to a size, one image file, images, or a table."""
+    if isinstance(X, str | PathLike):
+        if y is not None:
+            raise ValueError("The labels of images in a folder are the names of its sub-folders; leave y out.")
+        if Path(X).is_file():
+            return Collection([read_image(X)], True, paths=[Path(X)])
+        folder = read_image_folder(X, on_error=on_error, max_size=max_size)
+        return Collection(folder.pairs, True, folder.labels, folder.paths, tuple(folder.skipped))
+    labels = None if y is None else column_or_1d(y, warn=True)
+    if labels is not None:
+        check_consistent_length(X, labels)
+    return Collection(X, are_images(X), labels)
+
+
+def are_images(X: Any) -> bool:
+    """Say whether these are images, or tuples (image, mask), and not rows of a table."""
+    if isinstance(X, np.ndarray) and X.dtype != object:
+        return X.ndim > 2
+    if not isinstance(X, list | tuple | np.ndarray) or len(X) == 0:
+        return False
+    first = X[0][0] if isinstance(X[0], tuple) and len(X[0]) else X[0]
+    return isinstance(first, np.ndarray) and first.ndim > 1
+
+
+def features_of(features: Any, samples: Any) -> Any:
+    """Return the features of images, by a transformer or by a function of one image."""
+    if hasattr(features, "transform"):
+        return np.asarray(features.transform(samples))
+    return [np.ravel(features(sample)) for sample in samples]
+
+
+def names_of(features: Any, n_features: int) -> NDArray[Any]:
+    """Return the names of features that a transformer makes, or x0, x1, ..."""
+    if hasattr(features, "get_feature_names_out"):
+        return np.asarray(features.get_feature_names_out(), dtype=object)
+    return np.array([f"x{i}" for i in range(n_features)], dtype=object)
+
+
+def without_own(distances: Floats, indices: Indices, own: Indices) -> tuple[Floats, Indices]:
+    """Take each query out of its own results, or the last result where it is not among them."""
+    kept = indices != own[:, None]
+    kept[kept.all(axis=1), -1] = False
+    shape = len(own), indices.shape[1] - 1
+    return distances[kept].reshape(shape), indices[kept].reshape(shape)

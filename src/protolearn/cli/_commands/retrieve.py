@@ -1,0 +1,172 @@
+"""``protolearn retrieve``: an index of labelled images, and a search for images that are like a given one."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+
+from protolearn.cli._commands.compress import told_what_is_wrong
+
+if TYPE_CHECKING:
+    from protolearn.applications import Hits, ImageRetriever
+    from protolearn.cli._report import Table
+
+__all__ = ["retrieve"]
+
+INDEX = Path("images.npz")
+
+retrieve = typer.Typer(help="Find images that are like a given one, by a metric learned from labelled images.")
+
+
+@retrieve.command()
+def index(
+    folder: Annotated[Path, typer.Argument(help="Folder with a sub-folder of images for each class.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Index to write.")] = INDEX,
+    space: Annotated[str, typer.Option(help="Colours: rgb, nrgb, tsl, xyz, lab, luv, lch or ycrcb.")] = "lab",
+    metric: Annotated[str, typer.Option(help="Metric: liram, local, lmnn or euclidean.")] = "liram",
+    components: Annotated[int, typer.Option(help="Rank of the metric.")] = 3,
+    difference: Annotated[bool, typer.Option("--difference", help="Use differences inside minus outside.")] = False,
+    whole: Annotated[bool, typer.Option("--whole", help="Use means and deviations of whole images.")] = False,
+    skip: Annotated[bool, typer.Option("--skip", help="Leave out files that cannot be used.")] = False,
+    rates: Annotated[bool, typer.Option("--rates", help="Tell how good the search is, by cross-validation.")] = False,
+    seed: Annotated[int, typer.Option(help="Makes the result repeatable.")] = 0,
+) -> None:
+    """Learn from labelled images which colours matter, and make an index of them.
+
+    Colours are those inside and outside of a mask: that of the image NAME.jpg is NAME_mask.png. Without a mask, the
+    middle of the image is the inside.
+    """
+    console = Console()
+    with told_what_is_wrong(console):
+        from protolearn.applications import ImageRetriever, RegionColors
+        from protolearn.applications._index_file import write_index
+        from protolearn.cli._commands.demo import as_rich
+
+        features = RegionColors(space, regions="whole" if whole else "centre", difference=difference)
+        retriever = ImageRetriever(
+            metric,
+            features=features,
+            n_components=components,
+            on_error="skip" if skip else "raise",
+            random_state=seed,
+        )
+        with console.status("Learning from the images ..."), warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # what was skipped is printed below
+            retriever.fit(folder)
+            write_index(output, retriever)
+        if retriever.skipped_:
+            console.print(f"Left out {len(retriever.skipped_)} files that cannot be used:", style="yellow")
+            for _, reason in retriever.skipped_:
+                console.print(f"  {reason}", markup=False, soft_wrap=True)
+        console.print(as_rich(_classes(str(output), retriever)))
+        if metric != "euclidean":
+            console.print("\nWhich colours count:", retriever.recommendation(), sep="\n", markup=False, highlight=False)
+        if rates:
+            console.print()
+            console.print(as_rich(_rates(retriever, seed)))
+
+
+@retrieve.command()
+def query(
+    image: Annotated[Path, typer.Argument(help="Image to search for.")],
+    mask: Annotated[Path | None, typer.Option(help="Mask of the image: white is inside.")] = None,
+    k: Annotated[int, typer.Option("-k", help="Number of images to find.")] = 11,
+    index: Annotated[Path, typer.Option(help="Index that protolearn retrieve index wrote.")] = INDEX,
+    output: Annotated[Path, typer.Option("--output", "-o", help="Picture of the results to write.")] = Path("hits.png"),
+    label: Annotated[str | None, typer.Option(help="Class of the image, to mark results of the same.")] = None,
+) -> None:
+    """Find the images of an index that are most like a given one.
+
+    Beside the table, a picture is written that shows the image and what was found, the most similar first. An image of
+    the index is not among its own results.
+    """
+    os.environ.setdefault("MPLBACKEND", "Agg")  # the picture goes into a file; no window is needed
+    console = Console()
+    with told_what_is_wrong(console):
+        from protolearn.applications import contact_sheet
+        from protolearn.applications._image_files import read_image, read_mask
+        from protolearn.applications._index_file import read_index
+        from protolearn.cli._commands.demo import as_rich
+
+        if not index.exists():
+            raise ValueError(f"There is no index {index}; make one with: protolearn retrieve index FOLDER")
+        retriever = read_index(index)
+        pixels = read_image(image)
+        beside = image.with_name(f"{image.stem}_mask.png")
+        region = read_mask(mask or beside) if mask or beside.exists() else None
+        hits, known = _search(retriever, image, (pixels, region), k)
+        wanted = known if label is None else label
+        console.print(as_rich(_hits(str(image), hits)))
+        output.write_bytes(contact_sheet([pixels], hits, labels=None if wanted is None else [wanted]))
+        console.print(f"\nPicture of the results: {output}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _search(retriever: ImageRetriever, image: Path, pair: tuple[Any, Any], k: int) -> tuple[Hits, str | None]:
+    """Return what was found, without the image itself, and its label if it is in the index."""
+    import numpy as np
+
+    from protolearn.applications import Hits
+
+    own = [number for number, path in enumerate(retriever.paths_ or []) if path == image.resolve()]
+    if not own or retriever.labels_ is None:
+        return retriever.retrieve([pair], k), None
+    hits = retriever.retrieve([pair], k + 1)
+    kept = np.flatnonzero(hits.indices[0] != own[0])[:k]
+    assert hits.labels is not None
+    assert hits.paths is not None
+    parts = hits.indices[:, kept], hits.distances[:, kept], hits.labels[:, kept], [[hits.paths[0][i] for i in kept]]
+    return Hits(*parts), str(retriever.labels_[own[0]])
+
+
+def _classes(caption: str, retriever: ImageRetriever) -> Table:
+    """Return how many images of each class are in the index."""
+    import numpy as np
+
+    from protolearn.cli._report import Table
+
+    names, counts = np.unique(np.asarray(retriever.labels_), return_counts=True)
+    return Table(caption, ["class", "images"], [[str(name), f"{count:,}"] for name, count in zip(names, counts)])
+
+
+def _rates(retriever: ImageRetriever, seed: int) -> Table:
+    """Return how many of the first results are of the class of a query that was not learned from."""
+    import numpy as np
+    from sklearn.base import clone
+
+    from protolearn.applications import retrieval_rates
+    from protolearn.cli._report import Table
+
+    smallest = int(np.unique(np.asarray(retriever.labels_), return_counts=True)[1].min())
+    sizes = [k for k in (1, 5, 11, 25) if k < len(retriever.vectors_)]
+    rows = []
+    for name in dict.fromkeys([retriever.metric, "euclidean"]):
+        judged = clone(retriever).set_params(metric=name)
+        found = retrieval_rates(
+            judged,
+            retriever.vectors_,
+            retriever.labels_,
+            ks=sizes,
+            n_folds=max(2, min(10, smallest)),
+            n_starts=1,
+            random_state=seed,
+        )
+        rows.append([name, *(f"{100 * rate:.1f} %" for rate in found.rates)])
+    return Table("Right among the first results", ["metric", *map(str, sizes)], rows)
+
+
+def _hits(caption: str, hits: Hits) -> Table:
+    """Return what was found, in a row for each image."""
+    from protolearn.cli._report import Table
+
+    assert hits.labels is not None
+    assert hits.paths is not None
+    cells = [
+        [str(rank), str(label), f"{distance:.3f}", str(path)]
+        for rank, (label, distance, path) in enumerate(zip(hits.labels[0], hits.distances[0], hits.paths[0]), 1)
+    ]
+    return Table(caption, ["rank", "class", "distance", "file"], cells)

@@ -1,0 +1,232 @@
+"""Skin lesions in four colours: mean colours of the lesion and of the healthy skin around it, and pictures of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state, check_scalar
+
+from protolearn.core.validation import check_number
+
+__all__ = ["make_lesion_images", "make_lesions"]
+
+Floats = NDArray[np.float64]
+Three = tuple[float, float, float]
+
+# CIE Lab: how lesions of a class differ from healthy skin, and how the skin of people varies
+SHIFTS = {"red": (-6.0, 13.0, 3.0), "white": (9.0, -6.0, -5.0), "blue": (-13.0, 1.0, -12.0), "brown": (-14.0, 5.0, 4.0)}
+SKIN = np.array([68.0, 12.0, 17.0])
+SKIN_SPREAD = np.array([7.0, 3.5, 3.5])
+SKIN_CORRELATION = np.array([[1.0, -0.5, -0.2], [-0.5, 1.0, 0.3], [-0.2, 0.3, 1.0]])
+
+# sRGB: XYZ of its three lights, which together give the white D65
+RGB_TO_XYZ = np.array([[0.412453, 0.357580, 0.180423], [0.212671, 0.715160, 0.072169], [0.019334, 0.119193, 0.950227]])
+WHITE = np.array([0.95047, 1.0, 1.08883])
+
+FURROW = (0.07, 0.012)  # length and width of furrows of the skin, as parts of the size of a picture
+N_CORRECTIONS = 8
+
+
+def make_lesions(
+    counts: Sequence[int] = (82, 46, 29, 54),
+    *,
+    scale: float = 0.87,
+    persistence: float = 0.6,
+    spread: Three = (5.0, 4.5, 4.5),
+    random_state: Any = None,
+) -> tuple[Floats, NDArray[np.str_]]:
+    """Make the mean colours of skin lesions and of the healthy skin around them.
+
+    A stand-in for the colours of photographs from dermatology, in four classes. In CIE Lab, the colour `h` of healthy
+    skin is normally distributed around a mean `m`, and that of a lesion is ``m + persistence (h - m) + scale shift +
+    noise``, with a shift for each class: red, white, blue or brown. Colours are then converted to RGB and clipped.
+
+    How useful the skin is depends on `persistence`. At 1, the difference of lesion and skin is free of the person's
+    colour and already the ideal feature, so that there is little to learn; this is the control setting. Below 1, a
+    lesion keeps only a part of that colour, and the ideal weight of the skin is smaller than that of the lesion.
+
+    Parameters
+    ----------
+    counts : sequence of four int, default=(82, 46, 29, 54)
+        Number of red, white, blue and brown lesions.
+    scale : float, default=0.87
+        Factor of the shifts: how far the classes lie apart.
+    persistence : float, default=0.6
+        How much of the person's own colour is in the lesion, from 0 to 1.
+    spread : tuple of three float, default=(5, 4.5, 4.5)
+        Standard deviation of the noise in L, a and b.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible samples.
+
+    Returns
+    -------
+    X : ndarray of shape (n, 6)
+        The samples in random order: red, green and blue of the healthy skin, outside the lesion, then of the lesion,
+        inside it. All values are from 0 to 1.
+    y : ndarray of shape (n,), of str
+        The class: "red", "white", "blue" or "brown".
+
+    See Also
+    --------
+    make_lesion_images : Pictures with these mean colours.
+
+    References
+    ----------
+    Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, section 4.3, describes 211 photographs in these classes. The colours here are invented.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_lesions
+    >>> X, y = make_lesions(random_state=0)
+    >>> X.shape, int((y == "blue").sum())
+    ((211, 6), 29)
+    """
+    _check_each("counts", counts, SHIFTS, integer=True, low=1)
+    check_number("scale", scale, low=0)
+    check_number("persistence", persistence, low=0, high=1)
+    _check_each("spread", spread, "Lab", low=0)
+    rng = check_random_state(random_state)
+    y = rng.permutation(np.repeat(list(SHIFTS), counts))
+    own = SKIN_SPREAD * (rng.standard_normal((len(y), 3)) @ np.linalg.cholesky(SKIN_CORRELATION).T)
+    shift = scale * np.array([SHIFTS[label] for label in y])
+    lesion = SKIN + persistence * own + shift + rng.standard_normal((len(y), 3)) * spread
+    return np.hstack([_lab_to_rgb(SKIN + own), _lab_to_rgb(lesion)]), y
+
+
+def make_lesion_images(
+    counts: Sequence[int] = (82, 46, 29, 54),
+    *,
+    size: int = 64,
+    scale: float = 0.87,
+    persistence: float = 0.6,
+    spread: Three = (5.0, 4.5, 4.5),
+    random_state: Any = None,
+) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[np.str_]]:
+    """Make pictures of skin lesions in four colours, and masks that show where the lesions are.
+
+    A picture shows a spot with an uneven outline and a soft border on skin with its texture and some shade. The mean
+    colours inside and outside of the mask are those that `make_lesions` draws with the same parameters, up to rounding.
+
+    Parameters
+    ----------
+    counts : sequence of four int, default=(82, 46, 29, 54)
+        Number of red, white, blue and brown lesions.
+    size : int, default=64
+        Height and width of a picture in pixels, at least 16.
+    scale, persistence, spread : float, float, tuple of three float
+        How colours are drawn, as in `make_lesions`.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible pictures.
+
+    Returns
+    -------
+    images : ndarray of shape (n, size, size, 3), of uint8
+        Red, green and blue, in random order.
+    masks : ndarray of shape (n, size, size), of bool
+        Where the lesion is.
+    y : ndarray of shape (n,), of str
+        The class: "red", "white", "blue" or "brown".
+
+    See Also
+    --------
+    make_lesions : The mean colours alone.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.datasets import make_lesion_images, make_lesions
+    >>> images, masks, y = make_lesion_images((3, 3, 2, 2), random_state=0)
+    >>> images.shape, images.dtype, masks.shape
+    ((10, 64, 64, 3), dtype('uint8'), (10, 64, 64))
+    >>> X, _ = make_lesions((3, 3, 2, 2), random_state=0)
+    >>> bool(np.allclose(images[0][masks[0]].mean(axis=0) / 255, X[0, 3:], atol=0.01))
+    True
+    """
+    check_scalar(size, "size", Integral, min_val=16)
+    rng = check_random_state(random_state)
+    X, y = make_lesions(counts, scale=scale, persistence=persistence, spread=spread, random_state=rng)
+    pictures, masks = zip(*(_picture(colours.reshape(2, 3), size, rng) for colours in X))
+    return np.array(pictures), np.array(masks), y
+
+
+def _picture(colours: Floats, size: int, rng: np.random.RandomState) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Return a picture (size, size, 3) and its mask, with given mean colours (2, 3) outside and inside of it."""
+    height = _spot(size, rng)
+    mask = height > 0
+    edge = 1.0 / (1.0 + np.exp(-height / rng.uniform(0.015, 0.05)))
+    cover = edge * (1.0 + 0.15 * _noise(size, 0.06, rng)) + 0.04 * _noise(size, 0.12, rng)
+    bumps = (1.0 - 0.5 * edge) * _skin(size, rng) + edge * (_mottling(size, rng) + rng.uniform(-0.4, 0.4) * height)
+    light = _shade(size, rng) * (1.0 + bumps)
+    paint = light[..., None] * np.stack([1.0 - cover, cover], axis=-1)  # how much of either colour is in a pixel
+    shares = np.array([paint[~mask].mean(axis=0), paint[mask].mean(axis=0)])
+    pure = np.zeros((2, 3))
+    for _ in range(N_CORRECTIONS):  # the first one is exact unless pixels are clipped
+        picture = np.clip(paint @ pure, 0.0, 1.0)
+        pure += np.linalg.solve(shares, colours - [picture[~mask].mean(axis=0), picture[mask].mean(axis=0)])
+    return np.round(255.0 * np.clip(paint @ pure, 0.0, 1.0)).astype(np.uint8), mask
+
+
+def _spot(size: int, rng: np.random.RandomState) -> Floats:
+    """Return a landscape (size, size) that is above zero within a spot with an uneven outline."""
+    across, up = _places(size)
+    middle, stretch = rng.uniform(-0.15, 0.15, 2), rng.uniform(0.8, 1.0)
+    turned = np.exp(1j * rng.uniform(0.0, np.pi)) * (across - middle[0] + 1j * (up - middle[1]))
+    distance = np.hypot(turned.real * stretch, turned.imag / stretch)
+    return rng.uniform(0.4, 0.6) - distance + 0.09 * _noise(size, 0.1, rng) + 0.04 * _noise(size, 0.035, rng)
+
+
+def _shade(size: int, rng: np.random.RandomState) -> Floats:
+    """Return how much light falls on each pixel: more from one side, less towards the corners."""
+    across, up = _places(size)
+    angle = rng.uniform(0.0, 2.0 * np.pi)
+    slope = np.cos(angle) * across + np.sin(angle) * up
+    return 1.0 + rng.uniform(0.02, 0.08) * slope - 0.05 * (across**2 + up**2)
+
+
+def _skin(size: int, rng: np.random.RandomState) -> Floats:
+    """Return the texture of skin: furrows in two directions, blotches, grain."""
+    angle = rng.uniform(0.0, np.pi)
+    furrows = [np.abs(_noise(size, FURROW, rng, angle + turn)) for turn in (0.0, rng.uniform(1.0, 1.6))]
+    return -0.03 * np.maximum(*furrows) + 0.015 * _noise(size, 0.1, rng) + 0.012 * _noise(size, 0.0, rng)
+
+
+def _mottling(size: int, rng: np.random.RandomState) -> Floats:
+    return 0.06 * _noise(size, 0.05, rng) + 0.04 * _noise(size, 0.018, rng)
+
+
+def _noise(size: int, width: float | tuple[float, float], rng: np.random.RandomState, angle: float = 0.0) -> Floats:
+    """Return smooth noise (size, size) of mean 0 and variance 1; widths, along and across, are parts of the size."""
+    along, across = np.broadcast_to(width, 2)
+    frequency = size * np.fft.fftfreq(size)
+    turned = np.exp(1j * angle) * (frequency + 1j * frequency[:, None])
+    smooth = np.exp(-2.0 * np.pi**2 * (np.square(along * turned.real) + np.square(across * turned.imag)))
+    field = np.fft.ifft2(smooth * np.fft.fft2(rng.standard_normal((size, size)))).real
+    return (field - field.mean()) / field.std()
+
+
+def _places(size: int) -> tuple[Floats, Floats]:
+    """Return how far across and up each pixel is from the middle, in halves of the size."""
+    place = np.linspace(-1.0, 1.0, size)
+    across, up = np.meshgrid(place, place[::-1])
+    return across, up
+
+
+def _lab_to_rgb(lab: Floats) -> Floats:
+    """Return colours (n, 3) of CIE Lab, white D65 seen at 2 degrees, as sRGB from 0 to 1, clipped."""
+    lightness = (lab[:, 0] + 16.0) / 116.0
+    roots = np.column_stack([lightness + lab[:, 1] / 500.0, lightness, lightness - lab[:, 2] / 200.0])
+    xyz = WHITE * np.where(roots > 6 / 29, roots**3, 3 * (6 / 29) ** 2 * (roots - 4 / 29))
+    linear = np.clip(xyz @ np.linalg.inv(RGB_TO_XYZ).T, 0.0, 1.0)
+    return np.where(linear > 0.0031308, 1.055 * linear ** (1 / 2.4) - 0.055, 12.92 * linear)
+
+
+def _check_each(name: str, values: Any, parts: Collection[str], **bounds: Any) -> None:
+    if np.shape(values) != (len(parts),):
+        raise ValueError(f"{name}={values!r} must be {len(parts)} numbers, one for each of {', '.join(parts)}.")
+    for value in values:
+        check_number(name, value, **bounds)

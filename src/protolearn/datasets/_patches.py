@@ -1,0 +1,224 @@
+"""Small square patches of pictures: to train on, to test on, and of pictures that were never seen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import check_consistent_length, check_random_state, check_scalar, column_or_1d
+
+__all__ = ["TexturePatches", "cut_patches", "texture_protocol"]
+
+Pictures = Sequence[NDArray[Any]] | NDArray[Any]
+Patches = tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]
+
+
+@dataclass(frozen=True)
+class TexturePatches:
+    """Patches (n, size, size, c) with their classes (n,) and the pictures (n,) they were cut from, in three parts.
+
+    Attributes
+    ----------
+    X_train, y_train, sources_train : ndarray
+        Patches to train on.
+    X_test, y_test, sources_test : ndarray
+        Other patches of the same pictures, which may overlap with those to train on.
+    X_unseen, y_unseen, sources_unseen : ndarray
+        Patches of the other pictures.
+    unseen : ndarray of shape (m,)
+        Which pictures these are, in ascending order.
+    """
+
+    X_train: NDArray[Any]
+    y_train: NDArray[Any]
+    sources_train: NDArray[np.intp]
+    X_test: NDArray[Any]
+    y_test: NDArray[Any]
+    sources_test: NDArray[np.intp]
+    X_unseen: NDArray[Any]
+    y_unseen: NDArray[Any]
+    sources_unseen: NDArray[np.intp]
+    unseen: NDArray[np.intp]
+
+
+def cut_patches(
+    images: Pictures, y: ArrayLike, n_patches: int, *, size: int = 15, wrap: bool = False, random_state: Any = None
+) -> Patches:
+    """Cut patches from random places of pictures.
+
+    Parameters
+    ----------
+    images : array of shape (n_images, h, w, c) or sequence of arrays (h, w, c)
+        The pictures, which may have different sizes, but not different numbers of channels.
+    y : array-like of shape (n_images,)
+        The class of each picture.
+    n_patches : int
+        Number of patches from each picture. They may overlap.
+    size : int, default=15
+        Height and width of a patch in pixels.
+    wrap : bool, default=False
+        Whether a patch may go on at the opposite border, for textures that can be laid side by side.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible places.
+
+    Returns
+    -------
+    patches : ndarray of shape (n_images * n_patches, size, size, c)
+        The patches, picture by picture, of the type of the pictures.
+    labels : ndarray of shape (n_images * n_patches,)
+        The class of each patch, that of its picture.
+    sources : ndarray of shape (n_images * n_patches,)
+        The index of this picture.
+
+    See Also
+    --------
+    texture_protocol : Patches of some pictures for training and test, of others for evaluation.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import cut_patches, make_color_textures
+    >>> images, y = make_color_textures(2, random_state=0)
+    >>> patches, labels, sources = cut_patches(images, y, 30, random_state=0)
+    >>> patches.shape, str(labels[-1]), int(sources[-1])
+    ((300, 15, 15, 3), 'food', 9)
+    """
+    check_scalar(n_patches, "n_patches", Integral, min_val=1)
+    check_scalar(size, "size", Integral, min_val=1)
+    pictures, labels = _checked(images, y, size)
+    rng = check_random_state(random_state)
+    patches = np.concatenate([_patches(picture, n_patches, size, wrap, rng) for picture in pictures])
+    sources = np.repeat(np.arange(len(pictures)), n_patches)
+    return patches, labels[sources], sources
+
+
+def texture_protocol(
+    images: Pictures,
+    y: ArrayLike,
+    *,
+    size: int = 15,
+    n_train: int = 150,
+    n_test: int = 50,
+    n_unseen: int = 50,
+    unseen: float | ArrayLike = 1 / 3,
+    wrap: bool = False,
+    random_state: Any = None,
+) -> TexturePatches:
+    """Cut patches to train on and to test on from some pictures, and to evaluate on from others.
+
+    Patches for the test are from the pictures that are trained on, and may overlap with training patches, so they are
+    recognised too well. The unseen pictures tell how well a class is recognised in a picture that is new.
+
+    Parameters
+    ----------
+    images : array of shape (n_images, h, w, c) or sequence of arrays (h, w, c)
+        The pictures, which may have different sizes, but not different numbers of channels.
+    y : array-like of shape (n_images,)
+        The class of each picture.
+    size : int, default=15
+        Height and width of a patch in pixels.
+    n_train, n_test : int, default=150, 50
+        Number of patches to train and to test on, from each picture that is not unseen.
+    n_unseen : int, default=50
+        Number of patches from each unseen picture.
+    unseen : float or array-like of int, default=1/3
+        Which pictures are kept apart: a share of those of each class, rounded, drawn at random, at least one and not
+        all; or their indices.
+    wrap : bool, default=False
+        Whether a patch may go on at the opposite border, for textures that can be laid side by side.
+    random_state : int, RandomState or None, default=None
+        Seed for reproducible pictures and places.
+
+    Returns
+    -------
+    patches : TexturePatches
+        The three parts, each with its classes and pictures.
+
+    References
+    ----------
+    Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, section 5.3: 20 pictures to train on and 15 unseen ones.
+
+    Examples
+    --------
+    >>> from protolearn.datasets import make_color_textures, texture_protocol
+    >>> images, y = make_color_textures(6, random_state=0)
+    >>> parts = texture_protocol(images, y, random_state=0)
+    >>> parts.X_train.shape, parts.X_test.shape, parts.X_unseen.shape
+    ((3000, 15, 15, 3), (1000, 15, 15, 3), (500, 15, 15, 3))
+    """
+    check_scalar(size, "size", Integral, min_val=1)
+    pictures, labels = _checked(images, y, size)
+    rng = check_random_state(random_state)
+    apart = _drawn(unseen, labels, rng) if np.ndim(unseen) == 0 else _given(unseen, labels)
+    seen = np.setdiff1d(np.arange(len(pictures)), apart)
+
+    def part(which: NDArray[np.intp], n_patches: int) -> Patches:
+        chosen = [pictures[i] for i in which]
+        X, classes, sources = cut_patches(chosen, labels[which], n_patches, size=size, wrap=wrap, random_state=rng)
+        return X, classes, which[sources]
+
+    return TexturePatches(*part(seen, n_train), *part(seen, n_test), *part(apart, n_unseen), apart)
+
+
+def _patches(picture: NDArray[Any], n_patches: int, size: int, wrap: bool, rng: np.random.RandomState) -> NDArray[Any]:
+    if wrap:
+        picture = np.pad(picture, ((0, size - 1), (0, size - 1), (0, 0)), mode="wrap")
+    windows = sliding_window_view(picture, (size, size), axis=(0, 1))  # (rows, columns, c, size, size)
+    rows, columns = (rng.randint(n_places, size=n_patches) for n_places in windows.shape[:2])
+    return np.moveaxis(windows[rows, columns], 1, -1)
+
+
+def _drawn(share: Any, labels: NDArray[Any], rng: np.random.RandomState) -> NDArray[np.intp]:
+    """Return a share of the pictures of each class."""
+    check_scalar(share, "unseen", Real, min_val=0, max_val=1, include_boundaries="neither")
+    chosen = []
+    for label in np.unique(labels):
+        members = np.flatnonzero(labels == label)
+        if len(members) == 1:
+            raise ValueError(f"Class {label} has one picture only; it needs two, one of them to be unseen.")
+        n_apart = np.clip(round(share * len(members)), 1, len(members) - 1)
+        chosen.append(rng.choice(members, n_apart, replace=False))
+    return np.sort(np.concatenate(chosen))
+
+
+def _given(indices: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
+    """Return valid indices of pictures that leave some of each class."""
+    apart = np.unique(indices)
+    if np.ndim(indices) != 1 or apart.size == 0 or apart.dtype.kind not in "iu":
+        raise ValueError(f"unseen={indices!r} must be a share of the pictures, or indices of at least one of them.")
+    if apart[0] < 0 or apart[-1] >= len(labels):
+        raise ValueError(f"unseen has indices from {apart[0]} to {apart[-1]}, but there are {len(labels)} pictures.")
+    lost = np.setdiff1d(labels, np.delete(labels, apart))
+    if lost.size:
+        raise ValueError(f"All pictures of class {lost[0]} are unseen; leave some of each class to train on.")
+    return apart
+
+
+def _checked(images: Any, y: Any, size: int) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+    """Return pictures (h, w, c) that have the same channels and type and hold a patch, and their classes."""
+    pictures = [np.asarray(image) for image in images]
+    labels = column_or_1d(y)
+    check_consistent_length(pictures, labels)
+    if not pictures:
+        raise ValueError("images is empty; give at least one picture.")
+    for i, picture in enumerate(pictures):
+        if picture.ndim != 3:
+            raise ValueError(
+                f"images[{i}] has shape {picture.shape}, expected (h, w, c); give a grey picture an axis for its one "
+                "channel, image[..., np.newaxis]."
+            )
+        if picture.shape[2] != pictures[0].shape[2] or picture.dtype != pictures[0].dtype:
+            raise ValueError(
+                f"images[{i}] has {picture.shape[2]} channels of {picture.dtype}, but images[0] has "
+                f"{pictures[0].shape[2]} of {pictures[0].dtype}; convert all pictures to the same kind."
+            )
+        if min(picture.shape[:2]) < size:
+            raise ValueError(
+                f"images[{i}] has {picture.shape[0]} x {picture.shape[1]} pixels, too few for a patch of size={size}."
+            )
+    return pictures, labels

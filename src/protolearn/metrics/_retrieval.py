@@ -1,0 +1,93 @@
+"""How many of the samples that a search returns are of the wanted class."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import column_or_1d
+
+from protolearn.core.validation import check_number
+
+__all__ = ["precision_at_k", "precision_curve"]
+
+Floats = NDArray[np.float64]
+
+
+def precision_at_k(neighbor_labels: ArrayLike, labels: ArrayLike, k: int = 11) -> float:
+    """Share of the first k results of a search that have the label of the query, on average over the queries.
+
+    Parameters
+    ----------
+    neighbor_labels : array-like of shape (n_queries, n_results)
+        Labels of the results of each query, the nearest first.
+    labels : array-like of shape (n_queries,)
+        Labels of the queries.
+    k : int, default=11
+        How many results count; at most n_results.
+
+    Returns
+    -------
+    float
+        1 if all of them have the label of the query.
+
+    See Also
+    --------
+    precision_curve : The same for several k at once.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import precision_at_k
+    >>> precision_at_k([["red", "blue"], ["red", "red"]], ["red", "red"], k=2)
+    0.75
+    """
+    return float(precision_curve(neighbor_labels, labels, [k])[0])
+
+
+def precision_curve(
+    neighbor_labels: ArrayLike, labels: ArrayLike, ks: Iterable[int] | None = None, *, average: bool = True
+) -> Floats:
+    """Share of the first k results of a search that have the label of the query, for several k.
+
+    Parameters
+    ----------
+    neighbor_labels : array-like of shape (n_queries, n_results)
+        Labels of the results of each query, the nearest first.
+    labels : array-like of shape (n_queries,)
+        Labels of the queries.
+    ks : iterable of int, optional
+        Numbers of results; by default 1, ..., n_results.
+    average : bool, default=True
+        Whether to return means over the queries, or the shares of each query.
+
+    Returns
+    -------
+    ndarray of shape (n_ks,) or (n_queries, n_ks)
+        Shares between 0 and 1.
+
+    See Also
+    --------
+    protolearn.applications.retrieval_rates : Such curves by cross-validation, with their errors.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import precision_curve
+    >>> precision_curve([["red", "blue"], ["red", "red"]], ["red", "red"])
+    array([1.  , 0.75])
+    >>> precision_curve([["red", "blue"], ["red", "red"]], ["red", "red"], [2], average=False)
+    array([[0.5],
+           [1. ]])
+    """
+    found, wanted = np.asarray(neighbor_labels), column_or_1d(labels)
+    if found.ndim != 2 or len(found) != len(wanted) or not found.size:
+        raise ValueError(
+            f"neighbor_labels has shape {found.shape} and labels {wanted.shape}; expected (n_queries, n_results) and "
+            "(n_queries,), with at least one of each."
+        )
+    sizes = range(1, found.shape[1] + 1) if ks is None else list(ks)
+    for k in sizes:
+        check_number("k", k, integer=True, low=1, high=found.shape[1], also=", the number of results")
+    counts = np.cumsum(found == wanted[:, None], axis=1)
+    shares = counts[:, [k - 1 for k in sizes]] / np.asarray(sizes, dtype=np.float64)
+    return shares.mean(axis=0) if average else shares

@@ -1,0 +1,99 @@
+"""What a classifier of colour textures has learned: colour filters, prototypes and their powers, class by class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from matplotlib import pyplot as plt
+from numpy.typing import NDArray
+from scipy.fft import fftshift
+from sklearn.utils.validation import check_is_fitted
+
+from protolearn.core.validation import check_number
+from protolearn.plotting._style import INK
+
+__all__ = ["plot_color_filters"]
+
+
+def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> NDArray[Any]:
+    """Show the colour filters of a classifier of textures, and its prototypes with their powers.
+
+    Each class has a row: first its colour filter in space, in which grey stands for no weight; then prototypes as
+    patches (not if filters were learned); then the powers of the same prototypes, frequency zero in the middle.
+
+    Parameters
+    ----------
+    model : CIALVQ
+        Fitted, on patches of one or three channels, or more, of which the first three are shown.
+    n_prototypes : int, default=4
+        Most prototypes to show of each class.
+
+    Returns
+    -------
+    ndarray of Axes, of shape (n_classes, n_panels)
+        The drawings.
+
+    References
+    ----------
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen, figure 5.5.
+
+    Examples
+    --------
+    >>> from protolearn import CIALVQ
+    >>> from protolearn.datasets import cut_patches, make_color_textures
+    >>> from protolearn.plotting import plot_color_filters
+    >>> X, y, _ = cut_patches(*make_color_textures(1, random_state=0), 20, size=9, random_state=0)
+    >>> axes = plot_color_filters(CIALVQ(2, max_iter=5, random_state=0).fit(X, y))
+    >>> axes.shape
+    (5, 5)
+    """
+    check_is_fitted(model)
+    check_number("n_prototypes", n_prototypes, integer=True, low=1)
+    slots = model._metric.slots(model._codes)
+    members = [np.flatnonzero(model._codes == code)[:n_prototypes] for code in range(len(model.classes_))]
+    widest = max(map(len, members))
+    patches = None if model.learn_filters else model.prototype_patches_
+    n_kinds = 1 if patches is None else 2
+    _, axes = plt.subplots(
+        len(members),
+        1 + n_kinds * widest,
+        figsize=(0.95 * (1 + n_kinds * widest) + 0.6, 1.0 * len(members) + 0.35),
+        squeeze=False,
+        layout="constrained",
+    )
+    filters = model.color_filters_
+    powers = fftshift(np.log1p(_relative(model.prototype_powers_)), axes=(1, 2))
+    for row, mine, name in zip(axes, members, model.classes_):
+        for ax in row:
+            ax.set(xticks=[], yticks=[])
+            ax.spines[:].set_visible(False)
+        row[0].imshow(_picture(filters[slots[mine[0]]], centre=0.0))
+        row[0].set_ylabel(str(name), color=INK)
+        for place, prototype in enumerate(mine):
+            if patches is not None:
+                row[1 + place].imshow(_picture(patches[prototype]))
+            row[1 + (n_kinds - 1) * widest + place].imshow(powers[prototype], cmap="magma")
+    axes[0, 0].set_title("filter", color=INK, fontsize="small")
+    if patches is not None:
+        axes[0, 1].set_title("prototypes", color=INK, fontsize="small", loc="left")
+    axes[0, 1 + (n_kinds - 1) * widest].set_title("their powers", color=INK, fontsize="small", loc="left")
+    return axes
+
+
+def _relative(powers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return powers in units of the typical one of each prototype."""
+    typical = np.median(powers, axis=(1, 2), keepdims=True)
+    return powers / np.where(typical > 0, typical, 1.0)
+
+
+def _picture(values: NDArray[np.float64], centre: float | None = None) -> NDArray[np.float64]:
+    """Return a patch with values in [0, 1] and three channels; around a centre, which becomes grey, or stretched."""
+    channels = values[..., :3] if values.shape[-1] >= 3 else np.repeat(values[..., :1], 3, axis=2)
+    if centre is None:
+        low, high = channels.min(), channels.max()
+    else:
+        reach = np.abs(channels - centre).max()
+        low, high = centre - reach, centre + reach
+    return np.clip((channels - low) / ((high - low) or 1.0), 0.0, 1.0)

@@ -1,0 +1,68 @@
+"""Pictures of how well a search for similar images works."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import PercentFormatter
+
+from protolearn.plotting._bars import whole_numbers
+from protolearn.plotting._style import axes_or_new, class_colours, tidy
+
+__all__ = ["plot_retrieval_rates"]
+
+
+def plot_retrieval_rates(rates: Any, *, ax: Axes | None = None) -> Axes:
+    """Show the share of right results over the number of results, with its errors.
+
+    The light band around a curve is the standard error of the mean over the queries, and the darker one the standard
+    deviation over random starts, if there were several.
+
+    Parameters
+    ----------
+    rates : RetrievalRates, or dict of these
+        What `protolearn.applications.retrieval_rates` returns; the keys of a dict are names for the legend.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    Examples
+    --------
+    >>> from protolearn.applications import ImageRetriever, retrieval_rates
+    >>> from protolearn.datasets import make_lesions
+    >>> from protolearn.plotting import plot_retrieval_rates
+    >>> X, y = make_lesions(random_state=0)
+    >>> names = ("liram", "euclidean")
+    >>> ax = plot_retrieval_rates({name: retrieval_rates(ImageRetriever(name), X, y, n_starts=1) for name in names})
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['liram', 'euclidean']
+    """
+    named = rates if isinstance(rates, Mapping) else {"": rates}
+    if not named:
+        raise ValueError("rates is empty; give at least one result of retrieval_rates.")
+    for name, curve in named.items():
+        if not hasattr(curve, "eps_data"):
+            raise ValueError(f"rates[{name!r}] is {type(curve).__name__}; expected what retrieval_rates returns.")
+    ax = axes_or_new(ax)
+    tidy(ax)
+    for colour, (name, curve) in zip(class_colours(len(named)), named.items()):
+        for error, strength in ((curve.eps_data, 0.15), (curve.sigma_init, 0.35)):
+            if error is not None:
+                ax.fill_between(
+                    curve.ks, curve.rates - error, curve.rates + error, color=colour, alpha=strength, linewidth=0
+                )
+        ax.plot(
+            curve.ks, curve.rates, color=colour, linewidth=1.6, marker="." if len(curve.ks) < 30 else "", label=name
+        )
+    ax.xaxis.set_major_locator(whole_numbers())
+    ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    ax.set(xlabel="number of results k", ylabel="results of the class of the query")
+    if isinstance(rates, Mapping):
+        ax.legend(frameon=False, fontsize="small")
+    return ax
