@@ -6,6 +6,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import protolearn
 from protolearn import (
+    CIALVQ,
     GLVQ,
     GMLVQ,
     GRLVQ,
@@ -81,6 +82,7 @@ DEFAULTS = [
     LLiRaMLVQ(),
     LMNN(),
     LFDA(),
+    CIALVQ(1, patch_shape=(1, -1, 1), max_iter=20),
     SNE(perplexity=2.0, max_iter=30),
     TSNE(perplexity=2.0, max_iter=30),
     XOM(max_iter=5),
@@ -92,6 +94,8 @@ DEFAULTS = [
     DiscriminativeEmbedding(embedding=TSNE(perplexity=2.0, max_iter=30, random_state=0)),
 ]
 VARIANTS = [
+    CIALVQ(1, patch_shape=(-1, 1, 1), structure="diagonal", localization="prototype", learn_filters=True, max_iter=20),
+    CIALVQ(1, patch_shape=(1, 1, -1), structure="color", distance="position", filters=None, max_iter=20),
     KMeans(3, init="random", empty="reseed", n_init=2),
     NeuralGas(3, init="pca", magnification=0.5, n_jobs=2),
     SOM((2, 3), winner="nearest", kernel="exponential", init="k-means++"),

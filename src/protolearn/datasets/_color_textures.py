@@ -40,7 +40,8 @@ def make_color_textures(
 
     A stand-in for photographs of textures. The pictures of a class share a recipe, but each has its own scale, colours
     and light, so that a picture that was not trained on is harder to recognise than other parts of those that were.
-    Bricks and tiles are larger than a patch of 15 by 15 pixels.
+    A brick or a tile is wider than a patch of 15 pixels. The mean and the spread of its colours alone tell the class of
+    most patches, a grey pattern that of fewer.
 
     Parameters
     ----------
@@ -92,6 +93,7 @@ def load_picture_textures() -> tuple[Floats, Texts]:
     Each class is six tiles from different places of one photograph: fur of a cat, glands and the tissue between them
     under a microscope, leaves of trees, petals of a dahlia, and wood of a table. No tiles overlap. A tile that is not
     trained on is thus a new place, but still of the same picture in the same light, which is easier than a new picture.
+    The mean and the spread of its colours alone tell the class of most patches, a grey pattern that of fewer.
 
     Returns
     -------

@@ -110,7 +110,8 @@ def make_lesion_images(
     """Make pictures of skin lesions in four colours, and masks that show where the lesions are.
 
     A picture shows a spot with an uneven outline and a soft border on skin with its texture and some shade. The mean
-    colours inside and outside of the mask are those that `make_lesions` draws with the same parameters, up to rounding.
+    colours inside and outside of the mask are those that `make_lesions` draws with the same parameters, up to rounding,
+    and to 0.01 where colours are so bright that pixels are clipped.
 
     Parameters
     ----------

@@ -19,6 +19,7 @@ from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
 from protolearn.lvq.relevance import LOCALIZATIONS, Metric, Theta
+from protolearn.lvq.solvers import Solver
 from protolearn.lvq.spectral import STRUCTURES, Spectral
 from protolearn.lvq.start import Frame, first_prototypes
 
@@ -36,8 +37,8 @@ class CIALVQ(GLVQ):
 
     A map Omega turns the channels of a patch into one intensity; a bank of filters, of which the sum S of the spectra
     is all that matters, picks frequencies of it: ``r(v) = S o F(Omega v)``, with F the Fourier transform. Patches are
-    compared by the power at each frequency, ``d(x, w) = sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2``, which does not depend on
-    where in the patch a pattern is. Prototypes and maps minimise the cost of generalised LVQ.
+    compared by the power at each frequency, ``d(x, w) = sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2``, so it matters little where
+    in the patch a pattern is. Prototypes and maps minimise the cost of generalised LVQ.
 
     Patches may have any number of channels: colours, spectral bands, or one.
 
@@ -48,10 +49,11 @@ class CIALVQ(GLVQ):
     filters : {"gabor", "gaussians"}, array-like of shape (L, h, w) or None, default="gabor"
         The filters: `gabor_bank` or `difference_of_gaussians_bank` of the size of the patches, kernels of your own
         (centred in the middle, real or complex), or none: all frequencies pass.
-    structure : {"diagonal", "full", "color"}, default="diagonal"
-        What Omega may be: a filter for each channel (one complex weight for each frequency and channel), any linear map
-        of the pixels, or one weight for each channel. With ``"full"`` the distance may depend on the position of a
-        pattern, and there are ``(h w)^2 c`` numbers to learn.
+    structure : {"full", "diagonal", "color"}, default="full"
+        What Omega may be: any linear map of the pixels, with ``(h w)^2 c`` numbers to learn; a filter for each channel
+        (one complex weight for each frequency and channel); or one weight for each channel. With the last two a
+        pattern that moves, and comes in again at the other side, keeps its distances exactly. The first learns most,
+        and heeds positions where that helps.
     localization : {"class", "global", "prototype"}, default="class"
         Who has an Omega of its own.
     distance : {"magnitude", "position"}, default="magnitude"
@@ -127,7 +129,7 @@ class CIALVQ(GLVQ):
         prototypes_per_class: int | dict[Any, int] = 4,
         *,
         filters: str | ArrayLike | None = "gabor",
-        structure: str = "diagonal",
+        structure: str = "full",
         localization: str = "class",
         distance: str = "magnitude",
         learn_filters: bool = False,
@@ -315,6 +317,9 @@ class CIALVQ(GLVQ):
     def _frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
         scale = float(np.sqrt(u @ (X**2).mean(axis=1) / u.sum())) or 1.0 if rescales else 1.0
         return Frame(np.zeros(1), scale)
+
+    def _default_iterations(self, solver: Solver) -> int:
+        return 2 * super()._default_iterations(solver)
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         return self._spectral()

@@ -275,6 +275,10 @@ class GLVQ(LVQClassifier):
         """Return the slope that suits the metric, at the start and at the end."""
         return 2.0, 10.0
 
+    def _default_iterations(self, solver: Solver) -> int:
+        """Return how long a solver works if the user does not say."""
+        return solver.default_iterations
+
     def _slope(self) -> tuple[float, float]:
         if self.slope is None:
             return self._default_slope()
@@ -375,7 +379,8 @@ class GLVQ(LVQClassifier):
         X = frame.enter(samples)
         metric, W, theta = self._begin(frame, X, y, u, resumes, rng)
         problem = self._problem(metric, X, y, u, W, theta, n_threads)
-        progress = _Progress(self, problem, solver.default_iterations if self.max_iter is None else self.max_iter)
+        max_iter = self._default_iterations(solver) if self.max_iter is None else self.max_iter
+        progress = _Progress(self, problem, max_iter)
         if self.early_stopping:
             judged = (X, y, u) if held_out is None else (frame.enter(held_out[0]), *held_out[1:])
             progress.judge = self._problem(metric, *judged, W, theta, n_threads)
