@@ -23,8 +23,9 @@ ROOT = Path(__file__).resolve().parent.parent
 OLDER = ["numpy==1.23.5", "scipy==1.10.1", "scikit-learn==1.2.2"]
 
 # What pip is asked for where the bare name does not do: Somoclu builds against numpy without declaring it, prototorch
-# imports a part of setuptools that newer ones lack.
+# imports a part of setuptools that newer ones lack, metric-learn calls scikit-learn in ways that newer ones refuse.
 REQUIREMENTS = {
+    "metric-learn": ["metric-learn==0.7.0", "scikit-learn<1.6"],
     "prosemble": ["prosemble[jax]"],
     "prototorch-models": ["prototorch-models==0.7.1", "setuptools<81"],
     "proto-dist-ml": ["proto-dist-ml==1.0.1", *OLDER],

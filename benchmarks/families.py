@@ -9,6 +9,8 @@ from benchmarks import (  # noqa: F401 (the peers register themselves)
     classifiers,
     embedding,
     embedding_peers,
+    image_peers,
+    images,
     map_peers,
     mapping,
     mapping_peers,
@@ -39,5 +41,6 @@ FAMILIES = (
     Family("embedding", "Views of data", embedding.TASKS),
     Family("mapping", "New samples in a view", mapping.TASKS),
     Family("lvq", "Classifiers", classifiers.TASKS),
+    Family("images", "Images", images.TASKS),
 )
 TASKS = {name: task for family in FAMILIES for name, task in family.tasks.items()}

@@ -11,6 +11,7 @@ PACKAGES = [
     "",
     ".applications",
     ".applications.colour",
+    ".applications.retrieval",
     ".applications.textures",
     ".datasets",
     ".dissimilarities",

@@ -99,6 +99,7 @@ def on_circle(values, space):
 # Conversions
 
 
+@settings(max_examples=50)
 @given(bytes_rgb)
 def test_xyz_lab_luv_follow_their_formulas(rgb):
     values = rgb / 255
@@ -107,11 +108,13 @@ def test_xyz_lab_luv_follow_their_formulas(rgb):
     np.testing.assert_allclose(convert_color(rgb, "luv"), luv_by_hand(values), atol=1e-3)
 
 
+@settings(max_examples=50)
 @given(bytes_rgb)
 def test_ycrcb_is_luma_red_difference_blue_difference(rgb):
     np.testing.assert_allclose(convert_color(rgb, "ycrcb"), ycrcb_by_hand(rgb / 255), atol=2e-3)
 
 
+@settings(max_examples=50)
 @given(bytes_rgb)
 def test_lch_is_lab_in_polar_form(rgb):
     lightness, chroma, hue = convert_color(rgb, "lch").T
@@ -121,6 +124,7 @@ def test_lch_is_lab_in_polar_form(rgb):
     assert (hue < 2 * np.pi).all()
 
 
+@settings(max_examples=50)
 @given(bytes_rgb)
 def test_tsl_follows_its_formula_where_that_is_defined(rgb):
     expected = tsl_by_hand(rgb / 255)
@@ -133,6 +137,12 @@ def test_tsl_follows_its_formula_where_that_is_defined(rgb):
     assert (converted[:, 0] < 1).all()
 
 
+def test_tint_stays_below_a_full_turn():
+    # Just below zero, where the remainder of a turn is rounded up.
+    tint, _, _ = convert_color([0.25, 0.5 - 2.0**-53, 0.75], "tsl")
+    assert tint == 0
+
+
 @pytest.mark.parametrize("rgb", [(200, 150, 100), (100, 150, 200)])
 def test_tint_is_continuous_where_green_is_the_mean_of_red_and_blue(rgb):
     around = np.array([rgb, rgb, rgb], np.uint8) / 255 + [[0, -1e-9, 0], [0, 0, 0], [0, 1e-9, 0]]
@@ -141,6 +151,7 @@ def test_tint_is_continuous_where_green_is_the_mean_of_red_and_blue(rgb):
     np.testing.assert_allclose(np.sin(tint), np.sin(tint[1]), atol=1e-7)
 
 
+@settings(max_examples=50)
 @given(bytes_rgb)
 def test_shares_sum_to_one_and_do_not_depend_on_brightness(rgb):
     shares = convert_color(rgb, "nrgb")
@@ -152,11 +163,13 @@ def test_shares_sum_to_one_and_do_not_depend_on_brightness(rgb):
 
 
 @pytest.mark.parametrize("space", sorted(BACK))
+@settings(max_examples=50)
 @given(rgb=bytes_rgb)
 def test_round_trips(space, rgb):
     np.testing.assert_allclose(BACK[space](convert_color(rgb, space)), rgb / 255, atol=1e-3)
 
 
+@settings(max_examples=50)
 @given(bytes_rgb)
 def test_round_trips_of_lch_and_ycrcb(rgb):
     lch = convert_color(rgb, "lch")
@@ -231,7 +244,7 @@ def test_missing_library_is_named(monkeypatch):
 
 @pytest.mark.parametrize("dtype", [np.uint8, np.float64])
 @pytest.mark.parametrize("space", COLOR_SPACES)
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(rng=images)
 def test_means_of_regions_are_those_of_a_loop(space, dtype, rng):
     samples = [picture(rng, 9, 11, dtype), picture(rng, 5, 4, dtype)]
@@ -302,6 +315,7 @@ def test_grey_pixels_do_not_turn_the_mean_hue(space):
 @pytest.mark.parametrize("dtype", [np.uint8, np.float64])
 def test_whole_images_have_means_and_standard_deviations(space, dtype):
     image, _ = picture(np.random.default_rng(3), dtype=dtype)
+    image[2:6] = image[0, 0]  # a colour that occurs many times
     points = on_circle(convert_color(image.reshape(-1, 3), space), space)
     expected = np.concatenate([points.mean(axis=0), points.std(axis=0)])
     np.testing.assert_allclose(RegionColors(space, regions="whole").transform([image])[0], expected, rtol=1e-9)
@@ -325,7 +339,7 @@ def test_deviation_of_an_angle_is_the_usual_one_if_hues_differ_little(space):
 
 @pytest.mark.parametrize("regions", ["mask", "whole"])
 @pytest.mark.parametrize("space", COLOR_SPACES)
-@settings(max_examples=10)
+@settings(max_examples=4)
 @given(rng=images)
 def test_order_of_pixels_does_not_matter(space, regions, rng):
     image, mask = picture(rng)

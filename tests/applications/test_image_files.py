@@ -160,6 +160,14 @@ def test_other_kinds_of_files_are_refused(content, tmp_path):
         read_image(file)
 
 
+@pytest.mark.parametrize("form", ["ICO", "PCX", "SGI", "TGA"])
+def test_of_all_types_that_pillow_knows_few_are_read(form, tmp_path):
+    file = tmp_path / "rare.png"
+    Image.fromarray(pixels()).save(file, form)
+    with pytest.raises(ValueError, match=r"rare.png is damaged, too large, or no image of a known type"):
+        read_image(file)
+
+
 def test_images_of_too_many_pixels_are_refused_before_they_are_unpacked(tmp_path, monkeypatch):
     file = store(tmp_path / "bomb.png", pixels())
     for limit in (40, 10):  # where Pillow warns, and where it refuses
@@ -353,6 +361,13 @@ def test_links_to_folders_are_reported_and_not_followed(folder, name, tmp_path_f
         read_image_folder(folder)
     with pytest.warns(UserWarning, match="Skipped 1 of 5"):
         assert set(read_image_folder(folder, on_error="skip").labels) == {"brown", "red"}
+
+
+def test_a_folder_of_links_alone_has_no_usable_images(tmp_path, folder):
+    (tmp_path / "only").mkdir()
+    (tmp_path / "only" / "links").symlink_to(folder / "red", target_is_directory=True)
+    with pytest.raises(ValueError, match="links is a symbolic link"):
+        read_image_folder(tmp_path / "only")
 
 
 def test_a_loop_of_links_ends(folder):

@@ -220,7 +220,7 @@ def test_views_of_local_maps_by_definition(lesions, local_map):
     view = []
     for z in Z:
         A = metric_of(model, z)
-        w = model.prototypes_[[i for i, omega in enumerate(model.omegas_) if omega is A or (omega == A).all()][0]]
+        w = model.prototypes_[next(i for i, omega in enumerate(model.omegas_) if (omega == A).all())]
         if local_map == "centered":
             U, _, Vt = np.linalg.svd(A @ shared.T)
             view.append((U @ Vt).T @ A @ (z - w) + shared @ w)
@@ -323,10 +323,12 @@ def test_features_of_ones_own(pictures):
 
     retriever = ImageRetriever(features=spread, n_neighbors=3, random_state=0).fit(images, y)
     expected = ImageRetriever(n_neighbors=3, random_state=0).fit([spread(image) for image in images], y)
-    np.testing.assert_array_equal(retriever.kneighbors(images)[1], expected.kneighbors(expected_table(images, spread))[1])
+    np.testing.assert_array_equal(
+        retriever.kneighbors(images)[1], expected.kneighbors(expected_table(images, spread))[1]
+    )
     differences = ImageRetriever(features=make_pipeline(RegionColors("rgb"), ColorDifference()), random_state=0)
     assert differences.fit(pairs, y).n_features_in_ == 3
-    assert list(differences.recommendation().feature_names)[0] == "inside R - outside R"
+    assert differences.recommendation().feature_names[0] == "inside R - outside R"
 
 
 def expected_table(images, function):
@@ -344,7 +346,10 @@ def test_a_folder_is_the_images_in_it(folder, pictures):
     hits = retriever.retrieve(pairs[:2])
     assert [[path.parent.name for path in row] for row in hits.paths] == hits.labels.tolist()
     assert hits.paths[0][0] == retriever.paths_[hits.indices[0, 0]]
-    assert len(retriever.retrieve(retriever.paths_[0]).indices) == 1  # one file, without its mask
+    for files in (retriever.paths_[0], [str(retriever.paths_[0])]):  # without its mask
+        np.testing.assert_allclose(
+            retriever.retrieve(files).distances, arrays.retrieve([pairs[order[0]][0]]).distances, atol=1e-9
+        )
     np.testing.assert_allclose(
         retriever.precision_at_k(folder, ks=[1, 3]), arrays.precision_at_k([pairs[i] for i in order], y[order], [1, 3])
     )
@@ -381,7 +386,7 @@ def test_what_is_wrong_is_said(lesions, pictures, folder, tmp_path):
         ({"on_error": "ignore"}, (X, y), "on_error='ignore'"),
         ({}, (X,), "requires y"),
         ({}, (X, y[:-1]), "inconsistent numbers of samples"),
-        ({}, (np.where(X == X[3, 2], np.nan, X), y), "NaN"),
+        ({}, (np.where(np.arange(6) == 3, np.nan, X), y), "NaN"),
         ({}, (X, np.full(len(X), "red")), "at least 2 classes"),
         ({}, (pairs,), "give y, or use metric='euclidean'"),
         ({}, (pairs, kinds[:-1]), "inconsistent numbers of samples"),
@@ -441,11 +446,14 @@ def test_output_as_a_table(lesions):
     assert list(view.columns) == ["imageretriever0", "imageretriever1", "imageretriever2"]
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @each_metric
 @pytest.mark.parametrize("local_map", ["query", "centered"])
 def test_index_files(folder, pictures, metric, local_map, tmp_path):
     features = RegionColors("lch", regions="centre")
-    retriever = ImageRetriever(metric, features=features, local_map=local_map, n_neighbors=3, random_state=0).fit(folder)
+    retriever = ImageRetriever(metric, features=features, local_map=local_map, n_neighbors=3, random_state=0).fit(
+        folder
+    )
     write_index(tmp_path / "skin.index", retriever)
     other = read_index(tmp_path / "skin.index")
     one, two = retriever.retrieve(pictures[0]), other.retrieve(pictures[0])
@@ -556,7 +564,7 @@ def test_the_metric_has_not_seen_the_query(lesions):
     X, y = lesions
     retriever = ImageRetriever(Memory(), scale=False)
     assert retriever.fit(X, y).precision_at_k(ks=[9])[0] == 1.0
-    found = retrieval_rates(retriever, X, y, ks=[9], n_folds=12, n_starts=1)
+    found = retrieval_rates(retriever, X, y, ks=[9], n_folds=10, n_starts=1)
     assert found.at(9) < 0.5
     assert found.transforms is None
     assert found.recommendation is None
@@ -640,7 +648,7 @@ def test_rates_need_labels(lesions):
 def compared(request):
     """Rates at k = 11 over several draws of the lesions, of learned metric, colours and differences in Lab."""
     rates = []
-    for seed in range(4):
+    for seed in range(3):
         X, y = make_lesions(persistence=request.param, random_state=seed)
         colours = RegionColors("lab").fit_transform(X)
         given = {"ks": [11], "n_starts": 1, "random_state": seed}
@@ -648,7 +656,9 @@ def compared(request):
             [
                 retrieval_rates(ImageRetriever("liram"), colours, y, **given).at(11),
                 retrieval_rates(ImageRetriever("euclidean"), colours, y, **given).at(11),
-                retrieval_rates(ImageRetriever("euclidean"), ColorDifference().fit_transform(colours), y, **given).at(11),
+                retrieval_rates(ImageRetriever("euclidean"), ColorDifference().fit_transform(colours), y, **given).at(
+                    11
+                ),
             ]
         )
     return request.param, np.array(rates)
@@ -660,10 +670,10 @@ def test_a_learned_metric_finds_more_unless_differences_are_ideal(compared):
     assert (learned > colours + 0.08).all()
     gain = (learned - differences).mean()
     if persistence < 1:
-        assert gain > 0.02
+        assert gain > 0.015
         assert (learned > differences).all()
     else:
-        assert abs(gain) < 0.015
+        assert -0.03 < gain < 0.01
 
 
 # the picture
@@ -697,18 +707,19 @@ def test_the_sheet_shows_queries_and_results_in_order():
     assert first[0][0] < second[0][0]
 
     green = (np.abs(pixels - (0x1A, 0x98, 0x50)) <= 2).all(axis=2)
-    height, width = green.shape
     framed = [green[int(y) - 70 : int(y) + 70, int(x) - 70 : int(x) + 70].sum() > 500 for y, x in (*first, *second)]
     assert framed == [False, True, False, False, True, True]
 
 
 @pytest.mark.parametrize(("n_queries", "k"), [(1, 1), (1, 11), (20, 11)])
 def test_sheets_of_many_sizes(n_queries, k):
-    hits = Hits(np.zeros((n_queries, k), int), np.zeros((n_queries, k)), np.full((n_queries, k), "a $ long_name of $ it"))
-    pixels = pixels_of(contact_sheet([plain(50, 40, 60)] * n_queries, hits, [plain(90, 30, 60)]))
-    height, width, _ = pixels.shape
-    assert width == pytest.approx(120 * 1.1 * (1.5 + 1.1 * k), abs=3)
-    assert (pixels == 255).mean() > 0.15
+    hits = Hits(
+        np.zeros((n_queries, k), int), np.zeros((n_queries, k)), np.full((n_queries, k), "a $ long_name of $ it")
+    )
+    queries = [plain(50, 40, 60)] * n_queries
+    height, width, _ = pixels_of(contact_sheet(queries, hits, [plain(90, 30, 60)], inches=0.5, dpi=100)).shape
+    assert width == pytest.approx(50 * (1.5 + 1.1 * k), abs=1)
+    assert height == pytest.approx(50 * (0.1 + n_queries * (2 / 3 + 0.34)), abs=1)  # no higher than the images need
 
 
 def test_the_sheet_reads_files_and_large_images(folder):

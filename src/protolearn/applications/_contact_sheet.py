@@ -20,7 +20,7 @@ __all__ = ["contact_sheet"]
 INK, MUTED, PALE, GREEN = "#222222", "#8a8a8a", "#d9d9d9", "#1a9850"
 SIDE = 1.0  # longer side of a picture, in the units of the drawing
 GAP, CAPTION, BESIDE = 0.10, 0.24, 0.30  # between pictures; room for words below one; between query and results
-LONGEST = 17  # letters of a caption
+LONGEST = 15  # letters of a caption
 
 
 def contact_sheet(
@@ -89,14 +89,16 @@ def contact_sheet(
     draw = partial(_draw, ax, size=72 * inches * CAPTION * 0.42)
     for row, (query, *results) in enumerate(shown):
         bottom = GAP + row * (tall + CAPTION + GAP) + tall
-        draw(query, GAP, bottom, "query" if wanted is None else f"query: {wanted[row]}", INK, INK, weight="bold")
+        name = "query" if wanted is None else f"query: {wanted[row]}"
+        draw(query, GAP, bottom, _shortened(name), INK, INK, weight="bold")
         for column, image in enumerate(results):
             left = 2 * GAP + SIDE + BESIDE + column * (SIDE + GAP)
             label = None if hits.labels is None else hits.labels[row, column]
+            name = "" if label is None else _shortened(str(label))
             if wanted is not None and label is not None and label == wanted[row]:
-                draw(image, left, bottom, f"{label} ✓", GREEN, GREEN)
+                draw(image, left, bottom, f"{name} ✓", GREEN, GREEN)
             else:
-                draw(image, left, bottom, "" if label is None else str(label), PALE, MUTED)
+                draw(image, left, bottom, name, PALE, MUTED)
     stream = BytesIO()
     figure.savefig(stream, format="png", dpi=dpi)
     return stream.getvalue()
@@ -133,6 +135,10 @@ def _size(pixels: NDArray[Any]) -> tuple[float, float]:
     return SIDE * height / max(height, width), SIDE * width / max(height, width)
 
 
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+
+
 def _draw(
     ax: Any,
     pixels: NDArray[Any],
@@ -152,11 +158,10 @@ def _draw(
     x, y = left + (SIDE - width) / 2, bottom - height
     ax.imshow(pixels, cmap="gray", extent=(x, x + width, bottom, y), interpolation="antialiased", aspect="auto")
     ax.add_patch(Rectangle((x, y), width, height, fill=False, edgecolor=frame, linewidth=0.22 * size))
-    words = caption if len(caption) <= LONGEST else caption[: LONGEST - 1] + "…"
     ax.text(
         left + SIDE / 2,
         bottom + 0.06,
-        words,
+        caption,
         ha="center",
         va="top",
         fontsize=size,

@@ -309,7 +309,6 @@ def _opened(path: FilePath) -> Any:
             warnings.simplefilter("ignore")  # remarks on metadata
             warnings.simplefilter("error", pillow.DecompressionBombWarning)
             with pillow.open(path, formats=FORMATS) as picture:
-                picture.load()
                 return operations.exif_transpose(picture)
     except (FileNotFoundError, IsADirectoryError, PermissionError):
         raise

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.model_selection import StratifiedKFold
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
+from sklearn.utils.parallel import Parallel, delayed
 
 from protolearn.applications._metric_maps import Recommendation, canonical_maps
 from protolearn.core.validation import check_number, check_option
@@ -102,9 +102,9 @@ class RetrievalRates:
         return float(self.rates[self.ks == k][0])
 
     def __repr__(self) -> str:
-        pairs = ", ".join(
-            f"{k}: {rate:.3f} ± {error:.3f}" for k, rate, error in zip(self.ks, self.rates, self.eps_data)
-        )
+        some = np.unique(np.linspace(0, len(self.ks) - 1, 5).round().astype(int))
+        parts = zip(self.ks[some], self.rates[some], self.eps_data[some])
+        pairs = ", ".join(f"{k}: {rate:.3f} ± {error:.3f}" for k, rate, error in parts)
         return f"RetrievalRates({pairs})"
 
     def _shared(self) -> Floats:

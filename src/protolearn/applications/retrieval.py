@@ -157,8 +157,10 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     >>> from protolearn.datasets import make_lesions
     >>> X, y = make_lesions(random_state=0)
     >>> learned, plain = (ImageRetriever(metric).fit(X[:150], y[:150]) for metric in ("liram", "euclidean"))
-    >>> for retriever in (learned, plain):
-    ...     print(retriever.precision_at_k(X[150:], y[150:], [1, 11]).round(2))
+    >>> learned.precision_at_k(X[150:], y[150:], [11]) > plain.precision_at_k(X[150:], y[150:], [11]) + 0.1
+    array([ True])
+    >>> str(y[151]), learned.retrieve(X[151:152], 3).labels.tolist()
+    ('white', [['white', 'white', 'white']])
     """
 
     def __init__(
@@ -189,7 +191,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ----------
         X : path, sequence of images, or array-like of shape (n_images, n_features)
             A folder with a sub-folder of image files for each class; images (height, width, 3), also of different
-            sizes, or tuples (image, mask); or a table of features.
+            sizes, or tuples (image, mask); paths of image files; or a table of features.
         y : array-like of shape (n_images,), optional
             Labels; those of a folder are the names of the sub-folders.
 
@@ -278,10 +280,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Numbers, distances, labels and paths.
         """
         check_is_fitted(self)
-        distances, indices = self._search(self._queries(X), n_neighbors)
-        labels = None if self.labels_ is None else self.labels_[indices]
-        paths = None if self.paths_ is None else [[self.paths_[i] for i in row] for row in indices]
-        return Hits(indices, distances, labels, paths)
+        return self._hits(*self._search(self._queries(X), n_neighbors))
 
     def precision_at_k(self, X: Any = None, y: ArrayLike | None = None, ks: Iterable[int] = (1, 5, 11)) -> Floats:
         """Return the share of the nearest k images that have the label of the query.
@@ -492,6 +491,11 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             distances[members], indices[members] = near, found
         return distances, indices
 
+    def _hits(self, distances: Floats, indices: Indices) -> Hits:
+        labels = None if self.labels_ is None else self.labels_[indices]
+        paths = None if self.paths_ is None else [[self.paths_[i] for i in row] for row in indices]
+        return Hits(indices, distances, labels, paths)
+
 
 @dataclass(frozen=True)
 class Collection:
@@ -505,7 +509,7 @@ class Collection:
 
 
 def collected(X: Any, y: ArrayLike | None, on_error: str, max_size: int | None) -> Collection:
-    """Return what X is: the images of a folder, shrunk to a size, one image file, images, or a table."""
+    """Return what X is: the images of a folder, shrunk to a size, image files, images, or a table."""
     if isinstance(X, str | PathLike):
         if y is not None:
             raise ValueError("The labels of images in a folder are the names of its sub-folders; leave y out.")
@@ -516,6 +520,8 @@ def collected(X: Any, y: ArrayLike | None, on_error: str, max_size: int | None) 
     labels = None if y is None else column_or_1d(y, warn=True)
     if labels is not None:
         check_consistent_length(X, labels)
+    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], str | PathLike):
+        return Collection([read_image(path) for path in X], True, labels, [Path(path) for path in X])
     return Collection(X, are_images(X), labels)
 
 

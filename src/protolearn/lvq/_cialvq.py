@@ -251,6 +251,8 @@ class CIALVQ(GLVQ):
         check_option("structure", self.structure, tuple(STRUCTURES))
         check_option("localization", self.localization, LOCALIZATIONS)
         check_option("distance", self.distance, ("magnitude", "position"))
+        if not isinstance(self.learn_filters, (bool, np.bool_)):
+            raise ValueError(f"learn_filters={self.learn_filters!r} must be True or False.")
         if self.learn_filters and self.distance != "magnitude":
             raise ValueError("learn_filters=True compares powers; it needs distance='magnitude'.")
 

@@ -125,15 +125,15 @@ def difference_of_gaussians_bank(
 
 
 def _check_lengths(name: str, lengths: Sequence[float]) -> None:
-    if not len(lengths):
-        raise ValueError(f"{name} is empty; give at least one length in pixels.")
+    if not np.size(lengths) or np.ndim(lengths) != 1:
+        raise ValueError(f"{name}={lengths!r} must be a sequence of lengths in pixels, at least one.")
     for length in lengths:
         check_number(name, length, low=0, open_low=True, also=" for each of its entries")
 
 
 def _centred_grid(shape: tuple[int, int]) -> tuple[Floats, Floats]:
     """Return the vertical and horizontal distance of every pixel from the middle one."""
-    if len(shape) != 2:
+    if np.shape(shape) != (2,):
         raise ValueError(f"shape={shape!r} must be a height and a width.")
     for size in shape:
         check_number("shape", size, integer=True, low=1, also=" for height and width")

@@ -44,6 +44,9 @@ class HalfSpectrum:
         if width % 2 == 0:
             columns[-1] = 1.0
         self.counts = np.tile(columns, (height, 1))  # how many of all frequencies each entry stands for
+        rows, places = np.indices(self.counts.shape)
+        self.both = np.flatnonzero(self.counts == 1.0)  # entries whose opposite frequency is stored as well, and where
+        self.opposite = (-rows % height * len(columns) + places).ravel()[self.both]
 
     @property
     def n_frequencies(self) -> int:
@@ -66,9 +69,14 @@ class HalfSpectrum:
         half = ((full + opposite) / 2.0)[..., : self.counts.shape[1]]
         return half.reshape(*half.shape[:-2], -1)
 
-    def symmetric(self, half: Floats) -> Floats:
-        """Return values (..., Q) that are the same for opposite frequencies, where both are stored."""
-        return self.fold(self.unfold(half))
+    def symmetric(self, half: Floats, axis: int = -1, sign: float = 1.0) -> Floats:
+        """Return values that are the same (or opposite) at opposite frequencies, where both are stored.
+
+        It is the projection on what spectra of real pictures may have as real (or imaginary) parts.
+        """
+        out = np.moveaxis(half.copy(), axis, 0)
+        out[self.both] = (out[self.both] + sign * out[self.opposite]) / 2.0
+        return np.moveaxis(out, 0, axis)
 
     def unfold(self, half: Floats) -> Floats:
         """Return symmetric values (..., h, w) for all frequencies."""
@@ -94,6 +102,10 @@ class _Map:
     def start(self) -> Floats:
         """Return the parameters of the mean of the channels."""
         raise NotImplementedError
+
+    def real(self, omegas: Floats) -> Floats:
+        """Return the parameters (s, ...) of the nearest maps that make real intensities; a projection."""
+        return omegas
 
     def lift(self, X: Floats) -> NDArray[Any]:
         """Return the form of patches that `apply` takes: the spectra (n, Q, c) of each channel."""
@@ -163,6 +175,10 @@ class DiagonalMap(_Map):
         omega[0] = weights
         return omega
 
+    def real(self, omegas: Floats) -> Floats:
+        """Return the parameters (s, ...) of the nearest maps that make real intensities; a projection."""
+        return np.stack([self.plane.symmetric(omegas[:, i], 1, sign) for i, sign in enumerate((1.0, -1.0))], axis=1)
+
     def _weights(self, omega: Floats) -> Complex:
         return (omega[0] + 1j * omega[1]) / np.sqrt(self.plane.counts.ravel())[:, None]
 
@@ -196,6 +212,11 @@ class FullMap(_Map):
         pixels = np.eye(h * w).reshape(h * w, h, w)
         spectra = self.plane.forward(pixels).T / c
         return np.concatenate([np.repeat(spectra.real, c, axis=1), np.repeat(spectra.imag, c, axis=1)])
+
+    def real(self, omegas: Floats) -> Floats:
+        """Return the parameters (s, ...) of the nearest maps that make real intensities; a projection."""
+        parts = np.split(omegas, 2, axis=1)
+        return np.concatenate([self.plane.symmetric(part, 1, sign) for part, sign in zip(parts, (1.0, -1.0))], axis=1)
 
     def lift(self, X: Floats) -> NDArray[Any]:
         """Return the patches themselves."""
@@ -316,7 +337,7 @@ class Spectral(Metric):
         spectra = self.map.spectra(x[None])[0]
         grey = np.ones_like(spectra)
         seen = np.abs(self.map.apply(self.map.lift(self.map.patches(grey[None])), omega)[0]) ** 2
-        dark = powers <= 1e-6 * seen * (np.abs(spectra) ** 2).max(axis=1)
+        dark = powers <= seen * np.maximum(1e-6 * (np.abs(spectra) ** 2).max(axis=1), 1e-24 * (x**2).sum())
         spectra = np.where(dark[:, None], grey, spectra)
         factors = wanted / np.maximum(self.gains * np.where(dark, seen, powers), TINY)
         factors[wanted <= 0.0] = 0.0
@@ -342,21 +363,24 @@ class Spectral(Metric):
         return D, pullback
 
     def normalise(self, theta: Theta) -> Theta:
-        """Give learned filters the size of the given ones: their size is a matter of Omega."""
+        """Keep maps real, and give learned filters the size of the given ones: their size is a matter of Omega."""
+        omega = self.map.real(theta[0])
         if not self.learn_filters:
-            return theta
-        omega, filters = theta
+            return (omega,)
+        filters = self.map.plane.symmetric(theta[1])
         return omega, filters * (self._filter_norm / _lengths(filters))
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
         """Turn derivatives by the normalised parameters into derivatives by theta."""
+        to_omega = self.map.real(slopes[0])
         if not self.learn_filters:
-            return slopes
-        filters = theta[1]
+            return (to_omega,)
+        filters = self.map.plane.symmetric(theta[1])
         length = _lengths(filters)
         unit = filters / length
         along = (slopes[1] * unit).sum(axis=1, keepdims=True)
-        return slopes[0], (slopes[1] - along * unit) * (self._filter_norm / length)
+        to_filters = (slopes[1] - along * unit) * (self._filter_norm / length)
+        return to_omega, self.map.plane.symmetric(to_filters)
 
     @property
     def _filter_norm(self) -> float:
@@ -388,7 +412,7 @@ class _Cell:
         filters: Floats | None = None,
     ) -> None:
         self.metric, self.lifted, self.omega, self.filters, self.members = metric, lifted, omega, filters, members
-        self.W = W[members]
+        self.W = W[members] if filters is None else metric.map.plane.symmetric(W[members])
         self.spectra = metric.map.apply(lifted, omega)
         self.gains = metric.gains if filters is None else filters**2
         self.values = metric._values(self.spectra, self.gains)
@@ -418,7 +442,7 @@ class _Cell:
         if self.filters is not None:
             powers = spectra.real**2 + spectra.imag**2
             to_filters = 2.0 * self.filters * np.einsum("ij,ij->j", to_values, powers)  # Bunte 2011, eq. 5.9
-            return 2.0 * self.W * to_targets, (to_omega, to_filters)
+            return metric.map.plane.symmetric(2.0 * self.W * to_targets), (to_omega, to_filters)
         slopes = metric._pull_values(self.prototype_spectra, self.gains, to_targets)
         to_omega += metric.map.pull_parameters(self.lifted_prototypes, slopes)
         return metric.map.pull_patches(self.omega, slopes), (to_omega,)

@@ -60,6 +60,7 @@ def plot_retrieval_rates(rates: Any, *, ax: Axes | None = None) -> Axes:
         ax.plot(
             curve.ks, curve.rates, color=colour, linewidth=1.6, marker="." if len(curve.ks) < 30 else "", label=name
         )
+    ax.margins(x=0.02)  # there is no k = 0
     ax.xaxis.set_major_locator(whole_numbers())
     ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.set(xlabel="number of results k", ylabel="results of the class of the query")

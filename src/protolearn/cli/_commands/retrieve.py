@@ -89,7 +89,7 @@ def query(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import contact_sheet
-        from protolearn.applications._image_files import read_image, read_mask
+        from protolearn.applications._image_files import read_image
         from protolearn.applications._index_file import read_index
         from protolearn.cli._commands.demo import as_rich
 
@@ -97,30 +97,25 @@ def query(
             raise ValueError(f"There is no index {index}; make one with: protolearn retrieve index FOLDER")
         retriever = read_index(index)
         pixels = read_image(image)
-        beside = image.with_name(f"{image.stem}_mask.png")
-        region = read_mask(mask or beside) if mask or beside.exists() else None
-        hits, known = _search(retriever, image, (pixels, region), k)
+        hits, known = _search(retriever, image, pixels, mask, k)
         wanted = known if label is None else label
         console.print(as_rich(_hits(str(image), hits)))
         output.write_bytes(contact_sheet([pixels], hits, labels=None if wanted is None else [wanted]))
         console.print(f"\nPicture of the results: {output}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _search(retriever: ImageRetriever, image: Path, pair: tuple[Any, Any], k: int) -> tuple[Hits, str | None]:
-    """Return what was found, without the image itself, and its label if it is in the index."""
+def _search(retriever: ImageRetriever, image: Path, pixels: Any, mask: Path | None, k: int) -> tuple[Hits, str | None]:
+    """Return what was found; for an image of the index, without itself, and its label."""
     import numpy as np
 
-    from protolearn.applications import Hits
+    from protolearn.applications._image_files import read_mask
 
-    own = [number for number, path in enumerate(retriever.paths_ or []) if path == image.resolve()]
-    if not own or retriever.labels_ is None:
-        return retriever.retrieve([pair], k), None
-    hits = retriever.retrieve([pair], k + 1)
-    kept = np.flatnonzero(hits.indices[0] != own[0])[:k]
-    assert hits.labels is not None
-    assert hits.paths is not None
-    parts = hits.indices[:, kept], hits.distances[:, kept], hits.labels[:, kept], [[hits.paths[0][i] for i in kept]]
-    return Hits(*parts), str(retriever.labels_[own[0]])
+    own = np.flatnonzero([path == image.resolve() for path in retriever.paths_ or []])
+    if len(own) and mask is None and retriever.labels_ is not None:
+        return retriever._hits(*retriever._search(retriever.vectors_[own], k, own)), str(retriever.labels_[own[0]])
+    beside = image.with_name(f"{image.stem}_mask.png")
+    region = read_mask(mask or beside) if mask or beside.exists() else None
+    return retriever.retrieve([(pixels, region)], k), None
 
 
 def _classes(caption: str, retriever: ImageRetriever) -> Table:

@@ -1,0 +1,126 @@
+"""
+Textures in colour
+==================
+
+Filters find patterns in grey pictures. Colour usually becomes grey by fixed weights, made for the eye and not for the
+task. ``CIALVQ`` learns how colour becomes intensity, together with typical patches of each class.
+"""
+
+# %%
+# Patches of pictures
+# -------------------
+# Five classes of textures, twelve pictures of each, all with colours, scale and light of their own. Eight of each are
+# trained on, in patches of 11 × 11 pixels. The other four are never seen: what counts is whether their patches are
+# recognised.
+
+import matplotlib.pyplot as plt
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from skimage.data import immunohistochemistry
+
+from protolearn import CIALVQ
+from protolearn.applications import grey_texture_classifier
+from protolearn.datasets import load_picture_textures, make_color_textures, texture_protocol
+from protolearn.plotting import plot_color_filters
+
+SIZE = 11
+pictures, classes = make_color_textures(12, size=64, random_state=0)
+parts = texture_protocol(pictures, classes, size=SIZE, n_train=16, n_test=10, n_unseen=25, random_state=0)
+
+
+def draw(ax, pixels, **look):
+    ax.imshow(pixels, **look)
+    ax.set(xticks=[], yticks=[])
+
+
+names = classes[::12]
+figure, axes = plt.subplots(4, 5, figsize=(7, 5.8), layout="constrained")
+for column, name in zip(axes.T, names):
+    mine = np.flatnonzero(classes == name)
+    learned, unseen = np.setdiff1d(mine, parts.unseen), np.intersect1d(mine, parts.unseen)
+    for ax, picture in zip(column, pictures[[learned[0], unseen[0], unseen[1]]]):
+        draw(ax, picture)
+    patches = parts.X_train[parts.y_train == name][::40][:3]
+    draw(column[3], np.pad(patches, ((0, 0), (0, 0), (1, 1), (0, 0)), constant_values=1.0).swapaxes(0, 1).reshape(SIZE, -1, 3))
+    column[0].set_title(name)
+for ax, text in zip(axes[:, 0], ("trained on", "unseen", "unseen", "patches")):
+    ax.set_ylabel(text)
+
+# %%
+# Errors
+# ------
+# The usual way is a grey patch, a bank of Gabor filters and the nearest training patch. Against that, three kinds of
+# maps from colour to intensity, each learned for every class: one weight for each colour, a filter for each colour, or
+# any linear map.
+
+models = {
+    "grey, 1-NN": grey_texture_classifier(),
+    "weights of colours": CIALVQ(structure="color", max_iter=50, random_state=0),
+    "filters of colours": CIALVQ(structure="diagonal", max_iter=50, random_state=0),
+    "any map": CIALVQ(structure="full", max_iter=100, random_state=0),
+}
+kinds = ("train", "test", "unseen")
+errors = {}
+for name, model in models.items():
+    model.fit(parts.X_train, parts.y_train)
+    errors[name] = [1 - model.score(getattr(parts, f"X_{kind}"), getattr(parts, f"y_{kind}")) for kind in kinds]
+
+figure, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
+places = np.arange(len(models))
+labels = ("patches trained on", "other patches of the same pictures", "patches of unseen pictures")
+for shift, label, colour, values in zip((-0.27, 0, 0.27), labels, ("#c6dbef", "#6baed6", "#08519c"), zip(*errors.values())):
+    bars = ax.bar(places + shift, values, 0.25, color=colour, label=label)
+    ax.bar_label(bars, [f"{value:.1%}" for value in values], fontsize="small", padding=1)
+ax.set_xticks(places, models)
+ax.set(ylabel="error", yticks=[])
+ax.spines[["top", "right", "left"]].set_visible(False)
+ax.legend(frameon=False)
+
+# %%
+# Patches that are trained on say nothing about the nearest neighbour, which finds them again; and those of the same
+# pictures say too little, because they share its colours.
+#
+# Reading it
+# ----------
+# The filter of a class is what map and Gabor filters do together, at each place of a patch; where it is grey, nothing is
+# added. Prototypes are patches, too, drawn here in the range of their own colours, and their powers tell which waves
+# they contain: those of low frequency are in the middle.
+
+plot_color_filters(models["filters of colours"], n_prototypes=3)
+
+# %%
+# Moved patterns
+# --------------
+# Powers do not tell where a wave starts. A patch that moves, and comes in again at the other side, keeps its distance to
+# every prototype, unless the map looks at places.
+
+moved = np.roll(parts.X_unseen, (4, 3), axis=(1, 2))
+for name, model in models.items():
+    same = model.predict(moved) == model.predict(parts.X_unseen)
+    print(f"{name}: {np.mean(~same):.1%} of the moved patches change their class")
+
+# %%
+# Glands
+# ------
+# The same on a photograph: tissue under a microscope, stained brown where there are glands. Six small tiles of glands and
+# six of the tissue between them were cut from it; that is all the classifiers know. Then every patch of the picture is
+# classified.
+
+tiles, kinds = load_picture_textures()
+tissue = np.isin(kinds, ["gland", "stroma"])
+parts = texture_protocol(tiles[tissue], kinds[tissue], size=SIZE, n_train=60, random_state=0)
+photograph = immunohistochemistry() / 255
+windows = np.moveaxis(sliding_window_view(photograph, (SIZE, SIZE), axis=(0, 1))[::4, ::4], 2, -1)
+
+figure, axes = plt.subplots(1, 3, figsize=(10, 3.8), layout="constrained")
+draw(axes[0], photograph)
+axes[0].set_title("photograph")
+for ax, name, model in zip(axes[1:], ("grey, 1-NN", "CIALVQ"), (grey_texture_classifier(), CIALVQ(max_iter=50, random_state=0))):
+    model.fit(parts.X_train, parts.y_train)
+    found = model.predict(windows.reshape(-1, SIZE, SIZE, 3)).reshape(windows.shape[:2])
+    middle = photograph[SIZE // 2 :: 4, SIZE // 2 :: 4][: len(found), : found.shape[1]]
+    draw(ax, np.where((found == "gland")[..., None], middle, 0.15 * middle + 0.85))
+    ax.set_title(f"{name}: error on other tiles {1 - model.score(parts.X_unseen, parts.y_unseen):.1%}")
+
+plt.show()
+# sphinx_gallery_thumbnail_number = 3
