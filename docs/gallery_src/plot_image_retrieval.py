@@ -91,8 +91,9 @@ ax.figure.set_size_inches(7, 4)
 # Which colours count
 # -------------------
 # The metric is a matrix with three rows, each a new feature that weighs the six colours. Bars are means over the ten
-# runs of the cross-validation, lines their standard deviation. What counts is the lesion, with some of the skin
-# subtracted: its weights are small, and mostly of the opposite sign.
+# runs of the cross-validation, lines their standard deviation, which is large where two directions are turned against
+# each other from run to run; distances hardly change by that. What counts is the lesion, with some of the skin
+# subtracted: the weights of the skin are small, and mostly of the opposite sign.
 
 learned_rates = rates["learned metric"]
 deviation = learned_rates.transforms[0].std(axis=0)
