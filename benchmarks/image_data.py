@@ -18,11 +18,12 @@ SMALL, GRAIN = 64, 3.0  # size of pictures before they are enlarged, and the noi
 def features(n_images: int, n_features: int) -> Labelled:
     """Return features of images that differ in three hidden directions by class, and more in all others by chance."""
     rng = np.random.default_rng(0)
+    centres = 2.0 * rng.standard_normal((N_CLASSES, INFORMATIVE))
+    turn, _ = np.linalg.qr(rng.standard_normal((n_features, n_features)))
     y = rng.integers(N_CLASSES, size=n_images)
     X = rng.standard_normal((n_images, n_features))
     X[:, INFORMATIVE:] *= NUISANCE
-    X[:, :INFORMATIVE] += 2.0 * rng.standard_normal((N_CLASSES, INFORMATIVE))[y]
-    turn, _ = np.linalg.qr(rng.standard_normal((n_features, n_features)))
+    X[:, :INFORMATIVE] += centres[y]
     return X @ turn, y
 
 
@@ -43,13 +44,13 @@ def skin(n_images: int, size: int) -> Pictures:
     """Return pictures of skin lesions with masks, enlarged, and grainy as photographs are."""
     from protolearn.datasets import make_lesion_images
 
-    counts = np.bincount(np.arange(n_images) % N_CLASSES, minlength=N_CLASSES)
+    counts = [len(range(first, n_images, N_CLASSES)) for first in range(N_CLASSES)]
     images, masks, _ = make_lesion_images(counts, size=SMALL, random_state=0)
-    images, masks = (array.repeat(size // SMALL, axis=1).repeat(size // SMALL, axis=2) for array in (images, masks))
+    large, inside = (array.repeat(size // SMALL, axis=1).repeat(size // SMALL, axis=2) for array in (images, masks))
     rng = np.random.default_rng(0)
-    for image in images:
+    for image in large:
         image[:] = np.clip(image + GRAIN * rng.standard_normal(image.shape), 0, 255).round()
-    return images, masks
+    return large, inside
 
 
 def noise(n_images: int, size: int) -> Pictures:

@@ -1,4 +1,4 @@
-"""The order of the gallery: maps, with shapes, of dissimilarities; views, and maps to them; classifiers."""
+"""The order of the gallery: maps, with shapes, of dissimilarities; views, and maps to them; classifiers; images."""
 
 ORDER = (
     *("wine_map", "lattices", "gas_graph", "magnification", "stream", "reject", "customise"),
@@ -7,6 +7,7 @@ ORDER = (
     *("views_digits", "views_strings", "views_divergences"),
     *("maps_roll", "maps_digits", "maps_supervised", "maps_texture"),
     *("lvq_cancer", "lvq_digits", "lvq_local", "lvq_rank", "lvq_missing", "lvq_metric"),
+    *("image_retrieval", "color_textures"),
 )
 
 

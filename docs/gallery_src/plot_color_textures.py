@@ -84,17 +84,17 @@ ax.legend(frameon=False)
 #
 # Reading it
 # ----------
-# The filter of a class is what map and Gabor filters do together, at each place of a patch; where it is grey, nothing is
-# added. Prototypes are patches, too, drawn here in the range of their own colours, and their powers tell which waves
-# they contain: those of low frequency are in the middle.
+# The filter of a class is what its map and the Gabor filters do together; where it is grey, it has no weight.
+# Prototypes are patches, too, drawn here in the range of their own colours, and their powers tell which waves they
+# contain, the longest in the middle. Colours of prototypes need not be natural: the map may not look at some of them.
 
 plot_color_filters(models["filters of colours"], n_prototypes=3)
 
 # %%
 # Moved patterns
 # --------------
-# Powers do not tell where a wave starts. A patch that moves, and comes in again at the other side, keeps its distance to
-# every prototype, unless the map looks at places.
+# Powers do not tell where a wave starts. A pattern that moves, and comes in again at the other side of the patch, keeps
+# its distance to every prototype, unless the map looks at places.
 
 moved = np.roll(parts.X_unseen, (4, 3), axis=(1, 2))
 for name, model in models.items():
@@ -104,9 +104,9 @@ for name, model in models.items():
 # %%
 # Glands
 # ------
-# The same on a photograph: tissue under a microscope, stained brown where there are glands. Six small tiles of glands and
-# six of the tissue between them were cut from it; that is all the classifiers know. Then every patch of the picture is
-# classified.
+# The same on a photograph: tissue under a microscope, stained brown where there are glands. Six small tiles of glands
+# were cut from it, and six of the tissue between them. Four of each are all that the classifiers know; then they look
+# at every fourth place of the picture, along and across.
 
 tiles, kinds = load_picture_textures()
 tissue = np.isin(kinds, ["gland", "stroma"])

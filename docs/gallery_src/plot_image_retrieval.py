@@ -10,8 +10,8 @@ labelled images finds more of the same kind than colours as they are.
 # Lesions
 # -------
 # 211 pictures in four classes, made by a program, each with a mask that tells what is lesion and what is healthy skin.
-# A picture becomes six numbers: the mean colour outside and inside of the mask, in CIE Lab. The skin has a colour of its
-# own, which shines through.
+# A picture becomes six numbers: the mean colour outside and inside of the mask, in CIE Lab. The colour of a lesion also
+# depends on that of the skin, which shines through.
 
 from io import BytesIO
 

@@ -37,7 +37,6 @@ each_metric = pytest.mark.parametrize("metric", METRICS)
 @parametrize_with_checks(
     [
         ImageRetriever(),
-        ImageRetriever("euclidean", scale=False),
         ImageRetriever("local", local_map="centered"),
         ImageRetriever(PCA(1)),
     ]
@@ -711,7 +710,7 @@ def test_the_sheet_shows_queries_and_results_in_order():
     assert framed == [False, True, False, False, True, True]
 
 
-@pytest.mark.parametrize(("n_queries", "k"), [(1, 1), (1, 11), (20, 11)])
+@pytest.mark.parametrize(("n_queries", "k"), [(1, 1), (1, 11), (20, 3)])
 def test_sheets_of_many_sizes(n_queries, k):
     hits = Hits(
         np.zeros((n_queries, k), int), np.zeros((n_queries, k)), np.full((n_queries, k), "a $ long_name of $ it")

@@ -93,8 +93,10 @@ def random_map(structure, shape, rng):
 
 
 def random_kernels(shape, rng, n=3, is_complex=False):
+    """Return kernels whose joint response has a mean square of one, the unit in which distances are measured."""
     kernels = rng.normal(size=(n, *shape[:2]))
-    return kernels + 1j * rng.normal(size=kernels.shape) if is_complex else kernels
+    kernels = kernels + 1j * rng.normal(size=kernels.shape) if is_complex else kernels
+    return kernels / np.sqrt(np.mean(np.abs(sum(filter_spectrum(kernel) for kernel in kernels)) ** 2))
 
 
 def metric_of(shape, kernels, structure, localization="class", variant=("magnitude", False)):
@@ -195,8 +197,8 @@ def test_distances_with_learned_filters(structure, localization, shape, rng):
     counts = multiplicities(h, w)
     for (i, p), d in np.ndenumerate(D):
         slot = SLOTS[localization][p]
-        gains = mirrored(theta[1][slot] * counts**0.25, h, w)
-        powers = mirrored(W[p] ** 2 / counts**0.5, h, w)
+        gains = mirrored(theta[1][slot] / counts**0.5, h, w)
+        powers = mirrored(W[p] ** 2 / counts, h, w)
         z = omegas[slot] @ full_spectrum(X[i].reshape(shape))
         assert d == pytest.approx(((np.abs(z * gains) ** 2 - powers) ** 2).sum(), rel=1e-9)
 
@@ -209,7 +211,7 @@ def test_filters_to_be_learned_start_as_the_given_ones(structure, rng):
     X, W = rng.normal(size=(4, 60)), rng.normal(size=(5, 60))
     start = fixed.start(60, CLASSES, np.random.RandomState(0))
     more = learned.start(60, CLASSES, np.random.RandomState(0))
-    roots = np.sqrt(learned.describe(W, *(part[0] for part in more)))
+    roots = learned.roots(learned.describe(W, *(part[0] for part in more)))
     assert np.array_equal(more[0], start[0])
     expected = fixed.measure(X, W, CLASSES, start)[0]
     assert np.allclose(learned.measure(X, roots, CLASSES, more)[0], expected, rtol=1e-10)
@@ -252,6 +254,18 @@ def test_only_the_sum_of_the_filters_counts(structure, variant, rng):
         assert np.allclose(D_other, D, rtol=1e-12)
         assert np.allclose(dW_other, dW, rtol=1e-9, atol=1e-9 * np.abs(dW).max())
         assert all(np.allclose(a, b, rtol=1e-9, atol=1e-9 * np.abs(b).max()) for a, b in zip(slopes_other, slopes))
+
+
+def test_distances_are_in_units_of_the_filters(rng):
+    shape = (5, 4, 3)
+    kernels = random_kernels(shape, rng)
+    for variant in VARIANTS:
+        metric, larger = (metric_of(shape, bank, "diagonal", variant=variant) for bank in (kernels, 70 * kernels))
+        W, theta, _ = random_state(metric, rng)
+        X = rng.normal(size=(6, 60))
+        assert larger.unit == pytest.approx(70.0)
+        D = metric.measure(X, W, CLASSES, metric.normalise(theta))[0]
+        assert np.allclose(larger.measure(X, W, CLASSES, larger.normalise(theta))[0], D, rtol=1e-10)
 
 
 def test_no_filter_is_a_filter_that_changes_nothing(rng):
@@ -427,8 +441,8 @@ def test_gradient_with_learned_filters_is_the_complex_one_of_the_source(structur
     problem, W, theta, omegas = problem_of(metric, "identity")
     theta = metric.normalise(theta)
     counts = multiplicities(h, w)
-    gains = [mirrored(f * counts**0.25, h, w) for f in theta[1]]
-    powers = [mirrored(q**2 / counts**0.5, h, w) for q in W]
+    gains = [mirrored(f / counts**0.5, h, w) for f in theta[1]]
+    powers = [mirrored(q**2 / counts, h, w) for q in W]
     by_w, by_F = np.zeros((len(W), M)), np.zeros((len(W), M))
     by_omega = np.zeros((len(W), *omegas[0].shape), complex)
     for x, label, u in zip(problem.X, problem.y, problem.u / problem.u.sum()):
@@ -444,9 +458,9 @@ def test_gradient_with_learned_filters_is_the_complex_one_of_the_source(structur
     def collected(full):  # each stored frequency stands for itself and its opposite
         return counts * full.reshape(len(full), h, w)[..., : w // 2 + 1].reshape(len(full), -1)
 
-    expected = collected(by_w) * 2 * W / counts**0.5
+    expected = collected(by_w) * 2 * W / counts
     assert np.allclose(ours_W, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max())
-    free = collected(by_F) * counts**0.25
+    free = collected(by_F) / counts**0.5
     unit = theta[1] / np.linalg.norm(theta[1], axis=1, keepdims=True)
     expected = free - unit * (unit * free).sum(axis=1, keepdims=True)  # along the sphere of filters of one size
     assert np.allclose(ours_filters, expected, rtol=1e-9, atol=1e-11 * np.abs(expected).max())
@@ -522,6 +536,20 @@ def test_size_of_everything_is_a_factor_on_the_distance(rng):
         X = rng.normal(size=(3, 40))
         D = metric.measure(X, W, CLASSES, theta)[0]
         assert np.allclose(metric.measure(255 * X, 255 * W, CLASSES, theta)[0], 255.0**power * D, rtol=1e-10)
+
+
+def test_usual_weights_of_colours_give_the_distance_of_grey_patches(rng):
+    weights = np.array([0.2989, 0.587, 0.114])
+    kernels = random_kernels((5, 6, 3), rng)
+    X, W = rng.random((4, 5, 6, 3)), rng.random((5, 5, 6, 3))
+    color = metric_of((5, 6, 3), kernels, "color", "global")
+    grey = metric_of((5, 6, 1), kernels, "color", "global")
+    D = color.measure(X.reshape(4, -1), W.reshape(5, -1), CLASSES, (weights[None],))[0]
+    expected = grey.measure((X @ weights).reshape(4, -1), (W @ weights).reshape(5, -1), CLASSES, (np.ones((1, 1)),))[0]
+    assert np.allclose(D, expected, rtol=1e-10)
+    S = sum(filter_spectrum(kernel) for kernel in kernels).reshape(5, 6)
+    powers = [np.abs(np.fft.fft2(Z @ weights, norm="ortho") * S) ** 2 for Z in (X, W)]
+    assert D[2, 3] == pytest.approx(((powers[0][2] - powers[1][3]) ** 2).sum(), rel=1e-10)
 
 
 # Filters in space

@@ -22,7 +22,8 @@ LEAD = (
     "are alike next to each other. You can read it like the map of a country: regions, borders, and the way from "
     "one place to another. This page trains such maps on small data sets and shows how to read them; "
     "later chapters learn the distance as well, for classifiers that give their reasons, and the shape of prototypes, "
-    "map words, which have no coordinates at all, show every sample in a view, and learn maps to such views."
+    "map words, which have no coordinates at all, show every sample in a view, learn maps to such views, and find "
+    "similar images."
 )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,7 @@ from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities._geometry import checked
 from protolearn.maps._base import refuse_large, refuse_overflow
 
-__all__ = ["Embedding", "Samples", "check_square", "power_of_two", "vector_samples"]
+__all__ = ["Embedding", "Samples", "View", "check_square", "power_of_two", "vector_samples"]
 
 Floats = NDArray[np.float64]
 
@@ -45,7 +45,38 @@ class Samples:
         return squareform(pdist(self.vectors, "sqeuclidean")) if self.squares is None else self.squares
 
 
-class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class View(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
+    """What all views share: the positions of the samples, ``embedding_``."""
+
+    embedding_: Any
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
+        """Fit, and return the positions of the samples.
+
+        Parameters
+        ----------
+        X : array-like or list of objects
+            Samples, as for ``fit``.
+        y : array-like, optional
+            Classes, as for ``fit``.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, n_components)
+            ``embedding_``.
+        """
+        return self.fit(X, y).embedding_
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Arrange the samples."""
+        raise NotImplementedError
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.embedding_.shape[1]
+
+
+class Embedding(View, BaseEstimator):
     """Base of all embeddings without a map for new samples: reads samples and hands out their positions."""
 
     metric: Any
@@ -53,23 +84,6 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     symmetrize: str
     verbose: int
     embedding_: Floats
-
-    def fit_transform(self, X: Any, y: None = None) -> Floats:
-        """Arrange the samples and return their positions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
-            Samples, or their dissimilarities, see ``metric``.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        positions : ndarray of shape (n_samples, n_components)
-            ``embedding_``.
-        """
-        return self.fit(X).embedding_
 
     def __sklearn_tags__(self) -> Tags:
         """Say whether ``X`` is a matrix of pairs."""
@@ -79,10 +93,6 @@ class Embedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         tags.input_tags.positive_only = self._pairwise and not self.squared
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
 
     @property
     def _pairwise(self) -> bool:

@@ -8,12 +8,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.embedding._base import View
 from protolearn.embedding._gluing import chart_groups, coordinated, glued, isometric
 from protolearn.embedding.charts import charts_of, fitted_model
 from protolearn.lvq._base import LVQClassifier
@@ -30,7 +31,7 @@ THINNEST = 1e-3  # variance of a default chart across its plane, relative to its
 GAP = 0.1  # between components that are shown side by side, relative to the widest
 
 
-class Charting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class Charting(View, BaseEstimator):
     r"""Manifold charting: glues the local views of a map to one view, with a map for new samples and a way back.
 
     Each prototype k of a local model sees samples in linear coordinates :math:`z_k(x)` of its own, with a share
@@ -210,23 +211,6 @@ class Charting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
                 setattr(self, name, value)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> NDArray[Any]:
-        """Find charts, glue them, and return the positions of the samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples.
-        y : array-like of shape (n_samples,), optional
-            Classes, for a local model that is a classifier.
-
-        Returns
-        -------
-        positions : ndarray of shape (n_samples, n_components)
-            ``embedding_``.
-        """
-        return self.fit(X, y).embedding_
-
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place samples in the view.
 
@@ -272,10 +256,6 @@ class Charting(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator)
         inner = getattr(self.local_model, "__sklearn_tags__", None)
         tags.target_tags.required = bool(inner and inner().target_tags.required)
         return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.weights_.shape[1]
 
     def _check_parameters(self) -> None:
         check_number("n_components", self.n_components, integer=True, low=1)

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
 from protolearn.core.validation import check_number, check_option, undone_on_error
-from protolearn.embedding._base import Embedding
+from protolearn.embedding._base import Embedding, View
 from protolearn.embedding._local_weights import locally_linear, reconstruction_weights
 from protolearn.embedding._neighbors import nearest_in_matrix
 from protolearn.embedding._sne import TSNE
@@ -24,7 +24,7 @@ from protolearn.lvq import LGMLVQ
 __all__ = ["DiscriminativeEmbedding"]
 
 
-class DiscriminativeEmbedding(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin, BaseEstimator):
+class DiscriminativeEmbedding(View, MetaEstimatorMixin, BaseEstimator):
     """A supervised view: the classifier says how far samples are from each other, the embedding arranges them.
 
     A classifier is fitted first. Distances of samples in its learned metric, see
@@ -129,32 +129,11 @@ class DiscriminativeEmbedding(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixi
             self.embedding_ = arranged(self.embedding_estimator_, fields)
         return self
 
-    def fit_transform(self, X: Any, y: ArrayLike | None = None) -> NDArray[Any]:
-        """Fit the classifier, then the embedding, and return the positions.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Samples, without missing values.
-        y : array-like of shape (n_samples,)
-            Their classes, at least two. Not needed for a classifier that is fitted already.
-
-        Returns
-        -------
-        positions : ndarray of shape (n_samples, n_components)
-            ``embedding_``.
-        """
-        return self.fit(X, y).embedding_
-
     def __sklearn_tags__(self) -> Tags:
         """Say that classes are needed."""
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
 
     def _chosen_embedding(self, n_samples: int) -> Any:
         """Return an embedding to be fitted."""

@@ -205,23 +205,6 @@ class MappedEmbedding(Embedding):
             raise KeyboardInterrupt
         return self
 
-    def fit_transform(self, X: Any, y: ArrayLike | None = None) -> NDArray[Any]:
-        """Train the mapping and return the positions of the samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
-            Samples, or their dissimilarities, see ``metric``.
-        y : array-like of shape (n_samples,), optional
-            Classes, for charts of a classifier.
-
-        Returns
-        -------
-        positions : ndarray of shape (n_samples, n_components)
-            ``embedding_``.
-        """
-        return self.fit(X, y).embedding_
-
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place samples in the view.
 

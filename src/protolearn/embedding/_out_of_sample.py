@@ -6,14 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin, clone
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.validation import undone_on_error
 from protolearn.dissimilarities._geometry import checked
 from protolearn.embedding import costs
-from protolearn.embedding._base import LEAST_SAMPLES, Samples, power_of_two, vector_samples
+from protolearn.embedding._base import LEAST_SAMPLES, Samples, View, power_of_two, vector_samples
 from protolearn.embedding._placing import Placing
 from protolearn.embedding.costs import Cost, get_cost
 from protolearn.embedding.divergences import get_divergence
@@ -25,7 +25,7 @@ GRAPHS = {"Isomap": "isomap", "LocallyLinearEmbedding": "lle", "SpectralEmbeddin
 KNOWN = ("SNE", "TSNE", "MappedEmbedding", "MDS", "ClassicalMDS", *GRAPHS)
 
 
-class OutOfSample(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, TransformerMixin, BaseEstimator):
+class OutOfSample(View, MetaEstimatorMixin, BaseEstimator):
     """Places new samples into a view that has no map: each goes where it costs least, while all others rest.
 
     Parameters
@@ -109,23 +109,6 @@ class OutOfSample(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, Transform
             self._placing = Placing(self.cost_, samples, positions, unit, self._squared, self.n_jobs)
         return self
 
-    def fit_transform(self, X: ArrayLike, y: ArrayLike | None = None) -> NDArray[Any]:
-        """Fit the embedding and return the positions of the samples.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
-            Samples, or their dissimilarities if the embedding takes these.
-        y : array-like, optional
-            Handed to the embedding.
-
-        Returns
-        -------
-        positions : ndarray of shape (n_samples, n_components)
-            ``embedding_``.
-        """
-        return self.fit(X, y).embedding_
-
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place samples in the view.
 
@@ -154,10 +137,6 @@ class OutOfSample(ClassNamePrefixFeaturesOutMixin, MetaEstimatorMixin, Transform
         tags.target_tags.required = inner.target_tags.required
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-    @property
-    def _n_features_out(self) -> int:
-        return self.embedding_.shape[1]
 
     @property
     def _squared(self) -> bool:

@@ -21,7 +21,7 @@ from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
 from protolearn.lvq.relevance import LOCALIZATIONS, Metric, Theta
 from protolearn.lvq.solvers import Solver
 from protolearn.lvq.spectral import STRUCTURES, Spectral
-from protolearn.lvq.start import Frame, first_prototypes
+from protolearn.lvq.start import Frame, first_prototypes, natural_frame
 
 __all__ = ["CIALVQ"]
 
@@ -71,7 +71,8 @@ class CIALVQ(GLVQ):
     patch_shape_ : tuple of int
         Height, width and number of channels.
     prototypes_ : ndarray of shape (k, height * width * channels)
-        The prototypes, as flattened patches; with ``learn_filters``, roots of half of a power spectrum.
+        The prototypes, as flattened patches; with ``learn_filters``, a form of their powers, see
+        ``prototype_powers_``.
     prototype_labels_ : ndarray of shape (k,)
         Their classes.
     prototype_patches_ : ndarray of shape (k, height, width, channels)
@@ -196,7 +197,7 @@ class CIALVQ(GLVQ):
         """Power of each prototype at each frequency."""
         plane = self._metric.map.plane
         if self._metric.learn_filters:
-            return plane.unfold(self.prototypes_**2 / np.sqrt(plane.counts.ravel()))
+            return plane.unfold((self._metric.unit * self.prototypes_) ** 2 / plane.counts.ravel())
         slots = self._metric.slots(self._codes)
         return self.powers(self.prototypes_)[np.arange(len(slots)), slots]
 
@@ -239,7 +240,7 @@ class CIALVQ(GLVQ):
         if not self._metric.learn_filters:
             return np.broadcast_to(np.abs(self._metric.response), (len(self._theta[0]), *self.patch_shape_[:2]))
         plane = self._metric.map.plane
-        return plane.unfold(np.abs(self._theta[1]) * plane.counts.ravel() ** 0.25)
+        return plane.unfold(self._metric.unit * np.abs(self._theta[1]) / np.sqrt(plane.counts.ravel()))
 
     def _map_kernels(self) -> Floats:
         return np.stack([self._metric.map.kernels(omega) for omega in self._theta[0]])
@@ -258,6 +259,8 @@ class CIALVQ(GLVQ):
 
     def _check_training(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Floats, NDArray[Any]]:
         table, shape = _as_table(X)
+        if not reset:
+            self._refuse_shape(shape)
         samples, labels = super()._check_training(table, y, reset)
         if samples.any() and not SMALLEST < np.abs(samples).max() < LARGEST:
             raise ValueError(
@@ -266,7 +269,6 @@ class CIALVQ(GLVQ):
             )
         if reset:
             self.patch_shape_ = self._found_shape(shape, samples.shape[1])
-        self._refuse_shape(shape)
         return samples, labels
 
     def _check_new(self, X: ArrayLike) -> NDArray[Any]:
@@ -314,10 +316,10 @@ class CIALVQ(GLVQ):
             return patches
         metric = self._spectral()
         theta = metric.start(self.n_features_in_, self._codes, np.random.RandomState(0))
-        return np.sqrt(metric.describe(patches, *(part[0] for part in theta)))
+        return metric.roots(metric.describe(patches, *(part[0] for part in theta)))
 
     def _frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
-        scale = float(np.sqrt(u @ (X**2).mean(axis=1) / u.sum())) or 1.0 if rescales else 1.0
+        scale = natural_frame(X, u, False).scale if rescales else 1.0
         return Frame(np.zeros(1), scale)
 
     def _default_iterations(self, solver: Solver) -> int:
@@ -380,8 +382,15 @@ class CIALVQ(GLVQ):
             centres = metric.map.plane.symmetric(np.maximum(centres, 0.0))
             for p, centre in zip(members, centres):
                 nearest = ((values - centre) ** 2).sum(axis=1).argmin()
-                W[p] = np.sqrt(centre) if self.learn_filters else metric.repainted(patches[nearest], centre, parts[0])
+                if self.learn_filters:
+                    W[p] = metric.roots(centre)
+                else:
+                    W[p] = metric.repainted(patches[nearest], centre, parts[0])
         return W
+
+    def _measure(self, X: NDArray[Any]) -> Floats:
+        """Return the distances of a chunk of patches, in the units of patches and filters."""
+        return super()._measure(X) * self._metric.unit ** (2 if self._metric.distance == "position" else 4)
 
 
 def _as_table(X: Any, name: str = "X") -> tuple[Any, tuple[int, ...] | None]:

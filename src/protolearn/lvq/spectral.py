@@ -255,7 +255,8 @@ class Spectral(Metric):
     """Distance of spectra: a learned map to one intensity, a bank of filters, and powers (or amplitudes) compared.
 
     ``d(x, w) = sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2`` with ``r(v) = S o F Omega v``, where S is the sum of the spectra of
-    the filters and m runs over all frequencies; with ``distance="position"`` it is ``|r(x) - r(w)|^2``.
+    the filters, here in units of its root mean square, and m runs over all frequencies; with ``distance="position"`` it
+    is ``|r(x) - r(w)|^2``.
 
     Parameters
     ----------
@@ -307,12 +308,17 @@ class Spectral(Metric):
         return fft2(ifftshift(np.sum(self.kernels, axis=0)))  # Bunte 2011, eq. 5.2
 
     @cached_property
+    def unit(self) -> float:
+        """Root mean square of the response, in units of which distances are measured."""
+        return float(np.sqrt(np.mean(np.abs(self.response) ** 2)))
+
+    @cached_property
     def gains(self) -> Floats:
         """Factors (Q,) on the powers or amplitudes of half a spectrum."""
-        plane = self.map.plane
+        plane, size = self.map.plane, np.abs(self.response) / self.unit
         if self.distance == "position":
-            return np.sqrt(plane.fold(np.abs(self.response) ** 2))
-        return np.sqrt(plane.fold(np.abs(self.response) ** 4) / plane.counts.ravel())
+            return np.sqrt(plane.fold(size**2))
+        return np.sqrt(plane.fold(size**4) / plane.counts.ravel())
 
     def start(self, n_features: int, classes: Codes, rng: np.random.RandomState) -> Theta:
         """Return the mean of the channels for every map, and the given filters if they are to be learned."""
@@ -321,12 +327,25 @@ class Spectral(Metric):
         omega = np.stack([self.map.start()] * self.n_matrices(classes))
         if not self.learn_filters:
             return (omega,)
-        return self.normalise((omega, np.tile(np.sqrt(self.gains), (len(omega), 1))))
+        filters = np.sqrt(self.gains * self.map.plane.counts.ravel() ** 1.5)
+        return self.normalise((omega, np.tile(filters, (len(omega), 1))))
 
     def describe(self, X: Floats, omega: Floats, filters: Floats | None = None) -> Floats:
         """Return the values (n, Q) or (n, 2 Q) of patches of which the distance is the squared difference."""
-        gains = self.gains if filters is None else filters**2
+        gains = self.gains if filters is None else self.learned_gains(filters)
         return self._values(self.map.apply(self.map.lift(X), omega), gains)
+
+    def learned_gains(self, filters: Floats) -> Floats:
+        """Return the factors on powers of learned filters (Q,)."""
+        return filters**2 / self.map.plane.counts.ravel() ** 1.5
+
+    def learned_values(self, roots: Floats) -> Floats:
+        """Return the values (k, Q) of prototypes that are roots of powers."""
+        return roots**2 / np.sqrt(self.map.plane.counts.ravel())
+
+    def roots(self, values: Floats) -> Floats:
+        """Return the prototypes with given values, if filters are learned."""
+        return np.sqrt(values * np.sqrt(self.map.plane.counts.ravel()))
 
     def repainted(self, x: Floats, wanted: Floats, omega: Floats) -> Floats:
         """Return a patch x (N,) changed to have the values ``wanted`` (Q,); its phases and colours stay.
@@ -384,7 +403,7 @@ class Spectral(Metric):
 
     @property
     def _filter_norm(self) -> float:
-        return float(np.sqrt(self.gains.sum()))
+        return float(np.sqrt(self.gains @ self.map.plane.counts.ravel() ** 1.5))
 
     def _values(self, spectra: Complex, gains: Floats) -> Floats:
         if self.distance == "position":
@@ -414,14 +433,14 @@ class _Cell:
         self.metric, self.lifted, self.omega, self.filters, self.members = metric, lifted, omega, filters, members
         self.W = W[members] if filters is None else metric.map.plane.symmetric(W[members])
         self.spectra = metric.map.apply(lifted, omega)
-        self.gains = metric.gains if filters is None else filters**2
+        self.gains = metric.gains if filters is None else metric.learned_gains(filters)
         self.values = metric._values(self.spectra, self.gains)
         if filters is None:
             self.lifted_prototypes = metric.map.lift(self.W)
             self.prototype_spectra = metric.map.apply(self.lifted_prototypes, omega)
             self.targets = metric._values(self.prototype_spectra, self.gains)
         else:
-            self.targets = self.W**2
+            self.targets = metric.learned_values(self.W)
 
     def distances(self) -> Floats:
         """Return the distances (n, k) to the prototypes."""
@@ -441,8 +460,10 @@ class _Cell:
         to_omega = metric.map.pull_parameters(lifted, metric._pull_values(spectra, self.gains, to_values))
         if self.filters is not None:
             powers = spectra.real**2 + spectra.imag**2
-            to_filters = 2.0 * self.filters * np.einsum("ij,ij->j", to_values, powers)  # Bunte 2011, eq. 5.9
-            return metric.map.plane.symmetric(2.0 * self.W * to_targets), (to_omega, to_filters)
+            counts = metric.map.plane.counts.ravel()
+            by_gains = np.einsum("ij,ij->j", to_values, powers)
+            to_filters = 2.0 * self.filters * by_gains / counts**1.5  # Bunte 2011, eq. 5.9
+            return metric.map.plane.symmetric(2.0 * self.W * to_targets / np.sqrt(counts)), (to_omega, to_filters)
         slopes = metric._pull_values(self.prototype_spectra, self.gains, to_targets)
         to_omega += metric.map.pull_parameters(self.lifted_prototypes, slopes)
         return metric.map.pull_patches(self.omega, slopes), (to_omega,)

@@ -11,6 +11,7 @@ from protolearn.cli._sections.classifier import classifier_section
 from protolearn.cli._sections.code import code_section
 from protolearn.cli._sections.digits import digits_section
 from protolearn.cli._sections.idea import idea_section
+from protolearn.cli._sections.images import images_section
 from protolearn.cli._sections.lvq import lvq_section
 from protolearn.cli._sections.mappings import mappings_section
 from protolearn.cli._sections.shapes import shapes_section
@@ -30,5 +31,6 @@ SECTIONS: dict[str, Callable[[Effort], Section]] = {
     "Mapping languages and words": words_section,
     "Viewing digits": views_section,
     "Charting a sheet, placing digits": mappings_section,
+    "Finding images, recognising textures": images_section,
     "Running the ten lines": code_section,
 }
