@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.validation import check_number, check_option
 
-__all__ = ["ImageFolder", "check_mask", "read_image", "read_image_folder", "read_mask"]
+__all__ = ["ImageFolder", "check_mask", "read_each", "read_image", "read_image_folder", "read_mask"]
 
 FilePath = str | PathLike[str]
 Image = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
+Pair = tuple[Image, Mask | None]
 
 # Few formats, all of pixels: others that Pillow opens start programs (EPS) or hold no pictures.
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
@@ -53,7 +54,7 @@ class ImageFolder:
     skipped: list[tuple[Path, str]]
 
     @property
-    def pairs(self) -> list[tuple[Image, Mask | None]]:
+    def pairs(self) -> list[Pair]:
         """Images with their masks, as `RegionColors` takes them."""
         return list(zip(self.images, self.masks or [None] * len(self.images)))
 
@@ -191,30 +192,38 @@ def read_image_folder(
     >>> found.labels.tolist(), found.images[1][0, 0].tolist(), found.masks
     (['leaf', 'rose'], [255, 0, 0], None)
     """
-    check_option("on_error", on_error, ("raise", "skip"))
     if masks is not None:
         check_option("masks", masks, ("auto",), also=" or None")
     if max_size is not None:
         check_number("max_size", max_size, integer=True, low=1, also=" or None")
+    pairs, labels, paths, skipped = read_each(folder, _as_it_is, on_error, masks is not None, max_size)
+    regions = [region for _, region in pairs]
+    any_mask = any(region is not None for region in regions)
+    return ImageFolder([image for image, _ in pairs], labels, paths, regions if any_mask else None, skipped)
+
+
+def read_each(
+    folder: FilePath, use: Callable[[Pair], Any], on_error: str, masks: bool = True, max_size: int | None = None
+) -> tuple[list[Any], NDArray[Any], list[Path], list[tuple[Path, str]]]:
+    """Return what ``use`` makes of each image and mask of a folder, one in memory at a time; labels, paths, skipped."""
+    check_option("on_error", on_error, ("raise", "skip"))
     root = Path(folder)
     files = _labelled_files(root)
-    read: list[tuple[Path, Image, Mask | None]] = []
-    skipped = []
+    made, paths, skipped = [], [], []
     for path, mask_path in files:
         try:
-            read.append((path, *_image_and_mask(root, path, mask_path if masks else None, max_size)))
+            made.append(use(_image_and_mask(root, path, mask_path if masks else None, max_size)))
+            paths.append(path)
         except (OSError, ValueError) as error:
+            reason = str(error) if str(path.parent) in str(error) else f"{path}: {error}"
             if on_error == "raise":
-                raise
-            skipped.append((path, str(error)))
-    if not read:
+                raise ValueError(f"{reason} (on_error='skip' leaves such files out.)") from error
+            skipped.append((path, reason))
+    if not made:
         raise ValueError(f"None of the {len(files)} images in {root} can be used; the first: {skipped[0][1]}")
     if skipped:
         _warn_of_skipped(skipped, len(files))
-    paths, images, regions = (list(column) for column in zip(*read))
-    labels = np.array([path.relative_to(root).parts[0] for path in paths])
-    any_mask = any(region is not None for region in regions)
-    return ImageFolder(images, labels, paths, regions if any_mask else None, skipped)
+    return made, np.array([path.relative_to(root).parts[0] for path in paths]), paths, skipped
 
 
 def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> Mask:
@@ -231,6 +240,10 @@ def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> Mask:
         missing = "outside" if inside.all() else "inside"
         raise ValueError(f"The mask has no {missing}; mark some pixels and leave some unmarked.")
     return inside
+
+
+def _as_it_is(pair: Pair) -> Pair:
+    return pair
 
 
 def _labelled_files(root: Path) -> list[tuple[Path, Path | None]]:
@@ -268,7 +281,7 @@ def _raise(error: OSError) -> None:
     raise error
 
 
-def _image_and_mask(root: Path, path: Path, mask_path: Path | None, max_size: int | None) -> tuple[Image, Mask | None]:
+def _image_and_mask(root: Path, path: Path, mask_path: Path | None, max_size: int | None) -> Pair:
     """Read an image of a class and its mask."""
     for one in filter(None, (path, mask_path)):
         if one.is_symlink() or not one.is_file():
@@ -298,7 +311,7 @@ def _warn_of_skipped(skipped: list[tuple[Path, str]], n_files: int) -> None:
     reasons = [reason for _, reason in skipped[:NAMED]]
     if len(skipped) > NAMED:
         reasons.append(f"... and {len(skipped) - NAMED} more, see ImageFolder.skipped.")
-    warnings.warn("\n".join([f"Skipped {len(skipped)} of {n_files} images:", *reasons]), UserWarning, stacklevel=3)
+    warnings.warn("\n".join([f"Skipped {len(skipped)} of {n_files} images:", *reasons]), UserWarning, stacklevel=4)
 
 
 def _opened(path: FilePath) -> Any:

@@ -17,13 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d
+from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.applications._contact_sheet import contact_sheet
+from protolearn.applications._image_files import read_each
 from protolearn.applications._metric_maps import MetricMaps, Recommendation, canonical_maps, maps_of, patchwork
 from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
-from protolearn.applications.colour import RegionColors, read_image, read_image_folder
+from protolearn.applications.colour import RegionColors, read_image
 from protolearn.core.validation import check_number, check_option, undone_on_error
 from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
 from protolearn.metrics import precision_curve
@@ -81,7 +82,8 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         What is known of an image: a transformer of lists of images, or of tuples (image, mask), or a function of one
         image that returns a vector. By default ``RegionColors(regions="centre")``: mean colours in Lab outside and
         inside of the mask, or of an ellipse in the middle where there is no mask. For such means, images of a folder
-        are shrunk to 256 pixels as they are read. Not used for tables of features.
+        are shrunk to 256 pixels as they are read. Not used for tables of features. Unless features must be fitted to
+        images, only one image of a folder is in memory at a time.
     n_components : int, default=3
         Rank of the metric: number of combinations of features that matter. At most the number of features is used.
     n_neighbors : int, default=11
@@ -202,7 +204,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         self._check_parameters()
         with undone_on_error(self):
-            found = self._collected(X, y)
+            found = self._collected(X, y, self._features_without_fit())
             table, labels = self._read_first(found)
             self.scaler_ = StandardScaler().set_output(transform="default").fit(table) if self.scale else None
             vectors = self._scaled(table)
@@ -230,7 +232,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         """
         check_is_fitted(self)
         with undone_on_error(self):
-            found = self._collected(X, y)
+            found = self._collected(X, y, self.features_)
             self._fill(self._scaled(self._read(found)), found.labels, found)
         return self
 
@@ -307,7 +309,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if X is None:
             found = self.kneighbors(n_neighbors=max(sizes), return_distance=False)
             return precision_curve(self.labels_[found], self.labels_, sizes)
-        queries = self._collected(X, y)
+        queries = self._collected(X, y, self.features_)
         if queries.labels is None:
             raise ValueError("The queries have no labels; give y, or a folder with a sub-folder for each class.")
         _, found = self._search(self._scaled(self._read(queries)), max(sizes))
@@ -383,8 +385,8 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         if found.are_images:
             if required and found.labels is None:
                 raise ValueError("A metric is learned from labelled images: give y, or use metric='euclidean'.")
-            self.features_ = self._fitted_features(found.samples)
-            table = check_array(features_of(self.features_, found.samples), input_name="features")
+            self.features_ = self._features_without_fit() or clone(self.features).fit(found.samples)
+            table = self._checked_features(found)
             self.n_features_in_ = table.shape[1]
             self._names = names_of(self.features_, table.shape[1])
             return table, found.labels
@@ -396,23 +398,37 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self._names = getattr(self, "feature_names_in_", np.array([f"x{i}" for i in range(table.shape[1])], object))
         return table, labels
 
-    def _collected(self, X: Any, y: ArrayLike | None = None) -> Collection:
+    def _collected(self, X: Any, y: ArrayLike | None = None, features: Any = None) -> Collection:
+        """Return what X is; of the images of a folder only the features, unless these must be fitted to images."""
+        if not isinstance(X, str | PathLike) or Path(X).is_file():
+            return collected(X, y)
+        if y is not None:
+            raise ValueError("The labels of images in a folder are the names of its sub-folders; leave y out.")
         means = self.features is None or getattr(self.features, "regions", "whole") != "whole"
-        return collected(X, y, self.on_error, LARGEST if means else None)
+        one_by_one = features is not None
+        samples, labels, paths, skipped = read_each(
+            X,
+            (lambda pair: features_of(features, [pair])[0]) if one_by_one else (lambda pair: pair),
+            self.on_error,
+            max_size=LARGEST if means else None,
+        )
+        table = np.array(samples) if one_by_one else None
+        return Collection(samples, True, labels, paths, tuple(skipped), table)
+
+    def _features_without_fit(self) -> Any:
+        """Return what makes features of single images; None if it must be fitted to images."""
+        if self.features is None:
+            return RegionColors(regions="centre")
+        if not hasattr(self.features, "transform"):
+            return self.features
+        return None if get_tags(self.features).requires_fit else clone(self.features).fit([])
 
     def _feature_table(self, X: Any, y: ArrayLike | None) -> tuple[Floats, NDArray[Any] | None, NDArray[Any]]:
         """Return features, labels and names of features, without a fit."""
         self._check_parameters()
         fresh = clone(self)
-        table, labels = fresh._read_first(self._collected(X, y))
+        table, labels = fresh._read_first(self._collected(X, y, self._features_without_fit()))
         return table, labels, fresh._names
-
-    def _fitted_features(self, samples: Any) -> Any:
-        if self.features is None:
-            return RegionColors(regions="centre")
-        if not hasattr(self.features, "transform"):
-            return self.features
-        return clone(self.features).fit(samples)
 
     def _read(self, found: Collection) -> Floats:
         """Return the features of other images."""
@@ -422,10 +438,14 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise ValueError(
                 f"The retriever was fitted to a table of {self.n_features_in_} features; give such rows, not images."
             )
-        return check_array(features_of(self.features_, found.samples), input_name="features")
+        return self._checked_features(found)
+
+    def _checked_features(self, found: Collection) -> Floats:
+        table = features_of(self.features_, found.samples) if found.table is None else found.table
+        return check_array(table, input_name="features")
 
     def _queries(self, X: Any) -> Floats:
-        return self._scaled(self._read(self._collected(X)))
+        return self._scaled(self._read(self._collected(X, features=self.features_)))
 
     def _scaled(self, table: Floats) -> Floats:
         return table if self.scaler_ is None else self.scaler_.transform(table)
@@ -506,17 +526,13 @@ class Collection:
     labels: NDArray[Any] | None = None
     paths: list[Path] | None = None
     skipped: tuple[tuple[Path, str], ...] = ()
+    table: NDArray[Any] | None = None  # features of images, if they are known already
 
 
-def collected(X: Any, y: ArrayLike | None, on_error: str, max_size: int | None) -> Collection:
-    """Return what X is: the images of a folder, shrunk to a size, image files, images, or a table."""
+def collected(X: Any, y: ArrayLike | None) -> Collection:
+    """Return what X is: image files, images, or a table."""
     if isinstance(X, str | PathLike):
-        if y is not None:
-            raise ValueError("The labels of images in a folder are the names of its sub-folders; leave y out.")
-        if Path(X).is_file():
-            return Collection([read_image(X)], True, paths=[Path(X)])
-        folder = read_image_folder(X, on_error=on_error, max_size=max_size)
-        return Collection(folder.pairs, True, folder.labels, folder.paths, tuple(folder.skipped))
+        return Collection([read_image(X)], True, paths=[Path(X)])
     labels = None if y is None else column_or_1d(y, warn=True)
     if labels is not None:
         check_consistent_length(X, labels)
@@ -539,7 +555,8 @@ def features_of(features: Any, samples: Any) -> Any:
     """Return the features of images, by a transformer or by a function of one image."""
     if hasattr(features, "transform"):
         return np.asarray(features.transform(samples))
-    return [np.ravel(features(sample)) for sample in samples]
+    images = [sample[0] if isinstance(sample, tuple) else sample for sample in samples]
+    return [np.ravel(features(image)) for image in images]
 
 
 def names_of(features: Any, n_features: int) -> NDArray[Any]:

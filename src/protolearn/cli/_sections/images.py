@@ -33,7 +33,7 @@ PLAIN, LEARNED = "colours as they are", "learned metric"
 DIFFERENCES = "lesion minus skin"
 SIZES = (1, 11, 25)  # numbers of results
 SHOWN = 9  # results in a picture
-N_PICTURES, N_PATCHES, PATCH = 12, 8, 11  # of each texture; of each picture; size of a patch
+N_PICTURES, N_PATCHES, PATCH = 12, 12, 11  # of each texture; of each picture; size of a patch
 STEP = 2  # pixels from one patch of the mosaic to the next
 GREY, COLOUR = "grey, nearest patch", "CIALVQ"
 
@@ -54,7 +54,7 @@ def images_section(effort: Effort) -> Section:
     }
     rates = _rates(colours, y)
 
-    pictures, classes = make_color_textures(N_PICTURES, size=64, random_state=0)
+    pictures, classes = make_color_textures(N_PICTURES, size=64, random_state=1)
     parts = texture_protocol(pictures, classes, size=PATCH, n_train=N_PATCHES, n_unseen=20, random_state=0)
     models = {
         GREY: grey_texture_classifier(),
@@ -117,7 +117,7 @@ def _on_textures(parts: TexturePatches, models: dict[str, Any]) -> str:
 def _sheet(
     images: NDArray[np.uint8], y: Labels, queries: NDArray[np.intp], known: NDArray[np.intp], found: Hits, name: str
 ) -> Picture:
-    png = contact_sheet(images[queries], found, images[known], labels=y[queries], inches=1.0, dpi=120)
+    png = contact_sheet(list(images[queries]), found, list(images[known]), labels=y[queries], inches=1.0)
     return Picture(
         png,
         f"Four lesions with the {SHOWN} most similar ones beside each, by {name}",
@@ -137,7 +137,8 @@ def _mosaic(pictures: Floats, classes: Labels, parts: TexturePatches, models: di
     windows = sliding_window_view(whole, (PATCH, PATCH), axis=(0, 1))[::STEP, ::STEP]
     patches = np.moveaxis(windows, 2, -1).reshape(-1, PATCH, PATCH, 3)
     colours = class_colours(len(names))
-    panels = {"new pictures": whole}
+    edge = PATCH // 2
+    panels = {"new pictures": whole[edge:-edge, edge:-edge]}
     for name, model in models.items():
         codes = np.searchsorted(names, model.predict(patches)).reshape(windows.shape[:2])
         panels[name] = colours[codes]
