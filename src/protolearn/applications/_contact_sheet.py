@@ -24,9 +24,9 @@ LONGEST = 15  # letters of a caption
 
 
 def contact_sheet(
-    queries: Sequence[Any],
+    queries: Sequence[Any] | NDArray[Any],
     hits: Hits,
-    images: Sequence[Any] | None = None,
+    images: Sequence[Any] | NDArray[Any] | None = None,
     *,
     labels: ArrayLike | None = None,
     inches: float = 1.1,
@@ -104,7 +104,7 @@ def contact_sheet(
     return stream.getvalue()
 
 
-def _found(hits: Hits, images: Sequence[Any] | None) -> list[list[Any]]:
+def _found(hits: Hits, images: Sequence[Any] | NDArray[Any] | None) -> list[list[Any]]:
     """Return the images that were found, or their paths."""
     if images is not None:
         return [[images[i] for i in row] for row in hits.indices]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.validation import check_number, check_option
 
-__all__ = ["ImageFolder", "check_mask", "read_each", "read_image", "read_image_folder", "read_mask"]
+__all__ = ["ImageFolder", "check_mask", "read_each", "read_image", "read_image_folder", "read_mask", "read_pair"]
 
 FilePath = str | PathLike[str]
 Image = NDArray[np.uint8]
@@ -224,6 +224,14 @@ def read_each(
     if skipped:
         _warn_of_skipped(skipped, len(files))
     return made, np.array([path.relative_to(root).parts[0] for path in paths]), paths, skipped
+
+
+def read_pair(path: FilePath, mask: FilePath | None = None) -> Pair:
+    """Return an image and its mask: the given one, or what is called like the image with ``_mask``, or None."""
+    image, file = read_image(path), Path(path)
+    beside = (file.with_name(f"{file.stem}_mask{suffix}") for suffix in SUFFIXES)
+    found = mask or next((one for one in beside if one.is_file()), None)
+    return image, None if found is None else read_mask(found)
 
 
 def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> Mask:

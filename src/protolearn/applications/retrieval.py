@@ -21,10 +21,10 @@ from sklearn.utils import Tags, check_array, check_consistent_length, column_or_
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.applications._contact_sheet import contact_sheet
-from protolearn.applications._image_files import read_each
+from protolearn.applications._image_files import read_each, read_pair
 from protolearn.applications._metric_maps import MetricMaps, Recommendation, canonical_maps, maps_of, patchwork
 from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
-from protolearn.applications.colour import RegionColors, read_image
+from protolearn.applications.colour import RegionColors
 from protolearn.core.validation import check_number, check_option, undone_on_error
 from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
 from protolearn.metrics import precision_curve
@@ -193,7 +193,8 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ----------
         X : path, sequence of images, or array-like of shape (n_images, n_features)
             A folder with a sub-folder of image files for each class; images (height, width, 3), also of different
-            sizes, or tuples (image, mask); paths of image files; or a table of features.
+            sizes, or tuples (image, mask); paths of image files, masks beside them as for `read_image_folder`; or a
+            table of features.
         y : array-like of shape (n_images,), optional
             Labels; those of a folder are the names of the sub-folders.
 
@@ -532,12 +533,12 @@ class Collection:
 def collected(X: Any, y: ArrayLike | None) -> Collection:
     """Return what X is: image files, images, or a table."""
     if isinstance(X, str | PathLike):
-        return Collection([read_image(X)], True, paths=[Path(X)])
+        return Collection([read_pair(X)], True, paths=[Path(X)])
     labels = None if y is None else column_or_1d(y, warn=True)
     if labels is not None:
         check_consistent_length(X, labels)
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], str | PathLike):
-        return Collection([read_image(path) for path in X], True, labels, [Path(path) for path in X])
+        return Collection([read_pair(path) for path in X], True, labels, [Path(path) for path in X])
     return Collection(X, are_images(X), labels)
 
 

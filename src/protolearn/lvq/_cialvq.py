@@ -319,8 +319,10 @@ class CIALVQ(GLVQ):
         return metric.roots(metric.describe(patches, *(part[0] for part in theta)))
 
     def _frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
-        scale = natural_frame(X, u, False).scale if rescales else 1.0
-        return Frame(np.zeros(1), scale)
+        if not rescales:
+            return Frame(np.zeros(1))
+        colors = X.reshape(-1, self.patch_shape_[2])
+        return Frame(np.zeros(1), natural_frame(colors, np.repeat(u, len(colors) // len(X)), False).scale)
 
     def _default_iterations(self, solver: Solver) -> int:
         return 2 * super()._default_iterations(solver)
@@ -351,13 +353,12 @@ class CIALVQ(GLVQ):
         size = self.patch_shape_[:2]
         if isinstance(self.filters, str):
             return BANKS[self.filters](size)
-        try:
-            kernels = np.atleast_3d(np.asarray(self.filters, np.complex128 if np.iscomplexobj(self.filters) else float))
-        except (TypeError, ValueError):
-            kernels = np.empty((0, 0, 0))
-        if np.ndim(self.filters) == 2:
-            kernels = np.moveaxis(kernels, 2, 0)
-        if kernels.shape[1:] != size or not np.isfinite(kernels).all():
+        kernels = np.empty((0, 0, 0))
+        with suppress(TypeError, ValueError):
+            kernels = np.asarray(self.filters, np.complex128 if np.iscomplexobj(self.filters) else np.float64)
+        if kernels.ndim == 2:
+            kernels = kernels[None]
+        if kernels.shape[1:] != size or len(kernels) == 0 or not np.isfinite(kernels).all():
             raise ValueError(
                 f"filters must be finite kernels of shape (L, {size[0]}, {size[1]}), the size of the patches; their "
                 f"shape is {kernels.shape}."

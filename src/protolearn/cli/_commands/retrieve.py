@@ -89,33 +89,29 @@ def query(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import contact_sheet
-        from protolearn.applications._image_files import read_image
+        from protolearn.applications._image_files import read_pair
         from protolearn.applications._index_file import read_index
         from protolearn.cli._commands.demo import as_rich
 
         if not index.exists():
             raise ValueError(f"There is no index {index}; make one with: protolearn retrieve index FOLDER")
         retriever = read_index(index)
-        pixels = read_image(image)
-        hits, known = _search(retriever, image, pixels, mask, k)
+        pixels, region = read_pair(image, mask)
+        hits, known = _search(retriever, image, (pixels, region), mask is not None, k)
         wanted = known if label is None else label
         console.print(as_rich(_hits(str(image), hits)))
         output.write_bytes(contact_sheet([pixels], hits, labels=None if wanted is None else [wanted]))
         console.print(f"\nPicture of the results: {output}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _search(retriever: ImageRetriever, image: Path, pixels: Any, mask: Path | None, k: int) -> tuple[Hits, str | None]:
+def _search(retriever: ImageRetriever, image: Path, pair: Any, masked: bool, k: int) -> tuple[Hits, str | None]:
     """Return what was found; for an image of the index, without itself, and its label."""
     import numpy as np
 
-    from protolearn.applications._image_files import read_mask
-
     own = np.flatnonzero([path == image.resolve() for path in retriever.paths_ or []])
-    if len(own) and mask is None and retriever.labels_ is not None:
+    if len(own) and not masked and retriever.labels_ is not None:
         return retriever._hits(*retriever._search(retriever.vectors_[own], k, own)), str(retriever.labels_[own[0]])
-    beside = image.with_name(f"{image.stem}_mask.png")
-    region = read_mask(mask or beside) if mask or beside.exists() else None
-    return retriever.retrieve([(pixels, region)], k), None
+    return retriever.retrieve([pair], k), None
 
 
 def _classes(caption: str, retriever: ImageRetriever) -> Table:
