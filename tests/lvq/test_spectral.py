@@ -354,6 +354,23 @@ def test_cost_does_not_depend_on_the_size_of_learned_filters(structure, rng):
     assert np.allclose(np.linalg.norm(normal[1], axis=1), np.linalg.norm(given, axis=1))
 
 
+@pytest.mark.parametrize("learns", [False, True])
+@pytest.mark.parametrize("shape", [(5, 5, 3), (4, 6, 2), (1, 7, 1), (6, 1, 2)])
+@pytest.mark.parametrize("structure", sorted(STRUCTURES))
+def test_any_parameters_are_taken_for_those_of_the_nearest_real_map(structure, shape, learns, rng):
+    metric = metric_of(shape, random_kernels(shape, rng), structure, variant=("magnitude", learns))
+    _, real, _ = random_state(metric, rng)
+    assert np.allclose(metric.normalise(real)[0], real[0])
+    disturbed = (real[0] + rng.normal(size=real[0].shape), *real[1:])
+    omegas = metric.normalise(disturbed)[0]
+    x = rng.normal(size=(1, int(np.prod(shape))))
+    for omega in omegas:
+        spectrum = metric.map.apply(metric.map.lift(x), omega)
+        assert np.allclose(metric.map.plane.forward(metric.map.plane.back(spectrum)), spectrum)
+    rest = disturbed[0] - omegas
+    assert (rest * real[0]).sum() == pytest.approx(0.0, abs=1e-9)  # at right angles to all real maps
+
+
 # The complex gradients of the source: d/dRe + i d/dIm with all frequencies free
 
 

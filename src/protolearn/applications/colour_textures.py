@@ -84,7 +84,8 @@ class GreyPowers(TransformerMixin, BaseEstimator):
         """
         weights = np.asarray(self.weights, np.float64)
         patches = _checked(X, len(weights))
-        return self._metric(patches.shape).describe(patches.reshape(len(patches), -1), weights)
+        metric = self._metric(patches.shape)
+        return metric.unit**2 * metric.describe(patches.reshape(len(patches), -1), weights)
 
     def __sklearn_tags__(self) -> Tags:
         """Tell scikit-learn that patches are not rows of a table, and that there is nothing to fit."""
@@ -98,7 +99,7 @@ class GreyPowers(TransformerMixin, BaseEstimator):
         kernels = gabor_bank(size) if isinstance(self.filters, str) else np.asarray(self.filters)
         if kernels.shape[1:] != size:
             raise ValueError(
-                f"filters has the shape {kernels.shape}; expected (L, {size[0]}, {size[1]}), as the patches."
+                f"filters has the shape {kernels.shape}; expected (L, {size[0]}, {size[1]}), the size of the patches."
             )
         return Spectral((*size, shape[3]), kernels, structure="color")
 
