@@ -217,7 +217,7 @@ def read_each(
         except (OSError, ValueError) as error:
             reason = str(error) if str(path.parent) in str(error) else f"{path}: {error}"
             if on_error == "raise":
-                raise ValueError(f"{reason} (on_error='skip' leaves such files out.)") from error
+                raise ValueError(reason) from error
             skipped.append((path, reason))
     if not made:
         raise ValueError(f"None of the {len(files)} images in {root} can be used; the first: {skipped[0][1]}")

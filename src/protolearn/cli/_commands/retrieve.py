@@ -60,7 +60,8 @@ def index(
             retriever.fit(folder)
             write_index(output, retriever)
         if retriever.skipped_:
-            console.print(f"Left out {len(retriever.skipped_)} files that cannot be used:", style="yellow")
+            n_files = len(retriever.skipped_) + len(retriever.vectors_)
+            console.print(f"Left out {len(retriever.skipped_)} of {n_files} files:", style="yellow")
             for _, reason in retriever.skipped_:
                 console.print(f"  {reason}", markup=False, soft_wrap=True)
         console.print(as_rich(_classes(str(output), retriever)))
