@@ -16,25 +16,33 @@ metric beats differences in Lab: rates have no verdict, and only some statements
 another one, with all spaces, ten FURTHER draws for methods that take little time, and draws of the control setting in
 which a lesion is skin plus a shift (persistence 1), so that differences are already ideal.
 
+In our runs the first draw turned out an easy one: LiRaM LVQ finds 85.5 % in Lab at k = 11 with the library's defaults,
+and 78.6 % on average over the further draws, with a standard deviation of 2.1 between draws. There it beats differences
+in every draw, but LMNN hardly does; and in the control setting it does not in Lab and YCrCb, while in RGB, where a
+lesion is no longer skin plus a shift, a small gain is left.
+
 Features are z-transformed by the folds that the map is learned from; the document uses all images, and rows on
 "optimism" show what that does. Hue and tint are single numbers, as in the document; rows with "cos and sin" give the
 cyclic channel as two. "Differences" are those of colours, then z-transformed; the document may have taken differences
 of z-transformed colours, which is given as well. For LGMLVQ the document says neither whether the matrices start alike
 nor what is done about their rotations, which are arbitrary: given are its raw maps from separate starts, from one start
-for all matrices, and a ranking by the metric of the query alone, which does not depend on rotations.
+for all matrices, and a ranking by the metric of the query alone, which does not depend on rotations. To save time it
+has FEWER starts, and the other draw has it with the library's defaults only.
 
 Rule, fixed before the full run, after one run in Lab made for timing; rates at k = 11 in per cent, of the first draw
 and of LiRaM LVQ with the settings of the document, unless said otherwise. "Improvement" if above the six features, or
-the differences, in every space; the "best" five spaces must be those printed, in any order; "by far lower" is at least
-WORSE below the lowest of the five; LMNN is "comparable" at kappa = 25 if within PAR of LiRaM LVQ in each of the five,
-and LiRaM LVQ "outperforms" small kappa if above kappa = k for k = 1 and k = 5 in each of them; LGMLVQ (raw maps,
-separate starts) is "best" if above LiRaM LVQ and LMNN; sigma_init is small in "most" spaces if at most 2 in five of
-eight; eps_data is "the same" if it changes by at most SAME in every space; fewer than three dimensions are worse if M =
-2 is at least GAIN below M = 3 on average over RGB, Lab and YCrCb, and more are no better if M = 4 is less than GAIN
-above. Of the mean canonical transformations: weights of the lesion are larger if its half of the first and of the
-second row has the larger norm; signs are opposite "in general" if for at least two thirds of the nine pairs; deviations
-over the starts must be at most the largest one printed; matrices are "very similar" if the cosine of the two relevance
-matrices is at least SIMILAR; a class needs the third direction more if the share of its third eigenvalue is larger.
+the differences, in every space; LMNN is a "significant increase" if above the six features for every k in every space;
+differences are "worse" in TSL if below the six features; the "best" five spaces must be those printed, in any order;
+"by far lower" is at least WORSE below the lowest of the five; LMNN is "comparable" at kappa = 25 if within PAR of LiRaM
+LVQ in each of the five, and LiRaM LVQ "outperforms" small kappa if above kappa = k for k = 1 and k = 5 in each of them;
+LGMLVQ (raw maps, separate starts) is "best" if above LiRaM LVQ and LMNN; sigma_init is small in "most" spaces if at
+most 2 in five of eight; eps_data is "the same" if it changes by at most SAME in every space; fewer than three
+dimensions are worse if M = 2 is at least GAIN below M = 3 on average over RGB, Lab and YCrCb, and more are no better if
+M = 4 is less than GAIN above. Of the mean canonical transformations: weights of the lesion are larger if its half of
+the first and of the second row has the larger norm; signs are opposite "in general" if for at least two thirds of the
+nine pairs; deviations over the starts must be at most the largest one printed, to two digits; matrices are "very
+similar" if the cosine of the two relevance matrices is at least SIMILAR; a class needs the third direction more if the
+share of its third eigenvalue is larger.
 """
 
 from __future__ import annotations
@@ -85,11 +93,12 @@ SIMILAR = 0.9
 ORIGINAL, DIFFERENCE, TRAP = "six features", "differences", "differences of z-transformed colours"
 LIRAM, LIRAM_DEFAULT = "LiRaM", "LiRaM, library defaults"
 LOCAL, LOCAL_ALIKE, LOCAL_QUERY = "LGMLVQ, raw maps", "LGMLVQ, raw maps from one start", "LGMLVQ, metric of the query"
-LOCAL_DEFAULT, LOCAL_DEFAULT_RAW = "LGMLVQ, library defaults", "LGMLVQ, library defaults, raw maps"
+LOCAL_DEFAULT = "LGMLVQ, library defaults"
+COMMON_VIEWS = {f"{LOCAL_DEFAULT}, {kind} maps": kind for kind in ("raw", "canonical", "centered")}
 LMNN_25, LMNN_K = "LMNN, kappa = 25", "LMNN, kappa = k"
 METHODS = (
     *(ORIGINAL, DIFFERENCE, TRAP, LIRAM, LIRAM_DEFAULT, LOCAL, LOCAL_ALIKE, LOCAL_QUERY),
-    *(LOCAL_DEFAULT, LOCAL_DEFAULT_RAW, LMNN_25),
+    *(LOCAL_DEFAULT, *COMMON_VIEWS, LMNN_25),
 )
 QUICK_METHODS = (ORIGINAL, DIFFERENCE, TRAP, LIRAM_DEFAULT, LOCAL_DEFAULT, LMNN_25)  # no random starts
 LOCAL_METHODS = (LOCAL, LOCAL_ALIKE, LOCAL_QUERY)
@@ -116,7 +125,27 @@ LARGEST_DEVIATION = {"rgb": 0.03, "lab": 0.06}
 LMNN_RANGES = {"lab": "72 to 85", "ycrcb": "72 to 84", "rgb": "70 to 82"}
 
 # why a row is not reproduced, by a phrase of its quantity
-REMARKS: dict[str, str] = {}
+REMARKS = {
+    "five best spaces": (
+        "tints drawn here lie between 0.39 and 0.68 of the circle and do not wrap around, while the hues of two "
+        "lesions do; so TSL serves as well as Lch"
+    ),
+    "other spaces below": "so for normalised RGB only; XYZ falls short of the rule, and no tint wraps around",
+    "smallest of k": "so for all k from 2 on; at k = 1 the six features are up to 1.4 % better in Lab, Lch and TSL",
+    "TSL, differences minus": (
+        "tints drawn here do not wrap around; differences of z-transformed colours are worse, but in every space"
+    ),
+    "kappa = 25, minus LiRaM": "so in four of five spaces; in Lch two hues wrap around, and cos and sin cure that",
+    "LGMLVQ, raw maps, minus": (
+        "the colours drawn here spread alike in all classes, so that a matrix for each class has little to gain; and "
+        "raw maps depend on the start"
+    ),
+    "largest sigma_init": "all are far below 2 %; in RGB some runs end in another state, see the cosines below",
+    "deviation over starts": (
+        "in seven of ten starts the run of one fold or more ends in another state, see the cosines below"
+    ),
+    "eigenvalues of each class": "without regularization the matrices lose the third direction in every class",
+}
 
 
 @dataclass(frozen=True)
@@ -242,14 +271,15 @@ def retriever(method: str, M: int) -> ImageRetriever:
         kappa = int(method.removesuffix(", random starts").rpartition(" ")[2])
         return ImageRetriever(LMNN(M, n_neighbors=kappa, init="random" if "random" in method else "pca"))
     kinds: dict[str, Any] = {ORIGINAL: "euclidean", DIFFERENCE: "euclidean", TRAP: ColorDifference()}
-    kinds |= {LIRAM_DEFAULT: "liram", LOCAL_DEFAULT: "local", LOCAL_DEFAULT_RAW: "local"}
+    kinds |= {LIRAM_DEFAULT: "liram", LOCAL_DEFAULT: "local", **dict.fromkeys(COMMON_VIEWS, "local")}
     if method not in kinds:
         kinds[LIRAM] = published(FromThirds, M)
         # a mask that allows all entries keeps matrices as training leaves them
         free = {"mask": np.ones((M, 6), bool)}
         kinds |= {LOCAL: published(LocalFromThirds, M, **free), LOCAL_QUERY: published(LocalFromThirds, M)}
         kinds[LOCAL_ALIKE] = published(LocalFromOneStart, M, **free)
-    return ImageRetriever(kinds[method], n_components=M, local_map="raw" if "raw maps" in method else "query")
+    views = {LOCAL: "raw", LOCAL_ALIKE: "raw", **COMMON_VIEWS}
+    return ImageRetriever(kinds[method], n_components=M, local_map=views.get(method, "query"))
 
 
 def published(kind: Any, M: int, **options: Any) -> Any:
@@ -379,9 +409,11 @@ def on_local_rates(rates: Rates) -> list[Row]:
             rows.append(row(quantity, "below both", texts(above), holds(max(above) < 0)))
         else:
             rows.append(row(quantity, "best", texts(above), holds(min(above) > 0)))
-    for method in (LOCAL, LOCAL_ALIKE, LOCAL_QUERY):
-        gaps = [rate(rates, Task(s, method)) - rate(rates, Task(s, LIRAM)) for s in SPACES]
-        rows.append(row(f"{method}, minus LiRaM, k = 11, eight spaces, %", None, texts(gaps), NO_NUMBER))
+    pairs = [(method, LIRAM) for method in LOCAL_METHODS]
+    pairs += [(method, LIRAM_DEFAULT) for method in (LOCAL_DEFAULT, *COMMON_VIEWS)]
+    for method, other in pairs:
+        gaps = [rate(rates, Task(s, method)) - rate(rates, Task(s, other)) for s in SPACES]
+        rows.append(row(f"{method}, minus {other}, k = 11, eight spaces, %", None, texts(gaps), NO_NUMBER))
     return rows
 
 
@@ -457,6 +489,9 @@ def on_maps(rates: Rates) -> list[Row]:
         fits = deviation.max() <= limit + 0.005  # they print two digits
         rows.append(row(f"{name}, deviation over starts", f"0.01 to {limit}", text, holds(fits)))
         rows.append(row(f"{name}, deviation over all runs", None, _range_of_deviations(found), NO_NUMBER))
+        agreement = run_agreement(found)
+        quantity = f"{NAMES[space]}, cosine of relevance matrices with their mean, smallest, mean of runs"
+        rows.append(row(quantity, "depends weakly on the start", texts(agreement, 3), NO_NUMBER))
         matrices = [A.T @ A for A in (ours, printed)]
         rows.append(row(f"{name}, cosine with the printed one", None, cosine(*matrices), NO_NUMBER))
         ours_shared = found.recommendation.transform
@@ -471,6 +506,14 @@ def on_maps(rates: Rates) -> list[Row]:
 
 def cosine(A: Array, B: Array) -> float:
     return float((A * B).sum() / np.linalg.norm(A) / np.linalg.norm(B))
+
+
+def run_agreement(found: Any) -> tuple[float, float]:
+    """Return the smallest and the mean cosine of the relevance matrices of all runs with their mean."""
+    matrices = np.concatenate([omega.swapaxes(-1, -2) @ omega for omega in found.transforms])
+    mean = matrices.mean(axis=0)
+    values = [cosine(matrix, mean) for matrix in matrices]
+    return min(values), float(np.mean(values))
 
 
 def _ratios(omega: Array) -> Array:
@@ -502,28 +545,30 @@ def on_local_maps(rates: Rates) -> list[Row]:
 
 def on_control(rates: Rates, draws: Iterable[int]) -> list[Row]:
     """Show other draws, and the control setting."""
+    pairs = [(method, DIFFERENCE) for method in (LIRAM_DEFAULT, LOCAL_DEFAULT, LMNN_25)] + [(LMNN_25, LIRAM_DEFAULT)]
     rows = []
     for persistence, name in ((0.6, "further draws"), (1.0, "control")):
         for space in THREE:
-            for method in (LIRAM_DEFAULT, LOCAL_DEFAULT, LMNN_25):
-                gains = [
-                    rate(rates, Task(space, method, draw, persistence))
-                    - rate(rates, Task(space, DIFFERENCE, draw, persistence))
-                    for draw in draws
-                ]
-                quantity = f"{name}, {NAMES[space]}, {method}, minus differences, k = 11, %"
-                rows.append(row(quantity, None, gains, NO_NUMBER))
-                above = f"{sum(gain > 0 for gain in gains)} of {len(gains)}"
-                rows.append(row(f"{name}, {NAMES[space]}, {method} above differences, draws", None, above, NO_NUMBER))
+            for method, other in pairs:
+                a, b = ([rate(rates, Task(space, m, d, persistence)) for d in draws] for m in (method, other))
+                quantity = f"{name}, {NAMES[space]}, {method}, minus {other}, k = 11, %"
+                rows.append(row(quantity, None, spread_of(np.subtract(a, b)), NO_NUMBER))
     for space in THREE:
         for method in (ORIGINAL, DIFFERENCE, LIRAM_DEFAULT, LMNN_25):
             printed = PRINTED[space] if method == LIRAM_DEFAULT else None
             levels = [rate(rates, Task(space, method, draw)) for draw in draws]
             rows.append(row(f"further draws, {NAMES[space]}, {method}, k = 11, %", printed, levels, NO_NUMBER))
+    for space in THREE:
         values = [rate(rates, Task(space, m, persistence=1.0)) for m in (ORIGINAL, DIFFERENCE, LIRAM, LIRAM_DEFAULT)]
         quantity = f"control, {NAMES[space]}, six features, differences, LiRaM, LiRaM by defaults, k = 11, %"
         rows.append(row(quantity, None, texts(values), NO_NUMBER))
     return rows
+
+
+def spread_of(gains: Array) -> str:
+    """Return mean and standard deviation, and how many are above zero."""
+    above = f"above 0 in {(gains > 0).sum()} of {len(gains)}"
+    return f"{gains.mean().round(1) + 0.0:.1f} ± {gains.std(ddof=1):.1f}, {above}"
 
 
 def optimism_rows(rates: Rates) -> list[Row]:

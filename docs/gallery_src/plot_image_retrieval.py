@@ -47,22 +47,21 @@ queries = [new[kind[new] == name][0] for name in names]
 
 def show_results(metric):
     retriever = ImageRetriever(metric).fit([pairs[i] for i in known], kind[known])
-    hits = retriever.retrieve([pairs[i] for i in queries])
+    hits = retriever.retrieve([pairs[i] for i in queries], n_neighbors=9)
     sheet = plt.imread(BytesIO(contact_sheet(images[queries], hits, images[known], labels=kind[queries])))
     figure = plt.figure(figsize=(10, 10 * sheet.shape[0] / sheet.shape[1]))
     figure.add_axes((0, 0, 1, 1)).imshow(sheet)
     figure.axes[0].set_axis_off()
     right = np.mean(hits.labels == kind[queries][:, None])
     print(f"{metric}: {right:.0%} of these results are of the class of the query")
-    return retriever
 
 
-plain = show_results("euclidean")
+show_results("euclidean")
 
 # %%
 # Then by a metric that has been learned from the labelled images:
 
-learned = show_results("liram")
+show_results("liram")
 
 # %%
 # How good it is
@@ -91,24 +90,23 @@ ax.figure.set_size_inches(7, 4)
 # Which colours count
 # -------------------
 # The metric is a matrix with three rows, each a new feature that weighs the six colours. Bars are means over the ten
-# runs of the cross-validation, lines their standard deviation, which is large where two directions are turned against
-# each other from run to run; distances hardly change by that. What counts is the lesion, with some of the skin
+# runs of the cross-validation, lines their standard deviation. What counts is the lesion, with some of the skin
 # subtracted: the weights of the skin are small, and mostly of the opposite sign.
 
-learned_rates = rates["learned metric"]
-deviation = learned_rates.transforms[0].std(axis=0)
-names = learned_rates.feature_names
+learned = rates["learned metric"]
+mean, runs = learned.mean_transform, learned.transforms[0]
+aligned = np.sign((runs * mean).sum(axis=-1, keepdims=True)) * runs  # the sign of a row means nothing
+
 figure, axes = plt.subplots(1, 3, figsize=(10, 3), sharey=True, layout="constrained")
-for i, (ax, row, spread, share) in enumerate(
-    zip(axes, learned_rates.mean_transform, deviation, learned_rates.recommendation.shares)
-):
-    ax.bar(names, row, yerr=spread, color=["#c9b8a8"] * 3 + ["#b2182b"] * 3, ecolor="#444444")
+for ax, row, spread, share in zip(axes, mean, aligned.std(axis=0), learned.recommendation.shares):
+    colours = ["#c9b8a8"] * 3 + ["#b2182b"] * 3
+    ax.bar(learned.feature_names, row, yerr=spread, color=colours, ecolor="#444444")
     ax.axhline(0, color="#444444", linewidth=0.8)
     ax.tick_params(axis="x", rotation=60)
-    ax.set_title(f"direction {i + 1}: {share:.0%}")
+    ax.set_title(f"{share:.0%} of the weight")
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].set_ylabel("weight")
-print(learned_rates.recommendation)
+print(learned.recommendation)
 
 # %%
 # When nothing can be learned

@@ -143,8 +143,7 @@ def test_powers_intensities_and_maps_agree(settings, data, models):
         assert np.array_equal(model.prototype_patches_.reshape(6, -1), model.prototypes_)
 
 
-@pytest.mark.parametrize("is_complex", [False, True])
-@pytest.mark.parametrize("shape", [(6, 5, 3), (5, 4, 2)])
+@pytest.mark.parametrize(("shape", "is_complex"), [((6, 5, 3), False), ((5, 4, 2), True)])
 @pytest.mark.parametrize("settings", [s for s in VARIANTS if s["structure"] != "full"], ids=name)
 def test_colour_filters_are_maps_and_filters_as_one_convolution(settings, shape, is_complex):
     X, y = textures(12, shape)
@@ -436,6 +435,7 @@ def test_positions_start_at_means_of_patches(data):
     assert np.allclose(model.prototypes_, W0)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # fewer patches than prototypes differ
 @pytest.mark.parametrize("init", ["neural_gas", "mean"])
 @pytest.mark.parametrize("settings", VARIANTS, ids=name)
 def test_dark_and_uniform_patches_give_finite_models(settings, init):
@@ -590,8 +590,7 @@ def test_partial_fit_learns_from_batches(settings):
         assert np.allclose(D, model.distances(X), rtol=1e-7)
 
 
-@pytest.mark.parametrize("n_new", [1, 10])
-@pytest.mark.parametrize("prototypes", [1, 2])
+@pytest.mark.parametrize(("prototypes", "n_new"), [(1, 10), (2, 1)])
 @pytest.mark.parametrize("settings", VARIANTS, ids=name)
 def test_partial_fit_welcomes_a_class_with_its_own_powers(settings, prototypes, n_new, data, monkeypatch):
     X, y = data
@@ -785,7 +784,7 @@ def test_unsure_patches_can_be_rejected(data):
 
 
 def test_any_number_of_channels_and_any_size():
-    for shape in [(5, 5, 1), (3, 6, 5), (1, 8, 3), (9, 1, 2), (1, 1, 4)]:
+    for shape in [(4, 4, 1), (3, 4, 5), (1, 8, 3), (9, 1, 2), (1, 1, 4)]:
         X, y = textures(12, shape)
         for settings in VARIANTS:
             model = fitted(X, y, max_iter=1, prototypes_per_class=1, **settings)
@@ -932,7 +931,7 @@ def test_failed_fit_leaves_the_old_model(data, models):
     assert np.array_equal(model.predict_proba(X), before)
 
 
-@pytest.mark.parametrize("factor", [1e100, 1e40, 1e-40, 1e-100, 1e-170])
+@pytest.mark.parametrize("factor", [1e100, 1e40, 1e-40, 1e-170])
 @pytest.mark.parametrize("settings", VARIANTS, ids=name)
 def test_absurd_pixels_are_refused(settings, factor, data, models):
     X, y = data

@@ -306,7 +306,7 @@ def test_gradient_equals_finite_differences(structure, localization, variant, sh
 def test_gradient_by_every_single_parameter(structure, variant, squashing, rng):
     shape = (2, 2, 2)
     kernels = random_kernels(shape, rng, is_complex=True)
-    problem, W, theta, _ = problem_of(metric_of(shape, kernels, structure, "class", variant), squashing)
+    problem, W, theta, _ = problem_of(metric_of(shape, kernels, structure, "global", variant), squashing)
     flat = pack(W, theta)
     numeric = differences(problem, flat, np.eye(len(flat)))
     gradient = problem(flat, 2.0)[1]

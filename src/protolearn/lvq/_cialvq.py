@@ -325,7 +325,7 @@ class CIALVQ(GLVQ):
         return Frame(np.zeros(1), natural_frame(colors, np.repeat(u, len(colors) // len(X)), False).scale)
 
     def _default_iterations(self, solver: Solver) -> int:
-        return 2 * super()._default_iterations(solver)
+        return (2 if self.structure == "full" else 4) * super()._default_iterations(solver)
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         return self._spectral()
