@@ -40,7 +40,8 @@ class CIALVQ(GLVQ):
     compared by the power at each frequency, ``d(x, w) = sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2``, so it matters little where
     in the patch a pattern is. Prototypes and maps minimise the cost of generalised LVQ.
 
-    Patches may have any number of channels: colours, spectral bands, or one.
+    Patches may have any number of channels: colours, spectral bands, or one. Training takes up to 300 iterations
+    (``max_iter``), minutes for thousands of patches.
 
     Parameters
     ----------
@@ -325,7 +326,7 @@ class CIALVQ(GLVQ):
         return Frame(np.zeros(1), natural_frame(colors, np.repeat(u, len(colors) // len(X)), False).scale)
 
     def _default_iterations(self, solver: Solver) -> int:
-        return (2 if self.structure == "full" else 4) * super()._default_iterations(solver)
+        return 6 * super()._default_iterations(solver)  # maps of many pixels learn long, as in the source
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         return self._spectral()
