@@ -90,6 +90,12 @@ PRINTED = {FULL: (10.6, 28.0, 28.8), GREY: (None, 37.5, 61.9)}
 PRINTED_CLASSES = {FULL: (88.0, 57.0, 43.0, 63.5, 87.33), GREY: (26.0, 45.0, 51.0, 41.5, 36.67)}
 PRINTED_MEANS = {FULL: 67.8, GREY: 40.0}
 
+# why a row is not reproduced, by a phrase of its quantity
+REMARKS = {
+    "classes of": "other pictures; of the generated ones, fabrics differ most, each with a thread and an angle of its own",
+    "by shifts": "a full map can tell places apart, unlike the other two",
+}
+
 Job = tuple[str, int, str]  # data, run, group of methods
 
 

@@ -28,6 +28,7 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+SOME_PIXELS = 4096
 GREY_CHROMA = 0.01  # in Lab, grey is not exactly at a = b = 0: matrix and white point agree to four digits only
 
 
@@ -441,11 +442,15 @@ class _Space:
 def _distinct_colours(pixels: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] | None]:
     """Return the colours of pixels (n, 3), and how often each occurs.
 
-    A photograph has many times more pixels than colours, and converting a colour costs more than sorting it.
+    A photograph has many times more pixels than colours, and converting a colour costs more than sorting it. If hardly
+    any two of some pixels have the same colour, as in noise, sorting does not pay.
     """
     if pixels.dtype != np.uint8:
         return check_rgb(pixels), None
     words = np.pad(pixels, ((0, 0), (0, 1))).view(np.uint32)
+    some = words[:: max(1, len(words) // SOME_PIXELS)]
+    if len(some) >= SOME_PIXELS and len(np.unique(some)) > 0.99 * len(some):
+        return check_rgb(pixels), None
     distinct, counts = np.unique(words, return_counts=True)
     return check_rgb(distinct.view(np.uint8).reshape(-1, 4)[:, :3]), counts
 
