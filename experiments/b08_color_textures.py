@@ -16,17 +16,20 @@ statements that are made about the methods.
 CIA-LVQ is trained as in the document, with L-BFGS in place of its online steps (at most 300 iterations), and in these
 variants, for which the document has no numbers: a map of less freedom ("diagonal", a filter for each channel; "color",
 a weight for each channel), and, all with a diagonal map, one map for all classes, distances that heed positions,
-learned filters, differences of Gaussians or no filters in place of Gabor's; and with the defaults of the library, a
-full map and a sigmoid. Variants with a diagonal map are trained in the first VARIANT_RUNS runs only, for reasons of
-time, and compared with the diagonal map there. Further baselines: the nearest neighbour by all pixels, and by the mean
-colour of the patches. Patches of the test that are shifted around by a random number of pixels show who is blind to
-shifts.
+learned filters, differences of Gaussians or no filters in place of Gabor's; and a full map with the sigmoid that is the
+default of the library, and at most 100 iterations. Variants with a diagonal map are trained in the first VARIANT_RUNS
+runs only, for reasons of time, and compared with the diagonal map there. Further baselines: the nearest neighbour by
+all pixels, and by the mean colour of the patches. Patches of the test that are shifted around by a random number of
+pixels show who is blind to shifts.
 
 Rule, fixed before the run, after a look at generated pictures of other seeds and a trial of three iterations; errors
 are means over runs: CIA-LVQ (full map) is "lower" than the grey baseline if its error is, on test and on evaluation
 patches; it "generalises" better if its error rises less from test to evaluation; shifts are "tolerated" if they raise
 the error by at most TOLERANCE per cent; "hard" are brick and tile if they are the two classes of lowest accuracy,
-"easy" are bark and food if they are the two of highest.
+"easy" are bark and food if they are the two of highest. Planned were 3, 5 and 3 runs, and variants in two of each; the
+first ones in order were done in the time there was. Three runs were made anew after a change of the library (scale of
+the patches and form of the maps in training): errors on evaluation patches of single runs moved by up to 8 %, with the
+full map by up to 6 %.
 """
 
 from __future__ import annotations
@@ -52,8 +55,8 @@ from protolearn.datasets import TexturePatches, load_picture_textures, make_colo
 
 TITLE = "colour textures (substitutes for VisTex)"
 GENERATED, GIMP, PHOTOGRAPHS = "generated", "GIMP", "photographs"
-RUNS = {GENERATED: 3, GIMP: 5, PHOTOGRAPHS: 3}
-VARIANT_RUNS = {GIMP: 1, PHOTOGRAPHS: 1}  # the first ones
+RUNS = {GENERATED: 2, GIMP: 4, PHOTOGRAPHS: 2}
+VARIANT_RUNS = {GENERATED: 1, GIMP: 1, PHOTOGRAPHS: 1}  # the first ones
 CLASSES = ("bark", "brick", "tile", "fabric", "food")
 N_SEEN, N_UNSEEN = 4, (4, 2, 2, 4, 3)  # generated pictures of each class
 N_PATCHES = 50  # to train on, of a picture that is not generated
@@ -72,7 +75,7 @@ MAIN: dict[str, dict[str, Any]] = {
     FULL: AS_PRINTED,
     DIAGONAL: CHEAPER,
     COLOR: AS_PRINTED | {"structure": "color"},
-    "CIA, library defaults": {},
+    f"{FULL}, sigmoid": {"structure": "full", "max_iter": 100},
 }
 VARIANTS: dict[str, dict[str, Any]] = {
     f"{DIAGONAL}, one map": CHEAPER | {"localization": "global"},
@@ -92,7 +95,7 @@ PRINTED_MEANS = {FULL: 67.8, GREY: 40.0}
 
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
-    "classes of": "other pictures; of the generated ones, fabrics differ most, each with a thread and an angle of its own",
+    "classes of": "other pictures; each generated fabric has a width of threads and an angle of its own",
     "by shifts": "a full map can tell places apart, unlike the other two",
 }
 
@@ -226,7 +229,7 @@ def result_of(jobs: list[Job], outcomes: list[dict[str, Any]], seconds: dict[str
         "variants": {data: f"in the first {n} of the runs only" for data, n in VARIANT_RUNS.items()},
         "patches": f"15 x 15; 150, 50 and 50 of a generated picture, {N_PATCHES}, 50 and 50 of others",
         "CIA-LVQ": f"4 prototypes and a map for each class, no squashing, L-BFGS, at most {MOST_ITERATIONS} iterations "
-        "(stops when the cost falls by less than 1e-6); library defaults: sigmoid, slope 2 and then 10, at most 100",
+        "(stops when the cost falls by less than 1e-6); with the sigmoid: slope 2 and then 10, at most 100",
         "shifted": "test patches, moved around by 1 to 14 rows and columns",
         "rule": f"statements only, see the script; shifts may raise the error by {TOLERANCE} %",
     }
@@ -335,7 +338,7 @@ def draw_errors(ax: Axes, runs: list[dict[str, Any]]) -> None:
         ax.plot(means, places[tried], "D", color=colour, markersize=6, label=f"{PARTS[part]}, mean")
     ax.set_yticks(places, METHODS, fontsize=8)
     ax.grid(axis="y", color="0.92")
-    ax.set_xlim(left=-1)
+    ax.set(xlim=(-1, None), ylim=(-0.6, len(METHODS) - 0.4))
 
 
 def draw_sizes(ax: Axes, found: dict[str, Any]) -> None:
