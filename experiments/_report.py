@@ -50,12 +50,12 @@ DOCUMENTS = {
     "b": (
         "Adaptive dissimilarities",
         "K. Bunte, *Adaptive Dissimilarity Measures, Dimension Reduction and Visualization* (PhD thesis, University "
-        "of Groningen, 2011), chapters 2 and 3",
+        "of Groningen, 2011), chapters 2 to 5",
     ),
     "v": (
         "Views and divergences",
         "K. Bunte, *Adaptive Dissimilarity Measures, Dimension Reduction and Visualization* (PhD thesis, University "
-        "of Groningen, 2011), chapters 8 and 9",
+        "of Groningen, 2011), chapters 6 to 9",
     ),
     "m": (
         "Matrix learning for maps",
