@@ -95,7 +95,7 @@ DEFAULTS = [
 ]
 VARIANTS = [
     CIALVQ(1, patch_shape=(-1, 1, 1), structure="diagonal", localization="prototype", learn_filters=True, max_iter=20),
-    CIALVQ(1, patch_shape=(1, 1, -1), structure="color", distance="position", filters=None, max_iter=20),
+    CIALVQ(1, patch_shape=(1, 1, -1), structure="color", distance="position", filters=None, max_iter=10),
     KMeans(3, init="random", empty="reseed", n_init=2),
     NeuralGas(3, init="pca", magnification=0.5, n_jobs=2),
     SOM((2, 3), winner="nearest", kernel="exponential", init="k-means++"),

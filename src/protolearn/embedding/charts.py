@@ -32,7 +32,6 @@ FEW_PER_COORDINATE = 3  # samples of a chart, for each of its coordinates and th
 N_NEARBY = 3  # prototypes that a chart should reach
 MOST_AT_ONCE = 256  # coordinates of all charts up to which all are computed for every sample
 BLOCK_ENTRIES = 1 << 18  # numbers computed of some samples at a time
-NEGLIGIBLE = 1e-16  # share of a chart that cannot be told from none
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Gating:
     ----------
     kind : {"crisp", "density", "distance", "rank"}
         All to the nearest chart; or ``softmax(offsets - rates * distances)``, by densities or by distances; or the same
-        of the ranks of the distances, for which all charts have the same offset and rate.
+        of the ranks of the distances.
     offsets, rates : ndarray of shape (k,)
         Of the exponents.
     cutoff : float
@@ -70,28 +69,15 @@ class Gating:
             shares = np.zeros_like(distances)
             shares[np.arange(len(distances)), distances.argmin(axis=1)] = 1.0
             return shares
-        if self.kind == "rank":
-            shares = self._by_rank(distances)
-        else:
-            shares = softmax(self.exponents(distances.astype(np.float64)), axis=1)
+        if self.kind == "rank":  # as in neural gas
+            distances = distances.argsort(axis=1).argsort(axis=1)
+        shares = softmax(self.exponents(distances.astype(np.float64)), axis=1)
         if self.groups is not None:
             together = shares @ (self.groups[:, None] == np.unique(self.groups)).astype(float)
             shares[together.argmax(axis=1)[:, None] != self.groups] = 0.0
         if self.cutoff or self.groups is not None:
             shares[shares < np.minimum(self.cutoff, shares.max(axis=1, keepdims=True))] = 0.0
             shares /= shares.sum(axis=1, keepdims=True)
-        return shares
-
-    def _by_rank(self, distances: NDArray[Any]) -> Floats:
-        """Return shares that fall with the rank of each chart, as in neural gas; only the nearest charts are ranked."""
-        by_rank = softmax(self.exponents(np.arange(distances.shape[1], dtype=np.float64)))
-        least = NEGLIGIBLE if self.groups is not None else max(self.cutoff, NEGLIGIBLE)
-        n_ranked = max(1, int((by_rank >= least).sum()))
-        rows = np.arange(len(distances))[:, None]
-        near = distances.argpartition(n_ranked - 1, axis=1)[:, :n_ranked]
-        order = near[rows, distances[rows, near].argsort(axis=1)]
-        shares = np.zeros(distances.shape)
-        shares[rows, order] = by_rank[:n_ranked] / by_rank[:n_ranked].sum()
         return shares
 
     def exponents(self, distances: NDArray[Any]) -> NDArray[Any]:
