@@ -25,7 +25,7 @@ METRIC_LEARN: dict[str, Any] = {"package": "metric-learn", "environment": "metri
 BOTH: dict[str, Any] = {"threads": (1, 2)}
 SEARCHES = ("retrieval", "retrieval-full")
 
-RATES, METRIC_RATES = (0.002, 1e-5), (0.001, 1e-5)  # Bunte 2011, sec. 5.3: of prototypes and of maps, first and last
+RATE, METRIC_RATE = 0.002, 0.001  # Bunte 2011, sec. 5.3: of prototypes and of maps, at first
 
 
 @competitor(OURS, *SEARCHES, "metrics", **OWN)
@@ -95,7 +95,7 @@ def numpy_textures(X: np.ndarray, y: np.ndarray, task: TextureTask) -> Any:
         _spectra(first), codes, np.fft.fft2(np.fft.ifftshift(gabor_bank(X.shape[1:3]).sum(axis=0))).ravel()
     )
     for sample in rng.permutation(len(X))[: task.n_presented]:
-        model.present(_spectra(X[sample]), y[sample], RATES[0], METRIC_RATES[0])
+        model.present(_spectra(X[sample]), y[sample], RATE, METRIC_RATE)
     model.share = task.n_presented / (task.max_iter * len(X))
     return model
 

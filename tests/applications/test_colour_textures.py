@@ -93,3 +93,14 @@ def test_filters_of_another_size_are_refused():
 def test_is_cloned_with_its_parameters():
     weights = (1.0, 0.0, 0.0)
     assert clone(grey_texture_classifier(3, weights=weights)).get_params()["powers__weights"] == weights
+
+
+def test_banks_have_names():
+    patches = np.random.default_rng(0).random((4, 7, 7, 3))
+    named = GreyPowers(filters="gaussians").fit_transform(patches)
+    np.testing.assert_array_equal(
+        named, GreyPowers(filters=difference_of_gaussians_bank((7, 7))).fit_transform(patches)
+    )
+    assert np.abs(named - GreyPowers().fit_transform(patches)).max() > 1e-3
+    with pytest.raises(ValueError, match="filters='gauss' must be one of"):
+        GreyPowers(filters="gauss").fit(patches)

@@ -378,7 +378,7 @@ def test_a_loop_of_links_ends(folder):
 
 @pytest.mark.parametrize("on_error", ["raise", "skip"])
 def test_folders_without_labelled_images_are_refused(tmp_path, on_error):
-    with pytest.raises(ValueError, match="is not a folder"):
+    with pytest.raises(ValueError, match="is neither an image file nor a folder"):
         read_image_folder(tmp_path / "none", on_error=on_error)
     with pytest.raises(ValueError, match="has no images"):
         read_image_folder(tmp_path, on_error=on_error)
@@ -388,7 +388,7 @@ def test_folders_without_labelled_images_are_refused(tmp_path, on_error):
     file = store(tmp_path / "a.png", pixels())
     with pytest.raises(ValueError, match=r"no classes.*sub-folder"):
         read_image_folder(tmp_path, on_error=on_error)
-    with pytest.raises(ValueError, match=r"a.png is not a folder"):
+    with pytest.raises(ValueError, match=r"a.png is neither an image file nor a folder"):
         read_image_folder(file, on_error=on_error)
 
 

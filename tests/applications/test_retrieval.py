@@ -349,6 +349,7 @@ def test_a_folder_is_the_images_in_it(folder, pictures):
         hits = retriever.retrieve(files)
         np.testing.assert_allclose(hits.distances, arrays.retrieve([pairs[order[0]]]).distances, atol=1e-7)
         assert hits.paths[0][0] == retriever.paths_[0]
+        assert retriever.precision_at_k(files, [retriever.labels_[0]], [1]) == 1.0
     np.testing.assert_allclose(
         retriever.precision_at_k(folder, ks=[1, 3]), arrays.precision_at_k([pairs[i] for i in order], y[order], [1, 3])
     )
@@ -393,7 +394,7 @@ def test_what_is_wrong_is_said(lesions, pictures, folder, tmp_path):
         ({}, (empty, kinds), "no inside"),
         ({}, (folder, kinds), "leave y out"),
         ({}, (tmp_path,), "no images"),
-        ({}, (tmp_path / "none",), "not a folder"),
+        ({}, (tmp_path / "none",), "nor a folder"),
         ({}, (folder / "red",), "no classes"),
         ({"metric": "lmnn"}, (X[:20], np.arange(20)), "n_neighbors=1 needs 2 samples"),
     ]:

@@ -130,7 +130,7 @@ def test_what_is_wrong_is_said(skin, tmp_path, monkeypatch):
     Image.fromarray(np.zeros((24, 24), np.uint8)).save(tmp_path / "black.png")
     Image.fromarray(np.eye(9, dtype=np.uint8) * 255).save(tmp_path / "small.png")
     for arguments, message in [
-        (["index", tmp_path / "none", *output], "not a folder"),
+        (["index", tmp_path / "none", *output], "nor a folder"),
         (["index", tmp_path, *output], "have no labels"),
         (["index", skin / "images" / "red", *output], "have no labels"),
         (["index", skin / "images", *output, "--space", "hsv"], "space='hsv'"),

@@ -5,7 +5,7 @@ import pytest
 from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
 
-from protolearn import CIALVQ
+from protolearn import CIALVQ, GLVQ
 from protolearn.datasets import cut_patches, make_color_textures
 from protolearn.plotting import plot_color_filters
 
@@ -60,3 +60,17 @@ def test_bad_input_is_refused(textures):
         plot_color_filters(CIALVQ())
     with pytest.raises(ValueError, match="n_prototypes=0"):
         plot_color_filters(CIALVQ(1, structure="color", max_iter=1).fit(*textures), n_prototypes=0)
+
+
+def test_complex_filters_are_shown_by_their_real_part():
+    rng = np.random.default_rng(0)
+    X, kernels = rng.random((12, 5, 5, 3)), rng.normal(size=(1, 5, 5)) + 1j * rng.normal(size=(1, 5, 5))
+    model = CIALVQ(1, filters=kernels, structure="color", max_iter=2, random_state=0).fit(X, np.arange(12) % 2)
+    kernel = model.color_filters_[0].real
+    shown = image(plot_color_filters(model)[0, 0])
+    np.testing.assert_allclose(shown, 0.5 + 0.5 * kernel / np.abs(kernel).max(), atol=1e-12)
+
+
+def test_other_models_are_refused():
+    with pytest.raises(ValueError, match="not a GLVQ"):
+        plot_color_filters(GLVQ().fit([[0.0], [1.0]], [0, 1]))

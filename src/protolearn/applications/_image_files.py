@@ -257,7 +257,9 @@ def _as_it_is(pair: Pair) -> Pair:
 def _labelled_files(root: Path) -> list[tuple[Path, Path | None]]:
     """Return the images of a folder in the order of their names, each with its mask."""
     if not root.is_dir():
-        raise ValueError(f"{root} is not a folder; give one that has a sub-folder of images for each class.")
+        raise ValueError(
+            f"{root} is neither an image file nor a folder; give one that has a sub-folder of images for each class."
+        )
     files = sorted(_candidates(root))
     by_stem = {path.with_suffix(""): path for path in files}
 
@@ -318,7 +320,7 @@ def _shrunk(image: Image, max_size: int) -> Image:
 def _warn_of_skipped(skipped: list[tuple[Path, str]], n_files: int) -> None:
     reasons = [reason for _, reason in skipped[:NAMED]]
     if len(skipped) > NAMED:
-        reasons.append(f"... and {len(skipped) - NAMED} more, see ImageFolder.skipped.")
+        reasons.append(f"... and {len(skipped) - NAMED} more, see skipped, or skipped_ of a retriever.")
     warnings.warn("\n".join([f"Skipped {len(skipped)} of {n_files} images:", *reasons]), UserWarning, stacklevel=4)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -52,9 +53,7 @@ def read_index(path: str | PathLike[str]) -> ImageRetriever:
         if arrays["format"] != FORMAT:
             raise ValueError(arrays["format"])
         return _retriever(arrays)
-    except OSError:
-        raise
-    except (ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile) as error:
+    except (zlib.error, ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile) as error:
         raise ValueError(f"{path} is no index of images; make one with: protolearn retrieve index FOLDER") from error
 
 

@@ -17,7 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
-from protolearn.applications._metric_maps import Recommendation, canonical_maps
+from protolearn.applications._metric_maps import Recommendation
 from protolearn.core.validation import check_number, check_option
 from protolearn.lvq import mean_canonical
 from protolearn.metrics import precision_curve
@@ -272,7 +272,8 @@ def _run(
     rates = precision_curve(labels[found], labels[test], sizes, average=False)
     if model.metric_ is None or model._maps is None:
         return rates, None, None
-    return rates, canonical_maps(model._maps), model.recommendation().names
+    advice = model.recommendation()
+    return rates, advice.transform, advice.names
 
 
 def _stacked(transforms: list[Any], n_starts: int) -> Floats | None:

@@ -182,7 +182,7 @@ class RegionColors(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : sequence of images or of tuples (image, mask), or array-like of shape (n, 6)
+        X : sequence of images or of tuples (image, mask), or array or data frame of shape (n, 6)
             Images have shape (height, width, 3), and may be of different sizes; they are of type uint8, or floats in
             [0, 1]. Masks have shape (height, width), and are inside where they are not 0. Of a table of six columns,
             each row is the red, green and blue of the outside, then of the inside, which are converted.

@@ -11,10 +11,10 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 
-from protolearn.lvq.filters import gabor_bank
+from protolearn.lvq.filters import kernels_of
 from protolearn.lvq.spectral import Spectral
 
-__all__ = ["GREY", "GreyPowers", "grey_texture_classifier"]
+__all__ = ["GreyPowers", "grey_texture_classifier"]
 
 GREY = (0.2989, 0.587, 0.114)  # Bunte 2011, eq. 5.6
 
@@ -29,8 +29,8 @@ class GreyPowers(TransformerMixin, BaseEstimator):
     ----------
     weights : sequence of float, default=(0.2989, 0.587, 0.114)
         Weight of each channel; the default is the usual one of red, green and blue.
-    filters : "gabor" or array-like of shape (L, height, width), default="gabor"
-        The filters: `protolearn.lvq.gabor_bank` of the size of the patches, or other kernels.
+    filters : {"gabor", "gaussians"}, array-like of shape (L, height, width) or None, default="gabor"
+        The filters, as for `protolearn.CIALVQ`.
 
     References
     ----------
@@ -47,7 +47,7 @@ class GreyPowers(TransformerMixin, BaseEstimator):
     True
     """
 
-    def __init__(self, weights: ArrayLike = GREY, filters: str | ArrayLike = "gabor") -> None:
+    def __init__(self, weights: ArrayLike = GREY, filters: str | ArrayLike | None = "gabor") -> None:
         self.weights = weights
         self.filters = filters
 
@@ -96,16 +96,11 @@ class GreyPowers(TransformerMixin, BaseEstimator):
 
     def _metric(self, shape: tuple[int, ...]) -> Spectral:
         size = (shape[1], shape[2])
-        kernels = gabor_bank(size) if isinstance(self.filters, str) else np.asarray(self.filters)
-        if kernels.shape[1:] != size:
-            raise ValueError(
-                f"filters has the shape {kernels.shape}; expected (L, {size[0]}, {size[1]}), the size of the patches."
-            )
-        return Spectral((*size, shape[3]), kernels, structure="color")
+        return Spectral((*size, shape[3]), kernels_of(self.filters, size), structure="color")
 
 
 def grey_texture_classifier(
-    n_neighbors: int = 1, *, weights: ArrayLike = GREY, filters: str | ArrayLike = "gabor"
+    n_neighbors: int = 1, *, weights: ArrayLike = GREY, filters: str | ArrayLike | None = "gabor"
 ) -> Pipeline:
     """Make the usual classifier of textures: grey patches, Gabor filters and nearest neighbours.
 
@@ -115,8 +110,8 @@ def grey_texture_classifier(
         Number of neighbours that vote.
     weights : sequence of float, default=(0.2989, 0.587, 0.114)
         Weight of each channel.
-    filters : "gabor" or array-like of shape (L, height, width), default="gabor"
-        The filters.
+    filters : {"gabor", "gaussians"}, array-like of shape (L, height, width) or None, default="gabor"
+        The filters, as for `protolearn.CIALVQ`.
 
     Returns
     -------

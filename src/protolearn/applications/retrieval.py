@@ -193,7 +193,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         ----------
         X : path, sequence of images, or array-like of shape (n_images, n_features)
             A folder with a sub-folder of image files for each class; images (height, width, 3), also of different
-            sizes, or tuples (image, mask); paths of image files, masks beside them as for `read_image_folder`; or a
+            sizes, or tuples (image, mask); paths of image files, with their masks ``NAME_mask.png`` beside them; or a
             table of features.
         y : array-like of shape (n_images,), optional
             Labels; those of a folder are the names of the sub-folders.
@@ -481,7 +481,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
     def _fill(self, vectors: Floats, labels: NDArray[Any] | None, found: Collection) -> None:
         """Make the index: a search for each view of the images."""
         self.vectors_, self.labels_ = vectors, labels
-        self.paths_, self.skipped_ = found.paths, found.skipped
+        self.paths_, self.skipped_ = found.paths, list(found.skipped)
         n_views = len(self._maps.matrices) if self._maps is not None and self.local_map == "query" else 1
         self._searches = [NearestNeighbors().fit(self._view(vectors, slot)) for slot in range(n_views)]
 
@@ -533,7 +533,7 @@ class Collection:
 def collected(X: Any, y: ArrayLike | None) -> Collection:
     """Return what X is: image files, images, or a table."""
     if isinstance(X, str | PathLike):
-        return Collection([read_pair(X)], True, paths=[Path(X)])
+        X = [X]
     labels = None if y is None else column_or_1d(y, warn=True)
     if labels is not None:
         check_consistent_length(X, labels)

@@ -18,7 +18,7 @@ __all__ = ["load_picture_textures", "make_color_textures"]
 Floats = NDArray[np.float64]
 Texts = NDArray[np.str_]
 
-JITTER, GRAIN, GAIN = 0.05, 0.02, 0.1  # standard deviations: of the colours and of the light of a picture, of pixels
+JITTER, GRAIN, GAIN = 0.05, 0.02, 0.1  # standard deviations: of the colours of a picture, of its pixels, of its light
 JOINT = 2  # pixels between bricks and between tiles
 
 TILE = 40

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
@@ -17,7 +16,7 @@ from protolearn.core.documentation import extends
 from protolearn.core.validation import check_option
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
-from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
+from protolearn.lvq.filters import kernels_of
 from protolearn.lvq.relevance import LOCALIZATIONS, Metric, Theta
 from protolearn.lvq.solvers import Solver
 from protolearn.lvq.spectral import STRUCTURES, Spectral
@@ -28,7 +27,6 @@ __all__ = ["CIALVQ"]
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
 SMALLEST, LARGEST = 1e-30, 1e30  # of pixels and filters: fourth powers of them are multiplied
-BANKS: dict[str, Callable[..., Floats]] = {"gabor": gabor_bank, "gaussians": difference_of_gaussians_bank}
 
 
 @documented
@@ -40,8 +38,8 @@ class CIALVQ(GLVQ):
     compared by the power at each frequency, ``d(x, w) = sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2``, so it matters little where
     in the patch a pattern is. Prototypes and maps minimise the cost of generalised LVQ.
 
-    Patches may have any number of channels: colours, spectral bands, or one. Training takes up to 300 iterations
-    (``max_iter``), minutes for thousands of patches.
+    Patches may have any number of channels: colours, spectral bands, or one. Training takes up to 300 iterations of
+    L-BFGS (``max_iter``), minutes for thousands of patches. Patches may also be given to ``init``.
 
     Parameters
     ----------
@@ -65,7 +63,10 @@ class CIALVQ(GLVQ):
     patch_shape : tuple of int, optional
         Height, width and number of channels of patches that come as rows of a table; -1 for one of them means what is
         left. Not needed for arrays of shape (n_samples, height, width, channels).
-    %(parameters)s
+    %(init)s
+    %(training)s
+    %(reject)s
+    %(running)s
 
     Attributes
     ----------
@@ -93,6 +94,8 @@ class CIALVQ(GLVQ):
         The classes.
     cost_history_ : list of float
         Cost after every iteration.
+    score_history_ : list of float
+        Accuracy after every iteration, if ``early_stopping``.
     n_iter_ : int
         Number of iterations.
     %(features)s
@@ -226,7 +229,7 @@ class CIALVQ(GLVQ):
         response = self._metric.response
         if self._metric.learn_filters:
             response = self.filter_gains_ * np.exp(1j * np.angle(response))
-        spectra = fft2(kernels, axes=(1, 2)) * np.atleast_3d(response).reshape(-1, *self.patch_shape_[:2], 1)
+        spectra = fft2(kernels, axes=(1, 2)) * np.reshape(response, (-1, *self.patch_shape_[:2], 1))
         filters = ifft2(spectra, axes=(1, 2))
         return filters if np.iscomplexobj(np.asarray(self._metric.kernels)) else filters.real
 
@@ -248,8 +251,6 @@ class CIALVQ(GLVQ):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if isinstance(self.filters, str):
-            check_option("filters", self.filters, tuple(BANKS), also=", an array of kernels or None")
         check_option("structure", self.structure, tuple(STRUCTURES))
         check_option("localization", self.localization, LOCALIZATIONS)
         check_option("distance", self.distance, ("magnitude", "position"))
@@ -334,7 +335,7 @@ class CIALVQ(GLVQ):
     def _spectral(self) -> Spectral:
         metric = Spectral(
             self.patch_shape_,
-            self._kernels(),
+            kernels_of(self.filters, self.patch_shape_[:2]),
             structure=self.structure,
             localization=self.localization,
             distance=self.distance,
@@ -347,24 +348,6 @@ class CIALVQ(GLVQ):
                 "numbers. Give filters of ordinary size that do not cancel."
             )
         return metric
-
-    def _kernels(self) -> NDArray[Any] | None:
-        if self.filters is None:
-            return None
-        size = self.patch_shape_[:2]
-        if isinstance(self.filters, str):
-            return BANKS[self.filters](size)
-        kernels = np.empty((0, 0, 0))
-        with suppress(TypeError, ValueError):
-            kernels = np.asarray(self.filters, np.complex128 if np.iscomplexobj(self.filters) else np.float64)
-        if kernels.ndim == 2:
-            kernels = kernels[None]
-        if kernels.shape[1:] != size or len(kernels) == 0 or not np.isfinite(kernels).all():
-            raise ValueError(
-                f"filters must be finite kernels of shape (L, {size[0]}, {size[1]}), the size of the patches; their "
-                f"shape is {kernels.shape}."
-            )
-        return kernels
 
     def _first_prototypes(
         self, metric: Metric, theta: Theta, X: Floats, y: Codes, u: Floats, rng: np.random.RandomState

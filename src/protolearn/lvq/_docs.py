@@ -12,17 +12,24 @@ init : {"neural_gas", "mean"} or ndarray of shape (k, n_features), default="neur
     the class, or given positions, ordered by class.
 """
 
-ANSWERS = """
+MISSING = """
 missing : {"error", "partial"}, default="error"
     What to do with NaN in ``X``: refuse it, or leave missing values out of the distances.
+"""
+
+REJECT = """
 reject_threshold : float, default=0.0
     Samples whose `confidence` is below this are not classified.
 reject_label : object, default=-1
     What `predict` returns for such samples; of the same kind as the classes.
 """
 
-PARAMETERS = """
-%(init)s
+ANSWERS = """
+%(missing)s
+%(reject)s
+"""
+
+TRAINING = """
 squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
     What is made of the relative distance of each sample before it is added to the cost.
 slope : float or tuple of float, optional
@@ -46,13 +53,22 @@ validation_fraction : float, default=0.1
     Share of samples that early stopping holds out.
 n_iter_no_change : int, default=10
     Patience of early stopping.
-%(answers)s
+"""
+
+RUNNING = """
 n_jobs : int, optional
     Number of threads; by default as many as the matrix library may use.
 random_state : int, RandomState instance or None, default=None
     Determines the start and the order of samples.
 verbose : int, default=0
     Report progress: 1 about ten times, 2 at every iteration.
+"""
+
+PARAMETERS = """
+%(init)s
+%(training)s
+%(answers)s
+%(running)s
 """
 
 PROTOTYPES = """
@@ -88,7 +104,11 @@ PARTS = {
     "parameters": PARAMETERS,
     "attributes": ATTRIBUTES,
     "init": INIT,
+    "training": TRAINING,
     "answers": ANSWERS,
+    "missing": MISSING,
+    "reject": REJECT,
+    "running": RUNNING,
     "prototypes": PROTOTYPES,
     "features": FEATURES,
 }

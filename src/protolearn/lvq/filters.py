@@ -5,14 +5,16 @@ Arrays: kernels (L, h, w), centred at ``(h // 2, w // 2)``, like ``scipy.fft.fft
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from protolearn.core.validation import check_number
+from protolearn.core.validation import check_number, check_option
 
-__all__ = ["difference_of_gaussians_bank", "gabor_bank"]
+__all__ = ["difference_of_gaussians_bank", "gabor_bank", "kernels_of"]
 
 Floats = NDArray[np.float64]
 
@@ -122,6 +124,29 @@ def difference_of_gaussians_bank(
         return window / window.sum()
 
     return np.stack([gaussian(scale) - gaussian(ratio * scale) for scale in scales])
+
+
+def kernels_of(filters: Any, size: tuple[int, int]) -> NDArray[Any] | None:
+    """Return the kernels (L, h, w) that a name, one or several kernels, or None stand for, if they have a size."""
+    if filters is None:
+        return None
+    if isinstance(filters, str):
+        check_option("filters", filters, tuple(BANKS), also=", an array of kernels or None")
+        return BANKS[filters](size)
+    kernels = np.empty((0, 0, 0))
+    with suppress(TypeError, ValueError):
+        kernels = np.asarray(filters, np.complex128 if np.iscomplexobj(filters) else np.float64)
+    if kernels.ndim == 2:
+        kernels = kernels[None]
+    if kernels.shape[1:] != size or len(kernels) == 0 or not np.isfinite(kernels).all():
+        raise ValueError(
+            f"filters must be finite kernels of shape (L, {size[0]}, {size[1]}), the size of the patches; their shape "
+            f"is {kernels.shape}."
+        )
+    return kernels
+
+
+BANKS: dict[str, Callable[..., Floats]] = {"gabor": gabor_bank, "gaussians": difference_of_gaussians_bank}
 
 
 def _check_lengths(name: str, lengths: Sequence[float]) -> None:

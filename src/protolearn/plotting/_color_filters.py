@@ -11,6 +11,7 @@ from scipy.fft import fftshift
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.validation import check_number
+from protolearn.lvq import CIALVQ
 from protolearn.plotting._style import INK
 
 __all__ = ["plot_color_filters"]
@@ -19,13 +20,15 @@ __all__ = ["plot_color_filters"]
 def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> NDArray[Any]:
     """Show the colour filters of a classifier of textures, and its prototypes with their powers.
 
-    Each class has a row: first its colour filter in space, in which grey stands for no weight; then prototypes as
+    Each class has a row: first its colour filter in space (the real part, if filters are complex), in which
+    grey stands for no weight; then prototypes as
     patches (not if filters were learned); then the powers of the same prototypes, frequency zero in the middle.
 
     Parameters
     ----------
     model : CIALVQ
-        Fitted, on patches of one or three channels, or more, of which the first three are shown.
+        Fitted, on patches of any number of channels: three are shown as colours, the first ones of more, and only the
+        first of fewer.
     n_prototypes : int, default=4
         Most prototypes to show of each class.
 
@@ -49,6 +52,8 @@ def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> NDArray[Any]:
     >>> axes.shape
     (5, 5)
     """
+    if not isinstance(model, CIALVQ):
+        raise ValueError(f"plot_color_filters shows a fitted CIALVQ, not a {type(model).__name__}.")
     check_is_fitted(model)
     check_number("n_prototypes", n_prototypes, integer=True, low=1)
     slots = model._metric.slots(model._codes)
@@ -63,7 +68,7 @@ def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> NDArray[Any]:
         squeeze=False,
         layout="constrained",
     )
-    filters = model.color_filters_
+    filters = np.real(model.color_filters_)
     powers = fftshift(np.log1p(_relative(model.prototype_powers_)), axes=(1, 2))
     for row, mine, name in zip(axes, members, model.classes_):
         for ax in row:

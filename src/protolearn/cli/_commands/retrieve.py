@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -86,7 +85,6 @@ def query(
     Beside the table, a picture is written that shows the image and what was found, the most similar first. An image of
     the index is not among its own results.
     """
-    os.environ.setdefault("MPLBACKEND", "Agg")  # the picture goes into a file; no window is needed
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import contact_sheet
