@@ -267,17 +267,18 @@ class RegionColors(TransformerMixin, BaseEstimator):
     def _mean(self, pixels: NDArray[Any]) -> Floats:
         if self.average == "rgb":
             return self._channels(SPACES[self.space].points(check_rgb(pixels).mean(axis=0)), _turn)
-        return self._channels(self._moments(pixels)[0], _turn)
+        points, counts = self._points(pixels)
+        return self._channels(np.average(points, axis=0, weights=counts), _turn)
 
     def _deviation(self, pixels: NDArray[Any]) -> Floats:
-        return self._channels(np.sqrt(self._moments(pixels)[1]), _part_of_turn)
+        points, counts = self._points(pixels)
+        squares = (points - np.average(points, axis=0, weights=counts)) ** 2
+        return self._channels(np.sqrt(np.average(squares, axis=0, weights=counts)), _part_of_turn)
 
-    def _moments(self, pixels: NDArray[Any]) -> tuple[Floats, Floats]:
-        """Return mean and variance of the converted pixels."""
+    def _points(self, pixels: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] | None]:
+        """Return the converted colours of pixels, and how often each occurs."""
         colours, counts = _distinct_colours(pixels)
-        points = SPACES[self.space].points(colours)
-        mean = np.average(points, axis=0, weights=counts)
-        return mean, np.average((points - mean) ** 2, axis=0, weights=counts)
+        return SPACES[self.space].points(colours), counts
 
     def _channels(self, points: Floats, fold: Callable[[Floats, Floats], Floats]) -> Floats:
         return points if self.cyclic == "sincos" else SPACES[self.space].folded(points, fold)
