@@ -5,7 +5,6 @@ Arrays: X (n, d) features, or patches (n, h, w, c) of textures, y (n,) classes; 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,9 +15,18 @@ import numpy as np
 from benchmarks.image_data import Pictures, features, noise, skin, textures
 from benchmarks.maps import chunks
 from benchmarks.registry import FLOOR, OURS
-from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
+from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task, timed
 
-__all__ = ["TASKS", "ColorTask", "EvaluationTask", "MetricTask", "RetrievalTask", "TextureTask", "mean_colours"]
+__all__ = [
+    "TASKS",
+    "ColorTask",
+    "EvaluationTask",
+    "MetricTask",
+    "RetrievalTask",
+    "StructureTask",
+    "TextureTask",
+    "mean_colours",
+]
 
 N_NEIGHBORS = 11
 N_SINGLE, N_BATCHES, BATCH = 300, 10, 100  # queries one by one, and in batches
@@ -94,10 +102,10 @@ class RetrievalTask(Task):
     def outcome(self, fitted: Any, data: Data) -> tuple[dict[str, float], np.ndarray | None]:
         """Return the times to make the index and to answer queries, and the images found for those in batches."""
         _, _, Z, Q = data
-        _, (index_seconds, _) = _timed(fitted.index, Z)
+        _, (index_seconds, _) = timed(fitted.index, Z)
         search = partial(fitted.kneighbors, n_neighbors=N_NEIGHBORS, return_distance=False)
-        singles = [_timed(search, query[None])[1] for query in Q[:N_SINGLE]]
-        found, batches = zip(*(_timed(search, Q[rows]) for rows in chunks(len(Q), BATCH)))
+        singles = [timed(search, query[None])[1] for query in Q[:N_SINGLE]]
+        found, batches = zip(*(timed(search, Q[rows]) for rows in chunks(len(Q), BATCH)))
         query, query_cpu = 1000 * np.median(singles, axis=0)
         batch, _ = 1000 * np.median(batches, axis=0) / BATCH
         times = {"query_ms": query, "query_cpu_ms": query_cpu, "batch_ms": batch}
@@ -207,7 +215,7 @@ class TextureTask(Task):
         """Return the share of the training that was done, the time to predict a patch, and the predicted classes."""
         X, _, test, unseen = data
         predicted = [fitted.predict(patches) for patches in (X, test, unseen)]
-        seconds, _ = np.median([_timed(fitted.predict, test)[1] for _ in range(5)], axis=0)
+        seconds, _ = np.median([timed(fitted.predict, test)[1] for _ in range(5)], axis=0)
         facts = {"share": getattr(fitted, "share", 1.0), "predict_us": 1e6 * float(seconds) / len(test)}
         if hasattr(fitted, "n_iter_"):
             facts["iterations"] = fitted.n_iter_
@@ -289,7 +297,7 @@ class EvaluationTask(TextureTask):
         maps = np.ones((n_classes, n_numbers, X.shape[1]))  # half spectra, real and imaginary
         slopes = np.ones((len(X), n_numbers))
         ways = [(X, maps, slopes, size) for size in (*CHUNKS, len(X))]
-        turns = [[fitted(), *(_timed(_multiply, *way)[1][0] for way in ways)] for _ in range(self.turns)]
+        turns = [[fitted(), *(timed(_multiply, *way)[1][0] for way in ways)] for _ in range(self.turns)]
         evaluation, *products = np.median(turns, axis=0).tolist()
         return {"evaluation_seconds": evaluation, "products_seconds": min(products)}, None
 
@@ -380,13 +388,6 @@ def mean_colours(images: np.ndarray, masks: np.ndarray) -> np.ndarray:
     return np.array(
         [np.concatenate([lab[~mask].mean(axis=0), lab[mask].mean(axis=0)]) for lab, mask in zip(converted, masks)]
     )
-
-
-def _timed(work: Callable[..., Any], *arguments: Any) -> tuple[Any, tuple[float, float]]:
-    """Return what some work gives, and the seconds that it takes: by the clock, and of the processor."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    result = work(*arguments)
-    return result, (time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def _multiply(X: np.ndarray, maps: np.ndarray, slopes: np.ndarray, size: int) -> None:

@@ -5,7 +5,6 @@ Arrays: X (n, d) samples to train on, Z (m, d) samples to place, Y (n + m, 2) po
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -16,7 +15,7 @@ from benchmarks.embedding import MEMORY, N_JUDGED, N_NEIGHBORS, PERPLEXITY, TRUS
 from benchmarks.embedding_data import N_COMPONENTS, mnist
 from benchmarks.maps import chunks
 from benchmarks.registry import FLOOR
-from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
+from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task, timed
 
 __all__ = ["TASKS", "PlacingTask", "ProductsTask"]
 
@@ -75,7 +74,7 @@ class PlacingTask(Task):
 
     def outcome(self, fitted: Any, data: Data) -> tuple[dict[str, float], np.ndarray | None]:
         """Return the times to place the others, and the positions of all."""
-        placed, seconds = _timed(fitted.transform, data[1])
+        placed, seconds = timed(fitted.transform, data[1])
         # The view is read only now: openTSNE moves it as a whole when it places others.
         return dict(zip(CLOCKS, seconds)), np.concatenate([fitted.embedding_, placed]).astype(np.float64)
 
@@ -136,7 +135,7 @@ class ProductsTask(PlacingTask):
             (Z, size, *factors) for factors in ((prototypes,), (prototypes, matrices)) for size in (*CHUNKS, len(Z))
         ]
         turns = [
-            [_timed(fitted.transform, Z)[1], *(_timed(_multiply, *way)[1] for way in ways)] for _ in range(self.turns)
+            [timed(fitted.transform, Z)[1], *(timed(_multiply, *way)[1] for way in ways)] for _ in range(self.turns)
         ]
         placing, *multiplying = np.median(turns, axis=0).tolist()
         nearest, products = np.split(np.array(multiplying)[:, 0], 2)
@@ -170,13 +169,6 @@ TASKS: dict[str, Task] = {
         ProductsTask("products", "placing by charts and its matrix products", 10_000, 50_000, max_iter=1, most_fits=1),
     )
 }
-
-
-def _timed(work: Callable[..., Any], *arguments: Any) -> tuple[Any, tuple[float, float]]:
-    """Return what some work gives, and the seconds that it takes: by the clock, and of the processor."""
-    wall, cpu = time.perf_counter(), time.process_time()
-    result = work(*arguments)
-    return result, (time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def _multiply(Z: np.ndarray, size: int, *matrices: np.ndarray) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = ["TIMES", "WHO", "Column", "Data", "Row", "Task"]
+__all__ = ["TIMES", "WHO", "Column", "Data", "Row", "Task", "timed"]
 
 Row = dict[str, Any]
 Data = tuple[np.ndarray, ...]
@@ -76,3 +77,10 @@ class Task(ABC):
     def picture(self, rows: list[Row]) -> Any:
         """Return a figure of the results, if the task has one."""
         return None
+
+
+def timed(work: Callable[..., Any], *arguments: Any) -> tuple[Any, tuple[float, float]]:
+    """Return what some work gives, and the seconds that it takes: by the clock, and of the processor."""
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = work(*arguments)
+    return result, (time.perf_counter() - wall, time.process_time() - cpu)

@@ -18,7 +18,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d, get_tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from protolearn.applications._contact_sheet import contact_sheet
 from protolearn.applications._image_files import read_each, read_pair
@@ -396,7 +396,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             table, labels = validate_data(self, found.samples, found.labels, dtype=np.float64)
         else:
             table, labels = validate_data(self, found.samples, dtype=np.float64), None
-        self._names = getattr(self, "feature_names_in_", np.array([f"x{i}" for i in range(table.shape[1])], object))
+        self._names = _check_feature_names_in(self)
         return table, labels
 
     def _collected(self, X: Any, y: ArrayLike | None = None, features: Any = None) -> Collection:

@@ -305,7 +305,7 @@ class Spectral(Metric):
         """The sum S of the spectra of all filters, (h, w); the sum of all responses is that of one filter."""
         if self.kernels is None:
             return np.ones(self.shape[:2], np.complex128)
-        return fft2(ifftshift(np.sum(self.kernels, axis=0)))  # Bunte 2011, eq. 5.2
+        return fft2(ifftshift(np.sum(self.kernels, axis=0)))  # Bunte 2011, eq. 5.1
 
     @cached_property
     def unit(self) -> float:
