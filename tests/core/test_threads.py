@@ -16,7 +16,7 @@ def blas_threads():
 def test_overlapping_users_restore_the_limit():
     np.ones((2, 2)) @ np.ones((2, 2))
     before = blas_threads()
-    inside, first_left = Barrier(2), Event()
+    inside, first_left, held = Barrier(2), Event(), []
 
     def leave_first():
         with chunk_threads():
@@ -27,12 +27,14 @@ def test_overlapping_users_restore_the_limit():
         with chunk_threads():
             inside.wait()
             first_left.wait()
+            held.extend(blas_threads())
 
     threads = [Thread(target=leave_first), Thread(target=leave_last)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
+    assert set(held) == {1}  # as long as anyone needs it
     assert blas_threads() == before
     with chunk_threads():
         assert set(blas_threads()) == {1}
@@ -60,6 +62,16 @@ def test_loops_reach_each_row_once(n_threads, n_rows, least):
     Threads(n_threads, least=least).over(n_rows, loop, "before", ..., "after")
     assert (done == 1).all()
     assert len(parts) <= max(1, min(n_threads, n_rows // least))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3, 7])
+@pytest.mark.parametrize("n_rows", [0, 1, 10, 11, 100])
+def test_loops_are_parted_at_multiples_of_a_step(n_threads, n_rows):
+    parts = []
+    Threads(n_threads, least=1).over(n_rows, lambda first, last: parts.append((first, last)), ..., step=5)
+    starts, stops = zip(*sorted(parts))
+    assert all(start % 5 == 0 for start in starts)
+    assert (0, *stops) == (*starts, n_rows)
 
 
 def test_errors_in_threads_are_raised():

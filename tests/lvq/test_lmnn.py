@@ -265,8 +265,20 @@ def test_shift_scale_and_rotation(method, init):
     assert_allclose(clone(model).fit(X @ turn, y).gamma_, turn.T @ gamma @ turn, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.parametrize("tied", [1, 3, 20])
+def test_the_first_of_equally_far_targets_are_taken(tied):
+    """Points of a circle are equally far from its centre, and turning it does not change which are taken."""
+    angles = np.random.default_rng(0).uniform(0, 2 * np.pi, tied)
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    X = np.concatenate([[[0.0, 0.0]], 3.0 * circle[:1], circle, 2.0 * circle])
+    for angle in np.linspace(0, 3, 8):
+        turned = X @ np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        targets = target_neighbours(turned, np.zeros(len(X), int), min(tied, 3))
+        assert set(targets[0]) == set(range(2, 2 + min(tied, 3)))
+
+
 def test_order_and_names_of_samples_do_not_matter():
-    X, y = IRIS
+    X, y = WINE  # without equally far neighbours
     order = np.random.default_rng(0).permutation(len(X))
     gamma = LMNN(max_iter=8).fit(X, y).gamma_
     assert_allclose(LMNN(max_iter=8).fit(X[order], np.array(["c", "a", "b"])[y[order]]).gamma_, gamma, rtol=1e-6)

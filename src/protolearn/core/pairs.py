@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.linalg import pinvh
 from scipy.sparse import csr_array, issparse, vstack
 
-from protolearn.core.sources import Source
+from protolearn.core.sources import N_SPANS, Source
 
 __all__ = ["Combination", "Landmarks", "Pairs", "Span"]
 
@@ -275,7 +275,7 @@ class Pairs(Source):
         product = np.empty((self.n_samples, weights.shape[1]))
         multiply = _multiply_sparse(weights) if issparse(weights) else _multiply_dense(weights)
         read = self.matrix if callable(self.matrix) else self.matrix.__getitem__
-        size = max(1, min(BLOCK_BYTES // (8 * self.n_samples), -(-self.n_samples // (2 * self.n_threads))))
+        size = max(1, min(BLOCK_BYTES // (8 * self.n_samples), -(-self.n_samples // N_SPANS)))
 
         def fill(start: int) -> None:
             rows = slice(start, min(start + size, self.n_samples))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from threading import Lock
@@ -41,12 +41,17 @@ class Threads:
         self.n, self.least = n, least
         self._pool = ThreadPoolExecutor(n) if n > 1 else None
 
-    def over(self, n_rows: int, loop: Callable[..., object], *args: Any) -> None:
-        """Call the loop for parts of the rows: the ``...`` among its arguments becomes the first and last row."""
+    def over(self, n_rows: int, loop: Callable[..., object], *args: Any, step: int = 1) -> None:
+        """Call the loop for parts of the rows: the ``...`` among its arguments becomes the first and last row.
+
+        Rows are parted at multiples of ``step`` only. A loop that treats so many at a time, by products of matrices,
+        then has the same blocks on any number of threads, and the same results to the last bit.
+        """
         at = next(position for position, argument in enumerate(args) if argument is ...)
         before, after = args[:at], args[at + 1 :]
-        n_parts = max(1, min(self.n, n_rows // self.least))
-        edges = [n_rows * part // n_parts for part in range(n_parts + 1)]
+        n_steps = -(-n_rows // step)
+        n_parts = max(1, min(self.n, n_rows // self.least, n_steps))
+        edges = [min(n_rows, step * (n_steps * part // n_parts)) for part in range(n_parts + 1)]
         if self._pool is None or n_parts == 1:
             loop(*before, 0, n_rows, *after)
             return
@@ -60,8 +65,8 @@ def chunk_threads(n_jobs: int | None = None) -> Iterator[int]:
 
     ``n_jobs=None`` means as many as BLAS was allowed, so that ``OMP_NUM_THREADS``, ``threadpool_limits`` and joblib's
     workers are respected. On the small products of a chunk two BLAS threads are slower than one; two chunks at a
-    time are not. The limit of BLAS belongs to the whole process, so of several fits that run at the same time only
-    the first sets it, and lifts it again.
+    time are not; and a product that is cut for threads may be rounded differently. The limit of BLAS belongs to the
+    whole process, so of several fits that run at the same time the first sets it, and the last one lifts it again.
 
     Examples
     --------
@@ -71,16 +76,35 @@ def chunk_threads(n_jobs: int | None = None) -> Iterator[int]:
     """
     blas = _blas()
     allowed = max((library.num_threads for library in blas.lib_controllers), default=1)
-    first = _HELD.acquire(blocking=False)
+    _HOLD.enter(blas)
     try:
-        with blas.limit(limits=1) if first else nullcontext():
-            yield allowed if n_jobs is None else effective_n_jobs(n_jobs)
+        yield allowed if n_jobs is None else effective_n_jobs(n_jobs)
     finally:
-        if first:
-            _HELD.release()
+        _HOLD.leave()
 
 
-_HELD = Lock()
+class _Hold:
+    """The limit of BLAS to one thread, and how many rely on it."""
+
+    def __init__(self) -> None:
+        self.n_users = 0
+        self.limit: Any = None
+        self.lock = Lock()
+
+    def enter(self, blas: Any) -> None:
+        with self.lock:
+            if self.n_users == 0:
+                self.limit = blas.limit(limits=1)
+            self.n_users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.n_users -= 1
+            if self.n_users == 0:
+                self.limit.restore_original_limits()
+
+
+_HOLD = _Hold()
 
 
 @cache

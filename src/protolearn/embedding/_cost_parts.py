@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.spatial.distance import cdist
-from sklearn.utils import gen_batches
 
 from protolearn.core.threads import Threads
 from protolearn.core.validation import check_number, check_option
@@ -186,16 +185,16 @@ class _Pairs(ABC):
             shown = self._shown_at(new[ends], others[given.indices])
             forces = _like(given, error.slopes(given.data, shown) * self._rate(shown))
             return _like(given, error.terms(given.data, shown)).sum(axis=1), self._moved(forces, new, others)
-        values, gradient = np.empty(len(new)), np.empty(new.shape)
+        values, gradient, step = np.empty(len(new)), np.empty(new.shape), _block_size(len(others))
 
         def part(first: int, last: int) -> None:
-            for rows in _blocks(first, last, len(others)):
+            for rows in _blocks(first, last, step):
                 shown = self._shown(new[rows], others)
                 values[rows] = error.terms(given[rows], shown).sum(axis=1)
                 forces = error.slopes(given[rows], shown) * self._rate(shown)
                 gradient[rows] = self._moved(forces, new[rows], others)
 
-        threads.over(len(new), part, ...)
+        threads.over(len(new), part, ..., step=step)
         return values, gradient
 
     @abstractmethod
@@ -315,10 +314,10 @@ class KernelView:
         p_least, q_least = floors(divergence, n + 1, symmetric=False)
 
         def rows(new: Floats) -> tuple[Floats, Floats]:
-            values, gradient = np.empty(len(new)), np.empty(new.shape)
+            values, gradient, step = np.empty(len(new)), np.empty(new.shape), _block_size(n)
 
             def part(first: int, last: int) -> None:
-                for rows in _blocks(first, last, n):
+                for rows in _blocks(first, last, step):
                     p = np.maximum(given[rows].toarray(), p_least)
                     squares = cdist(new[rows], points, "sqeuclidean")
                     w = self.kernel.weights(squares)
@@ -331,7 +330,7 @@ class KernelView:
                     forces *= -2.0 * self.kernel.decay(squares)
                     gradient[rows] = forces.sum(axis=1)[:, None] * new[rows] - forces @ points
 
-            threads.over(len(new), part, ...)
+            threads.over(len(new), part, ..., step=step)
             return values, gradient
 
         return rows
@@ -432,7 +431,7 @@ def _units(given: Any, error: ErrorPart) -> Floats:
 
     if sparse.issparse(given):
         return _like(given, terms(given.data)).sum(axis=1)
-    return np.concatenate([terms(given[rows]).sum(axis=1) for rows in _blocks(0, *given.shape)])
+    return np.concatenate([terms(given[rows]).sum(axis=1) for rows in _blocks(0, len(given), _block_size(given.shape[1]))])
 
 
 def _like(table: Any, values: Floats) -> Any:
@@ -440,7 +439,11 @@ def _like(table: Any, values: Floats) -> Any:
     return sparse.csr_array((values, table.indices, table.indptr), shape=table.shape)
 
 
-def _blocks(first: int, last: int, n: int) -> Iterator[slice]:
-    """Return rows, so few at a time that what is computed of them stays close to the processor."""
-    for rows in gen_batches(last - first, max(1, BLOCK_ENTRIES // n)):
-        yield slice(first + rows.start, first + rows.stop)
+def _block_size(n: int) -> int:
+    """Return how many rows of n pairs are treated at a time: what is computed of them stays close to the processor."""
+    return max(1, BLOCK_ENTRIES // n)
+
+
+def _blocks(first: int, last: int, size: int) -> Iterator[slice]:
+    """Return rows, so many at a time."""
+    return (slice(start, min(start + size, last)) for start in range(first, last, size))

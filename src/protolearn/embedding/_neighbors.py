@@ -20,6 +20,7 @@ CELLS = 1.0  # times the square root of the rows
 PROBED = 0.06  # share of the cells that are searched for each row, besides those that are needed to find enough
 CANDIDATES = 10  # times the neighbours asked for
 ROWS = 2048  # compared at a time
+N_SPANS = 16  # of rows that are searched together, so that neighbours do not depend on the number of threads
 
 
 def all_pairs(squares: Floats) -> Neighbors:
@@ -72,20 +73,23 @@ def nearest_by_cells(X: NDArray[Any], k: int, threads: Threads, rng: np.random.R
             labels[rows] = distances.argmin(axis=1)
 
     labels = np.empty(n, np.intp)
-    threads.over(n, probe, ...)
+    threads.over(n, probe, ..., step=ROWS)
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels, minlength=n_cells))[:-1])
     nearest, found, counts = np.empty((n, k), np.float32), np.empty((n, k), np.int32), np.zeros(n, np.int64)
 
-    def search(first: int, last: int) -> None:
-        asked = np.argsort(probed[first:last], axis=None, kind="stable")
-        ends = np.cumsum(np.bincount(probed[first:last].ravel(), minlength=n_cells))[:-1]
-        for queries, others in zip(np.split(first + asked // n_probes, ends), members):
-            for start in range(0, len(queries), ROWS):
-                some = queries[start : start + ROWS]
-                distances = half_norms[others] - X[some] @ X[others].T
-                offer_neighbors(distances, some, others, nearest, found, counts)
+    span = -(-n // N_SPANS)
 
-    threads.over(n, search, ...)
+    def search(first: int, last: int) -> None:
+        for begin in range(first, last, span):
+            asked = np.argsort(probed[begin : begin + span], axis=None, kind="stable")
+            ends = np.cumsum(np.bincount(probed[begin : begin + span].ravel(), minlength=n_cells))[:-1]
+            for queries, others in zip(np.split(begin + asked // n_probes, ends), members):
+                for start in range(0, len(queries), ROWS):
+                    some = queries[start : start + ROWS]
+                    distances = half_norms[others] - X[some] @ X[others].T
+                    offer_neighbors(distances, some, others, nearest, found, counts)
+
+    threads.over(n, search, ..., step=span)
     lonely = np.flatnonzero(counts < k)
     for start in range(0, len(lonely), ROWS):
         some = lonely[start : start + ROWS]

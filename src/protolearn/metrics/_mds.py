@@ -17,6 +17,8 @@ __all__ = ["Moments", "RankCorrelation", "distance_correlation", "sammon_stress"
 
 EXACT = 2048  # samples up to which the distances of all pairs are sorted
 BUCKETS = 1 << 22  # beyond, distances in a bucket have one rank
+ROUNDING = 64 * np.finfo(np.float64).eps  # of squared distances by products, as a share of the largest
+TIED = 1e-8  # but not more than this share of themselves: products that cancel more are computed again
 SHIFT = 35  # bits of a double that are left out, so that distances in a bucket differ by less than 2^-17 of them
 
 
@@ -128,8 +130,8 @@ def distance_correlation(
     ----------
     %(view)s
     kind : {"spearman", "pearson"}, default="spearman"
-        Compare the ranks of the distances among all pairs, equal ones sharing the average of theirs, or the distances
-        themselves.
+        Compare the ranks of the distances among all pairs, those that are equal up to rounding sharing the average of
+        theirs, or the distances themselves.
     %(options)s
 
     Returns
@@ -219,7 +221,7 @@ class RankCorrelation:
     def correlation(self, n_jobs: int | None = None) -> float:
         """Return the correlation; of many distances after all have been added."""
         if len(self.spaces[0]) <= EXACT:
-            ranks = [rankdata(_pairs(space)) for space in self.spaces]
+            ranks = [_ranks(_pairs(space), space.reach) for space in self.spaces]
             x, y = (rank - rank.mean() for rank in ranks)
             return _ratio(x @ y, x @ x, y @ y)
         values = [_centred_ranks(counts) for counts in self.counts]
@@ -245,6 +247,16 @@ class _Products:
 def _pairs(space: Space) -> Floats:
     n = len(space)
     return space.block(slice(0, n))[np.triu_indices(n, 1)]
+
+
+def _ranks(distances: Floats, reach: float) -> Floats:
+    """Return the ranks of distances of at most ``reach``; those that are equal up to rounding share their average."""
+    order = np.argsort(distances)
+    squares = np.square(distances[order] / reach)
+    apart = np.diff(squares) > np.minimum(ROUNDING, TIED * squares[1:])
+    ranks = np.empty(len(distances))
+    ranks[order] = rankdata(np.concatenate([[0], np.cumsum(apart)]))
+    return ranks
 
 
 def _centred_ranks(counts: NDArray[np.int64]) -> Floats:

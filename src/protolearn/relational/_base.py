@@ -463,9 +463,10 @@ class DissimilarityMap(PrototypeMap):
                 "The diagonal of the kernel is not constant, so distances need the kernel of each new object with "
                 "itself: give it as one more column of X. predict does without."
             )
-        for rows in gen_batches(len(block), size):
-            distances = _to_prototypes(self._squared(block[rows]), model, self._is_kernel)
-            yield distances + own[rows, None] if self._is_kernel and complete else distances
+        with chunk_threads(self.n_jobs):
+            for rows in gen_batches(len(block), size):
+                distances = _to_prototypes(self._squared(block[rows]), model, self._is_kernel)
+                yield distances + own[rows, None] if self._is_kernel and complete else distances
 
     def _check_cross(self, X: Any) -> tuple[NDArray[Any], Floats]:
         """Return the dissimilarities of new objects to the support, and a kernel's diagonal for new objects."""
