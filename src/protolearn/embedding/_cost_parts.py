@@ -431,7 +431,8 @@ def _units(given: Any, error: ErrorPart) -> Floats:
 
     if sparse.issparse(given):
         return _like(given, terms(given.data)).sum(axis=1)
-    return np.concatenate([terms(given[rows]).sum(axis=1) for rows in _blocks(0, len(given), _block_size(given.shape[1]))])
+    n, m = given.shape
+    return np.concatenate([terms(given[rows]).sum(axis=1) for rows in _blocks(0, n, _block_size(m))])
 
 
 def _like(table: Any, values: Floats) -> Any:

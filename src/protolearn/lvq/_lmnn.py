@@ -40,7 +40,8 @@ class LMNN(LinearMetric):
     r"""Large margin nearest neighbours: learn the metric in which a sample's neighbours share its class.
 
     Each sample i has ``n_neighbors`` target neighbours :math:`j \rightsquigarrow i`, the nearest samples of its class
-    in the Euclidean metric, and of equally near ones those that come first. With :math:`d(x, x') = \|\Upsilon (x - x')\|^2` and b = ``push`` the cost
+    in the Euclidean metric (of equally near ones those that come first). With
+    :math:`d(x, x') = \|\Upsilon (x - x')\|^2` and b = ``push`` the cost
 
     .. math:: E = (1 - b) \sum_{i, j \rightsquigarrow i} d(x_i, x_j) + b \sum_{i, j \rightsquigarrow i}
               \sum_{l: y_l \ne y_i} [1 + d(x_i, x_j) - d(x_i, x_l)]_+
