@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint docs experiments benchmarks clean
+.PHONY: demo test test-arithmetics repeatability lint docs experiments benchmarks clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -24,6 +24,13 @@ demo: .venv/ready
 test: .venv/ready
 	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --quiet
 
+# The tests as other processors would run them, as far as this one can imitate them.
+test-arithmetics: .venv/ready
+	$(BIN)/python -m arithmetics
+
+repeatability: .venv/ready
+	$(BIN)/python -m arithmetics.repeatability
+
 lint: .venv/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -40,4 +47,4 @@ benchmarks: .venv/ready
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv .venv-* demo docs/_build docs/gallery docs/api/generated
+	rm -rf .venv .venv-* .arithmetics demo docs/_build docs/gallery docs/api/generated

@@ -331,3 +331,17 @@ def swap_medoids(
                 second[o], d2[o] = i, d
         still_open, stale = place + 1, True
     return still_open
+
+
+@njit(cache=True, nogil=True)
+def squares_to(
+    points: NDArray[Any], others: NDArray[Any], indices: NDArray[Any], first: int, last: int, squares: NDArray[Any]
+) -> None:
+    """Fill squares (n, k) with the squared distances of some points (n, d) to those of the others that are named."""
+    for i in range(first, last):
+        for j in range(indices.shape[1]):
+            total = 0.0
+            for f in range(points.shape[1]):
+                gap = points[i, f] - others[indices[i, j], f]
+                total += gap * gap
+            squares[i, j] = total

@@ -68,6 +68,8 @@ def chunk_threads(n_jobs: int | None = None) -> Iterator[int]:
     time are not; and a product that is cut for threads may be rounded differently. The limit of BLAS belongs to the
     whole process, so of several fits that run at the same time the first sets it, and the last one lifts it again.
 
+    It can decorate a function, as ``@chunk_threads(1)``, all of whose products are then made on one thread.
+
     Examples
     --------
     >>> with chunk_threads(2) as outer, chunk_threads() as inner:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from protolearn.core.neighbours import first_nearest
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, undone_on_error
 from protolearn.embedding._base import View
@@ -211,6 +212,7 @@ class Charting(View, BaseEstimator):
                 setattr(self, name, value)
         return self
 
+    @chunk_threads(1)
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place samples in the view.
 
@@ -228,6 +230,7 @@ class Charting(View, BaseEstimator):
         samples = refuse_overflow(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
         return self.charts_.place(samples, self.weights_)
 
+    @chunk_threads(1)
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Return the samples that are placed at given positions.
 
@@ -369,15 +372,12 @@ class Charting(View, BaseEstimator):
 
     def _reconstruction(self, X: NDArray[Any]) -> Any:
         """Return the weights (n, n) with which neighbours make up each sample."""
-        from sklearn.neighbors import NearestNeighbors
-
         from protolearn.embedding._local_weights import reconstruction_weights
 
         k = min(self.n_neighbors, len(X) - 1)
         if not k:
             return sparse.csr_array((1, 1))
-        indices = NearestNeighbors(n_neighbors=k, n_jobs=self.n_jobs).fit(X).kneighbors(return_distance=False)
-        return reconstruction_weights(X, indices)
+        return reconstruction_weights(X, first_nearest(X, k)[1])
 
 
 def _badness(found: dict[str, Any]) -> float:

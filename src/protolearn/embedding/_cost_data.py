@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from protolearn.core.neighbours import first_nearest
 from protolearn.core.threads import Threads
 from protolearn.core.validation import check_number
 from protolearn.dissimilarities._geodesic import check_connected
@@ -261,13 +262,7 @@ def nearest_of_new(samples: Samples, new: Samples, k: int, threads: Threads) -> 
         squares = np.take_along_axis(new.squares, indices, axis=1)
         order = np.argsort(squares, axis=1, kind="stable")
         return np.take_along_axis(squares, order, axis=1), np.take_along_axis(indices, order, axis=1)
-    from sklearn.neighbors import NearestNeighbors
-
-    distances, indices = NearestNeighbors(n_neighbors=k, n_jobs=threads.n).fit(samples.vectors).kneighbors(new.vectors)
-    squares = np.square(distances, dtype=np.float64)
-    # Products of matrices leave rounding in place of the zero between a sample and itself.
-    squares[(new.vectors == _vectors(samples)[indices[:, 0]]).all(axis=1), 0] = 0.0
-    return squares, indices
+    return first_nearest(_vectors(samples), k, threads, new=_vectors(new))
 
 
 def _nearest(samples: Samples, k: int, threads: Threads, rng: RandomState) -> Neighbors:

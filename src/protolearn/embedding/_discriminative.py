@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
+from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, undone_on_error
 from protolearn.embedding._base import Embedding, View
 from protolearn.embedding._local_weights import locally_linear, reconstruction_weights
@@ -124,7 +125,8 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, BaseEstimator):
             validate_data(self, X, skip_check_array=True)
             classifier: Any = LGMLVQ(random_state=0) if self.classifier is None else clone(self.classifier)
             self.classifier_ = classifier.fit(X, y)
-            fields = fields_of(self.classifier_, X, type(self).__name__)
+            with chunk_threads(1):
+                fields = fields_of(self.classifier_, X, type(self).__name__)
             self.embedding_estimator_ = self._chosen_embedding(len(fields.vectors))
             self.embedding_ = arranged(self.embedding_estimator_, fields)
         return self

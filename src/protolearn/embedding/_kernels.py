@@ -427,14 +427,6 @@ def _square_between(X: Any, i: int, j: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def squares_between(X: Any, indices: Any, first: int, last: int, squares: Floats) -> None:
-    """Fill squares (n, k) with the squared distances of each row of X to the rows named."""
-    for i in range(first, last):
-        for j in range(indices.shape[1]):
-            squares[i, j] = _square_between(X, i, indices[i, j])
-
-
-@njit(cache=True, nogil=True)
 def offer_neighbors(
     distances: Any, queries: Any, members: Any, nearest: Singles, indices: NDArray[np.int32], counts: Any
 ) -> None:

@@ -205,6 +205,7 @@ class MappedEmbedding(Embedding):
             raise KeyboardInterrupt
         return self
 
+    @chunk_threads(1)
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Place samples in the view.
 
@@ -227,6 +228,7 @@ class MappedEmbedding(Embedding):
         return self.mapping_.place(self._read_vectors(X))
 
     @available_if(_is_invertible)
+    @chunk_threads(1)
     def inverse_transform(self, X: ArrayLike) -> Floats:
         """Return samples that are placed at given positions.
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protolearn.core.neighbours import first_nearest
 from protolearn.core.threads import Threads
 from protolearn.embedding._base import power_of_two
 from protolearn.embedding.affinities import Neighbors
@@ -42,15 +43,13 @@ def nearest_vectors(X: NDArray[Any], k: int, threads: Threads, rng: np.random.Ra
     """Return the k nearest others of each row of X; of many rows nearly all of the nearest, in nearly linear time."""
     if len(X) > MANY:
         return nearest_by_cells(X, k, threads, rng)
-    from sklearn.neighbors import NearestNeighbors
-
-    distances, indices = NearestNeighbors(n_neighbors=k, n_jobs=threads.n).fit(X).kneighbors()
-    return Neighbors(np.square(distances, dtype=np.float64), indices)
+    return Neighbors(*first_nearest(X, k, threads))
 
 
 def nearest_by_cells(X: NDArray[Any], k: int, threads: Threads, rng: np.random.RandomState) -> Neighbors:
     """Look for neighbours of each row in the cells of k-means that are nearest to it."""
-    from protolearn.embedding._kernels import offer_neighbors, squares_between
+    from protolearn.core._kernels import squares_to
+    from protolearn.embedding._kernels import offer_neighbors
     from protolearn.maps import KMeans
 
     n = len(X)
@@ -97,7 +96,7 @@ def nearest_by_cells(X: NDArray[Any], k: int, threads: Threads, rng: np.random.R
         distances[np.arange(len(some)), some] = np.inf
         found[some] = np.argpartition(distances, k - 1, axis=1)[:, :k]
     squares = np.empty((n, k))
-    threads.over(n, squares_between, X, found, ..., squares)
+    threads.over(n, squares_to, X, X, found, ..., squares)
     return Neighbors(squares * unit**2, found)
 
 

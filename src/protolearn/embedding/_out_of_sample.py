@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import undone_on_error
 from protolearn.dissimilarities._geometry import checked
 from protolearn.embedding import costs
@@ -100,11 +101,13 @@ class OutOfSample(View, MetaEstimatorMixin, BaseEstimator):
             cost = None if isinstance(self.cost, str) and self.cost == "auto" else get_cost(self.cost)
             if cost is None:
                 _check_known(self.embedding)
-            samples = self._samples(given)
+            with chunk_threads(1):
+                samples = self._samples(given)
             self.embedding_estimator_ = clone(self.embedding)
             self.embedding_ = np.asarray(self.embedding_estimator_.fit_transform(given, y))
             self.cost_ = cost or _own_cost(self.embedding_estimator_)
-            unit = self.cost_.unit(samples)
+            with chunk_threads(1):
+                unit = self.cost_.unit(samples)
             positions = self.embedding_.astype(np.float64) / unit
             self._placing = Placing(self.cost_, samples, positions, unit, self._squared, self.n_jobs)
         return self

@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from sklearn.utils import check_array, check_random_state
 
 from protolearn.core.schedules import geometric
+from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, undone_on_error
 from protolearn.embedding._base import Embedding
 from protolearn.embedding.structures import SHAPES, triangular_mesh, uniform
@@ -73,6 +74,7 @@ class TopographicEmbedding(Embedding):
     _winners: tuple[str, ...]
     winner: str
 
+    @chunk_threads(1)
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Arrange the images of the samples.
 

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from protolearn.core.documentation import extends
+from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
@@ -105,6 +106,7 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
 
     omega_: Floats
 
+    @chunk_threads(1)
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Project samples by Omega: Euclidean distances in the view are the learned ones.
 

@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.density import squared_distances
+from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option
 
 __all__ = ["LFDA", "LinearMetric"]
@@ -32,6 +33,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_components: int | None
     components_: Floats
 
+    @chunk_threads(1)
     def transform(self, X: ArrayLike) -> Floats:
         """Map samples, so that Euclidean distances become the learned ones.
 
@@ -140,6 +142,7 @@ class LFDA(LinearMetric):
         self.n_neighbors = n_neighbors
         self.scaling = scaling
 
+    @chunk_threads(1)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the directions.
 

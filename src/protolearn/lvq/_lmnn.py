@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import check_array, check_random_state
 
+from protolearn.core.neighbours import first_nearest
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option
 from protolearn.lvq._lfda import LinearMetric
@@ -32,7 +32,6 @@ TILE = (512, 1024)  # rows and columns of a tile of inner products: 4 MB
 LIFETIME = 5.0  # how many steps a list of near pairs is made for
 KEPT_PAIRS = 1 << 24  # longest list of near pairs: 128 MB
 SMOOTHINGS = (0.1, 0.01)  # widths of the rounded kink of the hinge, in units of the margin, one after the other
-TIED = 1e-12  # share of the largest norm by which the distances of equally far neighbours may differ
 PATIENCE = 10  # iterations over which the progress of projected gradients is judged
 
 
@@ -376,31 +375,8 @@ def target_neighbours(X: Floats, codes: Codes, n_neighbors: int) -> Codes:
     """
     targets = np.empty((len(X), n_neighbors), np.int64)
     for members in (np.flatnonzero(codes == code) for code in range(codes.max() + 1)):
-        targets[members] = members[first_nearest(X[members], n_neighbors)]
+        targets[members] = members[first_nearest(X[members], n_neighbors)[1]]
     return targets
-
-
-def first_nearest(X: Floats, k: int) -> Codes:
-    """Return the k nearest other rows (n, k) of each row, and the first of those that are equally far."""
-    n = len(X)
-    n_candidates = min(n - 1, 2 * k + 2)
-    found = NearestNeighbors(n_neighbors=n_candidates).fit(X).kneighbors(return_distance=False)
-    found.sort(axis=1)
-    rounding = TIED * np.sqrt(np.einsum("ij,ij->i", X, X).max())
-    distances = np.column_stack([np.linalg.norm(X[others] - X, axis=1) for others in found.T])
-    chosen, settled = _first_of_tied(distances, k, rounding)
-    nearest = np.take_along_axis(found, chosen, axis=1)
-    for i in np.flatnonzero(~settled) if n_candidates < n - 1 else ():
-        others = np.delete(np.arange(n), i)
-        nearest[i] = others[_first_of_tied(np.linalg.norm(X[others] - X[i], axis=1)[None], k, rounding)[0][0]]
-    return nearest
-
-
-def _first_of_tied(distances: Floats, k: int, rounding: float) -> tuple[Codes, NDArray[np.bool_]]:
-    """Return the places (r, k) of the smallest in each row, and whether others in the row are larger for certain."""
-    limits = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
-    order = (distances > limits - rounding).astype(np.int8) + (distances > limits + rounding)
-    return np.argsort(order, axis=1, kind="stable")[:, :k], (order == 2).any(axis=1)
 
 
 def minimise_over_factors(

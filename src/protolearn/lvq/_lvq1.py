@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from protolearn.core.reject import check_reject
+from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, undone_on_error
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
@@ -30,6 +31,7 @@ class _HeuristicLVQ(LVQClassifier):
     random_state: Any
     verbose: int
 
+    @chunk_threads(1)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the prototypes.
 

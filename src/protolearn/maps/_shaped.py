@@ -73,11 +73,13 @@ class ShapedMap(PrototypeMap):
         winners = self._nearest(X)
         gaps = X - self.prototypes_[winners]
         coordinates = np.empty((len(X), self.components_.shape[1]), X.dtype)
-        for i in np.unique(winners):
-            own = winners == i
-            coordinates[own] = gaps[own] @ self.components_[i].T.astype(X.dtype)
+        with chunk_threads(1):
+            for i in np.unique(winners):
+                own = winners == i
+                coordinates[own] = gaps[own] @ self.components_[i].T.astype(X.dtype)
         return np.column_stack([winners.astype(X.dtype), coordinates])
 
+    @chunk_threads(1)
     def inverse_transform(self, code: ArrayLike) -> NDArray[Any]:
         """Return the samples that codes stand for.
 

@@ -1,19 +1,41 @@
 /* A BLAS with an arithmetic of its own: matrix products whose sums are taken in another order in every element.
  *
  * Preloaded (LD_PRELOAD), it stands in for the products of the OpenBLAS that NumPy's and SciPy's wheels bring. Each
- * element is the sum over 1, 4 or 8 lanes, rounded once or twice a term; which of these depends on its place in the
- * result, as it does in kernels that treat the edges of a matrix differently from its middle. Every result is a correctly
- * computed one: code or tests that take two of them for equal to the last bit, or let rounding decide a tie, do not
- * survive it.
+ * element is the sum over 1, 4 or 8 lanes, rounded once or twice a term. Which of these depends on its place in the
+ * result, as it does in kernels that treat the edges of a matrix differently from its middle, and in large products on
+ * the number of threads that OpenBLAS may use. Every result is a correctly computed one: code or tests that take two of
+ * them for equal to the last bit, or let rounding decide a tie, do not survive it.
  */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <link.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { ROW_MAJOR = 101, NO_TRANS = 111, UPPER = 121 };
 
 static int is_trans(const char *flag) { return *flag != 'N' && *flag != 'n'; }
 static int is_upper(const char *flag) { return *flag == 'U' || *flag == 'u'; }
+
+static int (*get_num_threads)(void);
+
+static int find_openblas(struct dl_phdr_info *info, size_t size, void *data) {
+    (void)size, (void)data;
+    if (!strstr(info->dlpi_name, "libscipy_openblas")) return 0;
+    void *library = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+    get_num_threads = (int (*)(void))dlsym(library, "scipy_openblas_get_num_threads64_");
+    if (!get_num_threads) get_num_threads = (int (*)(void))dlsym(library, "scipy_openblas_get_num_threads");
+    return get_num_threads != NULL;
+}
+
+/* The threads that OpenBLAS would use for m x n sums over k: one unless the product is large. */
+static int n_threads(ptrdiff_t m, ptrdiff_t n, ptrdiff_t k) {
+    if (m * n * k <= (m == 1 || n == 1 ? 9216 : 262144)) return 1;
+    if (!get_num_threads) dl_iterate_phdr(find_openblas, NULL);
+    return get_num_threads ? get_num_threads() : 1;
+}
 
 static inline float s_fma(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 static inline double d_fma(double a, double b, double c) { return __builtin_fma(a, b, c); }
@@ -52,9 +74,10 @@ static inline double d_add(double a, double b, double c) { return a * b + c; }
                             const T *b, ptrdiff_t bi, ptrdiff_t bj, T beta, T *c, ptrdiff_t ci, ptrdiff_t cj,          \
                             int part) {                                                                                \
         T *rows = p##_packed(a, m, k, ai, aj), *columns = p##_packed(b, n, k, bj, bi);                                 \
+        ptrdiff_t shift = n_threads(m, n, k) - 1;                                                                      \
         for (ptrdiff_t i = 0; i < m; i++)                                                                              \
             for (ptrdiff_t j = part == 1 ? i : 0; j < (part == -1 ? i + 1 : n); j++) {                                 \
-                T value = alpha * p##_inner(rows + i * k, columns + j * k, k, i + j);                                  \
+                T value = alpha * p##_inner(rows + i * k, columns + j * k, k, i + j + shift);                          \
                 c[i * ci + j * cj] = beta == 0 ? value : value + beta * c[i * ci + j * cj];                            \
             }                                                                                                          \
         free(rows);                                                                                                    \

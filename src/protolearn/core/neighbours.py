@@ -1,0 +1,93 @@
+"""The nearest rows of a table, the same ones on any number of threads and on any processor.
+
+Whichever thread of a search comes first, or however distances are rounded, would otherwise decide which of several
+equally far rows are taken; in tables of whole numbers there are many.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protolearn.core.density import squared_distances
+from protolearn.core.threads import Threads
+
+__all__ = ["first_nearest"]
+
+SPARE = 8  # candidates beyond those wanted, among which most ties are settled
+TIED = 1e-12  # relative difference of distances that are equal up to rounding
+BLOCK_ENTRIES = 1 << 20  # distances held at a time
+
+Floats = NDArray[np.float64]
+Indices = NDArray[np.int64]
+
+
+def first_nearest(
+    X: NDArray[Any], k: int, threads: Threads | None = None, *, new: NDArray[Any] | None = None
+) -> tuple[Floats, Indices]:
+    """Find the k nearest rows; of those that are equally far, up to rounding, the first ones.
+
+    Parameters
+    ----------
+    X : array of shape (n, d)
+        Rows that are searched.
+    k : int
+        Number of neighbours.
+    threads : Threads, optional
+        What the search is spread over, one thread by default.
+    new : array of shape (m, d), optional
+        Rows whose neighbours are wanted; by default those of X, none of which is its own neighbour.
+
+    Returns
+    -------
+    squares : array of shape (m, k)
+        Squared distances, the smallest first.
+    indices : array of shape (m, k)
+        Which rows these are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first_nearest(np.array([[0.0], [3.0], [1.0], [-1.0]]), 1)[1].ravel().tolist()
+    [2, 2, 0, 0]
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    from protolearn.core._kernels import squares_to
+
+    threads = threads or Threads()
+    given = X if new is None else new
+    # measured from one of them, points on a grid stay on it
+    origin = X[np.square(X - X.mean(axis=0)).sum(axis=1).argmin()].astype(np.float64)
+    rows, asked = X - origin, given - origin
+    n_others = len(X) - (new is None)
+    search = NearestNeighbors(n_neighbors=min(n_others, k + SPARE), n_jobs=threads.n).fit(rows)
+    found = np.sort(search.kneighbors(None if new is None else asked, return_distance=False), axis=1)
+    squares = np.empty(found.shape)
+    threads.over(len(given), squares_to, asked, rows, found, ..., squares)
+    rounding = 4.0 * np.finfo(np.float64).eps * np.sqrt(np.square(rows).sum(axis=1).max())
+    chosen, settled = _first_of_tied(np.sqrt(squares), k, rounding)
+    squares, indices = np.take_along_axis(squares, chosen, axis=1), np.take_along_axis(found, chosen, axis=1)
+    rest = np.flatnonzero(~settled) if found.shape[1] < n_others else np.empty(0, np.int64)
+    size = max(1, BLOCK_ENTRIES // len(X))
+    for start in range(0, len(rest), size):
+        some = rest[start : start + size]
+        all_squares = squared_distances(asked[some], rows)
+        if new is None:
+            all_squares[np.arange(len(some)), some] = np.inf
+        indices[some], _ = _first_of_tied(np.sqrt(all_squares), k, rounding)
+    exact = np.empty((len(rest), k))
+    squares_to(asked[rest], rows, indices[rest], 0, len(rest), exact)
+    squares[rest] = exact
+    order = np.argsort(squares, axis=1, kind="stable")
+    return np.take_along_axis(squares, order, axis=1), np.take_along_axis(indices, order, axis=1)
+
+
+def _first_of_tied(distances: Floats, k: int, rounding: float) -> tuple[Indices, NDArray[np.bool_]]:
+    """Return the places (r, k) of the smallest in each row, and whether others in the row are larger for certain."""
+    limits = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
+    margin = rounding + TIED * limits
+    order = (distances > limits - margin).astype(np.int8) + (distances > limits + margin)
+    return np.sort(np.argsort(order, axis=1, kind="stable")[:, :k], axis=1), (order == 2).any(axis=1)
