@@ -14,6 +14,7 @@ from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
 from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.ties import first_lowest
 
 __all__ = ["around_center", "distinct_samples", "on_principal_plane", "spread_samples"]
 
@@ -149,7 +150,7 @@ def _draw_samples(
         drawn = inverse_cdf(np.cumsum(odds), rng.random_sample(n_candidates if chosen else 1))
         distances = norms + norms[drawn, None] - 2.0 * (points[drawn] @ scaled.T)
         improved = np.minimum(nearest, np.maximum(distances, 0.0))
-        best = int((improved @ weights).argmin())
+        best = first_lowest(improved @ weights)
         chosen.append(int(drawn[best]))
         nearest = improved[best]
         odds = np.where(nearest > equal, weights * nearest**power, 0.0)

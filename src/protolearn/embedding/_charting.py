@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.neighbours import first_nearest
 from protolearn.core.threads import chunk_threads
+from protolearn.core.ties import lower
 from protolearn.core.validation import check_number, check_option, undone_on_error
 from protolearn.embedding._base import View
 from protolearn.embedding._gluing import chart_groups, coordinated, glued, isometric
@@ -207,7 +208,7 @@ class Charting(View, BaseEstimator):
                         f"components {len(np.unique(found['groups_']))}",
                         flush=True,
                     )
-                best = found if best is None else min(best, found, key=_badness)
+                best = found if best is None else lower(best, found, _badness)
             for name, value in (best or {}).items():
                 setattr(self, name, value)
         return self

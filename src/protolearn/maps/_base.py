@@ -27,6 +27,7 @@ from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.schedules import Schedule, as_schedule
 from protolearn.core.sources import ArraySource, cut_patches
 from protolearn.core.threads import chunk_threads
+from protolearn.core.ties import lower
 from protolearn.core.validation import check_number, check_option, check_weights
 from protolearn.maps._state import Model, Samples, hebbian_graph
 from protolearn.metrics import quantization_error
@@ -339,7 +340,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             if best.interrupted:
                 break
             other = self._learn(patch, model, rng, n_threads, decay)
-            best = min(best, other, key=lambda candidate: candidate.costs[-1])
+            best = lower(best, other, lambda candidate: candidate.costs[-1])
         return best
 
     def _learn(

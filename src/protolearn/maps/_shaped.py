@@ -18,6 +18,7 @@ from protolearn.core.prototypes import Matrix, Mean, Prototypes, Subspace
 from protolearn.core.shapes import ShapeRule, Shapes, completed, principal_shapes
 from protolearn.core.sources import ArraySource
 from protolearn.core.threads import chunk_threads
+from protolearn.core.ties import lower
 from protolearn.core.validation import check_number, check_option, check_weights
 from protolearn.maps._base import PrototypeMap, refuse_overflow
 from protolearn.maps._state import Model, Samples
@@ -271,7 +272,7 @@ class ShapedMap(PrototypeMap):
             start = copy(self)
             start.init = "k-means++" if number else "euclidean"
             other = start._learn(patch, model, rng, n_threads, decay)
-            best = other if best is None else min(best, other, key=lambda candidate: candidate.costs[-1])
+            best = other if best is None else lower(best, other, lambda candidate: candidate.costs[-1])
             if other.interrupted:
                 break
         assert best is not None

@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protolearn.core.initialisation import inverse_cdf
 from protolearn.core.pairs import Pairs
+from protolearn.core.ties import first_lowest
 
 __all__ = ["around_center", "on_principal_plane", "principal_plane", "random_objects", "spread_objects"]
 
@@ -90,7 +91,7 @@ def _draw(
     while len(chosen) < n_prototypes and odds.any():
         drawn = order[inverse_cdf(np.cumsum(odds[order]), rng.random_sample(n_candidates if chosen else 1))]
         improved = np.minimum(nearest[:, None], np.maximum(pairs.columns(drawn), 0.0))
-        best = int((weights @ improved).argmin())
+        best = first_lowest(weights @ improved)
         chosen.append(int(drawn[best]))
         nearest = improved[:, best]
         left = np.where(_equal_to(chosen, nearest, pairs), 0.0, weights)

@@ -1,0 +1,30 @@
+"""Choices among numbers that may be equal up to rounding: a rule decides, not the last bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+__all__ = ["first_lowest", "lower"]
+
+TIED = 1e-9  # relative difference up to which two costs are equal: sums over many samples, however they are added up
+
+
+def first_lowest(values: ArrayLike) -> int:
+    """Return the index of the lowest value; of those that are equal up to rounding, of the first.
+
+    Examples
+    --------
+    >>> first_lowest([3.0, 0.1 + 0.2, 0.3]), first_lowest([3.0, 0.31, 0.3])
+    (1, 2)
+    """
+    given = np.asarray(values, dtype=np.float64)
+    lowest = given.min()
+    return int((given <= lowest + TIED * abs(lowest)).argmax())
+
+
+def lower(first: Any, second: Any, cost: Any) -> Any:
+    """Return the one of the lower cost, a function of both; the first if costs are equal up to rounding."""
+    return (first, second)[first_lowest([cost(first), cost(second)])]
