@@ -126,8 +126,12 @@ def test_neighbours_at_distance_zero_that_chain_all_samples_are_refused():
     D[D == 1.0] = 0.0  # each like the next, and yet the first and the last are far apart
     with pytest.raises(ValueError, match="distance zero"):
         MVU(n_neighbors=3, metric="precomputed", method="low_rank").fit(D)
+
+
+def test_components_are_refused():
+    x = np.array([0.0, 1.0, 3.0, 6.0, 100.0, 101.0, 103.0, 106.0])
     with pytest.raises(ValueError, match="2 components"):
-        MVU(n_neighbors=1, metric="precomputed", method="low_rank").fit(D)
+        MVU(n_neighbors=1, metric="precomputed", method="low_rank").fit(np.abs(np.subtract.outer(x, x)))
 
 
 def test_objects_with_the_same_distances_have_one_place():

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from protolearn.core.density import squared_distances
 from protolearn.core.threads import Threads
 
-__all__ = ["first_nearest"]
+__all__ = ["first_nearest", "first_smallest"]
 
 SPARE = 8  # candidates beyond those wanted, among which most ties are settled
 TIED = 1e-12  # relative difference of distances that are equal up to rounding
@@ -85,7 +85,19 @@ def first_nearest(
     return np.take_along_axis(squares, order, axis=1), np.take_along_axis(indices, order, axis=1)
 
 
-def _first_of_tied(distances: Floats, k: int, rounding: float) -> tuple[Indices, NDArray[np.bool_]]:
+def first_smallest(distances: NDArray[Any], k: int) -> Indices:
+    """Return the places (r, k) of the smallest numbers in each row; of equal ones, up to rounding, the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first_smallest(np.array([[1.0, 0.0, 1.0], [2.0, 0.1 + 0.2, 0.3]]), 1).ravel().tolist()
+    [1, 1]
+    """
+    return _first_of_tied(distances, k, 0.0)[0]
+
+
+def _first_of_tied(distances: NDArray[Any], k: int, rounding: float) -> tuple[Indices, NDArray[np.bool_]]:
     """Return the places (r, k) of the smallest in each row, and whether others in the row are larger for certain."""
     limits = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
     margin = rounding + TIED * limits

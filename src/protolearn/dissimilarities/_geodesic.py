@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
+from protolearn.core.neighbours import first_nearest, first_smallest
+from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.validation import check_number
 from protolearn.dissimilarities._blocks import Floats
 
@@ -44,13 +47,30 @@ def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs
     array([0.        , 1.        , 2.        , 3.11803399])
     """
     from scipy.sparse.csgraph import shortest_path
-    from sklearn.neighbors import kneighbors_graph
 
     check_number("n_neighbors", n_neighbors, integer=True, low=1, high=max(1, len(X) - 1))
-    graph = kneighbors_graph(X, n_neighbors, mode="distance", metric=metric, n_jobs=n_jobs)
+    graph = _neighbour_graph(X, n_neighbors, metric, n_jobs)
     check_connected(graph, n_neighbors)
     distances = shortest_path(graph, method="D", directed=False)
     return np.minimum(distances, distances.T)  # the two directions of a path are added up with different rounding
+
+
+def _neighbour_graph(X: Any, k: int, metric: str, n_jobs: int | None) -> Any:
+    """Return the distances of each sample to its nearest others as a sparse graph (n, n)."""
+    from sklearn.neighbors import kneighbors_graph
+    from sklearn.utils import check_array
+
+    if metric not in ("euclidean", "precomputed"):
+        return kneighbors_graph(X, k, mode="distance", metric=metric, n_jobs=n_jobs)
+    given = check_array(X, dtype=np.float64)
+    if metric == "euclidean":
+        with chunk_threads(n_jobs) as n_threads:
+            squares, indices = first_nearest(given, k, Threads(n_threads))
+        lengths = np.sqrt(squares)
+    else:
+        indices = first_smallest(np.where(np.eye(len(given), dtype=bool), np.inf, given), k)
+        lengths = np.take_along_axis(given, indices, axis=1)
+    return csr_array((lengths.ravel(), indices.ravel(), np.arange(0, indices.size + 1, k)), shape=(len(given),) * 2)
 
 
 def check_connected(graph: Any, n_neighbors: int) -> None:

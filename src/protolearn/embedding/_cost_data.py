@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from protolearn.core.neighbours import first_nearest
+from protolearn.core.neighbours import first_nearest, first_smallest
 from protolearn.core.threads import Threads
 from protolearn.core.validation import check_number
 from protolearn.dissimilarities._geodesic import check_connected
@@ -258,7 +258,7 @@ def nearest_of_new(samples: Samples, new: Samples, k: int, threads: Threads) -> 
     """Return squared distances (m, k) of new samples to the nearest of the others, in order, and which these are."""
     check_number("n_neighbors", k, integer=True, low=1, high=len(samples))
     if new.squares is not None:
-        indices = np.argpartition(new.squares, k - 1, axis=1)[:, :k]
+        indices = first_smallest(new.squares, k)
         squares = np.take_along_axis(new.squares, indices, axis=1)
         order = np.argsort(squares, axis=1, kind="stable")
         return np.take_along_axis(squares, order, axis=1), np.take_along_axis(indices, order, axis=1)

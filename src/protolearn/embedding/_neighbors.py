@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protolearn.core.neighbours import first_nearest
+from protolearn.core.neighbours import first_nearest, first_smallest
 from protolearn.core.threads import Threads
 from protolearn.embedding._base import power_of_two
 from protolearn.embedding.affinities import Neighbors
@@ -35,7 +35,7 @@ def nearest_in_matrix(squares: Floats, k: int) -> Neighbors:
     n = len(squares)
     others = squares.copy()
     np.fill_diagonal(others, np.inf)
-    indices = np.argpartition(others, min(k, n - 1) - 1, axis=1)[:, :k]
+    indices = first_smallest(others, min(k, n - 1))
     return Neighbors(np.take_along_axis(others, indices, axis=1), indices)
 
 

@@ -193,11 +193,14 @@ class Charts:
         k, m, d = self.axes.shape
         blocks = weights.reshape(k, m + 1, -1)
         best, missing, samples = np.full(len(Y), -np.inf), np.ones(len(Y), bool), np.empty((len(Y), d))
+        rounding = 1e-9 * np.ptp(blocks[:, m], axis=0).max()
         for chart, (axes, block) in enumerate(zip(self.axes, blocks)):
             # Arnonkijpanich 2010, eq. 5.5; Bunte 2011, sec. 6.7.1
             z = (Y - block[m]) @ np.linalg.pinv(block[:m])
             fits = self.gating.offsets[chart] - self.gating.rates[chart] * self._within(z, chart)
-            missed = np.abs(z @ block[:m] + block[m] - Y).max(axis=1) > 1e-6 * np.abs(Y - block[m]).max(axis=1)
+            missed = (
+                np.abs(z @ block[:m] + block[m] - Y).max(axis=1) > 1e-6 * np.abs(Y - block[m]).max(axis=1) + rounding
+            )
             # Charts that do not reach a position come after all that do.
             better = np.where(missed == missing, fits > best, missing)
             best[better], missing[better] = fits[better], missed[better]

@@ -167,5 +167,6 @@ def _threshold(scores: NDArray[np.float64], weights: NDArray[np.float64], share:
     order = np.argsort(scores, kind="stable")
     ordered, reached = scores[order], np.cumsum(weights[order]) / weights.sum()
     first = ordered[np.searchsorted(reached, share, side="right")]
-    below = ordered[ordered < first]
-    return float(0.5 * (first + below[-1])) if len(below) else float(first - 1e-9 * max(1.0, abs(first)))
+    rounding = 1e-9 * (np.abs(ordered).max() or 1.0)  # equal samples may have scores that differ by as much
+    below = ordered[ordered < first - rounding]
+    return float(0.5 * (first + below[-1])) if len(below) else float(first - rounding)
