@@ -11,7 +11,7 @@ from hypothesis import settings
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # lets scikit-learn run its array API checks too
 os.environ.setdefault("MPLBACKEND", "Agg")
 # A busy machine is no failure, and a run tries the same examples as the one before; "search" looks for new ones.
-settings.register_profile("protolearn", deadline=None, derandomize=True)
+settings.register_profile("protolearn", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("search", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "protolearn"))
 

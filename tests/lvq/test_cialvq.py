@@ -387,9 +387,7 @@ def test_prototype_lies_on_itself(models):
 # Where training starts
 
 
-@pytest.mark.parametrize("bank", ["gabor", "gaussians", None])
-@pytest.mark.parametrize("learn_filters", [False, True])
-@pytest.mark.parametrize("structure", STRUCTURES)
+@pytest.mark.pairwise(structure=STRUCTURES, learn_filters=[False, True], bank=["gabor", "gaussians", None])
 def test_one_prototype_starts_with_the_mean_powers_of_its_class(structure, learn_filters, bank, data):
     X, y = data
     model = fitted(

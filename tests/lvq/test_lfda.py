@@ -178,6 +178,6 @@ def test_refuses_samples_without_scatter():
         LFDA().fit(X[:5], np.arange(5))
 
 
-@parametrize_with_checks([LFDA(), LFDA(1, n_neighbors=2, scaling="orthonormalized")])
+@parametrize_with_checks([LFDA(1, n_neighbors=2, scaling="orthonormalized")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
