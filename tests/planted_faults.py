@@ -119,9 +119,9 @@ def plant(fault: Fault, project: Path) -> None:
 
 def choose(packages: Iterable[str], number: int, seed: int) -> list[Fault]:
     """Return faults of all kinds in turn, equally many in each package, drawn with a seed."""
-    generator = random.Random(seed)
     faults = []
     for package in packages:
+        generator = random.Random(f"{package} {seed}")
         kinds: dict[str, list[Fault]] = {}
         for path in sorted((ROOT / "src/protolearn" / package).glob("*.py")):
             for index, (kind, statement, _) in enumerate(places(ast.parse(path.read_text()))):
