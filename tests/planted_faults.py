@@ -154,11 +154,17 @@ def copied(tests: Path, place: Path) -> Path:
 
 
 def tests_of(fault: Fault, project: Path) -> Iterator[list[str]]:
-    """Yield what a fault is tried on: the tests of its package, those that name its module first; then all others."""
+    """Yield the tests of the fault's package and then all others, those that have most to do with its module first."""
     name = Path(fault.path).stem.strip("_")
-    own = sorted((project / "tests" / fault.package).glob("test_*.py"), key=lambda path: -path.read_text().count(name))
-    yield [*(str(path.relative_to(project)) for path in own), str(Path(fault.path).parent)]
-    yield [f"--ignore=tests/{fault.package}", f"--ignore={Path(fault.path).parent}"]
+
+    def mentions(paths: Iterable[Path]) -> int:
+        return -sum(path.read_text().count(name) for path in paths)
+
+    own, others = project / "tests" / fault.package, [path for path in (project / "tests").iterdir() if path.is_dir()]
+    others.sort(key=lambda path: mentions((project / "src/protolearn" / path.name).glob("*.py")))
+    yield [*map(str, sorted(own.glob("test_*.py"), key=lambda path: mentions([path]))), str(Path(fault.path).parent)]
+    others += sorted((project / "tests").glob("test_*.py"))
+    yield [*(str(path) for path in others if path != own), "src", "README.md", "docs/quickstart.md", "docs/guide"]
 
 
 def tried(fault: Fault, tests: Path, *, own: bool) -> Fault:
