@@ -45,14 +45,6 @@ def test_products_of_matrix_rows_and_kernel_agree(kind, n_threads):
         assert np.allclose(pairs.columns(np.array([3, 0, 699])), S[:, [3, 0, 699]], rtol=0, atol=1e-8 * S.max())
 
 
-def test_twins_have_the_same_dissimilarities_to_all():
-    S = np.array([[0, 0, 1, 1], [0, 0, 2, 2], [1, 2, 0, 0], [1, 2, 0, 0]], float)
-    twins = Pairs(S).twins
-    assert twins[0] == 0
-    assert twins[1] == 1  # at no distance from the first, but farther from the others
-    assert twins[2] == twins[3]
-
-
 @settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 2**31), kind=st.sampled_from(["dense", "crisp", "sparse"]))
 def test_products_from_changes_equal_whole_ones(seed, kind):
