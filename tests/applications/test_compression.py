@@ -203,9 +203,7 @@ def test_free_levels_are_as_far_apart_along_every_direction(book):
 # Streams
 
 
-@pytest.mark.parametrize("entropy", [False, True])
-@pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("image", [GREY, GREY[:33, :47], COLOUR], ids=["grey", "odd", "colour"])
+@pytest.mark.pairwise(image=[GREY, GREY[:33, :47], COLOUR], method=METHODS, entropy=[False, True])
 def test_stated_rate_is_the_real_one(image, method, entropy):
     compressor = fitted(image, method, entropy=entropy, coefficient_bits=5)
     n_pixels = image.shape[0] * image.shape[1]

@@ -38,7 +38,6 @@ each_metric = pytest.mark.parametrize("metric", METRICS)
     [
         ImageRetriever(),
         ImageRetriever("local", local_map="centered"),
-        ImageRetriever(PCA(1)),
     ]
 )
 def test_scikit_learn_checks(estimator, check):

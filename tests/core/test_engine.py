@@ -183,10 +183,12 @@ def test_neural_gas_with_many_prototypes():
         assert_allclose(found, slow_means(X, np.ones(300), -slow_ranks(X, W) / range_), atol=1e-10)
 
 
-@pytest.mark.parametrize("winner", ["heskes", "nearest"])
-@pytest.mark.parametrize("kernel", ["exponential", "gaussian"])
-@pytest.mark.parametrize("lattice", [rectangular(2, 3), chain(6, periodic=True), hyperbolic(7, 1)], ids=repr)
-@pytest.mark.parametrize("range_", [0.02, 0.7, 4.0])
+@pytest.mark.pairwise(
+    lattice=[rectangular(2, 3), chain(6, periodic=True), hyperbolic(7, 1)],
+    range_=[0.02, 0.7, 4.0],
+    kernel=["exponential", "gaussian"],
+    winner=["heskes", "nearest"],
+)
 def test_som_update(lattice, kernel, winner, range_):
     X, W, u, source, prototypes = problem(1, k=lattice.n_nodes, chunk_size=7)
     log_h = -lattice.distances / range_ if kernel == "exponential" else -0.5 * (lattice.distances / range_) ** 2

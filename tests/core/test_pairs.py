@@ -42,6 +42,7 @@ def test_products_of_matrix_rows_and_kernel_agree(kind, n_threads):
         Pairs(Landmarks.at(S[:, ::50].copy(), np.arange(0, n, 50)), **common),
     ):
         assert np.allclose(pairs.times(H), expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+        assert np.allclose(pairs.columns(np.array([3, 0, 699])), S[:, [3, 0, 699]], rtol=0, atol=1e-8 * S.max())
 
 
 @settings(max_examples=30, deadline=None)

@@ -273,9 +273,7 @@ def test_no_regularisation_refuses_a_direction_without_variance():
         regularized([8.0, 0.0], "none")
 
 
-@pytest.mark.parametrize("option", [option for option in REGULARIZATIONS if option != "none"])
-@pytest.mark.parametrize("q", [1, 2, 4])
-@pytest.mark.parametrize("rank", [0, 1, 2, 3])
+@pytest.mark.pairwise(option=[option for option in REGULARIZATIONS if option != "none"], q=[1, 2, 4], rank=[0, 1, 2, 3])
 def test_distances_are_finite_whatever_the_rank(option, q, rank):
     """No variance at all, or none along some directions: finite gains, none of them negative."""
     rng = np.random.default_rng(rank)

@@ -48,9 +48,7 @@ def test_number_of_threads():
         assert (given, nested) == (3, 1)
 
 
-@pytest.mark.parametrize("n_threads", [1, 2, 5])
-@pytest.mark.parametrize("n_rows", [0, 1, 7, 100])
-@pytest.mark.parametrize("least", [1, 3, 1000])
+@pytest.mark.pairwise(n_threads=[1, 2, 5], n_rows=[0, 1, 7, 100], least=[1, 3, 1000])
 def test_loops_reach_each_row_once(n_threads, n_rows, least):
     done, parts = np.zeros(n_rows, int), []
 

@@ -183,9 +183,7 @@ class TestSpectra:
 
 
 class TestNoisyHistograms:
-    @pytest.mark.parametrize("image", ["moon", "dolphins"])
-    @pytest.mark.parametrize("noise", ["contrast", "uniform"])
-    @pytest.mark.parametrize("binning", ["range", "clip"])
+    @pytest.mark.pairwise(binning=["range", "clip"], noise=["contrast", "uniform"], image=["moon", "dolphins"])
     def test_they_count_the_pixels_of_the_images(self, image, noise, binning):
         H, levels, images = make_noisy_histograms(
             image, noise=noise, binning=binning, n_bins=64, return_images=True, random_state=0

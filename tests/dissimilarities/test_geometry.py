@@ -78,9 +78,7 @@ class TestCheck:
             assert checked.dtype == np.float64
             np.testing.assert_array_equal(checked, [[0.0, 1.0], [1.0, 0.0]])
 
-    @pytest.mark.parametrize("n", [200, 256, 257, 320, 383])
-    @pytest.mark.parametrize("dtype", [np.float64, np.float32])
-    @pytest.mark.parametrize("n_threads", ["1", "2", "5"])
+    @pytest.mark.pairwise(n_threads=["1", "2", "5"], dtype=[np.float64, np.float32], n=[200, 256, 257, 320, 383])
     def test_compiled_extremes(self, n, dtype, n_threads, monkeypatch):
         monkeypatch.setattr(_geometry, "chunk_threads", _Threads(int(n_threads)))
         matrix = np.random.RandomState(n).standard_normal((n, n)).astype(dtype)
@@ -316,9 +314,7 @@ class TestSpread:
         with pytest.raises(ValueError, match="value=nan must be a number"):
             spread(D, np.nan)
 
-    @pytest.mark.parametrize("squared", [False, True])
-    @pytest.mark.parametrize("n", [3, 30, 510])
-    @pytest.mark.parametrize("make", [random_dissimilarities, ordinal_dissimilarities])
+    @pytest.mark.pairwise(make=[random_dissimilarities, ordinal_dissimilarities], n=[3, 30, 510], squared=[False, True])
     def test_value_is_enough_and_no_smaller_one_is(self, make, n, squared):
         D = make(n)
         D[0, 1] = D[1, 0] = 40.0

@@ -115,9 +115,7 @@ def test_shares_by_density_do_not_underflow(fitted):
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("bandwidth", ["square", "mean", "root_sum"])
-@pytest.mark.parametrize("n_nearest", [1, 3])
-@pytest.mark.parametrize("name", ["kmeans", "local", "global"])
+@pytest.mark.pairwise(name=["kmeans", "local", "global"], n_nearest=[1, 3], bandwidth=["square", "mean", "root_sum"])
 def test_shares_by_distance_follow_their_formula(fitted, iris, name, n_nearest, bandwidth):
     model, X = fitted[name], iris[0]
     charts = charts_of(model, X, gating="distance", fraction=0.7, n_nearest=n_nearest, bandwidth=bandwidth, cutoff=0.0)

@@ -378,9 +378,7 @@ def lone_points(n):
     return p
 
 
-@pytest.mark.parametrize("symmetric", [True, False], ids=["joint", "conditional"])
-@pytest.mark.parametrize("n", [5, 40])
-@pytest.mark.parametrize("size", [1e-4, 1.0, 4.0])
+@pytest.mark.pairwise(size=[1e-4, 1.0, 4.0], n=[5, 40], symmetric=[True, False])
 def test_few_points(n, size, symmetric):
     p = lone_points(n)
     p = (p + p.T) / (2 * n) if symmetric else p

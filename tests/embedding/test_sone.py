@@ -151,9 +151,7 @@ def test_power_forms_are_the_pulls_of_their_divergences(divergence):
     np.testing.assert_allclose(factor * (attract - repel), pull(divergence, h, g), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("winner", ["image", "mean", "divergence"])
-@pytest.mark.parametrize("kernel", KERNELS)
-@pytest.mark.parametrize("divergence", CLOSED + OTHERS, ids=name_of)
+@pytest.mark.pairwise(divergence=CLOSED + OTHERS, kernel=KERNELS, winner=["image", "mean", "divergence"])
 def test_an_epoch_is_that_of_the_slow_rule(divergence, kernel, winner):
     model = attraction(divergence=divergence, kernel=kernel, winner=winner)
     points, images = np.random.RandomState(2).normal(size=(12, 2)), start()
@@ -467,7 +465,6 @@ def test_views_name_their_columns():
 
 @parametrize_with_checks(
     [
-        SONE(max_iter=3),
         SONE(max_iter=3, kernel="gaussian", structure=None, bandwidth="perplexity"),
         SONE(max_iter=3, metric="precomputed", divergence="gamma", winner="divergence"),
     ]

@@ -147,6 +147,6 @@ def test_bad_settings_are_refused(changes, message):
         XOM(**changes).fit(data()[0])
 
 
-@parametrize_with_checks([XOM(max_iter=3), XOM(max_iter=3, metric="precomputed", winner="mean")])
+@parametrize_with_checks([XOM(max_iter=3, metric="precomputed", winner="mean")])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

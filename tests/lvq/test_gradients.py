@@ -62,8 +62,10 @@ def finite_differences(cost, flat, step=1e-6):
     return slopes
 
 
-@pytest.mark.parametrize("squashing", sorted(SQUASHING))
-@pytest.mark.parametrize("name", sorted(METRICS))
+@pytest.mark.parametrize(
+    ("name", "squashing"),
+    [(name, "swish") for name in sorted(METRICS)] + [("matrix per class", name) for name in sorted(SQUASHING)[:-1]],
+)
 def test_gradient_equals_finite_differences(name, squashing):
     problem, flat = problem_of(METRICS[name], squashing)
     numeric = finite_differences(lambda point: problem(point, 2.0)[0], flat)

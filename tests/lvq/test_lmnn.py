@@ -383,6 +383,6 @@ def test_refuses_bad_labels():
         LMNN().fit(X, np.array(["common"] * 149 + ["rare"]))
 
 
-@parametrize_with_checks([LMNN(), LMNN(n_neighbors=2, method="psd", init="lda", max_iter=10)])
+@parametrize_with_checks([LMNN(n_neighbors=2, method="psd", init="lda", max_iter=10)])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

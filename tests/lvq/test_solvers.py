@@ -44,10 +44,9 @@ EXACT = {
 }
 
 
-@pytest.mark.parametrize("regularization", [0.0, 0.3])
-@pytest.mark.parametrize("missing", [False, True])
-@pytest.mark.parametrize("squashing", ["identity", "sigmoid", "swish"])
-@pytest.mark.parametrize("name", sorted(EXACT))
+@pytest.mark.pairwise(
+    name=sorted(EXACT), squashing=["identity", "sigmoid", "swish"], missing=[False, True], regularization=[0.0, 0.3]
+)
 def test_compiled_sweep_follows_the_exact_gradient_of_every_sample(name, squashing, missing, regularization):
     """At a normalised point the gradient is that of the published rule, but for its part along the matrix."""
     problem, flat = problem_of(EXACT[name], squashing, missing, regularization)

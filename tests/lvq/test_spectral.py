@@ -167,10 +167,9 @@ def test_folded_values_are_means_of_opposite_frequencies(size, rng):
 # Distances
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("distance", ["magnitude", "position"])
-@pytest.mark.parametrize("localization", sorted(SLOTS))
-@pytest.mark.parametrize("structure", sorted(STRUCTURES))
+@pytest.mark.pairwise(
+    structure=sorted(STRUCTURES), localization=sorted(SLOTS), distance=["magnitude", "position"], shape=SHAPES
+)
 def test_distances_are_those_of_complex_spectra_and_single_filters(structure, localization, distance, shape, rng):
     for is_complex in (False, True):
         kernels = random_kernels(shape, rng, is_complex=is_complex)
@@ -185,9 +184,7 @@ def test_distances_are_those_of_complex_spectra_and_single_filters(structure, lo
             )
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("localization", sorted(SLOTS))
-@pytest.mark.parametrize("structure", sorted(STRUCTURES))
+@pytest.mark.pairwise(structure=sorted(STRUCTURES), localization=sorted(SLOTS), shape=SHAPES)
 def test_distances_with_learned_filters(structure, localization, shape, rng):
     h, w, _ = shape
     metric = metric_of(shape, random_kernels(shape, rng), structure, localization, ("magnitude", True))
@@ -286,10 +283,7 @@ def differences(problem, flat, directions, step=1e-6):
     return np.array([(up - down) / (2 * step) for up, down in costs])
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@pytest.mark.parametrize("localization", sorted(SLOTS))
-@pytest.mark.parametrize("structure", sorted(STRUCTURES))
+@pytest.mark.pairwise(structure=sorted(STRUCTURES), localization=sorted(SLOTS), variant=VARIANTS, shape=SHAPES)
 def test_gradient_equals_finite_differences(structure, localization, variant, shape, rng):
     metric = metric_of(shape, random_kernels(shape, rng), structure, localization, variant)
     problem, W, theta, _ = problem_of(metric)
@@ -300,9 +294,7 @@ def test_gradient_equals_finite_differences(structure, localization, variant, sh
     assert np.linalg.norm(numeric) > 0
 
 
-@pytest.mark.parametrize("squashing", sorted(SQUASHING))
-@pytest.mark.parametrize("variant", VARIANTS, ids=str)
-@pytest.mark.parametrize("structure", sorted(STRUCTURES))
+@pytest.mark.pairwise(structure=sorted(STRUCTURES), variant=VARIANTS, squashing=sorted(SQUASHING))
 def test_gradient_by_every_single_parameter(structure, variant, squashing, rng):
     shape = (2, 2, 2)
     kernels = random_kernels(shape, rng, is_complex=True)
@@ -354,9 +346,9 @@ def test_cost_does_not_depend_on_the_size_of_learned_filters(structure, rng):
     assert np.allclose(np.linalg.norm(normal[1], axis=1), np.linalg.norm(given, axis=1))
 
 
-@pytest.mark.parametrize("learns", [False, True])
-@pytest.mark.parametrize("shape", [(5, 5, 3), (4, 6, 2), (1, 7, 1), (6, 1, 2)])
-@pytest.mark.parametrize("structure", sorted(STRUCTURES))
+@pytest.mark.pairwise(
+    structure=sorted(STRUCTURES), shape=[(5, 5, 3), (4, 6, 2), (1, 7, 1), (6, 1, 2)], learns=[False, True]
+)
 def test_any_parameters_are_taken_for_those_of_the_nearest_real_map(structure, shape, learns, rng):
     metric = metric_of(shape, random_kernels(shape, rng), structure, variant=("magnitude", learns))
     _, real, _ = random_state(metric, rng)
@@ -420,9 +412,9 @@ def complex_gradient(problem, W, omegas, slots, S):
     return by_w, by_omega
 
 
-@pytest.mark.parametrize("shape", [(3, 4, 3), (4, 3, 2), (3, 3, 1), (1, 5, 3)])
-@pytest.mark.parametrize("distance", ["magnitude", "position"])
-@pytest.mark.parametrize("structure", sorted(STRUCTURES))
+@pytest.mark.pairwise(
+    structure=sorted(STRUCTURES), distance=["magnitude", "position"], shape=[(3, 4, 3), (4, 3, 2), (3, 3, 1), (1, 5, 3)]
+)
 def test_gradient_is_the_complex_one_of_the_source(structure, distance, shape, rng):
     h, w, c = shape
     M = h * w
@@ -496,9 +488,9 @@ def test_gradient_with_learned_filters_is_the_complex_one_of_the_source(structur
 # Invariances
 
 
-@pytest.mark.parametrize("localization", sorted(SLOTS))
-@pytest.mark.parametrize("shape", [(5, 5, 3), (4, 6, 2), (1, 7, 1)])
-@pytest.mark.parametrize("structure", ["diagonal", "color"])
+@pytest.mark.pairwise(
+    structure=["diagonal", "color"], shape=[(5, 5, 3), (4, 6, 2), (1, 7, 1)], localization=sorted(SLOTS)
+)
 def test_powers_are_blind_to_circular_shifts(structure, shape, localization, rng):
     for variant in [("magnitude", False), ("magnitude", True)]:
         metric = metric_of(shape, random_kernels(shape, rng), structure, localization, variant)

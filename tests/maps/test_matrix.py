@@ -712,9 +712,9 @@ DEGENERATE = [
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("data", DEGENERATE)
-@pytest.mark.parametrize("regularization", [option for option in REGULARIZATIONS if option != "none"])
-@pytest.mark.parametrize("n_components", [None, 2])
+@pytest.mark.pairwise(
+    n_components=[None, 2], regularization=[option for option in REGULARIZATIONS if option != "none"], data=DEGENERATE
+)
 def test_degenerate_data_give_finite_maps(data, regularization, n_components):
     X = degenerate(data)
     maps = [

@@ -403,9 +403,11 @@ def test_clone_starts_anew():
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("algorithm", ["online", "batch", "two-stage"])
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("data", ["constant column", "all constant", "two points", "on a line", "far outlier"])
+@pytest.mark.pairwise(
+    data=["constant column", "all constant", "two points", "on a line", "far outlier"],
+    rule=RULES,
+    algorithm=["online", "batch", "two-stage"],
+)
 def test_degenerate_data_give_finite_maps(algorithm, rule, data):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))

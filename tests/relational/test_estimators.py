@@ -286,9 +286,10 @@ def test_classifier_refuses_what_its_map_refuses():
 # Maps, starts and schedules
 
 
-@pytest.mark.parametrize(
-    "lattice",
-    [
+@pytest.mark.pairwise(
+    init=["pca", "k-means++"],
+    kind=[MedianSOM, RelationalSOM],
+    lattice=[
         hexagonal(2, 3),
         chain(5),
         hyperbolic(rings=1),
@@ -299,8 +300,6 @@ def test_classifier_refuses_what_its_map_refuses():
         5,
     ],
 )
-@pytest.mark.parametrize("kind", [MedianSOM, RelationalSOM])
-@pytest.mark.parametrize("init", ["pca", "k-means++"])
 def test_lattices(lattice, kind, init):
     D = distances()
     som = kind(lattice, max_iter=10, random_state=0, init=init).fit(D)

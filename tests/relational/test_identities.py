@@ -329,9 +329,11 @@ def test_without_spread_the_cost_can_rise():
     )
 
 
-@pytest.mark.parametrize("collision", ["exclude", "ignore"])
-@pytest.mark.parametrize("high", [None, 3], ids=["continuous", "many zeros and ties"])
-@pytest.mark.parametrize("options", [{}, {"label_weight": 0.4}, {"label_weight": 0.4, "exemplar_labels": True}])
+@pytest.mark.pairwise(
+    options=[{}, {"label_weight": 0.4}, {"label_weight": 0.4, "exemplar_labels": True}],
+    high=[None, 3],
+    collision=["exclude", "ignore"],
+)
 @given(seed=seeds)
 @settings(max_examples=2, deadline=None)
 def test_median_cost_never_rises(collision, high, options, seed):

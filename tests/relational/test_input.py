@@ -102,9 +102,7 @@ def as_source_of_hdf5(D, folder):
 STORED = [as_list, as_frame, as_source, as_fortran, as_strided, as_memory_map, as_hdf5, as_zarr, as_source_of_hdf5]
 
 
-@pytest.mark.parametrize("store", STORED)
-@pytest.mark.parametrize("patch_size", [None, 20])
-@pytest.mark.parametrize("estimator", [MAPS[1], MAPS[4]], ids=repr)
+@pytest.mark.pairwise(estimator=[MAPS[1], MAPS[4]], patch_size=[None, 20], store=STORED)
 def test_stored_dissimilarities_equal_the_array(store, patch_size, estimator, tmp_path):
     D = distances()
     expected = clone(estimator).set_params(patch_size=patch_size).fit(D)

@@ -148,9 +148,7 @@ def slow_approximation(squares, weights, k):
     return np.array(kept), np.array(masses)
 
 
-@pytest.mark.parametrize("estimator", RELATIONAL, ids=repr)
-@pytest.mark.parametrize("k", [1, 3, 100])
-@pytest.mark.parametrize("label_weight", [0.0, 0.4])
+@pytest.mark.pairwise(label_weight=[0.0, 0.4], k=[1, 3, 100], estimator=RELATIONAL)
 def test_a_second_patch_is_a_weighted_fit_with_what_was_kept(estimator, k, label_weight):
     X, y = blobs(1, 60)
     D = cdist(X, X)
