@@ -46,12 +46,12 @@ class MatrixKMeans(_MatrixMap, KMeans):
 
     Parameters
     ----------
-    n_prototypes : int, default=8
-        Number of prototypes.
+    %(size)s
     %(shape)s
     init : {"auto", "euclidean", "k-means++", "random", "center", "pca"} or array, default="auto"
         Where prototypes start: at the result of k-means, at spread or random samples, around the mean, on the principal
-        plane, or given. ``"auto"`` is the first, and spread samples from the second of ``n_init`` starts on.
+        plane, or given. ``"auto"`` is the first, and spread and random samples in turns from the second of ``n_init``
+        starts on.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=300
@@ -90,19 +90,19 @@ class MatrixKMeans(_MatrixMap, KMeans):
     @extends(KMeans, *ONLINE)
     def __init__(
         self,
-        n_prototypes: int = 8,
+        n_prototypes: int | str = "auto",
         *,
         n_components: int | None = None,
         normalization: str = "det",
         scope: str = "local",
         selection: str = "top",
-        regularization: str = "floor",
+        regularization: str = "prior",
         epsilon: float = 1e-6,
         metric_init: str = "identity",
         init: str | ArrayLike = "auto",
         **common: Any,
     ) -> None:
-        super().__init__(n_prototypes, init=init, **common)
+        super().__init__(n_prototypes, init=init, **common)  # type: ignore[arg-type]
         self.n_components = n_components
         self.normalization = normalization
         self.scope = scope
@@ -127,13 +127,12 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
 
     Parameters
     ----------
-    n_prototypes : int, default=8
-        Number of prototypes.
+    %(size)s
     %(shape)s
     init : {"auto", "euclidean", "k-means++", "center", "random", "pca"} or array, default="auto"
         Where prototypes start: at the result of neural gas, spread samples, small values around the mean, random
-        samples, on the principal plane, or given. ``"auto"`` is the first, and spread samples from the second of
-        ``n_init`` starts on.
+        samples, on the principal plane, or given. ``"auto"`` is the first, and spread and random samples in turns
+        from the second of ``n_init`` starts on.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=100
@@ -177,20 +176,20 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
     @extends(NeuralGas, *ONLINE)
     def __init__(
         self,
-        n_prototypes: int = 8,
+        n_prototypes: int | str = "auto",
         *,
         n_components: int | None = None,
         normalization: str = "det",
         scope: str = "local",
         selection: str = "top",
-        regularization: str = "floor",
+        regularization: str = "prior",
         epsilon: float = 1e-6,
         metric_init: str = "identity",
         init: str | ArrayLike = "auto",
         n_init: int = 1,
         **common: Any,
     ) -> None:
-        super().__init__(n_prototypes, init=init, **common)
+        super().__init__(n_prototypes, init=init, **common)  # type: ignore[arg-type]
         self.n_components = n_components
         self.normalization = normalization
         self.scope = scope
@@ -228,7 +227,8 @@ class MatrixSOM(_MatrixMap, SOM):
         Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
     init : {"auto", "euclidean", "pca", "center", "k-means++", "random"} or array, default="auto"
         Where prototypes start: ``"euclidean"`` at the result of a self-organising map, ``"pca"`` with the lattice laid
-        over the principal plane. ``"auto"`` is the first, and spread samples from the second of ``n_init`` starts on.
+        over the principal plane. ``"auto"`` is the first, and spread and random samples in turns from the
+        second of ``n_init`` starts on.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=100
@@ -277,7 +277,7 @@ class MatrixSOM(_MatrixMap, SOM):
         normalization: str = "det",
         scope: str = "local",
         selection: str = "top",
-        regularization: str = "floor",
+        regularization: str = "prior",
         epsilon: float = 1e-6,
         metric_init: str = "identity",
         init: str | ArrayLike = "auto",
