@@ -160,8 +160,11 @@ class Prior:
 
     def decides(self, shapes: Shapes, mass: Floats) -> NDArray[np.int64]:
         """Return in how many directions of each prototype the samples vary less than the prior."""
-        own = shapes.axes**2 @ self.scatter / (mass + self.mass)[:, None]
-        return (shapes.variances < 2.0 * own).sum(axis=1)
+        both = mass + self.mass
+        along = shapes.axes**2 @ self.scatter
+        others = (self.scatter.sum() - along.sum(axis=1)) / max(shapes.n_other, 1)
+        few = (shapes.variances < 2.0 * along / both[:, None]).sum(axis=1)
+        return few + np.where(shapes.rest < 2.0 * others / both, shapes.n_other, 0)
 
 
 @dataclass(frozen=True)

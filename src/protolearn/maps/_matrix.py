@@ -9,16 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.documentation import extends
+from protolearn.core.initialisation import distinct_rows
 from protolearn.core.sources import ArraySource
 from protolearn.core.validation import check_option
 from protolearn.maps._docs import documented
 from protolearn.maps._kmeans import KMeans
 from protolearn.maps._neural_gas import NeuralGas
-from protolearn.maps._shaped import ShapedMap
+from protolearn.maps._shaped import SAMPLES_PER_DIRECTION, ShapedMap
 from protolearn.maps._som import SOM
 
 __all__ = ["MatrixKMeans", "MatrixNeuralGas", "MatrixSOM"]
 
+LEAST_NODES = 12  # of a lattice that is not given, if there are four samples for each
 ONLINE = ("algorithm", "learning_rate_start", "learning_rate_end")
 
 
@@ -218,7 +220,8 @@ class MatrixSOM(_MatrixMap, SOM):
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        The lattice, as in `SOM`; ``"auto"`` leaves each prototype four samples or more for each of its directions.
+        The lattice, as in `SOM`; ``"auto"`` leaves each prototype four samples or more for each of its directions,
+        but has about a dozen nodes at least, if there are four samples for each.
     %(shape)s
     winner : {"heskes", "nearest"}, default="heskes"
         ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
@@ -296,4 +299,6 @@ class MatrixSOM(_MatrixMap, SOM):
         self.n_init = n_init
 
     def _samples_per_node(self, source: ArraySource) -> int:
-        return 4 * self._rule(source.n_features).n_components
+        n_distinct = len(distinct_rows(source)[0])
+        enough = SAMPLES_PER_DIRECTION * self._rule(source.n_features).n_components
+        return min(enough, max(SAMPLES_PER_DIRECTION, n_distinct // LEAST_NODES))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
@@ -151,17 +152,18 @@ class ShapedMap(PrototypeMap):
         logs = self.score_samples(X)
         return float(np.average(logs, weights=check_weights(sample_weight, len(logs), np.float64)))
 
-    def complete(self, X: ArrayLike, how: str = "joint") -> NDArray[Any]:
+    def complete(self, X: ArrayLike, how: str = "blend") -> NDArray[Any]:
         """Fill in missing values by what is most likely in a prototype.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples with NaN where values are missing.
-        how : {"joint", "marginal", "blend"}, default="joint"
-            How the prototype of a sample is chosen: by the smallest distance that the completed sample can have, or by
-            the density of the known values. ``"blend"`` averages over prototypes with the posterior of the latter;
-            the others keep the branches of a relation with several values apart.
+        how : {"blend", "joint", "marginal"}, default="blend"
+            ``"blend"`` averages over prototypes with their posterior given the known values, which has the smallest
+            squared error. The others choose one prototype, by the smallest distance that the completed sample can
+            have, or by the density of the known values, and so keep the branches of a relation with several values
+            apart.
 
         Returns
         -------
@@ -446,6 +448,7 @@ class ShapedMap(PrototypeMap):
         self.weights_ = model.masses / model.masses.sum() if model.log_weights is None else np.exp(model.log_weights)
         self.log_volumes_ = 0.5 * shapes.log_determinants
         self.floored_ = model.changed
+        self._warn_of_floors()
         axes, variances = shapes.axes, np.where(np.isfinite(shapes.variances), shapes.variances, 0.0)
         if (model.scale != 1.0).any():
             _, deviations, axes = np.linalg.svd(np.sqrt(variances)[:, :, None] * axes / model.scale)
@@ -457,6 +460,19 @@ class ShapedMap(PrototypeMap):
         self.variances_ = np.take_along_axis(variances, order, axis=1)
         known = shapes.n_other > 0 and np.isfinite(shapes.rest)
         self.residual_variances_ = np.where(known, shapes.rest, 0.0)
+
+    def _warn_of_floors(self) -> None:
+        """Warn if the shape of most samples' prototypes is not learned but set, in most directions."""
+        d = self.n_features_in_
+        share = float(self.weights_ @ self.floored_) / d
+        if self.scope == "local" and share > 0.5:
+            warnings.warn(
+                f"In {share:.0%} of their directions the samples of a prototype hardly vary, so that "
+                f"regularization={self.regularization!r} sets the variance there (see floored_). For {d} features use "
+                "fewer prototypes, a small n_components, or more samples.",
+                UserWarning,
+                stacklevel=2,
+            )
 
 
 def _balancing_scale(X: NDArray[Any], weights: NDArray[Any], n_threads: int) -> NDArray[np.float64]:
