@@ -69,7 +69,7 @@ def local_models(
     if name == MIXTURE:
         return [MixturePPCA(n_charts, n_components=n_components, random_state=seed, n_jobs=1).fit(X) for seed in seeds]
     options: dict[str, Any] = {"n_components": n_components} if low_rank else {}
-    options |= {"init": "random", "range_start": 1.0, "n_jobs": 1}
+    options |= {"init": "random", "range_start": 1.0, "regularization": "floor", "n_jobs": 1}
     return [MatrixNeuralGas(n_charts, random_state=seed, **options).fit(X) for seed in seeds]
 
 

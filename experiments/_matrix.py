@@ -30,6 +30,7 @@ __all__ = [
 EPOCHS = 100
 COUNTERPARTS = {"matrix k-means": "k-means", "matrix SOM": "SOM", "matrix NG": "NG"}
 MATRIX = tuple(COUNTERPARTS)
+FLOOR = {"regularization": "floor"}
 SETTLED = 0.99  # share of samples with their final winner
 SETTINGS = {
     "start": "random samples, matrices at the identity",
@@ -47,25 +48,25 @@ def as_published(name: str, n_prototypes: int, seed: int, epochs: int = EPOCHS, 
         annealed = {"range_start": n_prototypes / 2} | annealed
         if name == "NG":
             return neural_gas(n_prototypes, epochs, seed, **annealed)
-        return MatrixNeuralGas(n_prototypes, range_end=RANGE_END, max_iter=epochs, random_state=seed, **annealed)
+        return MatrixNeuralGas(n_prototypes, range_end=RANGE_END, max_iter=epochs, random_state=seed, **(FLOOR | annealed))
     if name.endswith("SOM"):
         annealed = {"range_start": n_prototypes / 12} | annealed
         if name == "SOM":
             return batch_som(rectangle(n_prototypes), epochs, seed, **annealed)
         common = {"kernel": "exponential", "range_end": RANGE_END, "max_iter": epochs, "random_state": seed}
-        return MatrixSOM(rectangle(n_prototypes), **common, **annealed)
+        return MatrixSOM(rectangle(n_prototypes), **(FLOOR | common | annealed))
     if name == "k-means":
         return batch_kmeans(n_prototypes, epochs, seed, **options)
-    settings = {"init": "random", "max_iter": epochs, "tol": 0.0, "random_state": seed} | options
+    settings = FLOOR | {"init": "random", "max_iter": epochs, "tol": 0.0, "random_state": seed} | options
     return MatrixKMeans(n_prototypes, **settings)
 
 
 def by_default(name: str, n_prototypes: int, seed: int, **options: Any) -> Any:
-    """Return a matrix map with the defaults of the library, which starts from the Euclidean map."""
+    """Return a matrix map with the start of the library, from the Euclidean map, and small variances lifted."""
     if name == "matrix SOM":
-        return MatrixSOM(rectangle(n_prototypes), random_state=seed, **options)
+        return MatrixSOM(rectangle(n_prototypes), random_state=seed, **(FLOOR | options))
     kind = MatrixNeuralGas if name == "matrix NG" else MatrixKMeans
-    return kind(n_prototypes, random_state=seed, **options)
+    return kind(n_prototypes, random_state=seed, **(FLOOR | options))
 
 
 def variants(n_prototypes: int, seed: int) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def run(quick: bool = False) -> Result:
 
 def all_views(X: Array, restarts: int) -> dict[str, Array]:
     gas, many = (
-        MatrixNeuralGas(n, n_components=2, init="random", range_start=1.0, epsilon=FLOOR)
+        MatrixNeuralGas(n, n_components=2, init="random", range_start=1.0, regularization="floor", epsilon=FLOOR)
         for n in (N_CHARTS, MANY_CHARTS)
     )
     options: dict[str, Any] = {"n_init": restarts, "random_state": 0}

@@ -63,7 +63,7 @@ Digits = tuple[tuple[Array, Array], tuple[Array, Array]]
 
 def matrix_gas(n_prototypes: int, n_components: int, range_end: float) -> MatrixNeuralGas:
     """Return matrix neural gas for one class."""
-    options = {"range_start": 2.0, "range_end": range_end, "max_iter": 40}
+    options = {"range_start": 2.0, "range_end": range_end, "max_iter": 40, "regularization": "floor"}
     return MatrixNeuralGas(n_prototypes, n_components=n_components, **options)
 
 

@@ -78,7 +78,7 @@ def models(seed: int, steps: int) -> dict[str, Any]:
         "two stages": published(seed, steps, algorithm="two-stage"),
         "NGPCA, batch": for_each_class(NGPCA(10, 10, algorithm="batch"), seed),
         "mixture of PPCA": for_each_class(MixturePPCA(10, 10), seed),
-        "matrix NG": for_each_class(MatrixNeuralGas(10, n_components=10), seed),
+        "matrix NG": for_each_class(MatrixNeuralGas(10, n_components=10, regularization="floor"), seed),
     }
 
 

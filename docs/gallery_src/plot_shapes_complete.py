@@ -27,7 +27,7 @@ circle = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.05 * rng.normal(siz
 gas = NGPCA(12, random_state=0).fit(circle)
 
 known = np.linspace(-1, 1, 60)
-completed = gas.complete(np.column_stack([known, np.full(60, np.nan)]))
+completed = gas.complete(np.column_stack([known, np.full(60, np.nan)]), how="joint")
 regression = KNeighborsRegressor(15).fit(circle[:, :1], circle[:, 1]).predict(known[:, None])
 
 figure, ax = plt.subplots(figsize=(7.2, 5), layout="constrained")
@@ -60,8 +60,8 @@ places_new, angles_new = arms(500)
 unknown = np.full((500, 2), np.nan)
 
 arm = NGPCA(100, 2, algorithm="batch", random_state=0).fit(np.hstack([places, angles]))
-forward = arm.complete(np.hstack([unknown, angles_new]))[:, :2]
-backward = arm.complete(np.hstack([places_new, unknown]))[:, 2:]
+forward = arm.complete(np.hstack([unknown, angles_new]), how="joint")[:, :2]
+backward = arm.complete(np.hstack([places_new, unknown]), how="joint")[:, 2:]
 neighbours = KNeighborsRegressor().fit(places, angles).predict(places_new)
 
 errors = {

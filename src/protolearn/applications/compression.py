@@ -41,7 +41,7 @@ from protolearn.metrics import psnr
 __all__ = ["ImageCompressor", "decode"]
 
 LOCAL: dict[str, Any] = {
-    "matrix": MatrixNeuralGas,
+    "matrix": partial(MatrixNeuralGas, regularization="floor"),
     "ngpca": partial(NGPCA, algorithm="batch"),
     "vqpca": VQPCA,
     "ppca": partial(MixturePPCA, init="k-means++"),

@@ -61,7 +61,13 @@ def digit_classifier(
     """
     if estimator is None:
         estimator = MatrixNeuralGas(
-            20, n_components=20, range_start=2.0, range_end=0.3, max_iter=40, random_state=random_state
+            20,
+            n_components=20,
+            regularization="floor",
+            range_start=2.0,
+            range_end=0.3,
+            max_iter=40,
+            random_state=random_state,
         )
     return Pipeline(
         [

@@ -296,7 +296,7 @@ class DynamicTexture(_Texture):
         d = self.n_components
         _check_directions(d, scores)
         n_charts = max(1, len(scores) // (2 * d)) if self.n_charts == "auto" else self.n_charts
-        gas = MatrixNeuralGas(n_charts, n_components=d, epsilon=FLOOR)
+        gas = MatrixNeuralGas(n_charts, n_components=d, regularization="floor", epsilon=FLOOR)
         return Charting(d, local_model=gas, gating="rank", n_init=1, random_state=self.random_state)
 
     def _place(self, scores: Floats) -> Floats:

@@ -7,6 +7,7 @@ like two equal samples.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protolearn.core.sources import ArraySource, Chunk
 from protolearn.core.ties import first_lowest
+
+MOST_STEPS = 256  # different values of a feature that is recorded in steps
 
 __all__ = ["around_center", "distinct_samples", "on_principal_plane", "spread_samples"]
 
@@ -66,6 +69,26 @@ def mean_and_variance(source: ArraySource) -> tuple[NDArray[np.float64], NDArray
     mass = source.weights.sum(dtype=np.float64)
     mean = first / mass
     return mean, np.maximum(second / mass - mean**2, 0.0)
+
+
+def resolutions(source: ArraySource) -> NDArray[np.float64]:
+    """Return the smallest step between two values of each feature, 0 for one with hundreds of values, or one only.
+
+    In the source's coordinates. Values with steps are those of counts, grades, pixels and yes or no. Samples that stand
+    for others do not count.
+    """
+    d, n = source.n_features, source.n_single
+    values: list[NDArray[Any]] = [np.empty(0, source.dtype)] * d
+    open_ = np.ones(d, bool)
+    for rows in source.slices():
+        block = source.X[rows.start : min(rows.stop, n)]
+        for a in np.flatnonzero(open_):
+            values[a] = np.union1d(values[a], block[:, a])
+            open_[a] = len(values[a]) <= MOST_STEPS
+        if not open_.any():
+            break
+    steps = [np.diff(values[a]).min(initial=np.inf) if open_[a] else np.inf for a in range(d)]
+    return np.where(np.isfinite(steps), steps, 0.0) * source.scale
 
 
 def principal_axes(

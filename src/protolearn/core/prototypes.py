@@ -79,7 +79,7 @@ class Lifted(ABC):
     @property
     @abstractmethod
     def affine(self) -> Floats:
-        """Rows whose product with a lifted sample is the distance; the last coefficient is 1."""
+        """Rows whose product with a lifted sample is the distance; the last coefficient is the same for all."""
 
     def columns(self, dtype: Any, mixture: Floats | None = None) -> NDArray[Any]:
         """Return the matrix, a column for each prototype, that turns lifted samples into distances.
@@ -214,7 +214,10 @@ class Matrix(Lifted):
 
     @cached_property
     def affine(self) -> Floats:
-        """Rows (-2 M w, upper triangle of M - 1, w'M w + c, 1), those of `Mean` for the labels."""
+        """Rows (-2 M w, upper triangle of M - 1, w'M w + c, 1), those of `Mean` for the labels.
+
+        Without labels the ones are zeros: there a unit in the form is no use, and would hide a small one.
+        """
         d = self.shapes.axes.shape[2]
         share = self.metric[0] if d else 1.0
         forms = share * self.shapes.forms(self.rule.measure)
@@ -226,8 +229,13 @@ class Matrix(Lifted):
         constant = (scaled * self.positions).sum(axis=1) + share * constant
         upper = np.triu_indices(d)
         doubled = np.where(upper[0] == upper[1], 1.0, 2.0)
-        quadratic = doubled * (forms - share * np.eye(d))[:, upper[0], upper[1]]
-        return np.column_stack([-2.0 * scaled, quadratic, constant, np.ones(len(self))])
+        labelled = float(len(self.metric) > d)
+        quadratic = doubled * (forms - labelled * share * np.eye(d))[:, upper[0], upper[1]]
+        return np.column_stack([-2.0 * scaled, quadratic, constant, np.full(len(self), labelled)])
+
+    def cost(self, statistics: Statistics) -> float:
+        """Return half the weighted sum of distances, those of the prior's samples among them, from the sums alone."""
+        return super().cost(statistics) + _prior_cost(self)
 
     def update(self, statistics: Statistics) -> Matrix:
         """Give every prototype the mean and the covariance of its samples."""
@@ -244,8 +252,13 @@ class Matrix(Lifted):
             shares = np.exp(statistics.log_scale) * mass
             covariances[:] = np.tensordot(shares / shares.sum(), np.where(full[:, None, None], covariances, 0.0), 1)
             full = np.ones(k, bool)
+        prior, seen = self.rule.prior, _seen(self.rule, statistics)
+        if prior is not None:
+            covariances = prior.joined(covariances, seen)
         noise = np.finfo(np.float64).eps * d * np.abs(second).max(axis=(1, 2))[:, None]
         shapes, changed = principal_shapes(covariances, self.rule, noise.max() if self.rule.shared else noise)
+        if prior is not None:
+            changed = prior.decides(shapes, seen)
         return replace(
             self,
             positions=positions,
@@ -386,7 +399,14 @@ class Subspace:
             products = np.broadcast_to(np.tensordot(shares, products, 1), products.shape)
             totals = np.full(k, shares @ totals)
             full = np.ones(k, bool)
+        prior, own = self.rule.prior, _seen(self.rule, statistics)
+        if prior is not None:
+            both = own + prior.mass
+            products = (own / both)[:, None, None] * products + self.shapes.axes * prior.scatter / both[:, None, None]
+            totals = (own * totals + prior.scatter.sum()) / both
         shapes, changed = sketched_shapes(self.shapes.axes, products, totals, self.rule)
+        if prior is not None:
+            changed = prior.decides(shapes, own)
         return replace(
             self,
             positions=positions,
@@ -405,7 +425,7 @@ class Subspace:
         twice = ((gains - other[:, None]) * along).sum(axis=1) + other * spread + constant * statistics.mass
         if len(self.metric) > d:
             twice = self.metric[0] * twice + self._label_costs(statistics)
-        return 0.5 * float(np.exp(statistics.log_scale) @ twice) + statistics.offset
+        return 0.5 * float(np.exp(statistics.log_scale) @ twice) + statistics.offset + _prior_cost(self)
 
     def _label_costs(self, statistics: Statistics) -> Floats:
         """Return the weighted sum of squared distances of labels to those of each prototype."""
@@ -426,6 +446,21 @@ def _where(full: NDArray[np.bool_], shapes: Shapes, earlier: Shapes) -> Shapes:
         np.where(full[:, None], shapes.variances, earlier.variances),
         np.where(full, shapes.rest, earlier.rest),
     )
+
+
+def _seen(rule: ShapeRule, statistics: Statistics) -> Floats:
+    """Return the weight of the samples that the shape of each prototype is learned from."""
+    mass = np.exp(statistics.log_scale) * statistics.mass
+    return np.full(len(mass), mass.sum()) if rule.shared else mass
+
+
+def _prior_cost(prototypes: Matrix | Subspace) -> float:
+    """Return what the samples of the prior cost; a shared shape has them once."""
+    prior, shapes, measure = prototypes.rule.prior, prototypes.shapes, prototypes.rule.measure
+    if prior is None:
+        return 0.0
+    costs = shapes.traces(measure, prior.scatter) + prior.mass * shapes.gains(measure)[2]
+    return 0.5 * float(prototypes.metric[0] * (costs[0] if prototypes.rule.shared else costs.sum()))
 
 
 def _log_shares(log_weights: Floats | None, statistics: Statistics) -> Floats | None:

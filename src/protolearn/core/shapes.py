@@ -18,12 +18,12 @@ from scipy.special import logsumexp
 
 from protolearn.core.validation import check_number, check_option
 
-__all__ = ["ShapeRule", "Shapes", "completed", "optimal_block", "principal_shapes", "sketched_shapes"]
+__all__ = ["Prior", "ShapeRule", "Shapes", "completed", "optimal_block", "principal_shapes", "sketched_shapes"]
 
 Floats = NDArray[np.float64]
 
 MEASURES = ("det", "logdet", "none", "euclidean", "mahalanobis", "reconstruction")
-REGULARIZATIONS = ("floor", "ridge", "pinv", "tikhonov", "none")
+REGULARIZATIONS = ("prior", "floor", "ridge", "pinv", "tikhonov", "none")
 
 
 @dataclass(frozen=True)
@@ -109,12 +109,62 @@ class Shapes:
             return np.ones_like(inverse), np.ones(k), np.zeros(k)
         return inverse, other, np.zeros(k)
 
+    def traces(self, measure: str, scatter: Floats) -> Floats:
+        """Return the sum of distances (k,) of samples with a diagonal scatter (d,) around each prototype."""
+        gains, other, _ = self.gains(measure)
+        along = self.axes**2 @ scatter
+        return (gains * along).sum(axis=1) + other * (scatter.sum() - along.sum(axis=1))
+
     def forms(self, measure: str) -> Floats:
         """Return the matrices (k, d, d) of the quadratic part of the distance."""
         gains, other, _ = self.gains(measure)
         return np.swapaxes(self.axes, 1, 2) @ ((gains - other[:, None])[:, :, None] * self.axes) + other[
             :, None, None
         ] * np.eye(self.axes.shape[2])
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Samples that every prototype has seen before its own: they keep its covariance from being singular.
+
+    Covariances become those of both together. That minimises the cost of both, so a cost with the prior in it
+    (`Shapes.traces`) still falls in every epoch, and can be compared between starts.
+
+    Parameters
+    ----------
+    mass : float
+        Weight of these samples.
+    scatter : array of shape (d,)
+        Diagonal of the sum of their squared deviations from the prototype, wherever it is.
+    """
+
+    mass: float
+    scatter: Floats
+
+    @classmethod
+    def of(cls, variances: Floats, resolutions: Floats, k: int, total: float, unit: float) -> Prior:
+        """Return the prior of k prototypes for samples of this total weight and mean weight.
+
+        One sample, as far off as k equal parts of all samples reach (Fraley & Raftery 2007, sec. 2.2); and, since a
+        value that is recorded in steps stands for all values of its step, the variance within a step (Sheppard 1898).
+        """
+        d = len(variances)
+        typical = np.where(variances > 0, variances, variances.mean() or 1.0)
+        steps = np.minimum(resolutions**2 / 12.0, variances)
+        return cls(unit, unit * typical * k ** (-2.0 / d) + total / k * steps)
+
+    def joined(self, covariances: Floats, mass: Floats) -> Floats:
+        """Return covariances (k, d, d) of samples of a mass (k,) and of the prior together."""
+        both = mass + self.mass
+        return (mass / both)[:, None, None] * covariances + np.diag(self.scatter) / both[:, None, None]
+
+    def decides(self, shapes: Shapes, mass: Floats) -> NDArray[np.int64]:
+        """Return in how many directions of each prototype the samples vary less than the prior."""
+        both = mass + self.mass
+        along = shapes.axes**2 @ self.scatter
+        others = (self.scatter.sum() - along.sum(axis=1)) / max(shapes.n_other, 1)
+        few = (shapes.variances < 2.0 * along / both[:, None]).sum(axis=1)
+        return few + np.where(shapes.rest < 2.0 * others / both, shapes.n_other, 0)
 
 
 @dataclass(frozen=True)
@@ -127,7 +177,7 @@ class ShapeRule:
         Number of directions that are kept.
     measure : str, default="det"
         Which distance the shapes make: see `Shapes.gains`.
-    regularization : {"floor", "ridge", "pinv", "tikhonov", "none"}, default="floor"
+    regularization : {"prior", "floor", "ridge", "pinv", "tikhonov", "none"}, default="floor"
         What to do with small variances.
     epsilon : float, default=1e-6
         How small, relative to the mean variance of the prototype.
@@ -137,6 +187,8 @@ class ShapeRule:
         One shape for all prototypes.
     unit : float, default=1.0
         Mean variance of all samples, below a thousandth of which no prototype's mean variance counts.
+    prior : Prior, optional
+        What every prototype has seen before its samples, if ``regularization`` is "prior".
     """
 
     n_components: int
@@ -146,6 +198,7 @@ class ShapeRule:
     selection: str = "top"
     shared: bool = False
     unit: float = 1.0
+    prior: Prior | None = None
 
     def check(self) -> None:
         """Refuse unknown options."""
@@ -161,7 +214,7 @@ class ShapeRule:
     def regularized(self, values: Floats) -> tuple[Floats, NDArray[np.int64]]:
         """Return variances (k, q) that distances can be divided by, and how many of each row had to change.
 
-        ``floor`` lifts small ones, ``ridge`` adds to all, ``pinv`` makes small ones infinite, so that they do not
+        ``floor`` lifts small ones, as does ``prior``, which comes before it (`Prior`), ``ridge`` adds to all, ``pinv`` makes small ones infinite, so that they do not
         count, ``tikhonov`` inverts ``s`` to ``s / (s^2 + eps)``, ``none`` refuses them.
         """
         reference = np.maximum(values.mean(axis=1, keepdims=True), 1e-3 * self.unit)
@@ -174,7 +227,7 @@ class ShapeRule:
                     "matrix has no inverse; use regularization='floor', fewer prototypes, or n_components."
                 )
             return values, np.zeros(len(values), np.int64)
-        if self.regularization == "floor":
+        if self.regularization in ("prior", "floor"):
             return np.maximum(values, self.epsilon * reference), small.sum(axis=1)
         if self.regularization == "ridge":
             return values + self.epsilon * reference, small.sum(axis=1)

@@ -186,6 +186,11 @@ class ArraySource(Source):
         if keep and self.n_samples * self.n_lifted * self.dtype.itemsize <= KEPT_BYTES:
             self._kept = self._lift(slice(None))
 
+    @property
+    def n_single(self) -> int:
+        """Number of samples, the first, that stand for themselves only."""
+        return self.n_samples - (0 if self.spreads is None else len(self.spreads))
+
     def chunk(self, rows: slice) -> Chunk:
         """Read some rows."""
         lifted = self._lift(rows) if self._kept is None else self._kept[rows]
@@ -196,7 +201,7 @@ class ArraySource(Source):
         if self.spreads is None:
             return None
         start, stop, _ = rows.indices(self.n_samples)
-        first = self.n_samples - len(self.spreads)
+        first = self.n_single
         return self.spreads[max(start - first, 0) : stop - first] if stop > first else None
 
     def _lift(self, rows: slice) -> NDArray[Any]:

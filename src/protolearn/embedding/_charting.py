@@ -290,6 +290,7 @@ class Charting(View, BaseEstimator):
         return MatrixNeuralGas(
             max(1, min(self.n_charts, len(X) // (LEAST_PER_COORDINATE * (self.n_components + 1)))),
             n_components=None if X.shape[1] <= max(FEW_FEATURES, self.n_components) else self.n_components,
+            regularization="floor",
             epsilon=THINNEST,  # charts of data without noise would hardly overlap
             range_start=1.0,  # a wide range would draw prototypes off the data, between folds
             n_jobs=self.n_jobs,

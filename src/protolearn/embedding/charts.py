@@ -327,7 +327,8 @@ def _shaped(model: Any, X: NDArray[Any]) -> Any:
     """Return the cells of a plain map as prototypes with the covariances of their samples."""
     from protolearn.maps import MatrixKMeans
 
-    return MatrixKMeans(len(model.prototypes_), init=model.prototypes_, max_iter=1, n_jobs=model.n_jobs).fit(X)
+    start = {"init": model.prototypes_, "max_iter": 1, "n_jobs": model.n_jobs}
+    return MatrixKMeans(len(model.prototypes_), regularization="floor", **start).fit(X)
 
 
 def _distances(model: Any, X: NDArray[Any]) -> NDArray[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
@@ -247,6 +248,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             estimator: Any = NeuralGas(min(3 * n_classes, int(np.count_nonzero(weights))), random_state=0)
         else:
             estimator = clone(self.estimator)
+        if self.per_class:
+            _reduce(_last(estimator), int(np.count_nonzero(weights)))
         if not weighted:
             return estimator.fit(X, y)
         if not has_fit_parameter(estimator, "sample_weight"):
@@ -322,6 +325,13 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
 def _last(estimator: Any) -> Any:
     """Return the map itself, at the end of a pipeline if it is in one."""
     return estimator[-1] if isinstance(estimator, Pipeline) else estimator
+
+
+def _reduce(estimator: Any, n_samples: int) -> None:
+    """Take as many prototypes as there are samples, if these are fewer."""
+    size = getattr(estimator, "n_prototypes", None)
+    if isinstance(size, Integral) and size > n_samples:
+        estimator.set_params(n_prototypes=n_samples)
 
 
 def _distances(estimator: Any, X: NDArray[Any]) -> NDArray[Any]:

@@ -6,6 +6,12 @@ from protolearn.core.documentation import filled
 
 __all__ = ["documented"]
 
+SIZE = """
+n_prototypes : int or "auto", default="auto"
+    Number of prototypes; ``"auto"`` is the largest, from 1 to 8, that leaves each four different samples or more for
+    each direction that it learns. A first patch decides it for all.
+"""
+
 SHAPE = """
 n_components : int, optional
     Number of directions that each prototype knows, with one variance for all others; by default all, a full matrix.
@@ -16,9 +22,11 @@ scope : {"local", "global"}, default="local"
     A matrix for each prototype, or one for all.
 selection : {"top", "optimal"}, default="top"
     Which directions are known, if not all: those of largest variance, or those that make the cost smallest.
-regularization : {"floor", "ridge", "pinv", "tikhonov", "none"}, default="floor"
-    What to do with directions of a prototype in which its samples hardly vary: lift their variance to the smallest
-    allowed one, add it to all, leave such directions out of the distance, damp them, or raise an error.
+regularization : {"prior", "floor", "ridge", "pinv", "tikhonov", "none"}, default="prior"
+    What to do with directions of a prototype in which its samples hardly vary: let each prototype start with one more
+    sample, which varies like all samples, and with the variance within the steps in which features are recorded; lift
+    their variance to the smallest allowed one, add it to all, leave such directions out of the distance, damp them, or
+    raise an error.
 epsilon : float, default=1e-6
     Smallest variance allowed, as a share of the mean variance of the prototype. Features count in units of their own
     deviation, if all directions are known.
@@ -94,6 +102,6 @@ magnification_ : float
     The exponent used, if magnification control is on.
 """
 
-PARTS = {"shape": SHAPE, "patches": PATCHES, "running": RUNNING, "attributes": ATTRIBUTES, "labels": LABELS}
+PARTS = {"size": SIZE, "shape": SHAPE, "patches": PATCHES, "running": RUNNING, "attributes": ATTRIBUTES, "labels": LABELS}
 
 documented = filled(PARTS)

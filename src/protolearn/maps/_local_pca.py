@@ -23,7 +23,7 @@ __all__ = ["VQPCA", "MixturePPCA"]
 class _LocalPCA(ShapedMap):
     """What the two have in common: no annealing, and no labels or patches."""
 
-    n_prototypes: int
+    n_prototypes: int | str
     tol: float
     algorithm = "batch"
     schedule = "constant"
@@ -36,7 +36,7 @@ class _LocalPCA(ShapedMap):
 
     def __init__(
         self,
-        n_prototypes: int = 8,
+        n_prototypes: int | str = "auto",
         n_components: int = 1,
         *,
         epsilon: float = 1e-6,
@@ -63,10 +63,12 @@ class _LocalPCA(ShapedMap):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_number("n_prototypes", self.n_prototypes, integer=True, low=1)
+        if self.n_prototypes != "auto":
+            check_number("n_prototypes", self.n_prototypes, integer=True, low=1, also=" or 'auto'")
         check_number("tol", self.tol, low=0)
 
     def _size(self, cooperation: Cooperation) -> int:
+        assert not isinstance(self.n_prototypes, str)
         return self.n_prototypes
 
     def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
@@ -98,8 +100,7 @@ class VQPCA(_LocalPCA):
 
     Parameters
     ----------
-    n_prototypes : int, default=8
-        Number of subspaces.
+    %(size)s
     n_components : int, default=1
         Dimension of each.
     measure : {"reconstruction", "euclidean"}, default="reconstruction"
@@ -136,7 +137,7 @@ class VQPCA(_LocalPCA):
 
     def __init__(
         self,
-        n_prototypes: int = 8,
+        n_prototypes: int | str = "auto",
         n_components: int = 1,
         *,
         measure: str = "reconstruction",
@@ -184,8 +185,7 @@ class MixturePPCA(_LocalPCA):
 
     Parameters
     ----------
-    n_prototypes : int, default=8
-        Number of components of the mixture.
+    %(size)s
     n_components : int, default=1
         Number of directions of each.
     epsilon : float, default=1e-6

@@ -9,16 +9,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.documentation import extends
+from protolearn.core.initialisation import distinct_rows
 from protolearn.core.sources import ArraySource
 from protolearn.core.validation import check_option
 from protolearn.maps._docs import documented
 from protolearn.maps._kmeans import KMeans
 from protolearn.maps._neural_gas import NeuralGas
-from protolearn.maps._shaped import ShapedMap
+from protolearn.maps._shaped import SAMPLES_PER_DIRECTION, ShapedMap
 from protolearn.maps._som import SOM
 
 __all__ = ["MatrixKMeans", "MatrixNeuralGas", "MatrixSOM"]
 
+LEAST_NODES = 12  # of a lattice that is not given, if there are four samples for each
 ONLINE = ("algorithm", "learning_rate_start", "learning_rate_end")
 
 
@@ -46,12 +48,12 @@ class MatrixKMeans(_MatrixMap, KMeans):
 
     Parameters
     ----------
-    n_prototypes : int, default=8
-        Number of prototypes.
+    %(size)s
     %(shape)s
     init : {"auto", "euclidean", "k-means++", "random", "center", "pca"} or array, default="auto"
         Where prototypes start: at the result of k-means, at spread or random samples, around the mean, on the principal
-        plane, or given. ``"auto"`` is the first, and spread samples from the second of ``n_init`` starts on.
+        plane, or given. ``"auto"`` is the first, and spread and random samples in turns from the second of ``n_init``
+        starts on.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=300
@@ -90,19 +92,19 @@ class MatrixKMeans(_MatrixMap, KMeans):
     @extends(KMeans, *ONLINE)
     def __init__(
         self,
-        n_prototypes: int = 8,
+        n_prototypes: int | str = "auto",
         *,
         n_components: int | None = None,
         normalization: str = "det",
         scope: str = "local",
         selection: str = "top",
-        regularization: str = "floor",
+        regularization: str = "prior",
         epsilon: float = 1e-6,
         metric_init: str = "identity",
         init: str | ArrayLike = "auto",
         **common: Any,
     ) -> None:
-        super().__init__(n_prototypes, init=init, **common)
+        super().__init__(n_prototypes, init=init, **common)  # type: ignore[arg-type]
         self.n_components = n_components
         self.normalization = normalization
         self.scope = scope
@@ -127,13 +129,12 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
 
     Parameters
     ----------
-    n_prototypes : int, default=8
-        Number of prototypes.
+    %(size)s
     %(shape)s
     init : {"auto", "euclidean", "k-means++", "center", "random", "pca"} or array, default="auto"
         Where prototypes start: at the result of neural gas, spread samples, small values around the mean, random
-        samples, on the principal plane, or given. ``"auto"`` is the first, and spread samples from the second of
-        ``n_init`` starts on.
+        samples, on the principal plane, or given. ``"auto"`` is the first, and spread and random samples in turns
+        from the second of ``n_init`` starts on.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=100
@@ -177,20 +178,20 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
     @extends(NeuralGas, *ONLINE)
     def __init__(
         self,
-        n_prototypes: int = 8,
+        n_prototypes: int | str = "auto",
         *,
         n_components: int | None = None,
         normalization: str = "det",
         scope: str = "local",
         selection: str = "top",
-        regularization: str = "floor",
+        regularization: str = "prior",
         epsilon: float = 1e-6,
         metric_init: str = "identity",
         init: str | ArrayLike = "auto",
         n_init: int = 1,
         **common: Any,
     ) -> None:
-        super().__init__(n_prototypes, init=init, **common)
+        super().__init__(n_prototypes, init=init, **common)  # type: ignore[arg-type]
         self.n_components = n_components
         self.normalization = normalization
         self.scope = scope
@@ -219,7 +220,8 @@ class MatrixSOM(_MatrixMap, SOM):
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        The lattice, as in `SOM`; ``"auto"`` leaves each prototype four samples or more for each of its directions.
+        The lattice, as in `SOM`; ``"auto"`` leaves each prototype four samples or more for each of its directions,
+        but has about a dozen nodes at least, if there are four samples for each.
     %(shape)s
     winner : {"heskes", "nearest"}, default="heskes"
         ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
@@ -228,7 +230,8 @@ class MatrixSOM(_MatrixMap, SOM):
         Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
     init : {"auto", "euclidean", "pca", "center", "k-means++", "random"} or array, default="auto"
         Where prototypes start: ``"euclidean"`` at the result of a self-organising map, ``"pca"`` with the lattice laid
-        over the principal plane. ``"auto"`` is the first, and spread samples from the second of ``n_init`` starts on.
+        over the principal plane. ``"auto"`` is the first, and spread and random samples in turns from the
+        second of ``n_init`` starts on.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=100
@@ -277,7 +280,7 @@ class MatrixSOM(_MatrixMap, SOM):
         normalization: str = "det",
         scope: str = "local",
         selection: str = "top",
-        regularization: str = "floor",
+        regularization: str = "prior",
         epsilon: float = 1e-6,
         metric_init: str = "identity",
         init: str | ArrayLike = "auto",
@@ -296,4 +299,6 @@ class MatrixSOM(_MatrixMap, SOM):
         self.n_init = n_init
 
     def _samples_per_node(self, source: ArraySource) -> int:
-        return 4 * self._rule(source.n_features).n_components
+        n_distinct = len(distinct_rows(source)[0])
+        enough = SAMPLES_PER_DIRECTION * self._rule(source.n_features).n_components
+        return min(enough, max(SAMPLES_PER_DIRECTION, n_distinct // LEAST_NODES))

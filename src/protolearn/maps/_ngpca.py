@@ -55,8 +55,7 @@ class NGPCA(ClusterMixin, ShapedMap):
 
     Parameters
     ----------
-    n_prototypes : int, default=8
-        Number of prototypes.
+    %(size)s
     n_components : int, default=2
         Number of directions of each prototype, at most the number of features.
     algorithm : {"online", "batch", "two-stage"}, default="online"
@@ -128,7 +127,7 @@ class NGPCA(ClusterMixin, ShapedMap):
 
     def __init__(
         self,
-        n_prototypes: int = 8,
+        n_prototypes: int | str = "auto",
         n_components: int = 2,
         *,
         algorithm: str = "online",
@@ -224,7 +223,7 @@ class NGPCA(ClusterMixin, ShapedMap):
         rng = check_random_state(self.random_state) if model is None else self._rng
         with chunk_threads(self.n_jobs) as n_threads:
             if model is None:
-                model = self._begin(samples, rng, n_threads)
+                model = self._sized(samples)._begin(samples, rng, n_threads)
             self._check_unchanged(model)
             model = self._present(samples, model, rng, len(samples.X), n_threads)
         self._rng = rng
@@ -240,7 +239,8 @@ class NGPCA(ClusterMixin, ShapedMap):
     def _check_parameters(self) -> None:
         check_option("measure", self.measure, MEASURES)
         super()._check_parameters()
-        check_number("n_prototypes", self.n_prototypes, integer=True, low=1)
+        if self.n_prototypes != "auto":
+            check_number("n_prototypes", self.n_prototypes, integer=True, low=1, also=" or 'auto'")
         check_number("n_steps", self.n_steps, integer=True, low=1)
         check_number("refresh", self.refresh, integer=True, low=1)
         if self.range_start != "auto":
@@ -254,6 +254,7 @@ class NGPCA(ClusterMixin, ShapedMap):
         return Ranks()
 
     def _size(self, cooperation: Cooperation) -> int:
+        assert not isinstance(self.n_prototypes, str)
         return self.n_prototypes
 
     def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
@@ -277,10 +278,11 @@ class NGPCA(ClusterMixin, ShapedMap):
 
     def _begin(self, patch: Samples, rng: np.random.RandomState, n_threads: int) -> Model:
         """Return units at their first positions, with random directions and equal variances."""
-        require_samples(int(np.count_nonzero(patch.weights)), self.n_prototypes)
-        source = ArraySource(patch.X, weights=patch.weights, n_threads=n_threads)
         cooperation = Ranks()
-        k, q, d = self.n_prototypes, self._rule(source.n_features).n_components, source.n_features
+        k = self._size(cooperation)
+        require_samples(int(np.count_nonzero(patch.weights)), k)
+        source = ArraySource(patch.X, weights=patch.weights, n_threads=n_threads)
+        q, d = self._rule(source.n_features).n_components, source.n_features
         starting = copy(self)
         starting.init = "random" if isinstance(self.init, str) and self.init == "auto" else self.init
         positions = starting._start(source, cooperation, patch, None, rng) + source.origin

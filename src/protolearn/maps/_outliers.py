@@ -83,7 +83,7 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
         if self.estimator is None:
             n_distinct, d = len(np.unique(samples[weights > 0], axis=0)), samples.shape[1]
             size = max(1, min(8, n_distinct // (5 * (d + 1))))
-            estimator: Any = MatrixNeuralGas(size, epsilon=1e-3, random_state=0)
+            estimator: Any = MatrixNeuralGas(size, regularization="floor", epsilon=1e-3, random_state=0)
         else:
             estimator = clone(self.estimator)
         if sample_weight is None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,9 +14,9 @@ from scipy.special import logsumexp
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.cooperation import Cooperation, OnLattice, WinnerTakesAll
-from protolearn.core.initialisation import mean_and_covariance, mean_and_variance
+from protolearn.core.initialisation import distinct_rows, mean_and_covariance, mean_and_variance, resolutions
 from protolearn.core.prototypes import Matrix, Mean, Prototypes, Subspace
-from protolearn.core.shapes import ShapeRule, Shapes, completed, principal_shapes
+from protolearn.core.shapes import Prior, ShapeRule, Shapes, completed, principal_shapes
 from protolearn.core.sources import ArraySource
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import lower
@@ -25,6 +26,8 @@ from protolearn.maps._state import Model, Samples
 
 __all__ = ["ShapedMap"]
 
+MOST_PROTOTYPES = 8  # by default
+SAMPLES_PER_DIRECTION = 4  # of each prototype, by default
 MOST_QUADRATIC = 64  # features up to which covariances are summed whole, rather than sketched
 SKETCH_ROWS = 2048  # samples of a chunk when they are sketched: sums are large, so chunks are few
 
@@ -152,17 +155,18 @@ class ShapedMap(PrototypeMap):
         logs = self.score_samples(X)
         return float(np.average(logs, weights=check_weights(sample_weight, len(logs), np.float64)))
 
-    def complete(self, X: ArrayLike, how: str = "joint") -> NDArray[Any]:
+    def complete(self, X: ArrayLike, how: str = "blend") -> NDArray[Any]:
         """Fill in missing values by what is most likely in a prototype.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples with NaN where values are missing.
-        how : {"joint", "marginal", "blend"}, default="joint"
-            How the prototype of a sample is chosen: by the smallest distance that the completed sample can have, or by
-            the density of the known values. ``"blend"`` averages over prototypes with the posterior of the latter;
-            the others keep the branches of a relation with several values apart.
+        how : {"blend", "joint", "marginal"}, default="blend"
+            ``"blend"`` averages over prototypes with their posterior given the known values, which has the smallest
+            squared error. The others choose one prototype, by the smallest distance that the completed sample can
+            have, or by the density of the known values, and so keep the branches of a relation with several values
+            apart.
 
         Returns
         -------
@@ -218,12 +222,32 @@ class ShapedMap(PrototypeMap):
         raise NotImplementedError
 
     def _check_parameters(self) -> None:
-        super()._check_parameters()
+        size = getattr(self, "n_prototypes", None)
+        if isinstance(size, str):
+            check_option("n_prototypes", size, ("auto",), also=" or an integer")
+        super(ShapedMap, self._sized(1))._check_parameters()
         if self.n_components is not None:
             check_number("n_components", self.n_components, integer=True, low=1)
         check_option("scope", self.scope, ("local", "global"))
         check_option("metric_init", self.metric_init, ("identity", "covariance"))
         self._rule(1).check()
+
+    def _sized(self, size: int | Samples) -> Self:
+        """Return the map itself, or, if its size is not given, one of this size, or of one that suits samples."""
+        if getattr(self, "n_prototypes", None) != "auto":
+            return self
+        sized = copy(self)
+        sized.n_prototypes = self._suggested_size(size) if isinstance(size, Samples) else size  # type: ignore[attr-defined]
+        return sized
+
+    def _check_unchanged(self, model: Model) -> None:
+        super(ShapedMap, self._sized(len(model)))._check_unchanged(model)
+
+    def _suggested_size(self, patch: Samples) -> int:
+        """Return how many prototypes the samples suffice for."""
+        n_distinct = len(distinct_rows(ArraySource(patch.X, weights=patch.weights, keep=False))[0])
+        needed = SAMPLES_PER_DIRECTION * self._rule(patch.X.shape[1]).n_components
+        return int(np.clip(n_distinct // needed, 1, MOST_PROTOTYPES))
 
     def _rule(self, n_features: int, unit: float = 1.0) -> ShapeRule:
         """Return how shapes follow from covariances."""
@@ -263,6 +287,13 @@ class ShapedMap(PrototypeMap):
     def _learn_best(
         self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
     ) -> Model:
+        sized = self._sized(patch if model is None else len(model))
+        return sized._learn_sized(patch, model, rng, n_threads, decay)
+
+    def _learn_sized(
+        self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
+    ) -> Model:
+        """Train from several starts, the first at the result of the map without shapes, and keep the best."""
         if self.algorithm != "batch":
             return self._learn(patch, model, rng, n_threads, decay)
         if not (isinstance(self.init, str) and self.init == "auto"):
@@ -270,7 +301,7 @@ class ShapedMap(PrototypeMap):
         best: Model | None = None
         for number in range(self.n_init):
             start = copy(self)
-            start.init = "k-means++" if number else "euclidean"
+            start.init = ("k-means++", "random")[number % 2 - 1] if number else "euclidean"
             other = start._learn(patch, model, rng, n_threads, decay)
             best = other if best is None else lower(best, other, lambda candidate: candidate.costs[-1])
             if other.interrupted:
@@ -305,7 +336,7 @@ class ShapedMap(PrototypeMap):
     ) -> Prototypes:
         k, d = len(positions), source.n_features
         unit = float(mean_and_variance(source)[1][:d].mean()) or 1.0
-        rule = self._rule(d, unit)
+        rule = replace(self._rule(d, unit), prior=self._prior(source, k))
         log_weights = np.full(k, -np.log(k)) if self._mixes() else None
         if model is not None:
             shapes = model.shapes
@@ -317,6 +348,15 @@ class ShapedMap(PrototypeMap):
             plain = kind(positions, source.metric, shapes, replace(rule, measure="none"))
             shapes = plain.update(WinnerTakesAll().gather(plain, source, 0.0)).shapes
         return kind(positions, source.metric, shapes, rule, log_weights, np.zeros(k, np.int64))
+
+    def _prior(self, source: ArraySource, k: int) -> Prior | None:
+        """Return what prototypes have seen before their samples: about one of these."""
+        if self.regularization != "prior" or not source.n_single:
+            return None
+        single = source.weights[: source.n_single].sum(dtype=np.float64)
+        n_distinct = np.count_nonzero(distinct_rows(source)[0] < source.n_single)
+        variances = mean_and_variance(source)[1][: source.n_features]
+        return Prior.of(variances, resolutions(source), k, single, single / n_distinct)
 
     def _mixes(self) -> bool:
         """Say whether the prototypes' shares count in distances."""
@@ -331,7 +371,7 @@ class ShapedMap(PrototypeMap):
             return Shapes(axes, np.full((k, q), rule.unit), np.full(k, rule.unit))
         if self.metric_init == "covariance":
             covariance = mean_and_covariance(source)[1][:d, :d]
-            floor = replace(rule, regularization="floor", selection="top")
+            floor = replace(rule, regularization="floor", selection="top", prior=None)
             return principal_shapes(np.tile(covariance, (k, 1, 1)), floor)[0]
         axes = np.tile(np.eye(q, d), (k, 1, 1))
         return Shapes(axes, np.tile(rule.unit * source.scale[:q] ** 2, (k, 1)), np.full(k, rule.unit))
@@ -388,6 +428,9 @@ class ShapedMap(PrototypeMap):
         kind = Subspace if sketches else Matrix
         return kind(positions, source.metric, model.shapes, rule, log_weights), source
 
+    def _nearest(self, X: NDArray[Any]) -> NDArray[np.int64]:
+        return self._per_sample(X, lambda distances: distances.argmin(axis=1))  # as labels_, rounding included
+
     def _distances(self, X: NDArray[Any]) -> NDArray[Any]:
         return self._per_sample(X, lambda distances: distances.astype(X.dtype))
 
@@ -408,6 +451,7 @@ class ShapedMap(PrototypeMap):
         self.weights_ = model.masses / model.masses.sum() if model.log_weights is None else np.exp(model.log_weights)
         self.log_volumes_ = 0.5 * shapes.log_determinants
         self.floored_ = model.changed
+        self._warn_of_floors()
         axes, variances = shapes.axes, np.where(np.isfinite(shapes.variances), shapes.variances, 0.0)
         if (model.scale != 1.0).any():
             _, deviations, axes = np.linalg.svd(np.sqrt(variances)[:, :, None] * axes / model.scale)
@@ -420,10 +464,24 @@ class ShapedMap(PrototypeMap):
         known = shapes.n_other > 0 and np.isfinite(shapes.rest)
         self.residual_variances_ = np.where(known, shapes.rest, 0.0)
 
+    def _warn_of_floors(self) -> None:
+        """Warn if the shape of most samples' prototypes is not learned but set, in most directions."""
+        d = self.n_features_in_
+        share = float(self.weights_ @ self.floored_) / d
+        if self.scope == "local" and share > 0.5:
+            warnings.warn(
+                f"In {share:.0%} of their directions the samples of a prototype hardly vary, so that "
+                f"regularization={self.regularization!r} sets the variance there (see floored_). For {d} features use "
+                "fewer prototypes, a small n_components, or more samples.",
+                UserWarning,
+                stacklevel=2,
+            )
+
 
 def _balancing_scale(X: NDArray[Any], weights: NDArray[Any], n_threads: int) -> NDArray[np.float64]:
     """Return factors, with product one, that give all features that vary the same variance."""
     deviations = np.sqrt(mean_and_variance(ArraySource(X, weights=weights, n_threads=n_threads, keep=False))[1])
+    deviations = np.ldexp(deviations, -np.frexp(deviations.max())[1])  # so that the unit of X does not round
     varies = deviations > 0
     logs = np.where(varies, np.log(np.where(varies, deviations, 1.0)), 0.0)
     level = logs.sum() / max(varies.sum(), 1)
