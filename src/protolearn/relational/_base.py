@@ -355,7 +355,7 @@ class DissimilarityMap(PrototypeMap):
         return np.exp(logs - logs.max()), float(exponent)  # Hasenfuss 2009, eq. 4.16
 
     def _suggested(self, source: Pairs) -> Lattice:
-        return suggest_lattice(source.n_samples, principal_plane(source)[0])
+        return suggest_lattice(source.n_different, principal_plane(source)[0])
 
     def _drawn(self, source: Pairs, k: int, rng: np.random.RandomState) -> Indices:
         """Return first objects by the rule that ``init`` names."""
@@ -531,14 +531,26 @@ def epochs_until_still(
 
 
 def best_so_far(steps: Iterator[Step]) -> Iterator[Step]:
-    """Yield all steps, each with the prototypes of the lowest cost of winners up to there."""
+    """Yield all steps, each with the prototypes of the lowest dual cost up to there, the last of those if several."""
     best, lowest = None, np.inf
     for step in steps:
-        prototypes: Any = step.prototypes
-        cost = float(prototypes.pairs.weights @ prototypes.distances.min(axis=1))
-        if cost < lowest:
-            best, lowest = prototypes, cost
-        yield step.moved(best)  # type: ignore[arg-type]
+        cost = cost_of_fields(step.prototypes)  # type: ignore[arg-type]
+        if best is None or cost <= lowest + 1e-12 * abs(lowest):  # equal fields, whatever rounding says
+            best, lowest = step.prototypes, min(cost, lowest)
+        yield step.moved(best)
+
+
+def cost_of_fields(prototypes: Related) -> float:
+    """Return the dual cost of the prototypes' receptive fields, with the share of the labels."""
+    pairs, k = prototypes.pairs, len(prototypes)
+    winners, share = prototypes.distances.argmin(axis=1), pairs.label_weight
+    cost = dual_cost(pairs, winners, k)
+    if share == 0:
+        return cost
+    members = csr_array((pairs.weights, winners, np.arange(len(winners) + 1)), shape=(len(winners), k))
+    means = (members.T @ pairs.labels) / np.maximum(members.sum(axis=0), 1e-300)[:, None]
+    scatter = np.square(pairs.labels - means[winners]).sum(axis=1)
+    return (1.0 - share) * cost + share * 0.5 * float(pairs.weights @ scatter)
 
 
 def _refuse_texts(X: Any, metric: str) -> None:
@@ -577,11 +589,6 @@ def check_kernel(K: NDArray[Any], symmetrize: str) -> NDArray[Any]:
     if symmetrize == "mean":
         return 0.5 * (K + K.T)
     raise ValueError("The kernel matrix is not symmetric. Pass symmetrize='mean', or give (K + K.T) / 2.")
-
-
-def squares_of_kernel(K: NDArray[Any]) -> NDArray[Any]:
-    """Return squared distances of a kernel."""
-    return K.diagonal()[:, None] + K.diagonal() - 2.0 * K
 
 
 def dual_cost(source: Pairs, winners: Indices, n_prototypes: int) -> float:

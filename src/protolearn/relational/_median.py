@@ -307,8 +307,8 @@ class MedianSOM(MedianMap, SOM):
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n objects. See :mod:`protolearn.core.lattices`
-        for hyperbolic and other lattices.
+        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects. See
+        :mod:`protolearn.core.lattices` for hyperbolic and other lattices.
     %(dissimilarities)s
     %(median)s
     %(winner)s

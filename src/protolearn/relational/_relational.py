@@ -29,7 +29,6 @@ from protolearn.relational._base import (
     check_flags,
     epochs_until_still,
     offsets,
-    squares_of_kernel,
 )
 from protolearn.relational._docs import documented
 from protolearn.relational._objects import Objects
@@ -73,9 +72,8 @@ class RelationalMap(DissimilarityMap):
                 raise ValueError(
                     "spread='implicit' needs all dissimilarities in memory; give a number, or use patch_size."
                 )
-            pairs.spread = spread_value(
-                squares_of_kernel(pairs.matrix) if self._is_kernel else pairs.matrix, squared=True
-            )
+            _, different = np.unique(pairs.groups, return_index=True)
+            pairs.spread = spread_value(pairs.block(different), squared=True)
         elif self.spread is not None:
             pairs.spread = float(self.spread)
         return pairs
@@ -382,8 +380,9 @@ class RelationalSOM(RelationalMap, SOM):
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n objects, with sides in proportion to the two
-        largest deviations of classical scaling. See :mod:`protolearn.core.lattices` for hyperbolic and other lattices.
+        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects, with sides in proportion to
+        the two largest deviations of classical scaling. See :mod:`protolearn.core.lattices` for hyperbolic and other
+        lattices.
     %(dissimilarities)s
     %(relational)s
     %(winner)s
