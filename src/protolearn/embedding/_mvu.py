@@ -14,10 +14,10 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components, shortest_path
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.core.validation import check_number, check_option, given_array, undone_on_error
 from protolearn.embedding._base import Embedding, Samples
 from protolearn.embedding._neighbors import nearest_in_matrix, nearest_vectors
 from protolearn.embedding._start import _with_signs, classical_scaling
@@ -236,7 +236,7 @@ class MVU(Embedding):
         """Return the pairs of neighbours among different samples, each pair once."""
         n = len(different)
         if self.connectivity is not None:
-            given = check_array(self.connectivity, accept_sparse="csr", dtype=np.float64, input_name="connectivity")
+            given = given_array("connectivity", self.connectivity, accept_sparse="csr")
             if given.shape != (len(places), len(places)):
                 raise ValueError(
                     f"connectivity has the shape {given.shape}; expected (n_samples, n_samples)={(len(places),) * 2}."

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.documentation import extends
-from protolearn.core.validation import check_option
+from protolearn.core.validation import check_flags, check_option
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq.filters import kernels_of
@@ -254,8 +254,7 @@ class CIALVQ(GLVQ):
         check_option("structure", self.structure, tuple(STRUCTURES))
         check_option("localization", self.localization, LOCALIZATIONS)
         check_option("distance", self.distance, ("magnitude", "position"))
-        if not isinstance(self.learn_filters, (bool, np.bool_)):
-            raise ValueError(f"learn_filters={self.learn_filters!r} must be True or False.")
+        check_flags(self, "learn_filters")
         if self.learn_filters and self.distance != "magnitude":
             raise ValueError("learn_filters=True compares powers; it needs distance='magnitude'.")
 

@@ -22,7 +22,7 @@ from protolearn.core.loop import Step, anneal
 from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Related
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_option, check_weights
+from protolearn.core.validation import check_flags, check_option, check_weights
 from protolearn.dissimilarities._geometry import checked
 from protolearn.dissimilarities._source import Dissimilarities
 from protolearn.maps._base import PrototypeMap, as_shares, refuse_large
@@ -566,13 +566,6 @@ def _refuse_texts(X: Any, metric: str) -> None:
 def _numbers(X: Any, metric: str) -> NDArray[Any]:
     _refuse_texts(X, metric)
     return check_array(X, dtype=[np.float64, np.float32])
-
-
-def check_flags(estimator: Any, *names: str) -> None:
-    """Require True or False."""
-    for name in names:
-        if not isinstance(getattr(estimator, name), bool | np.bool_):
-            raise ValueError(f"{name}={getattr(estimator, name)!r} must be True or False.")
 
 
 def check_kernel(K: NDArray[Any], symmetrize: str) -> NDArray[Any]:

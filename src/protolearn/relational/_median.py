@@ -13,13 +13,13 @@ from protolearn.core.cooperation import Cooperation
 from protolearn.core.documentation import extends
 from protolearn.core.loop import Step, anneal
 from protolearn.core.relational import Median, Relational
-from protolearn.core.validation import check_number, check_option
+from protolearn.core.validation import check_flags, check_number, check_option
 from protolearn.maps._kmeans import KMeans
 from protolearn.maps._matrix import ONLINE
 from protolearn.maps._neural_gas import NeuralGas
 from protolearn.maps._som import SOM
 from protolearn.maps._state import Samples
-from protolearn.relational._base import DissimilarityMap, Indices, check_flags, epochs_until_still
+from protolearn.relational._base import DissimilarityMap, Indices, epochs_until_still
 from protolearn.relational._docs import documented
 from protolearn.relational._objects import Objects
 from protolearn.relational._start import on_principal_plane

@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_array
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.documentation import extends
 from protolearn.core.loop import Step
 from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Relational
-from protolearn.core.validation import check_number
+from protolearn.core.validation import check_flags, check_number, given_array
 from protolearn.dissimilarities._geometry import check_dissimilarities, spread_value
 from protolearn.maps._kmeans import KMeans
 from protolearn.maps._matrix import ONLINE
@@ -26,7 +25,6 @@ from protolearn.relational._base import (
     DissimilarityMap,
     Indices,
     best_so_far,
-    check_flags,
     epochs_until_still,
     offsets,
 )
@@ -113,7 +111,7 @@ class RelationalMap(DissimilarityMap):
             coefficients = np.zeros((n, k))
             coefficients[self._drawn(source, k, rng), np.arange(k)] = 1.0
             return coefficients
-        given = check_array(self.init, dtype=np.float64)
+        given = given_array("init", self.init)
         objects: Any = patch.X
         if given.shape != (k, objects.n_seen):
             raise ValueError(
