@@ -62,7 +62,8 @@ class CIALVQ(GLVQ):
         Prototypes are then power spectra, not patches.
     patch_shape : tuple of int, optional
         Height, width and number of channels of patches that come as rows of a table; -1 for one of them means what is
-        left. Not needed for arrays of shape (n_samples, height, width, channels).
+        left. Not needed for arrays of shape (n_samples, height, width, channels), the only ones that are taken without
+        it: no table tells how its columns lie in a picture.
     %(init)s
     %(training)s
     %(reject)s
@@ -150,8 +151,9 @@ class CIALVQ(GLVQ):
         self.patch_shape = patch_shape
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that powers are blind to signs, which tables of numbers may need."""
+        """Say that tables need a ``patch_shape``, and that powers are blind to signs, which tables may need."""
         tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = self.patch_shape is not None
         tags.classifier_tags.poor_score = self.distance == "magnitude"
         return tags
 
