@@ -337,8 +337,12 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             if best.interrupted:
                 break
             other = self._learn(patch, model, rng, n_threads, decay)
-            best = min(best, other, key=lambda candidate: candidate.costs[-1])
+            best = min(best, other, key=self._final_cost)
         return best
+
+    def _final_cost(self, model: Any) -> float:
+        """Return the cost by which one of several starts is chosen."""
+        return model.costs[-1]
 
     def _learn(
         self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float

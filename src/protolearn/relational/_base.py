@@ -380,6 +380,10 @@ class DissimilarityMap(PrototypeMap):
         weights = patch.weights[present]
         labels = None if patch.labels is None else patch.labels[present]
         nearest, second = _two_nearest(prototypes.squares)
+        final_cost = np.inf
+        if history["ranges"]:
+            sums: Any = cooperation.gather(prototypes, source, history["ranges"][-1])  # type: ignore[arg-type]
+            final_cost = scale * prototypes.final_cost(sums)
         if earlier is not None:
             before = earlier.kept
             prototypes = prototypes.take(_same_places(before, nearest[-len(before.owners) :], k))
@@ -406,6 +410,7 @@ class DissimilarityMap(PrototypeMap):
             between=prototypes.between,
             examples=taught.numbers[_nearest_objects(prototypes.squares)],
             dual_cost=scale * dual_cost(source, nearest, k),
+            final_cost=final_cost,
             shift=0.0 if isinstance(source.matrix, Landmarks) else source.spread,
             diagonal=_constant(source.diagonal),
             **history,
@@ -425,6 +430,9 @@ class DissimilarityMap(PrototypeMap):
     @abstractmethod
     def _stand_ins(self, prototypes: Any, nearest: Indices) -> tuple[Indices, Indices, Floats]:
         """Return objects that can stand for all of the patch, their prototypes, and coefficients (k, s) on them."""
+
+    def _final_cost(self, model: Any) -> float:
+        return model.final_cost
 
     # New objects
 

@@ -52,6 +52,8 @@ magnification : float or "optimal", default=0.0
 """
 
 GAS = """
+n_init : int, default=1
+    Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
 max_iter : int, default=100
     Number of epochs over which the range falls.
 range_start : float or "auto", default="auto"
@@ -64,6 +66,9 @@ schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
 """
 
 SOM = """
+n_init : int, default=1
+    Number of starts, unless ``init`` is an array; the result with the lowest cost is kept. The plane of classical
+    scaling is always the same start.
 max_iter : int, default=100
     Number of epochs over which the range falls.
 range_start : float or "auto", default="auto"

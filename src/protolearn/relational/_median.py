@@ -278,6 +278,7 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         exemplar_labels: bool = False,
         swap: bool = True,
         init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
         **common: Any,
     ) -> None:
         super().__init__(n_prototypes, init=init, **common)
@@ -289,6 +290,7 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         self.noise = noise
         self.exemplar_labels = exemplar_labels
         self.swap = swap
+        self.n_init = n_init
 
     def _finished(self, prototypes: Median) -> Median:
         if self._can_swap(prototypes):
@@ -359,6 +361,7 @@ class MedianSOM(MedianMap, SOM):
         noise: float = 1e-4,
         exemplar_labels: bool = False,
         init: str | ArrayLike = "pca",
+        n_init: int = 1,
         **common: Any,
     ) -> None:
         super().__init__(lattice, init=init, **common)
@@ -369,3 +372,4 @@ class MedianSOM(MedianMap, SOM):
         self.collision = collision
         self.noise = noise
         self.exemplar_labels = exemplar_labels
+        self.n_init = n_init

@@ -350,6 +350,7 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
         n_landmarks: int | None = None,
         init: str | ArrayLike = "k-means++",
         n_approximation: float = 10,
+        n_init: int = 1,
         **common: Any,
     ) -> None:
         super().__init__(n_prototypes, init=init, **common)
@@ -362,6 +363,7 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
         self.sparsity = sparsity
         self.n_landmarks = n_landmarks
         self.n_approximation = n_approximation
+        self.n_init = n_init
 
 
 @documented
@@ -433,6 +435,7 @@ class RelationalSOM(RelationalMap, SOM):
         n_landmarks: int | None = None,
         init: str | ArrayLike = "pca",
         n_approximation: float = 10,
+        n_init: int = 1,
         **common: Any,
     ) -> None:
         super().__init__(lattice, init=init, **common)
@@ -445,3 +448,4 @@ class RelationalSOM(RelationalMap, SOM):
         self.sparsity = sparsity
         self.n_landmarks = n_landmarks
         self.n_approximation = n_approximation
+        self.n_init = n_init
