@@ -21,6 +21,7 @@ from protolearn.core.shapes import (
     ShapeRule,
     Shapes,
     completed,
+    no_swap_helps,
     optimal_block,
     principal_shapes,
     sketched_shapes,
@@ -214,6 +215,20 @@ def test_optimal_block_is_the_best_of_all_subsets(values, data):
     assert_allclose(chosen, best, rtol=1e-9)
 
 
+@given(st.lists(st.floats(1e-3, 1e3), min_size=2, max_size=6), st.data())
+@settings(max_examples=60)
+def test_swap_condition_is_that_no_single_exchange_lowers_the_cost(values, data):
+    values = np.sort(np.array(values))[::-1]
+    d = len(values)
+    q = data.draw(st.integers(1, d - 1))
+    swaps = [[*(set(range(q)) - {p}), other] for p in range(q) for other in range(q, d)]
+    gain = min(block_cost(values, kept) for kept in swaps) / block_cost(values, list(range(q))) - 1
+    if abs(gain) > 1e-7:  # else rounding decides
+        assert no_swap_helps(values[None, :q], values[None, q:])[0] == (gain > 0)
+    if q == d - 1:
+        assert no_swap_helps(values[None, :q], values[None, q:])[0]  # a full matrix, whichever is kept
+
+
 def test_optimal_selection_costs_no_more_than_the_largest_and_sometimes_less():
     """The example of the thesis' spectrum in which the two smallest are the better choice."""
     values = np.array([24.177, 10.212, 0.775, 0.197])
@@ -387,7 +402,7 @@ def test_update_takes_the_weighted_mean_and_covariance(kind, labels, shared):
     """Of the covariance, Subspace knows the product with the directions before; the rest follows from that."""
     X, _, source, prototypes = state(3, kind, labels=labels, d=5, q=2)
     if shared:
-        same = Shapes(*(np.tile(part[:1], (3,) + (1,) * (part.ndim - 1)) for part in vars(prototypes.shapes).values()))
+        same = prototypes.shapes[np.zeros(3, np.int64)]
         prototypes = replace(prototypes, shapes=same, rule=replace(prototypes.rule, shared=True))
     after = prototypes.update(Ranks().gather(prototypes, source, 1.0))
     ranks = measured(prototypes, source).argsort(axis=1, kind="stable").argsort(axis=1)

@@ -565,6 +565,18 @@ def test_sketches_of_one_prototype_find_the_principal_components():
         assert_allclose(fitted.residual_variances_[0], values[2:].mean(), rtol=1e-3)
 
 
+def test_swap_condition_tells_whether_the_largest_directions_are_the_best():
+    white = np.random.default_rng(0).normal(size=(200, 4))
+    white = np.linalg.qr(white - white.mean(axis=0))[0] * np.sqrt(200)  # of mean zero and unit covariance
+    right, wrong = white * np.sqrt([24.177, 10.212, 0.775, 0.197]), white * np.sqrt([24.177, 10.212, 9.0, 0.1])
+    X = np.vstack([right, wrong + 1000.0])
+    fitted = MatrixKMeans(2, n_components=2, init=X[[0, 300]]).fit(X)
+    assert fitted.swap_condition_.tolist() == [True, False]
+    assert fitted.set_params(selection="optimal").fit(X).swap_condition_.all()
+    assert fitted.set_params(n_components=None).fit(X).swap_condition_.all()
+    assert not hasattr(fitted.set_params(normalization="none").fit(X), "swap_condition_")
+
+
 def test_refusals_about_directions():
     X = clusters(13)
     with pytest.raises(ValueError, match="n_components=4 is more than the 3 features"):

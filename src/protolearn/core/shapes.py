@@ -18,7 +18,16 @@ from scipy.special import logsumexp
 
 from protolearn.core.validation import check_number, check_option
 
-__all__ = ["Prior", "ShapeRule", "Shapes", "completed", "optimal_block", "principal_shapes", "sketched_shapes"]
+__all__ = [
+    "Prior",
+    "ShapeRule",
+    "Shapes",
+    "completed",
+    "no_swap_helps",
+    "optimal_block",
+    "principal_shapes",
+    "sketched_shapes",
+]
 
 Floats = NDArray[np.float64]
 
@@ -39,6 +48,8 @@ class Shapes:
     rest : array of shape (k,)
         Variance along each of the other d - q directions, infinite if distances leave them out; of no meaning if there
         are none.
+    swap_condition : array of shape (k,), optional
+        Whether no exchange of an axis for another direction would lower the cost, where that is known.
 
     Examples
     --------
@@ -55,17 +66,22 @@ class Shapes:
     axes: Floats
     variances: Floats
     rest: Floats
+    swap_condition: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.axes)
 
     def __getitem__(self, index: Any) -> Shapes:
-        return Shapes(self.axes[index], self.variances[index], self.rest[index])
+        condition = None if self.swap_condition is None else self.swap_condition[index]
+        return Shapes(self.axes[index], self.variances[index], self.rest[index], condition)
 
     def joined(self, other: Shapes) -> Shapes:
         """Append other shapes."""
-        pairs = ((self.axes, other.axes), (self.variances, other.variances), (self.rest, other.rest))
-        return Shapes(*(np.concatenate(pair) for pair in pairs))
+        return Shapes(
+            np.concatenate([self.axes, other.axes]),
+            np.concatenate([self.variances, other.variances]),
+            np.concatenate([self.rest, other.rest]),
+        )
 
     @property
     def n_other(self) -> int:
@@ -102,7 +118,8 @@ class Shapes:
         if measure == "logdet":  # Moeller & Hoffmann 2004, eq. 3
             return inverse, other, self.log_determinants
         if measure == "mahalanobis":
-            return inverse, np.zeros(k), np.log(self.variances).sum(axis=1)
+            logs = np.where(np.isfinite(self.variances), np.log(self.variances), 0.0)
+            return inverse, np.zeros(k), logs.sum(axis=1)
         if measure == "reconstruction":  # Moeller & Hoffmann 2004, eq. 13
             return np.zeros_like(inverse), np.ones(k), np.zeros(k)
         if measure == "euclidean":
@@ -262,15 +279,15 @@ def principal_shapes(
         axes[i] = _settled_axes(axes[i], int((raw[i] > 1e-12 * max(raw[i, 0], rule.unit)).sum()))
     q, d = rule.n_components, axes.shape[1]
     if q == d:
-        return Shapes(np.ascontiguousarray(axes), values, np.ones(len(axes))), changed
+        return Shapes(np.ascontiguousarray(axes), values, np.ones(len(axes)), np.ones(len(axes), bool)), changed
     first = np.full(len(axes), q) if rule.selection == "top" else optimal_block(values, q)
     columns = np.arange(d)
     rest = (columns >= first[:, None]) & (columns < first[:, None] + d - q)
     finite = rest & np.isfinite(values)
     sums, counts = np.where(finite, values, 0.0).sum(axis=1), finite.sum(axis=1)
     others = np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)
-    shapes = Shapes(axes[~rest].reshape(len(axes), q, d), values[~rest].reshape(len(axes), q), others)
-    return shapes, changed
+    kept, left = values[~rest].reshape(len(axes), q), values[rest].reshape(len(axes), d - q)
+    return Shapes(axes[~rest].reshape(len(axes), q, d), kept, others, no_swap_helps(kept, left)), changed
 
 
 def _settled_axes(axes: Floats, n_certain: int) -> Floats:
@@ -299,6 +316,25 @@ def optimal_block(values: Floats, n_components: int) -> NDArray[np.int64]:
     size = values.shape[1] - n_components
     blocks = np.lib.stride_tricks.sliding_window_view(values, size, axis=1)
     return (np.log(blocks.mean(axis=2)) - np.log(blocks).mean(axis=2)).argmin(axis=1)
+
+
+def no_swap_helps(kept: Floats, left: Floats) -> NDArray[np.bool_]:
+    """Say (k,) whether no exchange of a variance that is kept (k, q) for one of the others (k, r) lowers the cost.
+
+    The cost of a shape with determinant one grows with the product of those kept times the r-th power of the sum of the
+    others. Exchanges of several at once may lower it all the same.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> no_swap_helps(np.array([[24.177, 10.212], [24.177, 10.212]]), np.array([[0.775, 0.197], [9.0, 0.1]]))
+    array([ True, False])
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p, q = kept[:, :, None], left[:, None, :]
+        apart = q.sum(axis=2, keepdims=True) - q
+        gaps = np.log(q) - np.log(p) + q.shape[2] * (np.log(apart + p) - np.log(apart + q))
+    return ~(gaps < -1e-9).any(axis=(1, 2))  # Arnonkijpanich 2010, eq. 3.18, for all pairs
 
 
 def sketched_shapes(

@@ -102,6 +102,21 @@ magnification_ : float
     The exponent used, if magnification control is on.
 """
 
-PARTS = {"size": SIZE, "shape": SHAPE, "patches": PATCHES, "running": RUNNING, "attributes": ATTRIBUTES, "labels": LABELS}
+SWAPS = """
+swap_condition_ : ndarray of shape (n_prototypes,)
+    Whether the cost would not fall if one direction of a prototype were exchanged for another. Where it would, and with
+    ``selection="top"``, the cost may rise from one epoch to the next. Not known, and so not there, where only the
+    largest variances are: with ``n_components`` up to half of more than 64 features.
+"""
+
+PARTS = {
+    "size": SIZE,
+    "shape": SHAPE,
+    "patches": PATCHES,
+    "running": RUNNING,
+    "attributes": ATTRIBUTES,
+    "swaps": SWAPS,
+    "labels": LABELS,
+}
 
 documented = filled(PARTS)

@@ -17,6 +17,7 @@ from protolearn.maps._kmeans import KMeans
 from protolearn.maps._neural_gas import NeuralGas
 from protolearn.maps._shaped import SAMPLES_PER_DIRECTION, ShapedMap
 from protolearn.maps._som import SOM
+from protolearn.maps._state import Model
 
 __all__ = ["MatrixKMeans", "MatrixNeuralGas", "MatrixSOM"]
 
@@ -36,6 +37,13 @@ class _MatrixMap(ShapedMap):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         check_option("normalization", self.normalization, ("det", "logdet", "none"))
+
+    def _store(self, model: Model) -> None:
+        super()._store(model)
+        self.__dict__.pop("swap_condition_", None)
+        assert model.shapes is not None
+        if model.shapes.swap_condition is not None and self.normalization != "none":
+            self.swap_condition_ = model.shapes.swap_condition
 
 
 @documented
@@ -69,6 +77,7 @@ class MatrixKMeans(_MatrixMap, KMeans):
     Attributes
     ----------
     %(attributes)s
+    %(swaps)s
     %(labels)s
 
     See Also
@@ -151,6 +160,7 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
     Attributes
     ----------
     %(attributes)s
+    %(swaps)s
     %(labels)s
 
     See Also
@@ -251,6 +261,7 @@ class MatrixSOM(_MatrixMap, SOM):
     lattice_ : Lattice
         The lattice.
     %(attributes)s
+    %(swaps)s
     %(labels)s
 
     See Also
