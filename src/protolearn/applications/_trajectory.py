@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from protolearn.core.validation import check_number
+from protolearn.core.validation import check_flags, check_number
 
 __all__ = ["Successors", "Trajectory", "check_start"]
 
@@ -223,6 +223,7 @@ class Trajectory(BaseEstimator):
         return Successors(candidates, np.repeat(self._next[neighbors], self.n_candidates), softmax(weights))
 
     def _check_parameters(self) -> None:
+        check_flags(self, "periodic")
         check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
         check_number("n_candidates", self.n_candidates, integer=True, low=1)
         check_number("smoothness", self.smoothness, low=0)

@@ -13,7 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from protolearn.applications._image_files import ImageFolder, check_mask, read_image, read_image_folder, read_mask
-from protolearn.core.validation import check_option
+from protolearn.core.validation import check_flags, check_option
 
 __all__ = [
     "COLOR_SPACES",
@@ -235,6 +235,7 @@ class RegionColors(TransformerMixin, BaseEstimator):
         check_option("regions", self.regions, ("mask", "centre", "whole"))
         check_option("average", self.average, ("converted", "rgb"))
         check_option("cyclic", self.cyclic, ("sincos", "raw"))
+        check_flags(self, "difference")
         if self.difference and self.regions == "whole":
             raise ValueError("difference=True needs two regions; use it with regions='mask' or 'centre'.")
 

@@ -34,7 +34,7 @@ from protolearn.applications._blocks import (
 )
 from protolearn.applications._plans import Plan, candidate_plans
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option
+from protolearn.core.validation import check_flags, check_number, check_option, check_running
 from protolearn.maps import NGPCA, VQPCA, MatrixNeuralGas, MixturePPCA, NeuralGas
 from protolearn.metrics import psnr
 
@@ -311,7 +311,8 @@ class ImageCompressor(BaseEstimator):
         if self.bpp is not None:
             check_number("bpp", self.bpp, low=0, open_low=True, also=" or None")
         check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_number("verbose", self.verbose, low=0)
+        check_flags(self, "entropy")
+        check_running(self)
 
     def _given_plan(self) -> Plan:
         n = 1 if self.method == "pca" else self.n_prototypes

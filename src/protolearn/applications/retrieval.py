@@ -25,7 +25,7 @@ from protolearn.applications._image_files import read_each, read_pair
 from protolearn.applications._metric_maps import MetricMaps, Recommendation, canonical_maps, maps_of, patchwork
 from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
 from protolearn.applications.colour import RegionColors
-from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.core.validation import check_flags, check_number, check_option, undone_on_error
 from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
 from protolearn.metrics import precision_curve
 
@@ -377,6 +377,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             raise ValueError(f"features={self.features!r} must be a transformer of images, or a function of one image.")
         check_number("n_components", self.n_components, integer=True, low=1)
         check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        check_flags(self, "scale")
         check_option("local_map", self.local_map, LOCAL_MAPS)
         check_option("on_error", self.on_error, ("raise", "skip"))
 

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from protolearn.applications._frames import Eigenimages, check_frames, frame_errors
 from protolearn.applications._trajectory import Trajectory, check_start
 from protolearn.applications._video import read_video, write_video
-from protolearn.core.validation import check_number, undone_on_error
+from protolearn.core.validation import check_flags, check_number, check_part, undone_on_error
 from protolearn.embedding import Charting
 from protolearn.maps import MatrixNeuralGas
 
@@ -272,6 +272,9 @@ class DynamicTexture(_Texture):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        for name in ("charting", "trajectory"):
+            if getattr(self, name) is not None:
+                check_part(name, getattr(self, name))
         check_number("n_pca", self.n_pca, integer=True, low=1)
         if self.n_charts != "auto":
             check_number("n_charts", self.n_charts, integer=True, low=1, also=" or 'auto'")
@@ -383,6 +386,7 @@ class LinearDynamicTexture(_Texture):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_flags(self, "noise")
         check_number("order", self.order, integer=True, low=1)
 
     @property

@@ -381,7 +381,7 @@ class DissimilarityMap(PrototypeMap):
         labels = None if patch.labels is None else patch.labels[present]
         nearest, second = _two_nearest(prototypes.squares)
         final_cost = np.inf
-        if history["ranges"]:
+        if self.n_init > 1 and not history["interrupted"]:
             sums: Any = cooperation.gather(prototypes, source, history["ranges"][-1])  # type: ignore[arg-type]
             final_cost = scale * prototypes.final_cost(sums)
         if earlier is not None:
