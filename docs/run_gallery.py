@@ -17,6 +17,7 @@ AT_A_TIME = 2
 
 
 def main(names: list[str]) -> int:
+    """Run the programs and return how many failed."""
     paths = [FOLDER / f"{name}.py" for name in names] or sorted(FOLDER.glob("plot_*.py"))
     start = time.perf_counter()
     with ThreadPoolExecutor(AT_A_TIME) as pool:

@@ -31,6 +31,8 @@ __all__ = [
     "row",
     "save",
     "table",
+    "typical",
+    "within",
 ]
 
 RESULTS = Path(__file__).parent / "results"
@@ -106,6 +108,16 @@ def judge(ours: Any, document: float, tolerance: float, same_order: bool) -> str
 def holds(statement: Any) -> str:
     """Verdict on a statement without a number."""
     return REPRODUCED if bool(statement) else MISSED
+
+
+def typical(printed: float, ours: Any) -> str:
+    """Verdict on the printed number of a single run: reproduced within two standard deviations of our runs."""
+    return holds(abs(printed - np.mean(ours)) <= 2 * np.std(ours, ddof=1))
+
+
+def within(printed: float, ours: Any) -> str:
+    """Verdict on a printed number: reproduced if it lies in the range of our runs."""
+    return holds(min(ours) <= printed <= max(ours))
 
 
 def report(settings: Mapping[str, Any], rows: Sequence[Row], data: Mapping[str, Any] | None = None) -> Result:
