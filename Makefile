@@ -1,13 +1,20 @@
 # The targets a user needs are `demo` and `test`; each installs what it needs into .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+PYTEST := pytest --numprocesses 2 --dist worksteal --quiet
 
-.PHONY: demo test test-arithmetics repeatability lint docs experiments benchmarks clean
+.PHONY: demo test test-arithmetics test-oldest test-wheel repeatability lint docs gallery experiments benchmarks clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable ".[plot,cli,dev]"
+	touch $@
+
+.venv-oldest/ready: pyproject.toml tests/oldest.txt
+	$(PYTHON) -m venv .venv-oldest
+	.venv-oldest/bin/python -m pip install --quiet --upgrade pip
+	.venv-oldest/bin/python -m pip install --quiet --constraint tests/oldest.txt --editable ".[plot,cli,dev]"
 	touch $@
 
 .venv/ready-docs: .venv/ready
@@ -22,7 +29,20 @@ demo: .venv/ready
 	$(BIN)/protolearn demo
 
 test: .venv/ready
-	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal --quiet
+	$(BIN)/python -m $(PYTEST)
+
+test-oldest: .venv-oldest/ready
+	.venv-oldest/bin/python -m $(PYTEST)
+
+# The wheel is built from the sdist, and tested where nothing else of protolearn can be imported.
+test-wheel: .venv/ready
+	rm -rf dist .venv-wheel
+	$(BIN)/python -m build --outdir dist
+	$(PYTHON) -m venv .venv-wheel
+	.venv-wheel/bin/python -m pip install --quiet --upgrade pip
+	.venv-wheel/bin/python -m pip install --quiet "$$(ls dist/*.whl)[plot,cli,dev]"
+	.venv-wheel/bin/python -c "import protolearn; assert 'site-packages' in protolearn.__file__, protolearn.__file__"
+	.venv-wheel/bin/python -m $(PYTEST) --pyargs protolearn tests README.md docs/quickstart.md docs/guide
 
 # The tests as other processors would run them, as far as this one can imitate them.
 test-arithmetics: .venv/ready
@@ -40,6 +60,9 @@ docs: .venv/ready-docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
+gallery: .venv/ready
+	$(BIN)/python docs/run_gallery.py
+
 experiments: .venv/ready-experiments
 	$(BIN)/python -m experiments
 
@@ -47,4 +70,4 @@ benchmarks: .venv/ready
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv .venv-* .arithmetics demo docs/_build docs/gallery docs/api/generated
+	rm -rf .venv .venv-* .arithmetics dist demo docs/_build docs/gallery docs/api/generated

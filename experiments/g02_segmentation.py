@@ -8,24 +8,28 @@ prototype rate of the others; features are not scaled; starts and squashing as i
 inferred from the printed accuracies, of the test set too: agreement is that of a protocol fitted to them.
 
 The same data are then learned with the defaults of the library, as they are and z-transformed by the training set.
-With one prototype for each class nothing is random in that: there is one run. LGMLVQ with more iterations was added
-after a first look.
+With one prototype for each class nothing is random in that, but the solver stops before it has converged, where
+rounding counts, and so the processor. Every run therefore has the training samples in another order, which changes
+nothing but the rounding. LGMLVQ with more iterations was added after a first look.
 
-Rule, fixed before the run: test accuracies as in G1, with the BANDS below; training accuracies within TRAINING points;
-"same order" if every metric adaptation is better than GLVQ, and LGMLVQ best. Colour "stands out" in a matrix if pairs
-of the colour features 8 to 13, 15 of 120 pairs, hold more than half of the squared entries off the diagonal. "No
-overfitting": LGMLVQ has the best test accuracy, and the gap to its training accuracy is below GAP points. Defaults
-shall be at least as good as printed, as in G1.
+Rule, fixed before the run, on means over runs: test accuracies as in G1, with the BANDS below; training accuracies
+within TRAINING points; "same order" if every metric adaptation is better than GLVQ, and LGMLVQ best. Colour "stands
+out" in a matrix if pairs of the colour features 8 to 13, 15 of 120 pairs, hold more than half of the squared entries
+off the diagonal. "No overfitting": LGMLVQ has the best test accuracy, and the gap to its training accuracy is below GAP
+points. Defaults shall be at least as good as printed, as in G1.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from sklearn.base import clone
 from sklearn.neighbors import NearestCentroid
+from sklearn.utils import shuffle
 
 from experiments._lvq import COLOURS, METHODS, Samples, accuracy, as_published, printed_rates, segmentation
 from experiments._protocol import Array, canvas, repeat, z_transform
@@ -33,7 +37,7 @@ from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, holds, report
 from experiments.g01_cigars import SLACK, default_rows, draw_accuracies, table_rows
 
 TITLE = "image segmentation, LVQ"
-RUNS = 5
+RUNS = 10
 EPOCHS = 3000
 METRIC_START = 300
 RATES = {"GLVQ": (), "GRLVQ": (5e-6,), "GMLVQ": (1e-4, 5e-5), "LGRLVQ": (5e-5,), "LGMLVQ": (1e-3, 5e-5)}
@@ -67,22 +71,24 @@ def run(quick: bool = False) -> Result:
         return report({"data": "missing"}, [row("table 1b", "accuracies", None, SKIPPED)])
     train, test, features, classes = found
     shrink = 10 if quick else 1
-    runs = repeat(one_run, range(2 if quick else RUNS), train, test, shrink)
+    seeds = range(2 if quick else RUNS)
+    runs = repeat(one_run, seeds, train, test, shrink)
     published = {name: np.array([part[0][name] for part in runs]) for name in METHODS}
     matrices = np.array([part[1] for part in runs])  # (runs, classes, 16, 16)
     scaled = z_transform(train[0], test[0])
+    models = {name: method() for name, method in METHODS.items()}
     defaults = {
-        RAW: by_default(train, test),
-        SCALED: by_default((scaled[0], train[1]), (scaled[1], test[1])),
+        RAW: in_any_order(seeds, models, train, test),
+        SCALED: in_any_order(seeds, models, (scaled[0], train[1]), (scaled[1], test[1])),
     }
-    longer = METHODS["LGMLVQ"](max_iter=LONGER, random_state=0).fit(*train)
+    longer = in_any_order(seeds, {"LGMLVQ": METHODS["LGMLVQ"](max_iter=LONGER)}, train, test)["LGMLVQ"][:, 1]
     centroids = NearestCentroid().fit(*train)
     rows = [
         *table_rows(published, PRINTED, BANDS, helps(published), TRAINING),
         *claim_rows(published),
         *(line for name in SHOWN for line in relevance_rows(name, matrices[:, classes.index(name)], features)),
         *(line for way, values in defaults.items() for line in default_rows(values, PRINTED, way)),
-        row(f"LGMLVQ, {LONGER} iterations, raw, test accuracy, %", PRINTED["LGMLVQ"][1], accuracy(longer, test), ADDED),
+        row(f"LGMLVQ, {LONGER} iterations, raw, test accuracy, %", PRINTED["LGMLVQ"][1], longer, ADDED),
         row("nearest class mean, training accuracy, %", None, accuracy(centroids, train), NO_NUMBER),
         row("nearest class mean, test accuracy, %", None, accuracy(centroids, test), NO_NUMBER),
     ]
@@ -90,7 +96,7 @@ def run(quick: bool = False) -> Result:
         settings={
             "data": "UCI image segmentation, original split, 16 features",
             "runs": len(runs),
-            "seeds": "run number, for the order of learning",
+            "seeds": "run number, for the order of learning; for the defaults, the order of the training samples",
             "epochs": EPOCHS // shrink,
             "metric start": METRIC_START // shrink,
             "rates": f"prototypes 0.8 as printed (0.4 for exact gradients), metric {RATES}, decay 1e-3",
@@ -120,10 +126,16 @@ def one_run(seed: int, train: Samples, test: Samples, shrink: int) -> tuple[dict
     return found, model.relevance_matrix_
 
 
-def by_default(train: Samples, test: Samples) -> dict[str, Array]:
-    """Return the accuracies (1, 2) of all methods with the defaults of the library."""
-    models = {name: method(random_state=0).fit(*train) for name, method in METHODS.items()}
-    return {name: np.array([[accuracy(model, train), accuracy(model, test)]]) for name, model in models.items()}
+def in_any_order(seeds: Any, models: Mapping[str, Any], train: Samples, test: Samples) -> dict[str, Array]:
+    """Return the accuracies (runs, 2) of classifiers, with the training samples in another order in every run."""
+    runs = repeat(one_order, seeds, models, train, test)
+    return {name: np.array([found[name] for found in runs]) for name in models}
+
+
+def one_order(seed: int, models: Mapping[str, Any], train: Samples, test: Samples) -> dict[str, list[float]]:
+    X, y = shuffle(*train, random_state=seed)
+    fitted = {name: clone(model).set_params(random_state=seed).fit(X, y) for name, model in models.items()}
+    return {name: [accuracy(model, part) for part in (train, test)] for name, model in fitted.items()}
 
 
 def helps(found: dict[str, Array]) -> bool:

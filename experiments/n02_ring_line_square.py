@@ -17,8 +17,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments._protocol import Array, canvas, repeat
-from experiments._report import MISSED, NO_NUMBER, ORDER, REPRODUCED, Result, holds, judge, report, row
-from experiments.n01_vortex import STANDARD, STEPS, published, spread_of_counts, within
+from experiments._report import MISSED, NO_NUMBER, ORDER, REPRODUCED, Result, holds, judge, report, row, within
+from experiments.n01_vortex import STANDARD, STEPS, published, spread_of_counts
 from protolearn import NGPCA
 from protolearn.datasets import make_ring_line_square
 from protolearn.plotting import plot_ellipses

@@ -38,8 +38,9 @@ from experiments._report import (
     judge,
     report,
     row,
+    within,
 )
-from experiments.n01_vortex import STANDARD, STEPS, published, spread_of_counts, within
+from experiments.n01_vortex import STANDARD, STEPS, published, spread_of_counts
 from protolearn import NGPCA, MixturePPCA
 from protolearn.datasets import make_spiral_gaussian, make_spiral_uniform
 from protolearn.plotting import plot_ellipses

@@ -23,7 +23,6 @@ from protolearn.core.loop import anneal
 from protolearn.core.prototypes import Mean
 from protolearn.core.schedules import geometric
 from protolearn.core.sources import ArraySource
-from protolearn.core.statistics import Statistics
 
 X, _ = make_moons(800, noise=0.08, random_state=0)
 source = ArraySource(X, origin=np.zeros(2))
@@ -51,9 +50,9 @@ som, _ = train(OnLattice(chain(20)), geometric(5.0, 0.3, 60))
 # -----------------
 # Nothing more is needed than a method ``gather`` that sums the samples for every prototype. The one below is *soft*:
 # sample j counts for prototype i with ``exp(-d_ij / (2 range^2))``, divided by the sum over all prototypes. That is a
-# mixture of equal round Gaussians, with the range as their width (deterministic annealing). Distances of a chunk come
-# from ``prototypes.measure``, sums from ``Statistics.of``; chunks, threads and float32 are taken care of by the
-# source.
+# mixture of equal round Gaussians, with the range as their width (deterministic annealing). ``prototypes.measure``
+# gives the distances of a chunk, and a function that sums its samples with any weights; chunks, threads and float32
+# are taken care of by the source.
 
 
 class Soft:
@@ -63,10 +62,10 @@ class Soft:
         measure = prototypes.measure(source.dtype)
 
         def learn(chunk):
-            distances = measure(chunk)
+            distances, sums = measure(chunk)
             shares = np.exp(-(distances - distances.min(axis=1, keepdims=True)) / (2 * range_**2))
             shares *= (chunk.weights / shares.sum(axis=1))[:, None]
-            return Statistics.of(shares.T, chunk.lifted)
+            return sums(shares.T)
 
         return source.sum(learn, len(prototypes))
 

@@ -449,7 +449,8 @@ def test_points_are_left_as_they_are():
 
 def edges_and_points(seed):
     rng = np.random.default_rng(seed)
-    graph = sparse.random_array((50, 50), density=0.2, format="csr", rng=rng)
+    chances, values = rng.random((2, 50, 50))
+    graph = sparse.csr_array(np.where(chances < 0.2, values, 0))
     return graph, (3.0 * rng.normal(size=(50, 2))).astype(np.float32)
 
 

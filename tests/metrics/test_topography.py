@@ -175,7 +175,8 @@ class TestTopographicFunction:
         return steps
 
     def random_graph(self, n, density, seed):
-        graph = sparse.random_array((n, n), density=density, rng=np.random.default_rng(seed)).toarray()
+        chances, values = np.random.default_rng(seed).random((2, n, n))
+        graph = np.where(chances < density, values, 0)
         np.fill_diagonal(graph, 0)
         return graph + graph.T
 

@@ -454,7 +454,8 @@ def _pairs_at_distance_one(distances: Floats) -> Indices:
 
 def _path_lengths(edges: Indices, n_nodes: int) -> Floats:
     """Count the edges (k, k) on the shortest paths."""
-    graph = sparse.coo_array((np.ones(len(edges)), tuple(edges.T)), shape=(n_nodes, n_nodes))
+    ends = tuple(edges.T.astype(np.int32))  # SciPy 1.13 searches no graph with longer indices
+    graph = sparse.coo_array((np.ones(len(edges)), ends), shape=(n_nodes, n_nodes))
     return shortest_path(graph.tocsr(), directed=False, unweighted=True)
 
 

@@ -382,7 +382,8 @@ class Framework:
         entries = signs, (np.tile(np.arange(rods.n), 2), np.concatenate([rods.first, rods.second]))
         self.incidence = sparse.csr_array(entries, shape=(rods.n, self.n))
         self.transposed = self.incidence.T.tocsr()
-        lengths = sparse.csr_array((np.sqrt(rods.squares), (rods.first, rods.second)), shape=(self.n, self.n))
+        ends = rods.first.astype(np.int32), rods.second.astype(np.int32)  # SciPy 1.13 searches no longer indices
+        lengths = sparse.csr_array((np.sqrt(rods.squares), ends), shape=(self.n, self.n))
         self.paths = np.square(shortest_path(lengths, method="D", directed=False))
         widest = weights @ self.paths @ weights
         if not widest:

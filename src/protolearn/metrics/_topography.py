@@ -230,4 +230,4 @@ def _lattice_separations(lattice: Lattice) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def _path_lengths(graph: sparse.csr_array) -> Floats:
-    return shortest_path(graph.astype(np.float64), directed=False, unweighted=True)
+    return shortest_path(graph.toarray().astype(np.float64), directed=False, unweighted=True)
