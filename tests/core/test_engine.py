@@ -375,6 +375,7 @@ def test_online_draws_in_proportion_to_weights():
     X = np.array([[0.0], [1.0]])
     source = ArraySource(X, weights=np.array([1.0, 3.0]), origin=np.zeros(1))
     rng = np.random.RandomState(0)
-    steps = learn_online(Mean(np.array([[0.75]]), np.ones(1)), Ranks(), source, np.ones(4000), np.full(4000, 0.05), rng)
+    start = Mean(np.array([[0.75]]), np.ones(1))
+    steps = learn_online(start, Ranks(), source, 4000, np.ones(1), np.full(1, 0.05), rng)
     positions = [step.prototypes.positions[0, 0] for step in steps]
     assert_allclose(np.mean(positions[200:]), 0.75, atol=0.02)

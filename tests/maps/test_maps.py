@@ -17,8 +17,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protolearn import SOM, KMeans, NeuralGas
+from protolearn.core.cooperation import Ranks
 from protolearn.core.density import parzen_log_density
 from protolearn.core.lattices import chain, from_distances, hyperbolic
+from protolearn.core.schedules import constant, geometric, inverse
 from protolearn.core.sources import ArraySource, cut_patches
 from protolearn.datasets import make_checkerboard
 from protolearn.metrics import quantization_error
@@ -308,6 +310,27 @@ def test_online_comes_close_to_batch(estimator):
     assert_array_equal(online.prototypes_, again.prototypes_)
     batch = clone(estimator).set_params(algorithm="batch").fit(X)
     assert quantization_error(X, online) <= 1.1 * quantization_error(X, batch)
+
+
+@pytest.mark.parametrize("schedule", [geometric, inverse, constant])
+@pytest.mark.parametrize("max_iter", [1, 3])
+def test_online_range_and_rate_fall_over_all_single_steps(schedule, max_iter, monkeypatch):
+    """The last epoch, which may be the only one, anneals as the others do (Hasenfuss 2009, sec. 2.4)."""
+    X, _ = blobs(n=128)
+    seen = []
+    monkeypatch.setattr(Ranks, "follow", lambda self, points, W, metric, *values: seen.append(values))
+    gas = NeuralGas(5, algorithm="online", range_start=2.0, range_end=0.01, schedule=schedule, max_iter=max_iter)
+    gas.fit(X)
+    rates, ranges = np.hstack(seen)
+    assert_allclose(ranges, schedule(2.0, 0.01, 128 * max_iter))
+    assert_allclose(rates, schedule(0.5, 0.005, 128 * max_iter))
+    assert_allclose(gas.range_history_, ranges[::128])
+
+
+def test_one_epoch_online_finds_separate_clusters():
+    X, _ = make_checkerboard(3, 3, points_per_field=(200, 250), random_state=0)
+    once = NeuralGas(9, algorithm="online", init="center", max_iter=1, random_state=0).fit(X)
+    assert quantization_error(X, once) <= 2 * quantization_error(X, NeuralGas(9, random_state=0).fit(X))
 
 
 # Labels

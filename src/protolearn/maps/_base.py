@@ -33,6 +33,8 @@ from protolearn.metrics import quantization_error
 
 __all__ = ["PrototypeMap"]
 
+ONLINE_STEPS = 256  # values of the schedule in an epoch of online learning, close enough to be joined by lines
+
 
 class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Base of all maps of vectors; a map says how prototypes cooperate, where they start and how the range falls."""
@@ -530,13 +532,17 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             return anneal(prototypes, cooperation, source, ranges)
         assert isinstance(prototypes, Mean)
         rates = self._falling(self.learning_rate_start, self.learning_rate_end)
-        return learn_online(prototypes, cooperation, source, ranges, rates, rng)
+        return learn_online(prototypes, cooperation, source, self.max_iter, ranges, rates, rng)
 
     def _falling(self, start: float, end: float) -> NDArray[np.float64]:
-        values = np.asarray(as_schedule(self.schedule)(start, end, self.max_iter), dtype=np.float64)
-        if values.shape != (self.max_iter,) or not (np.isfinite(values) & (values > 0)).all():
+        """Return the values of the schedule: one an epoch, or for single samples many."""
+        online = self.algorithm == "online"
+        n_steps = self.max_iter * (ONLINE_STEPS if online else 1)
+        values = np.asarray(as_schedule(self.schedule)(start, end, n_steps), dtype=np.float64)
+        if values.shape != (n_steps,) or not (np.isfinite(values) & (values > 0)).all():
+            wanted = f"n_steps={n_steps}, {ONLINE_STEPS} an epoch," if online else f"max_iter={n_steps}"
             raise ValueError(
-                f"The schedule must give max_iter={self.max_iter} positive numbers; it gave {np.round(values[:5], 6)}"
+                f"The schedule must give {wanted} positive numbers; it gave {np.round(values[:5], 6)}"
                 f"{' ...' if values.size > 5 else ''} of shape {values.shape}."
             )
         return values

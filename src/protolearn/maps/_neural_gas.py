@@ -47,7 +47,8 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     range_end : float, default=0.01
         Last range.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values.
+        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values: one for each
+        epoch, 256 if online.
     label_weight : float, default=0.0
         Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
     magnification : float or "optimal", default=0.0

@@ -55,7 +55,8 @@ class SOM(PrototypeMap):
         Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices. Smaller values
         quantise better, larger ones keep neighbours more alike.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values.
+        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values: one for each
+        epoch, 256 if online.
     label_weight : float, default=0.0
         Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
     magnification : float or "optimal", default=0.0
