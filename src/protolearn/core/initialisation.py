@@ -7,6 +7,7 @@ like two equal samples.
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,13 +59,18 @@ def mean_and_variance(source: ArraySource) -> tuple[NDArray[np.float64], NDArray
     """Return weighted mean and variance of every column, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> NDArray[np.float64]:
-        columns = chunk.points
+        columns = source.points(chunk)
         return np.vstack([chunk.weights @ columns, chunk.weights @ columns**2]).astype(np.float64)
 
     first, second = source.sum(moments)
     mass = source.weights.sum(dtype=np.float64)
     mean = first / mass
     return mean, np.maximum(second / mass - mean**2, 0.0)
+
+
+def total_variance(X: NDArray[Any], weights: NDArray[Any], n_threads: int = 1) -> float:
+    """Return the weighted mean squared distance of samples (n, d) to their mean."""
+    return float(mean_and_variance(ArraySource(X, weights=weights, n_threads=n_threads, keep=False))[1].sum())
 
 
 def principal_axes(
@@ -86,7 +92,7 @@ def mean_and_covariance(source: ArraySource) -> tuple[NDArray[np.float64], NDArr
     """Return weighted mean and covariance of all columns, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> NDArray[np.float64]:
-        points = np.column_stack([chunk.points, chunk.lifted[:, -2]])  # with the column of ones
+        points = np.column_stack([source.points(chunk), chunk.lifted[:, -2]])  # with the column of ones
         return ((chunk.weights[:, None] * points).T @ points).astype(np.float64)
 
     second = source.sum(moments, source.n_columns)
@@ -105,7 +111,7 @@ def _leading_axes(
 
     def covariance_times(vector: NDArray[np.float64]) -> NDArray[np.float64]:
         def times(chunk: Chunk) -> NDArray[np.float64]:
-            centred = chunk.points - mean.astype(source.dtype)
+            centred = source.points(chunk) - mean.astype(source.dtype)
             return (chunk.weights * (centred @ vector.astype(source.dtype)).ravel()) @ centred.astype(np.float64)
 
         return source.sum(times) / mass

@@ -72,8 +72,10 @@ def learn_online(
         positions = prototypes.positions.astype(source.dtype)
         for rows in source.slices():
             points = source.rows(drawn[rows])
+            if source.labels is not None:
+                points[~source.labels.known[drawn[rows]], source.n_features :] = np.nan
             cooperation.follow(points, positions, metric, falling[1][rows], falling[0][rows])
-        prototypes = Mean(positions.astype(np.float64), source.metric)
+        prototypes = replace(prototypes, positions=positions.astype(np.float64))
         yield Step(prototypes, range_, cost, statistics.mass)
 
 
@@ -103,7 +105,7 @@ def distances_to(prototypes: Prototypes, source: ArraySource, chosen: NDArray[np
     positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
     def measure(chunk: Chunk) -> tuple[NDArray[Any]]:
-        gaps = chunk.points - positions[chosen[chunk.rows]]
+        gaps = source.points(chunk) - positions[chosen[chunk.rows]]
         return (np.square(gaps, out=gaps) @ metric,)
 
     (squared,) = source.gather(measure)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -25,7 +26,7 @@ from protolearn.core.density import correlation_dimension, parzen_log_density
 from protolearn.core.loop import Step, anneal, learn_online, nearest, stage, winners
 from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.schedules import Schedule, as_schedule
-from protolearn.core.sources import ArraySource, cut_patches
+from protolearn.core.sources import ArraySource, Labels, cut_patches
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, check_weights
 from protolearn.maps._state import Model, Samples, hebbian_graph
@@ -78,7 +79,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Samples; a memory map of floats is read in chunks. An iterator yields patches ``X``, ``(X, y)`` or
             ``(X, y, sample_weight)``; only those being learned, and the next, are in memory.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive.
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample; 2 is the same as giving the sample twice.
 
@@ -114,7 +115,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X : array-like of shape (n_samples, n_features)
             The patch; the first must have at least as many samples as there are prototypes.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive. New classes may appear at any time.
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
+            New classes may appear at any time.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample.
 
@@ -141,7 +143,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive.
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample.
 
@@ -288,11 +290,13 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"label_weight={self.label_weight} needs the classes of the samples: call fit(X, y), "
                 "or set label_weight=0 for an unsupervised map."
             )
-        y = column_or_1d(y)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        return Samples(X, weights, np.eye(len(classes), dtype=getattr(X, "dtype", np.float64))[codes], classes)
+        classes, labels = label_vectors(column_or_1d(y), getattr(X, "dtype", np.float64))
+        if not weights[labels.any(axis=1)].any():
+            raise ValueError(
+                "No sample of positive weight has a label: -1, NaN and None mean unlabelled. Give the classes of some, "
+                "or set label_weight=0 for an unsupervised map."
+            )
+        return Samples(X, weights, labels, classes)
 
     def _check_new(self, X: ArrayLike) -> NDArray[Any]:
         check_is_fitted(self, "prototypes_")
@@ -442,14 +446,33 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     ) -> Any:
         """Return the samples of a patch as the loop reads them."""
         return ArraySource(
-            patch.X, weights=weights, labels=patch.labels, label_weight=self.label_weight, n_threads=n_threads
+            patch.X,
+            weights=weights,
+            labels=patch.labels,
+            label_weight=self.label_weight,
+            label_unit=self._unit_of(patch, weights, n_threads),
+            n_threads=n_threads,
         )
+
+    def _unit_of(self, patch: Samples, weights: NDArray[Any], n_threads: int) -> float:
+        """Return the factor on squared distances between the labels of a patch."""
+        if patch.labels is None:
+            return 1.0
+        return self._label_unit(Labels(patch.labels, weights), self._variance(patch, weights, n_threads))
+
+    def _label_unit(self, labels: Labels, variance: float) -> float:
+        """Return the factor by which labels count beside samples of a total variance, for equal shares."""
+        return labels.unit(variance)
+
+    def _variance(self, patch: Samples, weights: NDArray[Any], n_threads: int) -> float:
+        """Return the total variance of samples, in units of their squared distances."""
+        return initialisation.total_variance(patch.X, weights, n_threads)
 
     def _prototypes(
         self, positions: NDArray[np.float64], source: ArraySource, model: Model | None, rng: np.random.RandomState
     ) -> Prototypes:
         """Return the first prototypes, at these positions."""
-        return Mean(positions, source.metric)
+        return Mean(positions, source.metric, source.n_columns - source.n_features)
 
     def _shape(self, prototypes: Prototypes, source: ArraySource, places: NDArray[np.int64]) -> dict[str, Any]:
         """Return what a model keeps of prototypes beside their positions."""
@@ -598,6 +621,39 @@ def refuse_large(X: NDArray[Any], largest: float, squared: bool = False) -> None
         raise ValueError(
             f"X has values up to {largest:g}, whose {sums} are too large for {X.dtype}; rescale X, or drop outliers."
         )
+
+
+def label_vectors(y: NDArray[Any], dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the classes, and a vector (n, C) for each label: one-hot, or zero if it is -1, NaN or None.
+
+    Examples
+    --------
+    >>> classes, vectors = label_vectors(np.array([2.0, -1.0, 5.0, np.nan]), np.float64)
+    >>> classes, vectors.sum(axis=1)
+    (array([2., 5.]), array([1., 0., 1., 0.]))
+    """
+    if y.dtype.kind == "O":
+        known = np.array([not _is_missing(label) for label in y], dtype=bool)
+        given = y[known] if any(isinstance(label, str) for label in y) else np.array(y[known].tolist())
+    else:
+        known = (y == y) & (y != -1) if y.dtype.kind in "iuf" else np.ones(len(y), bool)
+        given = y[known]
+    assert_all_finite(given, input_name="y")
+    check_classification_targets(given)
+    classes, codes = np.unique(given, return_inverse=True)
+    if len(given) < len(y) and len(classes) == 1 and classes[0] == 1:
+        warnings.warn(
+            "y has no labels but 1 and -1, and -1 means unlabelled. If both are classes, call them 0 and 1.",
+            stacklevel=2,
+        )
+    vectors = np.zeros((len(y), len(classes)), dtype)
+    vectors[np.flatnonzero(known), codes] = 1.0
+    return classes, vectors
+
+
+def _is_missing(label: Any) -> bool:
+    """Say whether an object stands for no label: None, pandas' NA, NaN or -1."""
+    return label is None or type(label).__name__ == "NAType" or label != label or (label == -1) is True
 
 
 def as_shares(labels: NDArray[np.float64]) -> NDArray[np.float64]:

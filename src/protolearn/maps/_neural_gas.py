@@ -50,7 +50,8 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values: one for each
         epoch, 256 if online.
     label_weight : float, default=0.0
-        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
+        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and features
+        count alike, each in units of its total variance.
     magnification : float or "optimal", default=0.0
         Exponent c of magnification control: samples count with their density to the power c. Positive values put more
         prototypes into dense regions, negative ones (above -1) into sparse regions. ``"optimal"`` takes

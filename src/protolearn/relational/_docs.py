@@ -46,7 +46,8 @@ exemplar_labels : bool, default=False
 
 LABELS = """
 label_weight : float, default=0.0
-    Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
+    Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and objects
+    count alike, each in units of its total variance.
 magnification : float or "optimal", default=0.0
     Exponent c of magnification control: objects count with their density to the power c; see `NeuralGas`.
 """
