@@ -53,7 +53,7 @@ Array = NDArray[Any]
 
 
 class AsPrinted:
-    """Labels count as in the document: with their own scale, whatever that of the samples (Hasenfuss 2009, eq. 3.14)."""
+    """Labels count as in the document, whatever the scale of the samples (Hasenfuss 2009, eq. 3.14)."""
 
     def _label_unit(self, labels: Any, variance: float) -> float:
         return 1.0

@@ -345,7 +345,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             if best.interrupted:
                 break
             other = self._learn(patch, model, rng, n_threads, decay)
-            best = min(best, other, key=lambda candidate: candidate.costs[-1])
+            best = min(best, other, key=lambda candidate: candidate.final)
         return best
 
     def _learn(
@@ -371,6 +371,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         epochs = self._epochs(prototypes, cooperation, source, self._ranges(cooperation, resumed), rng)
         costs: list[float] = []
         ranges: list[float] = []
+        final: float | None = None
         interrupted = False
         try:
             for step in epochs:
@@ -378,10 +379,11 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 costs.append(scale * step.cost)
                 ranges.append(step.range_)
                 self._report(costs, ranges)
-            prototypes = self._finished(prototypes)
+            prototypes, final = self._finished(prototypes, source, ranges[-1], rng)
         except KeyboardInterrupt:
             interrupted = True
         history = {"costs": costs, "ranges": ranges, "interrupted": interrupted, "magnification": magnification}
+        history["final"] = costs[-1] if final is None else scale * final
         earlier = None if resumed else model
         return self._placed(prototypes, source, cooperation, patch, n_new, earlier, n_threads, scale, history)
 
@@ -433,9 +435,11 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         shown = placed.showing(patch.weights[:n_new], first[:n_new], second[:n_new])
         return replace(shown, masses=masses)
 
-    def _finished(self, prototypes: Any) -> Any:
-        """Return the prototypes after the last epoch, improved if that can be done."""
-        return prototypes
+    def _finished(
+        self, prototypes: Any, source: Any, range_: float, rng: np.random.RandomState
+    ) -> tuple[Any, float | None]:
+        """Return the prototypes after the last epoch, of this range, and their cost if they could be improved."""
+        return prototypes, None
 
     def _winners(self, X: Any, model: Any, n_threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the nearest and second nearest prototype of every sample."""

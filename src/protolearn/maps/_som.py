@@ -46,6 +46,9 @@ class SOM(PrototypeMap):
         n_samples random samples.
     init : {"pca", "center", "k-means++", "random"} or array of shape (n_nodes, n_features), default="pca"
         Where prototypes start; ``"pca"`` lays the lattice over the principal plane.
+    n_init : int, default=1
+        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept. From ``init="pca"`` all
+        are the same, unless learning is online.
     max_iter : int, default=100
         Number of epochs over which the range falls.
     range_start : float or "auto", default="auto"
@@ -135,6 +138,7 @@ class SOM(PrototypeMap):
         kernel: str = "gaussian",
         algorithm: str = "batch",
         init: str | ArrayLike = "pca",
+        n_init: int = 1,
         max_iter: int = 100,
         range_start: float | str = "auto",
         range_end: float = 0.55,
@@ -155,6 +159,7 @@ class SOM(PrototypeMap):
         self.kernel = kernel
         self.algorithm = algorithm
         self.init = init
+        self.n_init = n_init
         self.max_iter = max_iter
         self.range_start = range_start
         self.range_end = range_end
