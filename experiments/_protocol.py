@@ -101,7 +101,8 @@ def nearest_rectangle(n_prototypes: int) -> tuple[int, int]:
 
 def neural_gas(n_prototypes: int, epochs: int, seed: int, **options: Any) -> NeuralGas:
     """Neural gas as in the document: small values around the mean, range n/2 -> 0.01."""
-    settings = {"init": "center", "range_end": RANGE_END, "max_iter": epochs, "random_state": seed} | options
+    settings = {"init": "center", "range_end": RANGE_END, "max_iter": epochs, "settle": False, "random_state": seed}
+    settings |= options
     return PrintedNeuralGas(n_prototypes, **settings)
 
 

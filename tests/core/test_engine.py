@@ -183,7 +183,7 @@ def test_neural_gas_with_many_prototypes():
         assert_allclose(found, slow_means(X, np.ones(300), -slow_ranks(X, W) / range_), atol=1e-10)
 
 
-@pytest.mark.parametrize("winner", ["heskes", "nearest"])
+@pytest.mark.parametrize("winner", ["heskes", "nearest", "heskes-printed"])
 @pytest.mark.parametrize("kernel", ["exponential", "gaussian"])
 @pytest.mark.parametrize("lattice", [rectangular(2, 3), chain(6, periodic=True), hyperbolic(7, 1)], ids=repr)
 @pytest.mark.parametrize("range_", [0.02, 0.7, 4.0])
@@ -193,9 +193,8 @@ def test_som_update(lattice, kernel, winner, range_):
     D = cdist(W, X, "sqeuclidean")
     if winner == "heskes":
         log_h = log_h - np.log(np.exp(log_h).sum(axis=1, keepdims=True))
-        best = (np.exp(log_h) @ D).argmin(axis=0)
-    else:
-        best = D.argmin(axis=0)
+    mixed = np.exp(log_h) @ D  # Hasenfuss 2009, eq. 2.5
+    best = (D if winner == "nearest" else mixed).argmin(axis=0)
     expected = slow_means(X, u, log_h[best].T)
     found = prototypes.update(OnLattice(lattice, winner, kernel).gather(prototypes, source, range_)).positions
     assert_allclose(found + 4.0, expected, atol=1e-9)
@@ -253,13 +252,14 @@ def test_cost_from_sums_is_the_cost(seed, range_):
     assert_allclose(cost, explicit_cost(X, W, u, np.exp(-slow_ranks(X, W) / range_)), rtol=1e-9)
 
 
-@given(seeds, ranges, st.sampled_from(["ranks", "heskes", "winner"]))
+@given(seeds, ranges, st.sampled_from(["ranks", "heskes", "heskes-printed", "winner"]))
 @settings(max_examples=60, deadline=None)
 def test_cost_never_rises_at_a_fixed_range(seed, range_, name):
     _, _, _, source, prototypes = problem(seed)
     cooperation = {
         "ranks": Ranks(),
         "heskes": OnLattice(hexagonal(2, 3), "heskes", "gaussian" if seed % 2 else "exponential"),
+        "heskes-printed": OnLattice(hexagonal(2, 3), "heskes-printed", "gaussian" if seed % 2 else "exponential"),
         "winner": WinnerTakesAll(),
     }[name]
     costs = [step.cost for step in anneal(prototypes, cooperation, source, np.full(15, range_))]
@@ -352,7 +352,7 @@ def test_online_gas_follows_its_rule(seed):
     assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("winner", ["heskes", "nearest"])
+@pytest.mark.parametrize("winner", ["heskes", "nearest", "heskes-printed"])
 def test_online_som_follows_its_rule(winner):
     rng = np.random.default_rng(0)
     points, W = rng.normal(size=(40, 2)), rng.normal(size=(6, 2))
@@ -362,7 +362,8 @@ def test_online_som_follows_its_rule(winner):
 
     def log_weights(d, r):
         h = np.exp(-g / r)
-        best = (h / h.sum(axis=1, keepdims=True) @ d).argmin() if winner == "heskes" else d.argmin()
+        shares = {"heskes": h / h.sum(axis=1, keepdims=True), "heskes-printed": h, "nearest": np.eye(len(h))}
+        best = (shares[winner] @ d).argmin()
         return -g[best] / r
 
     found = W.copy()

@@ -203,9 +203,18 @@ def test_swaps_end_where_no_swap_helps(seed, k):
 
 def test_twins_have_equal_rows():
     x = np.array([0.0, 3.0, 0.0, 5.0, 3.0])
-    twins = Pairs((x[:, None] - x) ** 2).twins
-    assert twins[0] == twins[2]
-    assert twins[1] == twins[4]
-    assert len(set(twins.tolist())) == 3
+    squares, kernel = (x[:, None] - x) ** 2, np.outer(x, x)
+    by_rows = Pairs(lambda rows: squares[rows], n_samples=5)
+    for pairs in (Pairs(squares), by_rows, Pairs(kernel, diagonal=kernel.diagonal())):
+        assert pairs.groups.tolist() == [0, 1, 0, 2, 1]
+        twins = pairs.twins
+        assert twins[0] == twins[2]
+        assert twins[1] == twins[4]
+        assert len(set(twins.tolist())) == pairs.n_different == 3
+        pairs.spread = 0.5
+        spread = squares + 0.5 * (x[:, None] != x)
+        np.testing.assert_allclose(pairs.times(np.eye(5)), spread)
+        np.testing.assert_allclose(pairs.columns(np.array([4, 0])), spread[:, [4, 0]])
+        np.testing.assert_allclose(pairs.block(np.array([4, 0, 1])), spread[np.ix_([4, 0, 1], [4, 0, 1])])
     S = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 2.0], [1.0, 2.0, 0.0]])  # no distance, yet not the same
     assert Pairs(S).twins.tolist() == [0, 1, 2]

@@ -427,7 +427,7 @@ def test_numbers_of_dimensions(sheet, m, coordination):
         ({"bandwidth": "other"}, ValueError, "bandwidth='other'"),
         ({"local_model": NGPCA(4, 1)}, ValueError, "n_components=2 is more than the 1 directions"),
         ({"local_model": MatrixNeuralGas(700)}, ValueError, "fewer than the 700 prototypes"),
-        ({"local_model": "kmeans"}, TypeError, "cannot be fitted"),
+        ({"local_model": "kmeans"}, TypeError, "local_model='kmeans' is not an estimator with fit"),
         ({"local_model": MedianKMeans(3, metric="euclidean")}, TypeError, "has no charts"),
         ({"local_model": LGMLVQ(n_components=2)}, ValueError, "requires y"),
         ({"local_model": PCA(2)}, TypeError, "has no charts"),

@@ -126,8 +126,6 @@ def test_neighbours_at_distance_zero_that_chain_all_samples_are_refused():
     D[D == 1.0] = 0.0  # each like the next, and yet the first and the last are far apart
     with pytest.raises(ValueError, match="distance zero"):
         MVU(n_neighbors=3, metric="precomputed", method="low_rank").fit(D)
-    with pytest.raises(ValueError, match="2 components"):
-        MVU(n_neighbors=1, metric="precomputed", method="low_rank").fit(D)
 
 
 def test_objects_with_the_same_distances_have_one_place():
@@ -137,11 +135,24 @@ def test_objects_with_the_same_distances_have_one_place():
     np.testing.assert_array_equal(view[10:], view[[3, 3]])
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_components_are_joined_by_the_shortest_rods(metric):
+    """Three groups on a line, from which every sample has two neighbours in its own: only the gaps are long."""
+    x = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.5, 30.0, 31.0, 32.0])
+    X = x[:, None] if metric == "euclidean" else np.abs(x[:, None] - x)
+    mvu = MVU(1, n_neighbors=2, metric=metric, method="low_rank", tol=1e-3, random_state=0)
+    with pytest.warns(UserWarning, match="n_neighbors=2.* falls into 3 components, of 3, 3, 3 .*Raise n_neighbors"):
+        places = np.sort(mvu.fit_transform(X)[:, 0])
+    np.testing.assert_allclose(min((places - places[0], places[-1] - places[::-1]), key=lambda p: abs(p - x).sum()), x,
+                               atol=0.1)  # fmt: skip
+
+
 def test_bad_input_is_named(strip):
     X, _ = strip
     far = np.vstack([X, X + 100.0])
+    apart = sparse.block_diag([np.ones((len(X), len(X)))] * 2)
     with pytest.raises(ValueError, match="2 components"):
-        MVU(n_neighbors=4).fit(far)
+        MVU(connectivity=apart).fit(far)
     with pytest.raises(ValueError, match="sdp"):
         MVU(method="sdp").fit(np.random.default_rng(0).normal(size=(300, 3)))
     with pytest.raises(ValueError, match="same"):

@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protolearn import SOM, KMeans, NeuralGas
+from protolearn.core import relocation
 from protolearn.core.cooperation import Ranks
 from protolearn.core.density import parzen_log_density
 from protolearn.core.lattices import chain, from_distances, hyperbolic
@@ -242,6 +243,60 @@ def test_neural_gas_hardly_depends_on_its_start():
     errors = [quantization_error(X, NeuralGas(4, random_state=s, init=i).fit(X))
               for s in range(5) for i in ("center", "random", "pca")]  # fmt: skip
     assert np.ptp(errors) < 1e-3
+
+
+def half_sum(X, fitted):
+    return quantization_error(X, fitted, reduction="half_sum")
+
+
+@pytest.mark.parametrize("k", [6, 12])
+def test_neural_gas_comes_up_to_k_means_of_ten_starts(k):
+    X, _ = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    settled = half_sum(X, NeuralGas(k, random_state=0).fit(X))
+    assert settled <= half_sum(X, NeuralGas(k, settle=False, random_state=0).fit(X))
+    assert settled <= 1.03 * 0.5 * ScikitKMeans(k, n_init=10, random_state=0).fit(X).inertia_
+
+
+def test_small_distant_groups_get_prototypes():
+    rng = np.random.default_rng(0)
+    sizes, centres = [500, 300, 10, 10, 10], 12 * np.array([[0, 0], [1, 0], [8, 0], [8, 8], [0, 8]])
+    X = np.vstack([rng.normal(size=(n, 2)) + centre for n, centre in zip(sizes, centres)])
+    for init in ("center", "random", "k-means++"):
+        gas = NeuralGas(5, init=init, random_state=0).fit(X)
+        assert_array_equal(np.sort(gas.multiplicities_), np.sort(sizes))
+    with_labels = NeuralGas(5, label_weight=0.2, random_state=0).fit(X, np.repeat(np.arange(5), sizes))
+    assert_array_equal(np.sort(with_labels.multiplicities_), np.sort(sizes))
+
+
+def test_settling_never_raises_the_cost_and_leaves_other_maps_alone():
+    X, _ = blobs(n=200)
+    for seed in range(5):
+        free, settled = (NeuralGas(9, settle=s, random_state=seed).fit(X) for s in (False, True))
+        assert half_sum(X, settled) <= half_sum(X, free) * (1 + 1e-9)
+        assert_array_equal(settled.cost_history_, free.cost_history_)
+    for options in ({"range_end": 1.0}, {"algorithm": "online", "max_iter": 3}):
+        free, settled = (NeuralGas(9, settle=s, random_state=0, **options).fit(X) for s in (False, True))
+        assert_array_equal(settled.prototypes_, free.prototypes_)
+
+
+def test_moves_are_tried_on_some_of_many_samples(monkeypatch):
+    monkeypatch.setattr(relocation, "MOST", 300)
+    rng = np.random.default_rng(0)
+    centres = 10 * rng.normal(size=(8, 3))
+    X = np.repeat(centres, [900, 600, 400, 50, 50, 40, 40, 40], axis=0) + rng.normal(size=(2120, 3))
+    free, settled = (NeuralGas(8, settle=s, init="center", random_state=0).fit(X) for s in (False, True))
+    assert half_sum(X, settled) < 0.95 * half_sum(X, free)
+
+
+@pytest.mark.parametrize("estimator", [NeuralGas(7, init="random", settle=False), SOM((2, 4), init="random")], ids=repr)
+def test_more_starts_of_any_map_never_raise_the_cost(estimator):
+    X, _ = blobs(3, n=300)
+    costs = [
+        clone(estimator).set_params(n_init=n, max_iter=8, random_state=1).fit(X).cost_history_[-1] for n in (1, 3, 6)
+    ]
+    assert costs[0] >= costs[1] >= costs[2]
+    assert costs[0] > costs[2]
 
 
 def test_schedules():
@@ -826,7 +881,7 @@ def test_bad_samples(estimator, arguments, message):
         (NeuralGas(5, patch_size=4), "n_samples=4 is fewer than the 5 prototypes"),
         (SOM("spherical"), r"lattice='spherical' must be one of 'auto', a tuple .*hexagonal\(rows, columns\)"),
         (SOM((3, 0)), "0"),
-        (SOM(winner="best"), "winner='best' must be one of 'heskes', 'nearest'"),
+        (SOM(winner="best"), "winner='best' must be one of 'heskes', 'nearest', 'heskes-printed'"),
         (SOM(kernel="box"), "kernel='box' must be one of 'gaussian', 'exponential'"),
         (KMeans(empty="drop"), "empty='drop' must be one of 'keep', 'reseed'"),
     ],

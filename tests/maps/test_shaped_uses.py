@@ -174,6 +174,26 @@ def with_gaps(X, seed=0, share=0.4):
     return np.where(gaps, np.nan, X)
 
 
+@each_map
+def test_normalised_distances_are_logarithms_of_normal_densities(estimator):
+    """Sung and Poggio's distance, and their pair: the same along the axes, and the squared distance from them."""
+    X = samples()
+    fitted = clone(estimator).fit(X)
+    normal, pair = fitted.distances(X, "normal"), fitted.distances(X, "pair")
+    assert pair.shape == (len(X), 3, 2)
+    for i, (center, axes, variances) in enumerate(zip(fitted.prototypes_, fitted.components_, fitted.variances_)):
+        expected = -multivariate_normal(center, fitted.covariances_[i]).logpdf(X)
+        assert_allclose(normal[:, i], expected, rtol=1e-6, atol=1e-6)
+        inner = (X - center) @ axes.T
+        expected = -multivariate_normal(np.zeros(len(axes)), np.diag(variances)).logpdf(inner)
+        assert_allclose(pair[:, i, 0], expected, rtol=1e-6, atol=1e-6)
+        residual = ((X - center) ** 2).sum(axis=1) - (inner**2).sum(axis=1)
+        assert_allclose(pair[:, i, 1], residual, rtol=1e-6, atol=1e-6)
+    assert_array_equal(fitted.distances(X), fitted.distances(X, None))
+    with pytest.raises(ValueError, match="measure='sung' must be one of 'normal', 'pair' or None"):
+        fitted.distances(X, "sung")
+
+
 @each_density
 @pytest.mark.parametrize("how", ["joint", "marginal", "blend"])
 def test_completion_against_dense_formulas(estimator, how):

@@ -335,6 +335,38 @@ def test_starts(estimator, init):
     assert_allclose(fitted.multiplicities_.sum(), N)
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        RelationalKMeans(6, init="random"),
+        RelationalNeuralGas(6, init="random", max_iter=8, range_start=0.5),
+        RelationalNeuralGas(6, init="random", max_iter=8, range_start=0.5, keep_best=True),
+        RelationalSOM((2, 3), init="random", max_iter=8, range_start=0.6, range_end=0.1),
+        MedianKMeans(6, init="random", swap=False),
+        MedianNeuralGas(6, init="random", max_iter=8, range_start=0.5),
+        MedianSOM((2, 3), init="random", max_iter=8, range_start=0.6, range_end=0.1),
+    ],
+    ids=repr,
+)
+def test_best_of_several_starts(estimator):
+    """Several starts are those of one random state after the other, and the best of them is kept."""
+    rng = np.random.default_rng(1)
+    D = distances(1, 50) * (1 + 0.3 * np.abs(np.subtract.outer(rng.random(50), rng.random(50))))
+    D = (D + D.T) / 2
+
+    def cost(fitted):
+        return fitted.transform(D).min(axis=1).sum() / 2 if hasattr(fitted, "collision") else fitted.dual_cost_
+
+    state = np.random.RandomState(0)
+    alone = [cost(clone(estimator).set_params(random_state=state).fit(D)) for _ in range(4)]
+    several = clone(estimator).set_params(n_init=4, random_state=0).fit(D)
+    assert np.ptp(alone) > 1e-3 * np.abs(alone).max()
+    assert cost(several) == pytest.approx(min(alone))
+    again = clone(several).fit(D)
+    assert_array_equal(again.labels_, several.labels_)
+    assert again.cost_history_ == several.cost_history_
+
+
 def test_neural_gas_hardly_depends_on_its_start():
     D = distances(n=120)
     for kind in (RelationalNeuralGas, MedianNeuralGas):

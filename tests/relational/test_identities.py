@@ -33,7 +33,7 @@ N = 80
 LATTICE = hexagonal(2, 3)
 PAIRS = [
     (KMeans(6, tol=0, max_iter=25), RelationalKMeans(6, max_iter=25)),
-    (NeuralGas(6, max_iter=25), RelationalNeuralGas(6, max_iter=25)),
+    (NeuralGas(6, max_iter=25, settle=False), RelationalNeuralGas(6, max_iter=25)),
     (SOM(LATTICE, max_iter=25), RelationalSOM(LATTICE, max_iter=25)),
     (
         SOM((2, 3), max_iter=25, winner="nearest", kernel="exponential"),
@@ -219,7 +219,7 @@ def test_new_objects_of_a_kernel():
     X, _ = blobs(6)
     Z, _ = blobs(7, 15)
     A = random_start(6)
-    vectors = NeuralGas(6, max_iter=25, init=A @ X).fit(X)
+    vectors = NeuralGas(6, max_iter=25, init=A @ X, settle=False).fit(X)
     kernel = RelationalNeuralGas(6, max_iter=25, init=A, metric="kernel").fit(X @ X.T)
     new = Z @ X.T
     assert_array_equal(kernel.predict(new), vectors.predict(Z))
@@ -587,22 +587,38 @@ def test_annealing_finds_far_clusters_from_any_seed():
 
 
 @pytest.mark.parametrize("estimator", [*RELATIONAL[:3], PairwiseAnnealing(6)], ids=repr)
-def test_keep_best_is_the_best_epoch(estimator):
-    """Its cost of winners is the lowest of all fits that stop after fewer epochs."""
-    D = random_dissimilarities(0)
-    options = {"random_state": 0, "init": "random"}
+@pytest.mark.parametrize("label_weight", [0.0, 0.05])
+def test_keep_best_is_the_epoch_of_lowest_dual_cost(estimator, label_weight):
+    """No fit that stops after fewer epochs has a lower one, though the cost rises at times."""
+    y = np.arange(40) % 3
+    apart = 2.0 * (y[:, None] != y)
+    estimator = clone(estimator).set_params(random_state=0, init="random", label_weight=label_weight)
     if isinstance(estimator, PairwiseAnnealing):
-        options |= {"temperature_start": 0.03, "temperature_end": 0.03}
+        estimator.set_params(temperature_start=0.03, temperature_end=0.03)
     elif not isinstance(estimator, RelationalKMeans):
-        options |= {"schedule": "constant", "range_start": 0.3}
+        estimator.set_params(schedule="constant", range_start=0.3)
 
-    def cost(n_epochs, keep_best):
-        fitted = clone(estimator).set_params(max_iter=n_epochs, keep_best=keep_best, **options).fit(D)
-        return fitted.transform(D).min(axis=1).sum()
+    def dual_cost(D, n_epochs, keep_best):
+        fitted = clone(estimator).set_params(max_iter=n_epochs, keep_best=keep_best).fit(D, y)
+        squares, mixed = fitted.transform(D), D**2
+        if label_weight:
+            to_labels = np.square(np.eye(3)[y][:, None] - fitted.label_distribution_).sum(axis=2)
+            squares = (1 - label_weight) * squares + label_weight * to_labels
+            mixed = (1 - label_weight) * mixed + label_weight * apart
+        winners = squares.argmin(axis=1)
+        fields = [np.flatnonzero(winners == i) for i in np.unique(winners)]
+        cost = sum(mixed[np.ix_(own, own)].sum() / len(own) for own in fields) / 4
+        if label_weight == 0:
+            assert fitted.dual_cost_ == pytest.approx(cost)
+        return cost
 
-    costs = np.array([cost(n_epochs, False) for n_epochs in range(1, 13)])
-    n_epochs = int(np.flatnonzero(costs > np.minimum.accumulate(costs))[-1]) + 1
-    assert_allclose(cost(n_epochs, True), costs[:n_epochs].min())
+    rose = False
+    for seed in range(4):
+        D = random_dissimilarities(seed)
+        costs = [dual_cost(D, n_epochs, False) for n_epochs in range(1, 9)]
+        assert dual_cost(D, 8, True) == pytest.approx(min(costs))
+        rose |= costs[-1] > min(costs) + 1e-9
+    assert rose
 
 
 # Invariances
@@ -666,6 +682,34 @@ def test_weight_two_is_the_object_twice_and_weight_zero_is_none(estimator, label
     assert_allclose(weighted.cost_history_, repeated.cost_history_, rtol=1e-8)
     assert_allclose(weighted.dual_cost_, repeated.dual_cost_)
     assert_array_equal(weighted.predict(D), weighted.labels_)
+
+
+@pytest.mark.parametrize("kind", [RelationalSOM, MedianSOM])
+@pytest.mark.parametrize("metric", ["precomputed", "kernel", "euclidean"])
+def test_weights_are_copies_also_for_the_automatic_lattice(kind, metric):
+    X, _ = blobs(0, 12)
+    weights = np.arange(12) % 4
+    keep = np.repeat(np.arange(12), weights)
+    given = {"precomputed": cdist, "kernel": lambda X, Y: X @ Y.T, "euclidean": lambda X, _: X}[metric]
+    weighted = kind(metric=metric, max_iter=20).fit(given(X, X), sample_weight=weights)
+    repeated = kind(metric=metric, max_iter=20).fit(given(X[keep], X[keep]))
+    assert weighted.lattice_ == repeated.lattice_
+    assert_array_equal(weighted.labels_[keep], repeated.labels_)
+    assert_allclose(weighted.dual_cost_, repeated.dual_cost_)
+
+
+@each_relational
+@pytest.mark.parametrize("spread", [0.1, "implicit"])
+def test_weights_are_copies_with_a_spread_and_copies_have_one_winner(estimator, spread):
+    """What is added to dissimilarities of different objects is not added between copies of one."""
+    D = bent_dissimilarities(3, 30)
+    weights = np.arange(30) % 3
+    keep = np.repeat(np.arange(30), weights)
+    estimator = clone(estimator).set_params(random_state=0, spread=spread)
+    weighted, repeated = clone(estimator).fit(D, sample_weight=weights), clone(estimator).fit(D[np.ix_(keep, keep)])
+    assert_array_equal(weighted.labels_[keep], repeated.labels_)
+    assert_array_equal(repeated.predict(D[np.ix_(keep, keep)]), repeated.labels_)
+    assert_allclose(weighted.transform(D), repeated.transform(D[:, keep]), atol=1e-8)
 
 
 @pytest.mark.parametrize("estimator", [*RELATIONAL, *MEDIAN], ids=repr)

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import pinvh
 from scipy.sparse import csr_array, issparse, vstack
+from sklearn.utils import gen_batches
 
 from protolearn.core.sources import Labels, Source
 
@@ -27,6 +28,7 @@ NEGLIGIBLE = (
     1e-12  # weights below this share of the largest change nothing; Hasenfuss 2009, sec. 4.2 (fast median search)
 )
 SPARSE = 0.03  # share of weights that are not zero below which a loop over them beats a matrix product
+KERNEL_ROUNDING = 1e-14  # share of its terms up to which a squared distance of a kernel is zero
 FEW = 0.1  # share of objects with another weight than in the last product below which only these are multiplied
 CUTOFFS = (1e-10, 1e-6, 1e-4, 1e-3, 1e-2, 3e-2, 0.1)  # shares of the largest eigenvalue below which others are left out
 REFRESH = 64  # products made from changes, before rounding makes a whole one worth its time
@@ -111,7 +113,7 @@ class Pairs(Source):
     diagonal : array of shape (n,), optional
         Diagonal of the kernel, if the matrix is one; then ``S_jl = k_jj + k_ll - 2 k_jl``.
     spread : float, default=0.0
-        Added to every squared dissimilarity between two different objects.
+        Added to every squared dissimilarity between two objects that differ.
     n_threads : int, default=1
         Threads over which rows are spread.
 
@@ -161,18 +163,18 @@ class Pairs(Source):
         if self.diagonal is not None:
             product = self.diagonal[:, None] * sums + self.diagonal @ weights - 2.0 * product
         if self.spread:
-            product = product + self.spread * (sums - weights)  # Hasenfuss 2009, sec. 4.1, without a copy of S
+            others = sums - self._among_equals(weights)
+            product = product + self.spread * others  # Hasenfuss 2009, sec. 4.1, without a copy of S
         return product
 
     def columns(self, chosen: NDArray[np.int64]) -> Floats:
         """Return the squared dissimilarities (n, c) of all objects to some of them."""
-        if callable(self.matrix):
-            return self._from_rows(chosen)
         if isinstance(self.matrix, Landmarks):
             units = np.zeros((self.n_samples, len(chosen)))
             units[chosen, np.arange(len(chosen))] = 1.0
             return self.times(units)
-        return self._squared(np.asarray(self.matrix[chosen], np.float64), chosen).T
+        rows = self._unspread(chosen)
+        return (rows + self.spread * (self.groups[chosen, None] != self.groups) if self.spread else rows).T
 
     @property
     def in_memory(self) -> bool:
@@ -182,9 +184,11 @@ class Pairs(Source):
     @property
     def squares(self) -> NDArray[Any]:
         """All squared dissimilarities (n, n), without spread."""
-        if self.in_memory:
-            return self.matrix if self.diagonal is None else self._squared(self.matrix, np.arange(self.n_samples))
-        return self.columns(np.arange(self.n_samples)).T
+        if self.in_memory and self.diagonal is None:
+            return self.matrix
+        if isinstance(self.matrix, Landmarks):
+            return self.columns(np.arange(self.n_samples)).T
+        return self._unspread(slice(0, self.n_samples))
 
     @property
     def variance(self) -> float:
@@ -202,26 +206,35 @@ class Pairs(Source):
         return np.lexsort((np.round(second / scale, 9), np.round(first / scale, 9)))
 
     @cached_property
+    def groups(self) -> NDArray[np.int64]:
+        """For every object the number of its group, of those that do not differ from each other: mostly itself."""
+        every = np.arange(self.n_samples)
+        if isinstance(self.matrix, Landmarks):
+            return every
+        first = np.empty_like(every)
+        for rows in gen_batches(self.n_samples, max(1, BLOCK_BYTES // (8 * self.n_samples))):
+            first[rows] = self._equal(rows).argmax(axis=1)
+        for j in np.flatnonzero(first != every).tolist():
+            row, other = self._unspread(np.array([j, first[j]]))
+            if np.abs(row - other).max() > 1e-9 * np.abs(row).max():
+                first[j] = j
+        return np.unique(first, return_inverse=True)[1]
+
+    @property
+    def n_different(self) -> int:
+        """Number of objects, of which those that do not differ count once."""
+        return int(self.groups.max(initial=-1)) + 1
+
+    @cached_property
     def twins(self) -> NDArray[np.int64]:
         """For every object, the first in order from which it does not differ: mostly itself."""
-        if not self.in_memory or self.diagonal is not None:
+        if self.n_different == self.n_samples:
             return np.arange(self.n_samples)
-        size = max(1, BLOCK_BYTES // (8 * self.n_samples))
-        blocks = range(0, self.n_samples, size)
-        first = np.concatenate([(self.matrix[start : start + size] == 0).argmax(axis=1) for start in blocks])
-        alike = np.flatnonzero(first != np.arange(self.n_samples))
-        for part in np.array_split(alike, -(-len(alike) // size)) if len(alike) else []:
-            rows, others = self.matrix[part], self.matrix[first[part]]
-            unlike = np.abs(rows - others).max(axis=1) > 1e-9 * np.abs(rows).max(axis=1)
-            first[part[unlike]] = part[unlike]
-        different, groups = np.unique(first, return_inverse=True)
-        if len(different) == self.n_samples:
-            return first
         places = np.empty(self.n_samples, np.int64)
         places[self.order] = np.arange(self.n_samples)
-        earliest = np.full(len(different), self.n_samples)
-        np.minimum.at(earliest, groups, places)
-        return self.order[earliest[groups]]
+        earliest = np.full(self.n_different, self.n_samples)
+        np.minimum.at(earliest, self.groups, places)
+        return self.order[earliest[self.groups]]
 
     def block(self, chosen: NDArray[np.int64]) -> Floats:
         """Return the squared dissimilarities (c, c) between some objects."""
@@ -230,22 +243,35 @@ class Pairs(Source):
         block = np.asarray(self.matrix[np.ix_(chosen, chosen)], np.float64)
         if self.diagonal is not None:
             block = self.diagonal[chosen, None] + self.diagonal[chosen] - 2.0 * block
-        return block + self.spread * (1.0 - np.eye(len(chosen))) if self.spread else block
+        if not self.spread:
+            return block
+        return block + self.spread * (self.groups[chosen, None] != self.groups[chosen])
 
-    def _from_rows(self, chosen: NDArray[np.int64]) -> Floats:
-        rows = np.empty((len(chosen), self.n_samples))
-        for row, j in zip(rows, chosen.tolist()):
-            row[:] = self.matrix(slice(j, j + 1))
-        return self._squared(rows, chosen).T
+    def _unspread(self, chosen: Any) -> Floats:
+        """Return the squared dissimilarities (c, n) of some objects, a slice or indices, to all, without spread."""
+        if callable(self.matrix) and not isinstance(chosen, slice):
+            rows = np.empty((len(chosen), self.n_samples))
+            for row, j in zip(rows, chosen.tolist()):
+                row[:] = self.matrix(slice(j, j + 1))
+        else:
+            read = self.matrix if callable(self.matrix) else self.matrix.__getitem__
+            rows = np.asarray(read(chosen), np.float64)
+        return rows if self.diagonal is None else self.diagonal[chosen][:, None] + self.diagonal - 2.0 * rows
 
-    def _squared(self, rows: Floats, chosen: NDArray[np.int64]) -> Floats:
-        """Turn rows of the matrix into squared dissimilarities, spread if asked for."""
-        if self.diagonal is not None:
-            rows = self.diagonal[chosen, None] + self.diagonal - 2.0 * rows
-        if self.spread:
-            rows = rows + self.spread
-            rows[np.arange(len(chosen)), chosen] -= self.spread
-        return rows
+    def _equal(self, chosen: slice) -> NDArray[np.bool_]:
+        """Tell which objects (c, n) some have no distance to; that of a kernel is known up to rounding."""
+        rows = self._unspread(chosen)
+        if self.diagonal is None:
+            return rows == 0
+        sizes = np.abs(self.diagonal)
+        return np.abs(rows) <= KERNEL_ROUNDING * (sizes[chosen][:, None] + sizes)
+
+    def _among_equals(self, weights: Any) -> Any:
+        """Return for every object the sum of the weights (n, k) of those that do not differ from it."""
+        if self.n_different == self.n_samples:
+            return weights
+        members = csr_array((np.ones(self.n_samples), self.groups, np.arange(self.n_samples + 1)))
+        return members @ (members.T @ weights)
 
     def _product(self, weights: Any) -> Floats:
         if isinstance(self.matrix, Landmarks):

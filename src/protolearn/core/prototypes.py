@@ -56,7 +56,7 @@ class Prototypes(Protocol):
     def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
         """Return the function that gives the nearest prototype (c,) of each sample of a chunk.
 
-        With a ``mixture`` (k, k), whose rows add up to one, the mixed distances are compared.
+        With a ``mixture`` (k, k) the mixed distances are compared.
         """
 
     def update(self, statistics: Statistics) -> Self:
@@ -106,17 +106,19 @@ class Lifted(ABC):
     def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
         """Return the function that gives the nearest prototypes of a chunk.
 
-        The term ``|x|^2`` is the same for all and left out, and a few samples are looked at at a time, so that their
-        distances stay in a cache.
+        The term ``|x|^2`` is left out if it is the same for all, and a few samples are looked at at a time, so that
+        their distances stay in a cache.
         """
-        columns = self.columns(dtype, mixture)[:-1]
+        columns = self.columns(dtype, mixture)
+        if np.ptp(columns[-1]) < 1e-12:
+            columns = columns[:-1]
         size = max(16, BLOCK_BYTES // (len(self) * columns.itemsize))
 
         def find(chunk: Chunk) -> NDArray[np.intp]:
             winners = np.empty(len(chunk.lifted), np.intp)
             distances = np.empty((min(size, len(winners)), len(self)), columns.dtype)
             for start in range(0, len(winners), size):
-                block = chunk.lifted[start : start + size, :-1]
+                block = chunk.lifted[start : start + size, : len(columns)]
                 np.dot(block, columns, out=distances[: len(block)])
                 distances[: len(block)].argmin(axis=1, out=winners[start : start + size])
             return winners

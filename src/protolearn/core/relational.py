@@ -101,6 +101,10 @@ class Related(ABC):
         scale = np.where(np.isfinite(sums.log_scale), sums.log_scale, -np.inf)
         return 0.5 * float(np.exp(scale) @ twice) + sums.offset
 
+    def final_cost(self, sums: Combination) -> float:
+        """Return the cost by which results are compared."""
+        return self.cost(sums)
+
     def _mean_labels(self, sums: Combination) -> Floats:
         """Return the weighted mean label of every prototype's objects; one without labelled objects keeps its own."""
         together = sums.dense.T @ self.pairs.labels.vectors
@@ -209,6 +213,10 @@ class Relational(Related):
             products=np.where(full, products, self.products),
             fuzzy=self._mean_labels(sums),
         )
+
+    def final_cost(self, sums: Combination) -> float:
+        """Return the cost with the best prototypes for these weights: the dual cost, which needs no prototypes."""
+        return self.update(sums).cost(sums)  # Hasenfuss 2009, eq. 4.14
 
 
 @dataclass(frozen=True)

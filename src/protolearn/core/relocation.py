@@ -25,7 +25,7 @@ __all__ = ["relocate"]
 N_POWERS = 2  # steps of the power method for the direction in which a receptive field is cut
 N_CUTS = 2  # steps of k-means with two prototypes in each receptive field
 N_STEPS, N_FIRST = 10, 3  # steps of k-means after a move, at most, and those in which the cost must have fallen
-N_TRIALS = 6  # single moves in vain, after which the search ends
+N_TRIALS = 20  # single moves in vain, after which the search ends
 MOST, SHARE = 4096, 64  # samples on which moves are tried, at most: in all, or for each prototype if that is more
 LEAST = 1e-4  # share of the cost that a step of k-means must lower it by, or it is the last
 WORTH = 2e-3  # share of the cost that a move must lower it by
@@ -122,22 +122,25 @@ def _cuts(prototypes: Mean, source: ArraySource, winners: NDArray[np.int64]) -> 
     def gaps(chunk: Chunk) -> NDArray[Any]:
         return (source.points(chunk) - positions[winners[chunk.rows]]) * root
 
-    def sums(factors: NDArray[Any], chunk: Chunk, rows: NDArray[Any], n_rows: int = k) -> Floats:
-        """Add up gaps, with factors, by rows."""
-        members = csc_array((factors * chunk.weights, rows, np.arange(len(rows) + 1)), shape=(n_rows, len(rows)))
-        return np.asarray(members @ gaps(chunk), np.float64)
+    def sums(values: NDArray[Any], factors: NDArray[Any], rows: NDArray[Any], n_rows: int = k) -> Floats:
+        """Add up values (c, any), with factors (c,), by rows (c,)."""
+        members = csc_array((factors, rows, np.arange(len(rows) + 1)), shape=(n_rows, len(rows)))
+        return np.asarray(members @ values, np.float64)
 
-    def skewness(chunk: Chunk) -> Floats:
-        g = gaps(chunk)
-        return sums(np.einsum("ij,ij->i", g, g), chunk, winners[chunk.rows])
+    def shape(chunk: Chunk) -> Floats:
+        gap = gaps(chunk)
+        far = np.sqrt(np.einsum("ij,ij->i", gap, gap))[:, None] * gap
+        return sums(np.hstack([far, gap**2]), chunk.weights, winners[chunk.rows])
 
-    directions = source.sum(skewness)  # a small distant group pulls it most
+    skewness, squares = np.hsplit(source.sum(shape), 2)  # a small distant group pulls the first most
+    even = np.linalg.norm(skewness, axis=1) <= 1e-6 * squares.sum(axis=1)
+    directions = np.where(even[:, None], np.eye(len(root))[squares.argmax(axis=1)], skewness)
     for _ in range(N_POWERS):
         v = _unit(directions).astype(source.dtype)
 
         def turned(chunk: Chunk, v: NDArray[Any] = v) -> Floats:
-            own = winners[chunk.rows]
-            return sums(np.einsum("ij,ij->i", gaps(chunk), v[own]), chunk, own)
+            own, gap = winners[chunk.rows], gaps(chunk)
+            return sums(gap, chunk.weights * np.einsum("ij,ij->i", gap, v[own]), own)
 
         directions = source.sum(turned)
     thresholds = np.zeros(k)
@@ -145,11 +148,9 @@ def _cuts(prototypes: Mean, source: ArraySource, winners: NDArray[np.int64]) -> 
         v, t = _unit(directions).astype(source.dtype), thresholds.astype(source.dtype)
 
         def halves(chunk: Chunk, v: NDArray[Any] = v, t: NDArray[Any] = t) -> Floats:
-            own = winners[chunk.rows]
-            above = np.einsum("ij,ij->i", gaps(chunk), v[own]) > t[own]
-            rows = 2 * own + above
-            masses = np.bincount(rows, chunk.weights, 2 * k)
-            return np.column_stack([sums(np.ones_like(chunk.weights), chunk, rows, 2 * k), masses])
+            own, gap = winners[chunk.rows], gaps(chunk)
+            rows = 2 * own + (np.einsum("ij,ij->i", gap, v[own]) > t[own])
+            return np.column_stack([sums(gap, chunk.weights, rows, 2 * k), np.bincount(rows, chunk.weights, 2 * k)])
 
         both = source.sum(halves).reshape(k, 2, -1)
         masses = both[:, :, -1:]
@@ -158,6 +159,8 @@ def _cuts(prototypes: Mean, source: ArraySource, winners: NDArray[np.int64]) -> 
         thresholds = 0.5 * ((means[:, 1] + means[:, 0]) * _unit(directions)).sum(axis=1)
     total = masses.sum(axis=(1, 2))
     gains = masses.prod(axis=(1, 2)) / np.where(total > 0, total, 1.0) * (directions**2).sum(axis=1)
+    lighter = masses[:, 0, 0] < masses[:, 1, 0] * (1.0 - 1e-9)
+    means[lighter] = means[lighter, ::-1]  # the heavier half keeps the index
     inverse = np.divide(1.0, root, where=root > 0, out=np.zeros_like(root))
     return gains, prototypes.positions[:, None] + means * inverse
 
@@ -167,6 +170,8 @@ def _trials(losses: Floats, gains: Floats, n_moves: int) -> Iterator[list[tuple[
 
     Those that promise most come first, and of equal ones those of lower index.
     """
+    scale = max(losses.max(), gains.max(), 1e-300)
+    losses, gains = np.round(losses / scale, 9), np.round(gains / scale, 9)  # so that rounding decides nothing
     idle, split = np.argsort(losses, kind="stable"), np.argsort(-gains, kind="stable")
     pairs = [(int(i), int(s)) for i, s in zip(idle, split) if gains[s] > losses[i]]
     apart = [pair for pair in pairs if pair[0] not in split[: len(pairs)]]
@@ -174,9 +179,7 @@ def _trials(losses: Floats, gains: Floats, n_moves: int) -> Iterator[list[tuple[
         if len(apart) >= n_moves:
             yield apart[:n_moves]
         n_moves //= 2
-    single = [
-        (int(i), int(s)) for s in split[:N_TRIALS] for i in idle[:N_TRIALS] if i != s and gains[s] > 0.25 * losses[i]
-    ]
+    single = [(int(i), int(s)) for s in split[:N_TRIALS] for i in idle[:N_TRIALS] if i != s]
     single.sort(key=lambda pair: losses[pair[0]] - gains[pair[1]])
     yield from ([pair] for pair in single[:N_TRIALS])
 

@@ -102,7 +102,8 @@ class Shapes:
         if measure == "logdet":  # Moeller & Hoffmann 2004, eq. 3
             return inverse, other, self.log_determinants
         if measure == "mahalanobis":
-            return inverse, np.zeros(k), np.log(self.variances).sum(axis=1)
+            logs = np.where(np.isfinite(self.variances), np.log(self.variances), 0.0)
+            return inverse, np.zeros(k), logs.sum(axis=1)
         if measure == "reconstruction":  # Moeller & Hoffmann 2004, eq. 13
             return np.zeros_like(inverse), np.ones(k), np.zeros(k)
         if measure == "euclidean":

@@ -9,8 +9,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_array
 
-__all__ = ["check_number", "check_option", "check_weights", "undone_on_error"]
+__all__ = [
+    "check_flags",
+    "check_number",
+    "check_option",
+    "check_part",
+    "check_running",
+    "check_weights",
+    "given_array",
+    "undone_on_error",
+]
 
 
 def check_number(
@@ -52,6 +62,71 @@ def check_option(name: str, value: Any, options: Sequence[str], also: str = "") 
     """
     if not (isinstance(value, str) and value in options):
         raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, options))}{also}.")
+
+
+def check_flags(estimator: Any, *names: str) -> None:
+    """Require True or False of some parameters.
+
+    Examples
+    --------
+    >>> from protolearn import GLVQ
+    >>> check_flags(GLVQ(warm_start="no"), "warm_start")
+    Traceback (most recent call last):
+    ...
+    ValueError: warm_start='no' must be True or False.
+    """
+    for name in names:
+        if not isinstance(getattr(estimator, name), bool | np.bool_):
+            raise ValueError(f"{name}={getattr(estimator, name)!r} must be True or False.")
+
+
+def check_running(estimator: Any) -> None:
+    """Require a number of threads, and a degree of verbosity, of an estimator that has such parameters.
+
+    Examples
+    --------
+    >>> from protolearn import TSNE
+    >>> check_running(TSNE(verbose=True))
+    >>> check_running(TSNE(n_jobs="x"))
+    Traceback (most recent call last):
+    ...
+    ValueError: n_jobs='x' must be an integer in (-inf, inf) or None.
+    """
+    if getattr(estimator, "n_jobs", None) is not None:
+        check_number("n_jobs", estimator.n_jobs, integer=True, also=" or None")
+    verbose = getattr(estimator, "verbose", False)
+    if not isinstance(verbose, bool | np.bool_):
+        check_number("verbose", verbose, low=0, also=", True or False")
+
+
+def check_part(name: str, value: Any, method: str = "fit") -> None:
+    """Require an object, not a class, that has a method.
+
+    Examples
+    --------
+    >>> check_part("estimator", "gas")
+    Traceback (most recent call last):
+    ...
+    TypeError: estimator='gas' is not an estimator with fit.
+    """
+    if isinstance(value, type) or not hasattr(value, method):
+        raise TypeError(f"{name}={value!r} is not an estimator with {method}.")
+
+
+def given_array(name: str, value: Any, **options: Any) -> NDArray[Any]:
+    """Return the array that a parameter holds, checked with the options of scikit-learn's ``check_array``.
+
+    Examples
+    --------
+    >>> given_array("init", [[1, 2], [3, "many"]])
+    Traceback (most recent call last):
+    ...
+    ValueError: init must be an array of numbers: could not convert string to float: 'many'
+    """
+    try:
+        return check_array(value, dtype=np.float64, input_name=name, **options)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {error}") from None
 
 
 def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -> NDArray[Any]:

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
-from protolearn.core.validation import check_number, check_option
+from protolearn.core.validation import check_flags, check_option, check_running
 from protolearn.dissimilarities._geometry import checked
 from protolearn.maps._base import refuse_large, refuse_overflow
 
@@ -104,9 +104,8 @@ class Embedding(View, BaseEstimator):
 
     def _check_reading(self) -> None:
         check_option("symmetrize", self.symmetrize, ("raise", "mean"))
-        check_number("verbose", int(self.verbose) if isinstance(self.verbose, bool) else self.verbose, low=0)
-        if not isinstance(self.squared, bool | np.bool_):
-            raise ValueError(f"squared={self.squared!r} must be True or False.")
+        check_flags(self, "squared")
+        check_running(self)
 
     def _read_samples(self, X: Any, n_jobs: int | None = None) -> Samples:
         """Return the samples, scaled by a power of two so that no square is too large or too small."""

@@ -13,7 +13,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.core.validation import check_number, check_option, check_part, check_running, undone_on_error
 from protolearn.embedding._base import View
 from protolearn.embedding._gluing import chart_groups, coordinated, glued, isometric
 from protolearn.embedding.charts import charts_of, fitted_model
@@ -258,6 +258,9 @@ class Charting(View, BaseEstimator):
         return tags
 
     def _check_parameters(self) -> None:
+        check_running(self)
+        if self.local_model is not None:
+            check_part("local_model", self.local_model)
         check_number("n_components", self.n_components, integer=True, low=1)
         check_number("n_charts", self.n_charts, integer=True, low=1)
         check_option("coordination", self.coordination, ("charting", "llc"))

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
-from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.core.validation import check_number, check_option, check_part, undone_on_error
 from protolearn.embedding._base import Embedding, View
 from protolearn.embedding._local_weights import locally_linear, reconstruction_weights
 from protolearn.embedding._neighbors import nearest_in_matrix
@@ -120,6 +120,10 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, BaseEstimator):
         """
         if isinstance(self.embedding, str):
             check_option("embedding", self.embedding, ("lle",), also=", or an estimator")
+        elif self.embedding is not None:
+            check_part("embedding", self.embedding, "fit_transform")
+        if self.classifier is not None:
+            check_part("classifier", self.classifier)
         with undone_on_error(self):
             validate_data(self, X, skip_check_array=True)
             classifier: Any = LGMLVQ(random_state=0) if self.classifier is None else clone(self.classifier)

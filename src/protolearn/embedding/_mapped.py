@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.core.validation import check_number, check_option, given_array, undone_on_error
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples
 from protolearn.embedding._placing import Placing
 from protolearn.embedding._start import classical_scaling, principal_components
@@ -289,7 +289,7 @@ class MappedEmbedding(Embedding):
         """Return the first positions of the samples to train on, if they were given."""
         if isinstance(self.init, str):
             return None
-        given: Floats = check_array(self.init, dtype=np.float64, input_name="init")
+        given: Floats = given_array("init", self.init)
         if given.shape != (n, self.n_components):
             raise ValueError(
                 f"init has the shape {given.shape}; expected (n_samples, n_components)={(n, self.n_components)}."

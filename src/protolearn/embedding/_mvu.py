@@ -14,10 +14,11 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components, shortest_path
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_array, check_random_state
+from sklearn.metrics import pairwise_distances_argmin_min
+from sklearn.utils import check_random_state
 
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.core.validation import check_number, check_option, given_array, undone_on_error
 from protolearn.embedding._base import Embedding, Samples
 from protolearn.embedding._neighbors import nearest_in_matrix, nearest_vectors
 from protolearn.embedding._start import _with_signs, classical_scaling
@@ -52,7 +53,8 @@ class MVU(Embedding):
         Dimensions of the view.
     n_neighbors : int, default=5
         Neighbours that each sample is joined to. With few the sheet is a loose net, which is stretched; with too many
-        rods join layers that only lie close to each other.
+        rods join layers that only lie close to each other. If the graph falls apart, the shortest rods between its
+        components are added, with a warning.
     connectivity : sparse or dense array of shape (n_samples, n_samples), optional
         A graph of neighbours of your own, which replaces ``n_neighbors``: all pairs that are not zero, in one direction
         or both, are joined. Their lengths are still taken from ``X``.
@@ -236,7 +238,7 @@ class MVU(Embedding):
         """Return the pairs of neighbours among different samples, each pair once."""
         n = len(different)
         if self.connectivity is not None:
-            given = check_array(self.connectivity, accept_sparse="csr", dtype=np.float64, input_name="connectivity")
+            given = given_array("connectivity", self.connectivity, accept_sparse="csr")
             if given.shape != (len(places), len(places)):
                 raise ValueError(
                     f"connectivity has the shape {given.shape}; expected (n_samples, n_samples)={(len(places),) * 2}."
@@ -251,22 +253,29 @@ class MVU(Embedding):
             )
             first, second = np.repeat(np.arange(n), k), near.indices.ravel()  # type: ignore[union-attr]
         graph = sparse.coo_array((np.ones(len(first)), (first, second)), shape=(n, n)).tocsr()
-        self._check_connected(graph)
-        return sparse.triu(graph + graph.T, 1).nonzero()
+        return sparse.triu(self._connected(graph + graph.T, different), 1).nonzero()
 
-    def _check_connected(self, graph: sparse.csr_array) -> None:
+    def _connected(self, graph: sparse.csr_array, different: Samples) -> sparse.csr_array:
+        """Join the components of a symmetric graph; one that the user gave must not have several."""
         n_parts, parts = connected_components(graph, directed=False)
-        if n_parts > 1:
-            sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5]))
-            cause, cure = (
-                (f"With n_neighbors={self.n_neighbors} the graph of neighbours", "Raise n_neighbors, join them by")
-                if self.connectivity is None
-                else ("The graph", "Join them in")
-            )
-            raise ValueError(
-                f"{cause} falls into {n_parts} components, of {sizes}{', ...' if n_parts > 5 else ''} different "
-                f"samples, which could be pulled apart for ever. {cure} connectivity, or unfold them one by one."
-            )
+        if n_parts == 1:
+            return graph
+        sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5])) + (", ..." if n_parts > 5 else "")
+        falls = f"falls into {n_parts} components, of {sizes} different samples, which could be pulled apart for ever"
+        if self.connectivity is not None:
+            raise ValueError(f"The graph {falls}. Join them in connectivity, or unfold them one by one.")
+        warnings.warn(
+            f"With n_neighbors={self.n_neighbors} the graph of neighbours {falls}. Each was joined to the sample "
+            "nearest to it, so how they lie to each other means little. Raise n_neighbors, or unfold them one by one.",
+            UserWarning,
+            stacklevel=6,
+        )
+        while n_parts > 1:  # Boruvka's tree of shortest links
+            first, second = np.transpose([_shortest_link(different, parts == part) for part in range(n_parts)])
+            links = sparse.coo_array((np.ones(n_parts), (first, second)), shape=graph.shape).tocsr()
+            graph = graph + links + links.T
+            n_parts, parts = connected_components(graph, directed=False)
+        return graph
 
     def _rods(self, different: Samples, joined: tuple[Indices, Indices]) -> tuple[Rods, float]:
         """Return rods between these pairs, and the unit of their lengths."""
@@ -499,6 +508,18 @@ def _lower_triangle(n: int) -> tuple[Indices, Indices]:
     """Return rows and columns of the entries of a symmetric matrix, column by column."""
     columns, rows = np.triu_indices(n)
     return rows, columns
+
+
+def _shortest_link(samples: Samples, inside: NDArray[np.bool_]) -> tuple[int, int]:
+    """Return the nearest two samples of which one is inside a group and one is not."""
+    own, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+    if samples.vectors is None:
+        squares = samples.all_squares()[np.ix_(own, others)]
+        near, best = squares.argmin(axis=1), squares.min(axis=1)
+    else:
+        near, best = pairwise_distances_argmin_min(samples.vectors[own], samples.vectors[others])
+    nearest = best.argmin()
+    return own[nearest], others[near[nearest]]
 
 
 def _different(samples: Samples) -> tuple[Samples, Indices]:

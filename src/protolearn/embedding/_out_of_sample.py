@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from protolearn.core.validation import undone_on_error
+from protolearn.core.validation import check_part, check_running, undone_on_error
 from protolearn.dissimilarities._geometry import checked
 from protolearn.embedding import costs
 from protolearn.embedding._base import LEAST_SAMPLES, Samples, View, power_of_two, vector_samples
@@ -94,8 +94,8 @@ class OutOfSample(View, MetaEstimatorMixin, BaseEstimator):
             The fitted view.
         """
         with undone_on_error(self):
-            if not hasattr(self.embedding, "fit_transform") or isinstance(self.embedding, type):
-                raise TypeError(f"embedding={self.embedding!r} is not an estimator with fit_transform.")
+            check_part("embedding", self.embedding, "fit_transform")
+            check_running(self)
             given = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
             cost = None if isinstance(self.cost, str) and self.cost == "auto" else get_cost(self.cost)
             if cost is None:

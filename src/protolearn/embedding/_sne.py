@@ -9,12 +9,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
 from protolearn.core.documentation import extends, filled
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.core.validation import check_flags, check_number, check_option, given_array, undone_on_error
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples, check_square, power_of_two
 from protolearn.embedding._descent import Descent
 from protolearn.embedding._exact import Exact
@@ -197,8 +197,7 @@ class NeighborEmbedding(Embedding):
         check_number("early_exaggeration_iter", self.early_exaggeration_iter, integer=True, low=0)
         check_number("max_iter", self.max_iter, integer=True, low=1)
         self._check_reading()
-        if not isinstance(self.symmetric, bool | np.bool_):
-            raise ValueError(f"symmetric={self.symmetric!r} must be True or False.")
+        check_flags(self, "symmetric")
         if self.learning_rate != "auto":
             check_number("learning_rate", self.learning_rate, low=0, open_low=True, also=" or 'auto'")
         if self.n_neighbors is not None:
@@ -266,7 +265,7 @@ class NeighborEmbedding(Embedding):
         if self.init is None:
             raise ValueError("init=None must be 'auto', 'pca', 'spectral', 'random', or an array.")
         if not isinstance(self.init, str):
-            given = check_array(self.init, dtype=np.float64, input_name="init", copy=True)
+            given = given_array("init", self.init, copy=True)
             if given.shape != (n, d):
                 raise ValueError(f"init has the shape {given.shape}; expected (n_samples, n_components)={(n, d)}.")
             if (given == given[0]).all():

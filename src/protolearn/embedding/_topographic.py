@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from protolearn.core.schedules import geometric
-from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.core.validation import check_number, check_option, given_array, undone_on_error
 from protolearn.embedding._base import Embedding
 from protolearn.embedding.structures import SHAPES, triangular_mesh, uniform
 
@@ -128,7 +128,7 @@ class TopographicEmbedding(Embedding):
             return self._named_structure(n_samples, rng), 1.0
         if self.structure is None:
             raise ValueError("structure=None, but this model needs sampling vectors; give a name or an array.")
-        vectors = check_array(self.structure, dtype=np.float64, order="C", input_name="structure")
+        vectors = given_array("structure", self.structure, order="C")
         if vectors.shape[1] != self.n_components:
             raise ValueError(f"structure has {vectors.shape[1]} columns; expected n_components={self.n_components}.")
         distinct = np.unique(vectors, axis=0)
@@ -155,7 +155,7 @@ class TopographicEmbedding(Embedding):
         if isinstance(self.init, str):
             check_option("init", self.init, ("random",), also=" or an array")
             return rng.normal(scale=START_SPREAD, size=(n_samples, self.n_components))
-        images = check_array(self.init, dtype=np.float64, order="C", input_name="init")
+        images = given_array("init", self.init, order="C")
         if images.shape != (n_samples, self.n_components):
             raise ValueError(
                 f"init has shape {images.shape}; expected (n_samples, n_components)={(n_samples, self.n_components)}."

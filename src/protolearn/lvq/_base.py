@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.reject import relative_similarity, with_rejects
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_option
+from protolearn.core.validation import check_option, given_array
 from protolearn.lvq.cost import relative_distance
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions, smallest_change
 from protolearn.lvq.relevance import Metric, Relevance, Theta
@@ -394,7 +394,7 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
 
     def _given_prototypes(self, init: ArrayLike) -> Floats:
         """Return prototypes that the user gave, ordered by class."""
-        given = np.array(init, dtype=np.float64)
+        given = given_array("init", init, ensure_2d=False, allow_nd=True, ensure_all_finite=False, copy=True)
         shape = (len(self._codes), self.n_features_in_)
         if given.shape != shape or not np.isfinite(given).all():
             raise ValueError(

@@ -13,7 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.documentation import extends
-from protolearn.core.validation import check_option
+from protolearn.core.validation import check_flags, check_option
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq.filters import kernels_of
@@ -62,7 +62,8 @@ class CIALVQ(GLVQ):
         Prototypes are then power spectra, not patches.
     patch_shape : tuple of int, optional
         Height, width and number of channels of patches that come as rows of a table; -1 for one of them means what is
-        left. Not needed for arrays of shape (n_samples, height, width, channels).
+        left. Not needed for arrays of shape (n_samples, height, width, channels), the only ones that are taken without
+        it: no table tells how its columns lie in a picture.
     %(init)s
     %(training)s
     %(reject)s
@@ -150,8 +151,9 @@ class CIALVQ(GLVQ):
         self.patch_shape = patch_shape
 
     def __sklearn_tags__(self) -> Any:
-        """Tell scikit-learn that powers are blind to signs, which tables of numbers may need."""
+        """Say that tables need a ``patch_shape``, and that powers are blind to signs, which tables may need."""
         tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = self.patch_shape is not None
         tags.classifier_tags.poor_score = self.distance == "magnitude"
         return tags
 
@@ -254,8 +256,7 @@ class CIALVQ(GLVQ):
         check_option("structure", self.structure, tuple(STRUCTURES))
         check_option("localization", self.localization, LOCALIZATIONS)
         check_option("distance", self.distance, ("magnitude", "position"))
-        if not isinstance(self.learn_filters, (bool, np.bool_)):
-            raise ValueError(f"learn_filters={self.learn_filters!r} must be True or False.")
+        check_flags(self, "learn_filters")
         if self.learn_filters and self.distance != "magnitude":
             raise ValueError("learn_filters=True compares powers; it needs distance='magnitude'.")
 

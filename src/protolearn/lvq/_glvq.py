@@ -13,7 +13,14 @@ from sklearn.utils import check_random_state, compute_sample_weight
 from protolearn.core.documentation import extends
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option, check_weights, undone_on_error
+from protolearn.core.validation import (
+    check_flags,
+    check_number,
+    check_option,
+    check_running,
+    check_weights,
+    undone_on_error,
+)
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
 from protolearn.lvq.cost import SQUASHING
@@ -264,8 +271,10 @@ class GLVQ(LVQClassifier):
             check_option("metric", self.metric, ("euclidean",), also=" or a Metric")
         elif self._partial() and not self.metric.allows_missing:
             raise ValueError(f"{type(self.metric).__name__} cannot leave out missing values; fill them in.")
-        if isinstance(self.early_stopping, str):
+        if not isinstance(self.early_stopping, bool | np.bool_):
             check_option("early_stopping", self.early_stopping, ("train",), also=", True or False")
+        check_flags(self, "warm_start")
+        check_running(self)
         if isinstance(self.init, str):
             check_option("init", self.init, ("neural_gas", "mean"), also=" or an array")
         if not isinstance(self.solver, Solver):

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from protolearn.core.documentation import extends
-from protolearn.core.validation import check_number, check_option
+from protolearn.core.validation import check_flags, check_number, check_option, given_array
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq.relevance import Matrix, Metric, Product, Theta, canonical
@@ -74,6 +74,7 @@ class _MatrixLVQ(GLVQ):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_flags(self, "symmetric")
         if isinstance(self.metric_init, str):
             check_option("metric_init", self.metric_init, METRIC_INITS, also=" or an array")
 
@@ -89,7 +90,7 @@ class _MatrixLVQ(GLVQ):
 
     def _given_matrices(self) -> Floats:
         """Return the matrices that the user gave."""
-        given = np.asarray(self.metric_init, dtype=np.float64)
+        given = given_array("metric_init", self.metric_init, ensure_2d=False, allow_nd=True, ensure_all_finite=False)
         shape = (self._rank(), self.n_features_in_)
         several = (Matrix(localization=self.localization).n_matrices(self._codes), *shape)
         if given.shape not in (shape, several) or not np.isfinite(given).all() or not given.any():

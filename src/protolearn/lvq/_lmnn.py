@@ -14,10 +14,10 @@ from scipy.linalg import eigh
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import check_array, check_random_state
+from sklearn.utils import check_random_state
 
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option
+from protolearn.core.validation import check_number, check_option, check_running, given_array
 from protolearn.lvq._lfda import LinearMetric
 from protolearn.lvq.relevance import canonical
 from protolearn.lvq.start import discriminative_directions
@@ -191,6 +191,7 @@ class LMNN(LinearMetric):
             check_option("init", self.init, ("pca", "lda", "identity", "random"), also=", or an array")
         check_number("max_iter", self.max_iter, integer=True, low=1)
         check_number("tol", self.tol, low=0)
+        check_running(self)
 
     def _check_class_sizes(self, codes: Codes, classes: NDArray[Any]) -> None:
         sizes = np.bincount(codes)
@@ -206,7 +207,7 @@ class LMNN(LinearMetric):
         """Return the first matrix; a rule gives one of full rank to the convex method."""
         N = cost.X.shape[1]
         if not isinstance(self.init, str):
-            given = check_array(self.init, dtype=np.float64, input_name="init")
+            given = given_array("init", self.init)
             if given.shape != (self.n_components or len(given), N):
                 rows = self.n_components or "any number of"
                 raise ValueError(f"init has shape {given.shape}; expected {rows} rows and n_features={N} columns.")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
 from protolearn.core.reject import check_reject
-from protolearn.core.validation import check_number, check_option, undone_on_error
+from protolearn.core.validation import check_flags, check_number, check_option, check_running, undone_on_error
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
 from protolearn.lvq.relevance import Diagonal, Identity
@@ -99,6 +99,7 @@ class _HeuristicLVQ(LVQClassifier):
     def _check_parameters(self) -> None:
         check_number("learning_rate", self.learning_rate, low=0, high=1, open_low=True)
         check_number("max_iter", self.max_iter, integer=True, low=1)
+        check_running(self)
         if isinstance(self.init, str):
             check_option("init", self.init, ("neural_gas", "mean"), also=" or an array")
 
@@ -196,6 +197,7 @@ class LVQ1(_HeuristicLVQ):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
+        check_flags(self, "adaptive_rates")
         check_number("relevance_learning_rate", self.relevance_learning_rate, low=0)
 
     def _begin(self, W: Floats) -> None:

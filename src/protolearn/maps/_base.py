@@ -18,7 +18,7 @@ from scipy.spatial.distance import cdist
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from protolearn.core import initialisation
 from protolearn.core.cooperation import Cooperation
@@ -28,7 +28,7 @@ from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.schedules import Schedule, as_schedule
 from protolearn.core.sources import ArraySource, Labels, cut_patches
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option, check_weights
+from protolearn.core.validation import check_number, check_option, check_running, check_weights, given_array
 from protolearn.maps._state import Model, Samples, hebbian_graph
 from protolearn.metrics import quantization_error
 
@@ -242,9 +242,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             check_number("patch_size", self.patch_size, integer=True, low=1)
         check_number("patch_runs", self.patch_runs, integer=True, low=1)
         check_number("decay", self.decay, low=0, high=1, open_low=True)
-        check_number("verbose", self.verbose, low=0)
-        if self.n_jobs is not None:
-            check_number("n_jobs", self.n_jobs, integer=True)
+        check_running(self)
         if isinstance(self.init, str) or self.init is None or callable(self.init):
             check_option("init", self.init, self._inits, also=" or an array of shape (n_prototypes, n_features)")
 
@@ -345,8 +343,12 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             if best.interrupted:
                 break
             other = self._learn(patch, model, rng, n_threads, decay)
-            best = min(best, other, key=lambda candidate: candidate.final)
+            best = min(best, other, key=self._final_cost)
         return best
+
+    def _final_cost(self, model: Any) -> float:
+        """Return the cost by which one of several starts is chosen."""
+        return model.costs[-1] if model.settled is None else model.settled
 
     def _learn(
         self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
@@ -371,7 +373,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         epochs = self._epochs(prototypes, cooperation, source, self._ranges(cooperation, resumed), rng)
         costs: list[float] = []
         ranges: list[float] = []
-        final: float | None = None
+        settled: float | None = None
         interrupted = False
         try:
             for step in epochs:
@@ -379,11 +381,11 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 costs.append(scale * step.cost)
                 ranges.append(step.range_)
                 self._report(costs, ranges)
-            prototypes, final = self._finished(prototypes, source, ranges[-1], rng)
+            prototypes, settled = self._finished(prototypes, source, ranges[-1], rng)
         except KeyboardInterrupt:
             interrupted = True
         history = {"costs": costs, "ranges": ranges, "interrupted": interrupted, "magnification": magnification}
-        history["final"] = costs[-1] if final is None else scale * final
+        history["settled"] = None if settled is None else scale * settled
         earlier = None if resumed else model
         return self._placed(prototypes, source, cooperation, patch, n_new, earlier, n_threads, scale, history)
 
@@ -520,7 +522,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         elif isinstance(self.init, str):
             return self._draw(source, cooperation, rng)
         else:
-            given = check_array(self.init, dtype=np.float64)
+            given = given_array("init", self.init)
             shape = (self._size(cooperation), d)
             if given.shape != shape:
                 raise ValueError(f"init has shape {given.shape}; expected {shape}: one row for each prototype.")

@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
-from protolearn.core.validation import check_option, check_weights
+from protolearn.core.validation import check_flags, check_option, check_part, check_weights
 from protolearn.maps._neural_gas import NeuralGas
 
 __all__ = ["PrototypeClassifier"]
@@ -120,6 +120,9 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             The fitted classifier.
         """
         check_option("labelling", self.labelling, ("fuzzy", "majority"))
+        check_flags(self, "per_class")
+        if self.estimator is not None:
+            check_part("estimator", self.estimator)
         samples, targets = self._check_training(X, y)
         check_classification_targets(targets)
         weights = check_weights(sample_weight, len(samples), np.float64)
@@ -153,7 +156,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         """Take what the map takes: samples, objects, or a matrix of pairs."""
         tags = super().__sklearn_tags__()
-        if self.estimator is not None:
+        if hasattr(self.estimator, "fit"):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 

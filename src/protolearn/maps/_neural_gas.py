@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 
 from protolearn.core.cooperation import Cooperation, Ranks
+from protolearn.core.prototypes import Mean
 from protolearn.core.relocation import relocate
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
@@ -55,9 +56,9 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values: one for each
         epoch, 256 if online.
     settle : bool, default=True
-        After the last epoch of the batch algorithm, if only winners learn by then, move prototypes that are hardly needed
-        to where one more lowers the cost of k-means most, as long as that helps. Annealing alone passes over small groups
-        far from all others.
+        After the last epoch of the batch algorithm, if only winners learn by then, move prototypes that are hardly
+        needed to where one more lowers the cost of k-means most, as long as that helps. Annealing alone passes over
+        small groups far from all others.
     label_weight : float, default=0.0
         Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and features
         count alike, each in units of its total variance.
@@ -132,8 +133,6 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     [39, 50, 61]
     """
 
-    settle = False  # other kinds of prototypes do not
-
     def __init__(
         self,
         n_prototypes: int = 8,
@@ -203,6 +202,6 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     def _finished(
         self, prototypes: Any, source: Any, range_: float, rng: np.random.RandomState
     ) -> tuple[Any, float | None]:
-        if not self.settle or self.algorithm != "batch" or range_ > WINNERS_ONLY:
+        if not (isinstance(prototypes, Mean) and self.settle and self.algorithm == "batch" and range_ <= WINNERS_ONLY):
             return super()._finished(prototypes, source, range_, rng)
         return relocate(prototypes, source, rng)

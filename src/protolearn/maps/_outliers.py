@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, OutlierMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
-from protolearn.core.validation import check_number, check_weights
+from protolearn.core.validation import check_number, check_part, check_weights
 from protolearn.maps._matrix import MatrixNeuralGas
 
 __all__ = ["OutlierDetector"]
@@ -78,6 +78,8 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
             The fitted detector.
         """
         check_number("contamination", self.contamination, low=0, high=0.5, open_low=True)
+        if self.estimator is not None:
+            check_part("estimator", self.estimator)
         samples = self._checked(X, reset=True)
         weights = check_weights(sample_weight, len(samples), np.float64)
         if self.estimator is None:
@@ -146,7 +148,7 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         """Take what the map takes: samples, objects, or a matrix of pairs."""
         tags = super().__sklearn_tags__()
-        if self.estimator is not None:
+        if hasattr(self.estimator, "fit"):
             tags.input_tags = get_tags(self.estimator).input_tags
         return tags
 

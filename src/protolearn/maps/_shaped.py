@@ -41,20 +41,42 @@ class ShapedMap(PrototypeMap):
 
     # What a fitted shape is good for
 
-    def distances(self, X: ArrayLike) -> NDArray[Any]:
+    def distances(self, X: ArrayLike, measure: str | None = None) -> NDArray[Any]:
         """Return the distance of each sample to each prototype, in the prototype's own metric.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
+        measure : {"normal", "pair"}, optional
+            The distance of the map by default. ``"normal"`` is minus the logarithm of the normal distribution with the
+            prototype's shape, also known as normalised Mahalanobis distance [1]_. ``"pair"`` are two numbers: the same
+            along the ``components_`` alone, and the squared distance from the space that these span.
 
         Returns
         -------
-        distances : ndarray of shape (n_samples, n_prototypes)
+        distances : ndarray of shape (n_samples, n_prototypes), or (n_samples, n_prototypes, 2) for ``"pair"``
             Squared distances; with a logarithmic volume in them they may be negative.
+
+        References
+        ----------
+        .. [1] Sung, Poggio (1998). Example-based learning for view-based human face detection. IEEE Transactions on
+           Pattern Analysis and Machine Intelligence.
         """
-        return self._distances(self._check_new(X))
+        X = self._check_new(X)
+        if measure is None:
+            return self._distances(X)
+        check_option("measure", measure, ("normal", "pair"), also=" or None")
+        shapes = self._model.shapes
+        assert shapes is not None
+        counted = shapes.n_dimensions if measure == "normal" else np.isfinite(shapes.variances).sum(axis=1)
+        constant = counted * np.log(2.0 * np.pi)  # Moeller & Hoffmann 2004, eq. 14
+        kind = "logdet" if measure == "normal" else "mahalanobis"
+        normal = self._per_sample(X, lambda distances: (0.5 * (distances + constant)).astype(X.dtype), kind)
+        if measure == "normal":
+            return normal
+        residual = self._per_sample(X, lambda squares: np.maximum(squares, 0.0).astype(X.dtype), "reconstruction")
+        return np.stack([normal, residual], axis=2)
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Code each sample by its prototype and its coordinates there.

@@ -36,9 +36,10 @@ class SOM(PrototypeMap):
         ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n distinct samples, with sides in proportion to
         the two largest standard deviations. An int is a chain. See :mod:`protolearn.core.lattices` for hexagonal,
         toroidal, hyperbolic and user-given lattices.
-    winner : {"heskes", "nearest"}, default="heskes"
+    winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
         ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
-        nearest prototype.
+        nearest prototype; ``"heskes-printed"`` leaves the weights of a node as they are instead of making them add up
+        to one (Hasenfuss 2009, eq. 2.5), so that nodes at the border win most samples while the range is wide.
     kernel : {"gaussian", "exponential"}, default="gaussian"
         Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
     algorithm : {"batch", "online"}, default="batch"
@@ -177,7 +178,7 @@ class SOM(PrototypeMap):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_option("winner", self.winner, ("heskes", "nearest"))
+        check_option("winner", self.winner, ("heskes", "nearest", "heskes-printed"))
         check_option("kernel", self.kernel, ("gaussian", "exponential"))
         if isinstance(self.lattice, str):
             check_option("lattice", self.lattice, ("auto",), also=", a tuple (rows, columns) or a Lattice such as "

@@ -80,7 +80,7 @@ class Model:
     log_weights: Any = None
     n_steps: int = 0
     unit: float = 1.0
-    final: float = np.inf  # the cost by which starts are compared
+    settled: float | None = None  # cost after what followed the last epoch
 
     def __len__(self) -> int:
         return len(self.positions)

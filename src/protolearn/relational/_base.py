@@ -22,7 +22,7 @@ from protolearn.core.loop import Step, anneal
 from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Related
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_option, check_weights
+from protolearn.core.validation import check_flags, check_option, check_weights
 from protolearn.dissimilarities._geometry import checked
 from protolearn.dissimilarities._source import Dissimilarities
 from protolearn.maps._base import PrototypeMap, as_shares, refuse_large
@@ -359,7 +359,7 @@ class DissimilarityMap(PrototypeMap):
         return np.exp(logs - logs.max()), float(exponent)  # Hasenfuss 2009, eq. 4.16
 
     def _suggested(self, source: Pairs) -> Lattice:
-        return suggest_lattice(source.n_samples, principal_plane(source)[0])
+        return suggest_lattice(source.n_different, principal_plane(source)[0])
 
     def _drawn(self, source: Pairs, k: int, rng: np.random.RandomState) -> Indices:
         """Return first objects by the rule that ``init`` names."""
@@ -384,6 +384,10 @@ class DissimilarityMap(PrototypeMap):
         weights = patch.weights[present]
         labels = None if patch.labels is None else patch.labels[present]
         nearest, second = _two_nearest(prototypes.squares)
+        final_cost = np.inf
+        if history["ranges"]:
+            sums: Any = cooperation.gather(prototypes, source, history["ranges"][-1])  # type: ignore[arg-type]
+            final_cost = scale * prototypes.final_cost(sums)
         if earlier is not None:
             before = earlier.kept
             prototypes = prototypes.take(_same_places(before, nearest[-len(before.owners) :], k))
@@ -410,6 +414,7 @@ class DissimilarityMap(PrototypeMap):
             between=prototypes.between,
             examples=taught.numbers[_nearest_objects(prototypes.squares)],
             dual_cost=scale * dual_cost(source, nearest, k),
+            final_cost=final_cost,
             shift=0.0 if isinstance(source.matrix, Landmarks) else source.spread,
             diagonal=_constant(source.diagonal),
             **history,
@@ -429,6 +434,9 @@ class DissimilarityMap(PrototypeMap):
     @abstractmethod
     def _stand_ins(self, prototypes: Any, nearest: Indices) -> tuple[Indices, Indices, Floats]:
         """Return objects that can stand for all of the patch, their prototypes, and coefficients (k, s) on them."""
+
+    def _final_cost(self, model: Any) -> float:
+        return model.final_cost
 
     # New objects
 
@@ -535,14 +543,26 @@ def epochs_until_still(
 
 
 def best_so_far(steps: Iterator[Step]) -> Iterator[Step]:
-    """Yield all steps, each with the prototypes of the lowest cost of winners up to there."""
+    """Yield all steps, each with the prototypes of the lowest dual cost up to there, the last of those if several."""
     best, lowest = None, np.inf
     for step in steps:
-        prototypes: Any = step.prototypes
-        cost = float(prototypes.pairs.weights @ prototypes.distances.min(axis=1))
-        if cost < lowest:
-            best, lowest = prototypes, cost
-        yield step.moved(best)  # type: ignore[arg-type]
+        cost = cost_of_fields(step.prototypes)  # type: ignore[arg-type]
+        if best is None or cost <= lowest + 1e-12 * abs(lowest):  # equal fields, whatever rounding says
+            best, lowest = step.prototypes, min(cost, lowest)
+        yield step.moved(best)
+
+
+def cost_of_fields(prototypes: Related) -> float:
+    """Return the dual cost of the prototypes' receptive fields, with the share of the labels."""
+    pairs, k = prototypes.pairs, len(prototypes)
+    winners, share = prototypes.distances.argmin(axis=1), pairs.label_weight
+    cost = dual_cost(pairs, winners, k)
+    if share == 0:
+        return cost
+    members = csr_array((pairs.weights, winners, np.arange(len(winners) + 1)), shape=(len(winners), k))
+    means = (members.T @ pairs.labels) / np.maximum(members.sum(axis=0), 1e-300)[:, None]
+    scatter = np.square(pairs.labels - means[winners]).sum(axis=1)
+    return (1.0 - share) * cost + share * 0.5 * float(pairs.weights @ scatter)
 
 
 def _refuse_texts(X: Any, metric: str) -> None:
@@ -560,13 +580,6 @@ def _numbers(X: Any, metric: str) -> NDArray[Any]:
     return check_array(X, dtype=[np.float64, np.float32])
 
 
-def check_flags(estimator: Any, *names: str) -> None:
-    """Require True or False."""
-    for name in names:
-        if not isinstance(getattr(estimator, name), bool | np.bool_):
-            raise ValueError(f"{name}={getattr(estimator, name)!r} must be True or False.")
-
-
 def check_kernel(K: NDArray[Any], symmetrize: str) -> NDArray[Any]:
     """Require a symmetric matrix of finite numbers, with a diagonal that a kernel can have."""
     K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
@@ -581,11 +594,6 @@ def check_kernel(K: NDArray[Any], symmetrize: str) -> NDArray[Any]:
     if symmetrize == "mean":
         return 0.5 * (K + K.T)
     raise ValueError("The kernel matrix is not symmetric. Pass symmetrize='mean', or give (K + K.T) / 2.")
-
-
-def squares_of_kernel(K: NDArray[Any]) -> NDArray[Any]:
-    """Return squared distances of a kernel."""
-    return K.diagonal()[:, None] + K.diagonal() - 2.0 * K
 
 
 def dual_cost(source: Pairs, winners: Indices, n_prototypes: int) -> float:

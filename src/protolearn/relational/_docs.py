@@ -22,11 +22,11 @@ symmetrize : {"raise", "mean"}, default="raise"
 
 RELATIONAL = """
 spread : None, "implicit" or float, default=None
-    Number that is added to all squared dissimilarities between different objects, without a copy of them;
+    Number that is added to all squared dissimilarities of objects that differ, without a copy of them;
     ``"implicit"`` is the smallest one that makes them Euclidean, so that the cost never rises at a fixed range.
 keep_best : bool, default=False
-    Return the epoch with the lowest cost of winners rather than the last; useful where dissimilarities are far from
-    Euclidean.
+    Return the epoch with the lowest ``dual_cost_`` (labels counted by ``label_weight``) rather than the last; useful
+    where dissimilarities are far from Euclidean.
 sparsity : int, optional
     Number of largest coefficients that are kept for each prototype, all by default.
 n_landmarks : int, optional
@@ -53,6 +53,8 @@ magnification : float or "optimal", default=0.0
 """
 
 GAS = """
+n_init : int, default=1
+    Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
 max_iter : int, default=100
     Number of epochs over which the range falls.
 range_start : float or "auto", default="auto"
@@ -65,6 +67,9 @@ schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
 """
 
 SOM = """
+n_init : int, default=1
+    Number of starts, unless ``init`` is an array; the result with the lowest cost is kept. The plane of classical
+    scaling is always the same start.
 max_iter : int, default=100
     Number of epochs over which the range falls.
 range_start : float or "auto", default="auto"
@@ -77,9 +82,9 @@ schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
 """
 
 WINNER = """
-winner : {"heskes", "nearest"}, default="heskes"
+winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
     ``"heskes"`` takes the node whose neighbourhood is nearest on average, so that training descends a cost;
-    ``"nearest"`` takes the nearest prototype.
+    ``"nearest"`` takes the nearest prototype; for ``"heskes-printed"`` see `SOM`.
 kernel : {"gaussian", "exponential"}, default="gaussian"
     Neighbourhood function, :math:`e^{-g^2/2\\lambda^2}` or :math:`e^{-g/\\lambda}`, of the distance g on the lattice.
 """

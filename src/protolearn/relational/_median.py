@@ -13,13 +13,13 @@ from protolearn.core.cooperation import Cooperation
 from protolearn.core.documentation import extends
 from protolearn.core.loop import Step, anneal
 from protolearn.core.relational import Median, Relational
-from protolearn.core.validation import check_number, check_option
+from protolearn.core.validation import check_flags, check_number, check_option
 from protolearn.maps._kmeans import KMeans
 from protolearn.maps._matrix import ONLINE
 from protolearn.maps._neural_gas import NeuralGas
 from protolearn.maps._som import SOM
 from protolearn.maps._state import Samples
-from protolearn.relational._base import DissimilarityMap, Indices, check_flags, epochs_until_still
+from protolearn.relational._base import DissimilarityMap, Indices, epochs_until_still
 from protolearn.relational._docs import documented
 from protolearn.relational._objects import Objects
 from protolearn.relational._start import on_principal_plane
@@ -264,7 +264,7 @@ class MedianNeuralGas(MedianMap, NeuralGas):
     ['cattle', 'kitten']
     """
 
-    @extends(NeuralGas, *ONLINE)
+    @extends(NeuralGas, "settle", *ONLINE)
     def __init__(
         self,
         n_prototypes: int = 8,
@@ -278,6 +278,7 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         exemplar_labels: bool = False,
         swap: bool = True,
         init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
         **common: Any,
     ) -> None:
         super().__init__(n_prototypes, init=init, **common)
@@ -289,12 +290,13 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         self.noise = noise
         self.exemplar_labels = exemplar_labels
         self.swap = swap
+        self.n_init = n_init
 
-    def _finished(self, prototypes: Median) -> Median:
+    def _finished(self, prototypes: Median, source: Any, range_: float, rng: Any) -> tuple[Median, None]:
         if self._can_swap(prototypes):
             while prototypes.n_open != 0:
                 prototypes = prototypes.swapped()
-        return prototypes
+        return prototypes, None
 
 
 @documented
@@ -307,8 +309,8 @@ class MedianSOM(MedianMap, SOM):
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n objects. See :mod:`protolearn.core.lattices`
-        for hyperbolic and other lattices.
+        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects. See
+        :mod:`protolearn.core.lattices` for hyperbolic and other lattices.
     %(dissimilarities)s
     %(median)s
     %(winner)s
@@ -359,6 +361,7 @@ class MedianSOM(MedianMap, SOM):
         noise: float = 1e-4,
         exemplar_labels: bool = False,
         init: str | ArrayLike = "pca",
+        n_init: int = 1,
         **common: Any,
     ) -> None:
         super().__init__(lattice, init=init, **common)
@@ -369,3 +372,4 @@ class MedianSOM(MedianMap, SOM):
         self.collision = collision
         self.noise = noise
         self.exemplar_labels = exemplar_labels
+        self.n_init = n_init

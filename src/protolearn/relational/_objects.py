@@ -121,6 +121,7 @@ class RelatedModel(Model):
     between: Any = None
     examples: Any = None
     dual_cost: float = np.nan
+    final_cost: float = np.inf
     shift: float = 0.0
     diagonal: float | None = None
 

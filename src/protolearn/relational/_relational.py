@@ -7,14 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.validation import check_array
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.documentation import extends
 from protolearn.core.loop import Step
 from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Relational
-from protolearn.core.validation import check_number
+from protolearn.core.validation import check_flags, check_number, given_array
 from protolearn.dissimilarities._geometry import check_dissimilarities, spread_value
 from protolearn.maps._kmeans import KMeans
 from protolearn.maps._matrix import ONLINE
@@ -26,10 +25,8 @@ from protolearn.relational._base import (
     DissimilarityMap,
     Indices,
     best_so_far,
-    check_flags,
     epochs_until_still,
     offsets,
-    squares_of_kernel,
 )
 from protolearn.relational._docs import documented
 from protolearn.relational._objects import Objects
@@ -73,9 +70,8 @@ class RelationalMap(DissimilarityMap):
                 raise ValueError(
                     "spread='implicit' needs all dissimilarities in memory; give a number, or use patch_size."
                 )
-            pairs.spread = spread_value(
-                squares_of_kernel(pairs.matrix) if self._is_kernel else pairs.matrix, squared=True
-            )
+            _, different = np.unique(pairs.groups, return_index=True)
+            pairs.spread = spread_value(pairs.block(different), squared=True)
         elif self.spread is not None:
             pairs.spread = float(self.spread)
         return pairs
@@ -115,7 +111,7 @@ class RelationalMap(DissimilarityMap):
             coefficients = np.zeros((n, k))
             coefficients[self._drawn(source, k, rng), np.arange(k)] = 1.0
             return coefficients
-        given = check_array(self.init, dtype=np.float64)
+        given = given_array("init", self.init)
         objects: Any = patch.X
         if given.shape != (k, objects.n_seen):
             raise ValueError(
@@ -339,7 +335,7 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
     ['cattle', 'castle']
     """
 
-    @extends(NeuralGas, *ONLINE)
+    @extends(NeuralGas, "settle", *ONLINE)
     def __init__(
         self,
         n_prototypes: int = 8,
@@ -354,6 +350,7 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
         n_landmarks: int | None = None,
         init: str | ArrayLike = "k-means++",
         n_approximation: float = 10,
+        n_init: int = 1,
         **common: Any,
     ) -> None:
         super().__init__(n_prototypes, init=init, **common)
@@ -366,6 +363,7 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
         self.sparsity = sparsity
         self.n_landmarks = n_landmarks
         self.n_approximation = n_approximation
+        self.n_init = n_init
 
 
 @documented
@@ -382,8 +380,9 @@ class RelationalSOM(RelationalMap, SOM):
     Parameters
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
-        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n objects, with sides in proportion to the two
-        largest deviations of classical scaling. See :mod:`protolearn.core.lattices` for hyperbolic and other lattices.
+        ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects, with sides in proportion to
+        the two largest deviations of classical scaling. See :mod:`protolearn.core.lattices` for hyperbolic and other
+        lattices.
     %(dissimilarities)s
     %(relational)s
     %(winner)s
@@ -436,6 +435,7 @@ class RelationalSOM(RelationalMap, SOM):
         n_landmarks: int | None = None,
         init: str | ArrayLike = "pca",
         n_approximation: float = 10,
+        n_init: int = 1,
         **common: Any,
     ) -> None:
         super().__init__(lattice, init=init, **common)
@@ -448,3 +448,4 @@ class RelationalSOM(RelationalMap, SOM):
         self.sparsity = sparsity
         self.n_landmarks = n_landmarks
         self.n_approximation = n_approximation
+        self.n_init = n_init
