@@ -14,7 +14,7 @@ from sklearn.metrics.cluster import contingency_matrix
 from sklearn.model_selection import KFold, StratifiedKFold
 
 from experiments._lvq import COLOURS
-from experiments._protocol import RANGE_END, Array, load, repeat
+from experiments._protocol import RANGE_END, Array, AsPrinted, load, repeat
 from experiments._report import NO_NUMBER, REFERENCE, Row, holds, judge, row
 from protolearn import (
     MedianKMeans,
@@ -32,6 +32,7 @@ __all__ = [
     "SETTINGS",
     "Found",
     "Printed",
+    "PrintedRelationalSOM",
     "as_published",
     "by_default",
     "claim_rows",
@@ -47,6 +48,27 @@ __all__ = [
     "table_rows",
     "with_reading",
 ]
+
+
+class PrintedMedianKMeans(AsPrinted, MedianKMeans):
+    """Median k-means with the label distance of the document."""
+
+
+class PrintedMedianNeuralGas(AsPrinted, MedianNeuralGas):
+    """Median neural gas with the label distance of the document."""
+
+
+class PrintedRelationalKMeans(AsPrinted, RelationalKMeans):
+    """Relational k-means with the label distance of the document."""
+
+
+class PrintedRelationalNeuralGas(AsPrinted, RelationalNeuralGas):
+    """Relational neural gas with the label distance of the document."""
+
+
+class PrintedRelationalSOM(AsPrinted, RelationalSOM):
+    """Relational SOM with the label distance of the document."""
+
 
 COLUMNS = (
     "median k-means",
@@ -67,10 +89,10 @@ ANNEALING = "pairwise annealing"
 LEAST = 0.5  # points of accuracy that always count as the same
 READINGS = {"D as distances": False, "D as squares": True}
 KINDS = {
-    "median k-means": MedianKMeans,
-    "median NG": MedianNeuralGas,
-    "relational k-means": RelationalKMeans,
-    "relational NG": RelationalNeuralGas,
+    "median k-means": PrintedMedianKMeans,
+    "median NG": PrintedMedianNeuralGas,
+    "relational k-means": PrintedRelationalKMeans,
+    "relational NG": PrintedRelationalNeuralGas,
 }
 N_NEIGHBOURS = 10  # in the graph of spectral clustering
 MISSING = "The data files are not there: skipped. Set PROTOLEARN_DATA to the folder that holds them."
@@ -123,7 +145,9 @@ def as_published(name: str, n_prototypes: int, epochs: int, seed: int, **options
 def som_as_published(lattice: Any, start: float, epochs: int, seed: int, **options: Any) -> PrototypeClassifier:
     """Return a relational SOM of Hasenfuss 2009, sec. 4.6, as a classifier."""
     ranges = {"range_start": start, "range_end": RANGE_END, "kernel": "exponential", "init": "center"}
-    return PrototypeClassifier(RelationalSOM(lattice, max_iter=epochs, random_state=seed, n_jobs=1, **ranges | options))
+    return PrototypeClassifier(
+        PrintedRelationalSOM(lattice, max_iter=epochs, random_state=seed, n_jobs=1, **ranges | options)
+    )
 
 
 def by_default(name: str, n_prototypes: int, seed: int, **options: Any) -> PrototypeClassifier:

@@ -20,6 +20,7 @@ __all__ = [
     "ONLINE_SETTINGS",
     "PATCH_SETTINGS",
     "SOM_SETTINGS",
+    "AsPrinted",
     "batch_kmeans",
     "batch_som",
     "canvas",
@@ -49,6 +50,21 @@ PATCH_SETTINGS = {
 ONLINE_SETTINGS = {"online": "step size 0.5 -> 0.005, geometric; samples drawn with replacement"}
 
 Array = NDArray[Any]
+
+
+class AsPrinted:
+    """Labels count as in the document, whatever the scale of the samples (Hasenfuss 2009, eq. 3.14)."""
+
+    def _label_unit(self, labels: Any, variance: float) -> float:
+        return 1.0
+
+
+class PrintedNeuralGas(AsPrinted, NeuralGas):
+    """Neural gas with the label distance of the document."""
+
+
+class PrintedKMeans(AsPrinted, KMeans):
+    """k-means with the label distance of the document."""
 
 
 def data_path(name: str) -> Path:
@@ -85,8 +101,9 @@ def nearest_rectangle(n_prototypes: int) -> tuple[int, int]:
 
 def neural_gas(n_prototypes: int, epochs: int, seed: int, **options: Any) -> NeuralGas:
     """Neural gas as in the document: small values around the mean, range n/2 -> 0.01."""
-    settings = {"init": "center", "range_end": RANGE_END, "max_iter": epochs, "random_state": seed} | options
-    return NeuralGas(n_prototypes, **settings)
+    settings = {"init": "center", "range_end": RANGE_END, "max_iter": epochs, "settle": False, "random_state": seed}
+    settings |= options
+    return PrintedNeuralGas(n_prototypes, **settings)
 
 
 def small_values(X: Array, n_prototypes: int, seed: int) -> Array:
@@ -124,7 +141,7 @@ def toolbox_som(shape: tuple[int, int], epochs: int, seed: int) -> SOM:
 def batch_kmeans(n_prototypes: int, epochs: int, seed: int, **options: Any) -> KMeans:
     """K-means for a fixed number of epochs, started from random samples."""
     settings = {"init": "random", "max_iter": epochs, "tol": 0.0, "random_state": seed} | options
-    return KMeans(n_prototypes, **settings)
+    return PrintedKMeans(n_prototypes, **settings)
 
 
 def canvas(

@@ -32,7 +32,8 @@ TOLERANCE = 3.0
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
     "located after 1 epoch, range from 10": (
-        "the range is annealed within the one epoch, so some clusters are found; a wider first range finds fewer"
+        "range and step size fall over the single steps of the one epoch, from their first to their last values, which "
+        "is enough to find a quarter of the clusters; the schedule of the document is not given"
     ),
     "missed clusters after": (
         "fewer are missed than in the document after few epochs; its schedule of step size and range is not given"

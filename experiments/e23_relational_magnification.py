@@ -83,7 +83,7 @@ def share_of_differing_winners(c: float, epochs: int) -> float:
     X, _ = make_magnification_control(1, random_state=0)
     start = np.random.RandomState(0).dirichlet(np.ones(len(X)), N_PROTOTYPES)
     settings = {"range_start": N_PROTOTYPES / 2, "range_end": RANGE_END, "max_iter": epochs, "magnification": float(c)}
-    vectors = NeuralGas(N_PROTOTYPES, init=start @ X, **settings).fit(X)
+    vectors = NeuralGas(N_PROTOTYPES, init=start @ X, settle=False, **settings).fit(X)
     relational = RelationalNeuralGas(N_PROTOTYPES, init=start, **settings).fit(pairwise(X, metric="euclidean"))
     return float((vectors.labels_ != relational.labels_).mean())
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from experiments._folds import MISSING
+from experiments._folds import MISSING, PrintedRelationalSOM
 from experiments._protocol import RANGE_END, Array, canvas
 from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, report, row
 from experiments._texts import (
@@ -40,7 +40,6 @@ from experiments._texts import (
     same_by_chance,
     stemmer,
 )
-from protolearn import RelationalSOM
 from protolearn.core.lattices import Lattice, hyperbolic
 from protolearn.dissimilarities import ncd
 
@@ -122,7 +121,7 @@ def news_map(texts: list[str], y: Array, epochs: int, n_patches: int) -> Found:
     return measured(som(hyperbolic(7, 2), epochs, **options).fit(texts, y), y)
 
 
-def som(lattice: Lattice, epochs: int, **options: Any) -> RelationalSOM:
+def som(lattice: Lattice, epochs: int, **options: Any) -> PrintedRelationalSOM:
     settings = {
         "kernel": "exponential",
         "init": "center",
@@ -131,10 +130,10 @@ def som(lattice: Lattice, epochs: int, **options: Any) -> RelationalSOM:
         "max_iter": epochs,
         "random_state": 0,
     } | options
-    return RelationalSOM(lattice, **settings)
+    return PrintedRelationalSOM(lattice, **settings)
 
 
-def measured(model: RelationalSOM, y: Array) -> Found:
+def measured(model: PrintedRelationalSOM, y: Array) -> Found:
     """Return what the picture and the rows need."""
     names, codes = np.unique(y, return_inverse=True)
     lattice = model.lattice_

@@ -187,7 +187,7 @@ def test_neural_gas_with_many_prototypes():
     lattice=[rectangular(2, 3), chain(6, periodic=True), hyperbolic(7, 1)],
     range_=[0.02, 0.7, 4.0],
     kernel=["exponential", "gaussian"],
-    winner=["heskes", "nearest"],
+    winner=["heskes", "nearest", "heskes-printed"],
 )
 def test_som_update(lattice, kernel, winner, range_):
     X, W, u, source, prototypes = problem(1, k=lattice.n_nodes, chunk_size=7)
@@ -195,9 +195,8 @@ def test_som_update(lattice, kernel, winner, range_):
     D = cdist(W, X, "sqeuclidean")
     if winner == "heskes":
         log_h = log_h - np.log(np.exp(log_h).sum(axis=1, keepdims=True))
-        best = (np.exp(log_h) @ D).argmin(axis=0)
-    else:
-        best = D.argmin(axis=0)
+    mixed = np.exp(log_h) @ D  # Hasenfuss 2009, eq. 2.5
+    best = (D if winner == "nearest" else mixed).argmin(axis=0)
     expected = slow_means(X, u, log_h[best].T)
     found = prototypes.update(OnLattice(lattice, winner, kernel).gather(prototypes, source, range_)).positions
     assert_allclose(found + 4.0, expected, atol=1e-9)
@@ -255,13 +254,14 @@ def test_cost_from_sums_is_the_cost(seed, range_):
     assert_allclose(cost, explicit_cost(X, W, u, np.exp(-slow_ranks(X, W) / range_)), rtol=1e-9)
 
 
-@given(seeds, ranges, st.sampled_from(["ranks", "heskes", "winner"]))
+@given(seeds, ranges, st.sampled_from(["ranks", "heskes", "heskes-printed", "winner"]))
 @settings(max_examples=60, deadline=None)
 def test_cost_never_rises_at_a_fixed_range(seed, range_, name):
     _, _, _, source, prototypes = problem(seed)
     cooperation = {
         "ranks": Ranks(),
         "heskes": OnLattice(hexagonal(2, 3), "heskes", "gaussian" if seed % 2 else "exponential"),
+        "heskes-printed": OnLattice(hexagonal(2, 3), "heskes-printed", "gaussian" if seed % 2 else "exponential"),
         "winner": WinnerTakesAll(),
     }[name]
     costs = [step.cost for step in anneal(prototypes, cooperation, source, np.full(15, range_))]
@@ -354,7 +354,7 @@ def test_online_gas_follows_its_rule(seed):
     assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("winner", ["heskes", "nearest"])
+@pytest.mark.parametrize("winner", ["heskes", "nearest", "heskes-printed"])
 def test_online_som_follows_its_rule(winner):
     rng = np.random.default_rng(0)
     points, W = rng.normal(size=(40, 2)), rng.normal(size=(6, 2))
@@ -364,7 +364,8 @@ def test_online_som_follows_its_rule(winner):
 
     def log_weights(d, r):
         h = np.exp(-g / r)
-        best = (h / h.sum(axis=1, keepdims=True) @ d).argmin() if winner == "heskes" else d.argmin()
+        shares = {"heskes": h / h.sum(axis=1, keepdims=True), "heskes-printed": h, "nearest": np.eye(len(h))}
+        best = (shares[winner] @ d).argmin()
         return -g[best] / r
 
     found = W.copy()
@@ -377,6 +378,7 @@ def test_online_draws_in_proportion_to_weights():
     X = np.array([[0.0], [1.0]])
     source = ArraySource(X, weights=np.array([1.0, 3.0]), origin=np.zeros(1))
     rng = np.random.RandomState(0)
-    steps = learn_online(Mean(np.array([[0.75]]), np.ones(1)), Ranks(), source, np.ones(4000), np.full(4000, 0.05), rng)
+    start = Mean(np.array([[0.75]]), np.ones(1))
+    steps = learn_online(start, Ranks(), source, 4000, np.ones(1), np.full(1, 0.05), rng)
     positions = [step.prototypes.positions[0, 0] for step in steps]
     assert_allclose(np.mean(positions[200:]), 0.75, atol=0.02)

@@ -367,7 +367,7 @@ def test_distances_of_samples(kind, measure, q):
 def test_distances_with_labels(kind, measure):
     """(1 - beta) d + beta |y - w_y|^2."""
     X, positions, source, prototypes = state(1, kind, measure, labels=3)
-    labels = ((source.labels[:, None] - prototypes.positions[:, 4:]) ** 2).sum(axis=2)
+    labels = ((source.labels.vectors[:, None] - prototypes.positions[:, 4:]) ** 2).sum(axis=2)
     expected = 0.7 * slow_distances(X, positions, prototypes.shapes, measure) + 0.3 * labels
     assert_allclose(measured(prototypes, source), expected, atol=1e-8)
 
@@ -407,7 +407,7 @@ def test_update_takes_the_weighted_mean_and_covariance(kind, labels, shared):
     after = prototypes.update(Ranks().gather(prototypes, source, 1.0))
     ranks = measured(prototypes, source).argsort(axis=1, kind="stable").argsort(axis=1)
     h = source.weights[:, None] * np.exp(-ranks)
-    points = X if labels == 0 else np.hstack([X, source.labels])
+    points = X if labels == 0 else np.hstack([X, source.labels.vectors])
     means = h.T @ points / h.sum(axis=0)[:, None]
     assert_allclose(after.positions + source.origin, means, atol=1e-10)
     covariances = np.array(

@@ -49,6 +49,13 @@ def test_supervised_maps_bring_their_labels():
     assert_array_equal(classifier.label_distribution_, clone(gas).fit(X, y).label_distribution_)
 
 
+def test_minus_one_is_a_class_of_a_classifier():
+    gas = NeuralGas(6, label_weight=0.5, random_state=0)
+    renamed = PrototypeClassifier(gas).fit(X, y - 1)
+    assert_array_equal(renamed.classes_, [-1, 0, 1])
+    assert_array_equal(renamed.predict(X), PrototypeClassifier(gas).fit(X, y).predict(X) - 1)
+
+
 def test_any_estimator_with_winners_and_distances():
     for estimator in (ScikitKMeans(9, random_state=0), make_pipeline(StandardScaler(), NeuralGas(9, random_state=0))):
         classifier = PrototypeClassifier(estimator).fit(X, y)

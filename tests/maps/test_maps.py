@@ -17,8 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protolearn import SOM, KMeans, NeuralGas
+from protolearn.core import relocation
+from protolearn.core.cooperation import Ranks
 from protolearn.core.density import parzen_log_density
 from protolearn.core.lattices import chain, from_distances, hyperbolic
+from protolearn.core.schedules import constant, geometric, inverse
 from protolearn.core.sources import ArraySource, cut_patches
 from protolearn.datasets import make_checkerboard
 from protolearn.metrics import quantization_error
@@ -68,6 +71,7 @@ def test_memory_map(estimator, tmp_path):
 @settings(max_examples=10, deadline=None)
 def test_weight_two_is_the_sample_twice_and_weight_zero_is_none(estimator, seed):
     X, y = blobs(seed, 60)
+    y[::7] = -1
     weights = np.random.default_rng(seed).integers(0, 3, 60)
     weights[:10] = 1
     keep = np.repeat(np.arange(60), weights)
@@ -241,6 +245,60 @@ def test_neural_gas_hardly_depends_on_its_start():
     assert np.ptp(errors) < 1e-3
 
 
+def half_sum(X, fitted):
+    return quantization_error(X, fitted, reduction="half_sum")
+
+
+@pytest.mark.parametrize("k", [6, 12])
+def test_neural_gas_comes_up_to_k_means_of_ten_starts(k):
+    X, _ = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    settled = half_sum(X, NeuralGas(k, random_state=0).fit(X))
+    assert settled <= half_sum(X, NeuralGas(k, settle=False, random_state=0).fit(X))
+    assert settled <= 1.03 * 0.5 * ScikitKMeans(k, n_init=10, random_state=0).fit(X).inertia_
+
+
+def test_small_distant_groups_get_prototypes():
+    rng = np.random.default_rng(0)
+    sizes, centres = [500, 300, 10, 10, 10], 12 * np.array([[0, 0], [1, 0], [8, 0], [8, 8], [0, 8]])
+    X = np.vstack([rng.normal(size=(n, 2)) + centre for n, centre in zip(sizes, centres)])
+    for init in ("center", "random", "k-means++"):
+        gas = NeuralGas(5, init=init, random_state=0).fit(X)
+        assert_array_equal(np.sort(gas.multiplicities_), np.sort(sizes))
+    with_labels = NeuralGas(5, label_weight=0.2, random_state=0).fit(X, np.repeat(np.arange(5), sizes))
+    assert_array_equal(np.sort(with_labels.multiplicities_), np.sort(sizes))
+
+
+def test_settling_never_raises_the_cost_and_leaves_other_maps_alone():
+    X, _ = blobs(n=200)
+    for seed in range(5):
+        free, settled = (NeuralGas(9, settle=s, random_state=seed).fit(X) for s in (False, True))
+        assert half_sum(X, settled) <= half_sum(X, free) * (1 + 1e-9)
+        assert_array_equal(settled.cost_history_, free.cost_history_)
+    for options in ({"range_end": 1.0}, {"algorithm": "online", "max_iter": 3}):
+        free, settled = (NeuralGas(9, settle=s, random_state=0, **options).fit(X) for s in (False, True))
+        assert_array_equal(settled.prototypes_, free.prototypes_)
+
+
+def test_moves_are_tried_on_some_of_many_samples(monkeypatch):
+    monkeypatch.setattr(relocation, "MOST", 300)
+    rng = np.random.default_rng(0)
+    centres = 10 * rng.normal(size=(8, 3))
+    X = np.repeat(centres, [900, 600, 400, 50, 50, 40, 40, 40], axis=0) + rng.normal(size=(2120, 3))
+    free, settled = (NeuralGas(8, settle=s, init="center", random_state=0).fit(X) for s in (False, True))
+    assert half_sum(X, settled) < 0.95 * half_sum(X, free)
+
+
+@pytest.mark.parametrize("estimator", [NeuralGas(7, init="random", settle=False), SOM((2, 4), init="random")], ids=repr)
+def test_more_starts_of_any_map_never_raise_the_cost(estimator):
+    X, _ = blobs(3, n=300)
+    costs = [
+        clone(estimator).set_params(n_init=n, max_iter=8, random_state=1).fit(X).cost_history_[-1] for n in (1, 3, 6)
+    ]
+    assert costs[0] >= costs[1] >= costs[2]
+    assert costs[0] > costs[2]
+
+
 def test_schedules():
     X, _ = blobs()
     gas = NeuralGas(4, range_start=2.0, range_end=0.5, max_iter=4, random_state=0)
@@ -310,19 +368,40 @@ def test_online_comes_close_to_batch(estimator):
     assert quantization_error(X, online) <= 1.1 * quantization_error(X, batch)
 
 
+@pytest.mark.parametrize("schedule", [geometric, inverse, constant])
+@pytest.mark.parametrize("max_iter", [1, 3])
+def test_online_range_and_rate_fall_over_all_single_steps(schedule, max_iter, monkeypatch):
+    """The last epoch, which may be the only one, anneals as the others do (Hasenfuss 2009, sec. 2.4)."""
+    X, _ = blobs(n=128)
+    seen = []
+    monkeypatch.setattr(Ranks, "follow", lambda self, points, W, metric, *values: seen.append(values))
+    gas = NeuralGas(5, algorithm="online", range_start=2.0, range_end=0.01, schedule=schedule, max_iter=max_iter)
+    gas.fit(X)
+    rates, ranges = np.hstack(seen)
+    assert_allclose(ranges, schedule(2.0, 0.01, 128 * max_iter))
+    assert_allclose(rates, schedule(0.5, 0.005, 128 * max_iter))
+    assert_allclose(gas.range_history_, ranges[::128])
+
+
+def test_one_epoch_online_finds_separate_clusters():
+    X, _ = make_checkerboard(3, 3, points_per_field=(200, 250), random_state=0)
+    once = NeuralGas(9, algorithm="online", init="center", max_iter=1, random_state=0).fit(X)
+    assert quantization_error(X, once) <= 2 * quantization_error(X, NeuralGas(9, random_state=0).fit(X))
+
+
 # Labels
 
 
 @pytest.mark.parametrize("estimator", MAPS, ids=repr)
 @pytest.mark.parametrize("label_weight", [0.1, 0.5, 0.9])
 def test_supervised_map_is_the_plain_map_of_longer_vectors(estimator, label_weight):
-    """Samples (sqrt(1 - b) x, sqrt(b) y) with one-hot y (Hasenfuss 2009, eq. 3.14)."""
+    """Samples (sqrt(1 - b) x, sqrt(b V / V_y) y) with one-hot y (Hasenfuss 2009, eq. 3.14) in units of the samples."""
     X, y = blobs()
     k = 5 if not isinstance(estimator, SOM) else 6
     start = X[:k]
     labels = np.eye(4)[y]
     supervised = clone(estimator).set_params(label_weight=label_weight, init=start).fit(X, y)
-    a, b = np.sqrt(1 - label_weight), np.sqrt(label_weight)
+    a, b = np.sqrt(1 - label_weight), np.sqrt(label_weight * X.var(axis=0).sum() / labels.var(axis=0).sum())
     long_start = np.hstack([a * start, b * np.tile(labels.mean(axis=0), (k, 1))])
     plain = clone(estimator).set_params(init=long_start).fit(np.hstack([a * X, b * labels]))
     if isinstance(estimator, KMeans) and supervised.n_iter_ != plain.n_iter_:
@@ -331,6 +410,100 @@ def test_supervised_map_is_the_plain_map_of_longer_vectors(estimator, label_weig
     assert_allclose(supervised.label_distribution_, plain.prototypes_[:, 4:] / b, atol=1e-8)
     assert_allclose(supervised.label_distribution_.sum(axis=1), 1)
     assert_array_equal(supervised.prototype_labels_, supervised.label_distribution_.argmax(axis=1))
+
+
+@pytest.mark.parametrize("estimator", SUPERVISED, ids=repr)
+@pytest.mark.parametrize("change", [lambda X: 1000 * X, lambda X: np.tile(X, 6), lambda X: X - 50])
+def test_a_label_weight_does_not_depend_on_scale_or_number_of_features(estimator, change):
+    X, y = blobs()
+    start = X[: 6 if isinstance(estimator, SOM) else 5]
+    plain = clone(estimator).set_params(init=start).fit(X, y)
+    other = clone(estimator).set_params(init=change(start)).fit(change(X), y)
+    assert_allclose(other.prototypes_, change(plain.prototypes_), rtol=1e-8, atol=1e-8)
+    assert_allclose(other.label_distribution_, plain.label_distribution_, atol=1e-8)
+
+
+def slow_partly_labelled(X, y, W, label_weight, h, n_epochs):
+    """Batch learning with loops: unlabelled samples have no label distance, and no part in labels."""
+    labelled = y >= 0
+    onehot = np.eye(y.max() + 1)[y[labelled]]
+    unit = X.var(axis=0).sum() / onehot.var(axis=0).sum()
+    W, V = W.copy(), np.tile(onehot.mean(axis=0), (len(W), 1))
+    for _ in range(n_epochs):
+        D = (1 - label_weight) * cdist(X, W, "sqeuclidean")
+        D[labelled] += label_weight * unit * cdist(onehot, V, "sqeuclidean")
+        H = h(D)
+        W = H.T @ X / H.sum(axis=0)[:, None]
+        V = H[labelled].T @ onehot / H[labelled].sum(axis=0)[:, None]
+    return W, V
+
+
+@pytest.mark.parametrize("label_weight", [0.2, 0.7])
+def test_unlabelled_samples_count_by_their_features_only(label_weight):
+    X, y = blobs()
+    y = np.where(np.random.default_rng(0).random(len(y)) < 0.5, -1, y)
+    ranks = lambda D: np.exp(-D.argsort(axis=1).argsort(axis=1) / 0.7)  # noqa: E731
+    gas = NeuralGas(5, init=X[:5], range_start=0.7, schedule="constant", max_iter=6, label_weight=label_weight)
+    W, V = slow_partly_labelled(X, y, X[:5], label_weight, ranks, 6)
+    assert_array_equal(gas.fit(X, y).classes_, [0, 1, 2, 3])
+    assert_allclose(gas.prototypes_, W, atol=1e-9)
+    assert_allclose(gas.label_distribution_, V, atol=1e-9)
+    lattice = chain(6).distances
+
+    def share(D):
+        h = np.exp(-lattice / 0.7)
+        h /= h.sum(axis=1, keepdims=True)
+        return h[(D @ h.T).argmin(axis=1)]
+
+    som = SOM(chain(6), kernel="exponential", init=X[:6], range_start=0.7, schedule="constant", max_iter=6)
+    W, V = slow_partly_labelled(X, y, X[:6], label_weight, share, 6)
+    assert_allclose(som.set_params(label_weight=label_weight).fit(X, y).prototypes_, W, atol=1e-9)
+    assert_allclose(som.label_distribution_, V, atol=1e-9)
+
+
+@pytest.mark.parametrize("algorithm", ["batch", "online"])
+@pytest.mark.parametrize("estimator", SUPERVISED, ids=repr)
+def test_every_sign_for_no_label_is_the_same(estimator, algorithm):
+    X, y = blobs()
+    names = np.array(["alpha", "bravo", "charlie", "delta"])[y]
+    missing = np.arange(len(y)) % 3 == 0
+    estimator = clone(estimator).set_params(algorithm=algorithm, max_iter=5, random_state=0)
+    expected = clone(estimator).fit(X, np.where(missing, -1, y))
+    for labels in (
+        np.where(missing, np.nan, y),
+        np.where(missing, None, names),
+        pd.Series(np.where(missing, None, y)).astype("Int64"),
+        pd.Series(np.where(missing, None, names), dtype="string"),
+        np.where(missing, None, y),
+    ):
+        found = clone(estimator).fit(X, labels)
+        assert_array_equal(found.prototypes_, expected.prototypes_)
+        assert_array_equal(found.label_distribution_, expected.label_distribution_)
+    assert len(found.classes_) == 4
+    assert_allclose(found.label_distribution_.sum(axis=1), 1)
+
+
+def test_a_few_labels_reach_all_samples():
+    X, y = make_blobs(300, centers=[[0, 0], [8, 0], [0, 8]], random_state=0)
+    few = np.where(np.arange(300) < 30, y, -1)
+    gas = NeuralGas(6, label_weight=0.5, random_state=0).fit(X, few)
+    assert (gas.prototype_labels_[gas.labels_] == y).mean() > 0.99
+
+
+def test_patches_may_hold_unlabelled_samples():
+    X, y = blobs(n=200)
+    few = np.where(np.arange(200) % 4 == 0, y, -1)
+    gas = NeuralGas(6, label_weight=0.5, random_state=0, patch_size=50).fit(X, few)
+    assert_array_equal(gas.classes_, [0, 1, 2, 3])
+    assert_allclose(gas.multiplicities_.sum(), 200)
+
+
+def test_labels_that_may_be_meant_as_classes():
+    X, y = blobs()
+    with pytest.raises(ValueError, match="No sample of positive weight has a label: -1, NaN and None mean unlabelled"):
+        NeuralGas(4, label_weight=0.5).fit(X, np.full(len(X), -1))
+    with pytest.warns(UserWarning, match="If both are classes, call them 0 and 1"):
+        NeuralGas(4, label_weight=0.5, max_iter=1).fit(X, np.where(y < 2, -1, 1))
 
 
 @each_map
@@ -365,9 +538,9 @@ def test_more_starts_never_raise_the_cost(options):
     assert (np.diff(costs) <= 1e-9).all()
 
 
-@pytest.mark.parametrize("y", [np.linspace(0, 1, 150), np.r_[np.nan, np.ones(149)]])
+@pytest.mark.parametrize("y", [np.linspace(0, 1, 150), np.r_[np.inf, np.ones(149)]])
 def test_labels_must_be_classes(y):
-    with pytest.raises(ValueError, match=r"Unknown label type|NaN"):
+    with pytest.raises(ValueError, match=r"Unknown label type|infinity"):
         NeuralGas(4, label_weight=0.5).fit(blobs()[0], y)
 
 
@@ -708,7 +881,7 @@ def test_bad_samples(estimator, arguments, message):
         (NeuralGas(5, patch_size=4), "n_samples=4 is fewer than the 5 prototypes"),
         (SOM("spherical"), r"lattice='spherical' must be one of 'auto', a tuple .*hexagonal\(rows, columns\)"),
         (SOM((3, 0)), "0"),
-        (SOM(winner="best"), "winner='best' must be one of 'heskes', 'nearest'"),
+        (SOM(winner="best"), "winner='best' must be one of 'heskes', 'nearest', 'heskes-printed'"),
         (SOM(kernel="box"), "kernel='box' must be one of 'gaussian', 'exponential'"),
         (KMeans(empty="drop"), "empty='drop' must be one of 'keep', 'reseed'"),
     ],

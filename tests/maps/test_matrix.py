@@ -170,7 +170,10 @@ def slow_map(X, W, weights_of, n_epochs, labels=None, label_weight=0.0, u=None):
     k = len(W)
     W, matrices = W.copy(), [np.eye(d) for _ in range(k)]
     u = np.ones(n) if u is None else u
-    fuzzy = None if labels is None else np.tile(u @ labels / u.sum(), (k, 1))
+    if labels is not None:
+        fuzzy = np.tile(u @ labels / u.sum(), (k, 1))
+        variances = [u @ ((Z - u @ Z / u.sum()) ** 2).sum(axis=1) for Z in (X, labels)]
+        unit = variances[0] / variances[1]
     for _ in range(n_epochs):
         D = np.empty((n, k))
         for j in range(n):
@@ -178,7 +181,8 @@ def slow_map(X, W, weights_of, n_epochs, labels=None, label_weight=0.0, u=None):
                 gap = X[j] - W[i]
                 D[j, i] = gap @ matrices[i] @ gap
                 if labels is not None:
-                    D[j, i] = (1 - label_weight) * D[j, i] + label_weight * ((labels[j] - fuzzy[i]) ** 2).sum()
+                    apart = unit * ((labels[j] - fuzzy[i]) ** 2).sum()
+                    D[j, i] = (1 - label_weight) * D[j, i] + label_weight * apart
         H = weights_of(D) * u[:, None]
         for i in range(k):
             W[i] = H[:, i] @ X / H[:, i].sum()
@@ -186,7 +190,7 @@ def slow_map(X, W, weights_of, n_epochs, labels=None, label_weight=0.0, u=None):
             matrices[i] = np.linalg.det(scatter) ** (1 / d) * np.linalg.inv(scatter)
             if labels is not None:
                 fuzzy[i] = H[:, i] @ labels / H[:, i].sum()
-    return W, np.array(matrices), fuzzy
+    return W, np.array(matrices), None if labels is None else fuzzy
 
 
 def by_rank(range_):
@@ -246,7 +250,7 @@ def test_k_means_against_the_oracle():
 
 
 def test_labels_and_weights_against_the_oracle():
-    """(1 - beta) d + beta |y - w_y|^2, where d is that of the matrix."""
+    """(1 - beta) d + beta |y - w_y|^2 in units of the samples, where d is that of the matrix."""
     X = clusters(3, 80)
     rng = np.random.default_rng(0)
     y, u = rng.integers(0, 3, 80), rng.random(80)

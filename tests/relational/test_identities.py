@@ -33,7 +33,7 @@ N = 80
 LATTICE = hexagonal(2, 3)
 PAIRS = [
     (KMeans(6, tol=0, max_iter=25), RelationalKMeans(6, max_iter=25)),
-    (NeuralGas(6, max_iter=25), RelationalNeuralGas(6, max_iter=25)),
+    (NeuralGas(6, max_iter=25, settle=False), RelationalNeuralGas(6, max_iter=25)),
     (SOM(LATTICE, max_iter=25), RelationalSOM(LATTICE, max_iter=25)),
     (
         SOM((2, 3), max_iter=25, winner="nearest", kernel="exponential"),
@@ -138,11 +138,13 @@ def test_the_same_with_weights_and_magnification(vectorial, relational, options)
 
 
 @each_pair
-@pytest.mark.parametrize("label_weight", [0.3, 0.9])
-def test_the_same_with_labels(vectorial, relational, label_weight):
+@pytest.mark.parametrize(("label_weight", "unlabelled"), [(0.3, 0.0), (0.9, 0.0), (0.3, 0.4)])
+def test_the_same_with_labels(vectorial, relational, label_weight, unlabelled):
     X, y = blobs(4)
-    y = np.where(np.random.default_rng(0).random(N) < 0.3, (y + 1) % 5, y)
-    A = random_start(4, y)
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(N) < 0.3, (y + 1) % 5, y)
+    y[rng.random(N) < unlabelled] = -1
+    A = random_start(4, y - y.min())
     vectors = clone(vectorial).set_params(init=A @ X, label_weight=label_weight).fit(X, y)
     objects = clone(relational).set_params(init=A, label_weight=label_weight).fit(cdist(X, X), y)
     assert_same_map(objects, vectors, X, cdist(X, X), X[:5] + 0.1)
@@ -155,7 +157,8 @@ def test_the_same_with_labels(vectorial, relational, label_weight):
 def test_supervised_map_is_the_plain_map_of_the_mixed_matrix(estimator, label_weight):
     D, (_, y) = bent_dissimilarities(0), blobs(0)
     labels = np.eye(5)[y]
-    mixed = (1 - label_weight) * D**2 + label_weight * cdist(labels, labels, "sqeuclidean")
+    apart = cdist(labels, labels, "sqeuclidean")
+    mixed = (1 - label_weight) * D**2 + label_weight * (D**2).mean() / apart.mean() * apart
     A = random_start(1)
     supervised = clone(estimator).set_params(init=A, label_weight=label_weight, max_iter=15).fit(D, y)
     plain = clone(estimator).set_params(init=A, squared=True, max_iter=15).fit(mixed)
@@ -169,7 +172,8 @@ def test_supervised_map_is_the_plain_map_of_the_mixed_matrix(estimator, label_we
 def test_exemplars_with_their_own_labels_are_the_plain_map_of_the_mixed_matrix(estimator, label_weight):
     D, (_, y) = random_dissimilarities(0, N), blobs(0)
     labels = np.eye(5)[y]
-    mixed = (1 - label_weight) * D**2 + label_weight * cdist(labels, labels, "sqeuclidean")
+    apart = cdist(labels, labels, "sqeuclidean")
+    mixed = (1 - label_weight) * D**2 + label_weight * (D**2).mean() / apart.mean() * apart
     options = {"init": np.arange(0, 60, 10), "collision": "ignore"}
     own = clone(estimator).set_params(exemplar_labels=True, label_weight=label_weight, **options).fit(D, y)
     plain = clone(estimator).set_params(squared=True, **options).fit(mixed)
@@ -215,7 +219,7 @@ def test_new_objects_of_a_kernel():
     X, _ = blobs(6)
     Z, _ = blobs(7, 15)
     A = random_start(6)
-    vectors = NeuralGas(6, max_iter=25, init=A @ X).fit(X)
+    vectors = NeuralGas(6, max_iter=25, init=A @ X, settle=False).fit(X)
     kernel = RelationalNeuralGas(6, max_iter=25, init=A, metric="kernel").fit(X @ X.T)
     new = Z @ X.T
     assert_array_equal(kernel.predict(new), vectors.predict(Z))

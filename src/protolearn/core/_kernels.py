@@ -111,11 +111,12 @@ def sum_nearest(
 def _squared_distances(
     point: NDArray[Any], positions: NDArray[Any], metric: NDArray[Any], distances: NDArray[Any]
 ) -> None:
+    zero = point.dtype.type(0.0)
     for i in range(positions.shape[0]):
-        total = point.dtype.type(0.0)
+        total = zero
         for t in range(point.shape[0]):
             gap = point[t] - positions[i, t]
-            total += metric[t] * gap * gap
+            total += metric[t] * gap * gap if gap == gap else zero  # not a number: not known
         distances[i] = total
 
 
@@ -132,7 +133,9 @@ def _mix(mixture: NDArray[Any], distances: NDArray[Any], mixed: NDArray[Any]) ->
 def _pull(position: NDArray[Any], point: NDArray[Any], step: float) -> None:
     rate = point.dtype.type(step)
     for t in range(point.shape[0]):
-        position[t] += rate * (point[t] - position[t])
+        gap = point[t] - position[t]
+        if gap == gap:
+            position[t] += rate * gap
 
 
 @njit(cache=True, nogil=True)

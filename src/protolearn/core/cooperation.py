@@ -136,9 +136,10 @@ class OnLattice:
     ----------
     lattice : Lattice
         Gives the distances ``g`` between nodes.
-    winner : {"heskes", "nearest"}, default="heskes"
+    winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
         ``"heskes"`` takes the node whose neighbourhood is nearest on average, so that training descends a cost;
-        ``"nearest"`` takes the nearest prototype, as Kohonen does.
+        ``"nearest"`` takes the nearest prototype, as Kohonen does; ``"heskes-printed"`` takes the node with the least
+        sum over its neighbourhood, whose weights do not add up to one.
     kernel : {"gaussian", "exponential"}, default="gaussian"
         ``exp(-g^2 / (2 range^2))`` or ``exp(-g / range)``.
 
@@ -166,11 +167,11 @@ class OnLattice:
     def log_shares(self, range_: float) -> NDArray[np.float64]:
         """Return the logarithm of the weight with which a sample of one node (row) counts for another (column).
 
-        With Heskes' winner the weights of a node add up to one; without that, nodes at the border, which have fewer
-        neighbours, would win most samples.
+        With Heskes' winner the weights of a node add up to one; without that, as printed, nodes at the border, which
+        have fewer neighbours, win most samples.
         """
         logs = self.log_kernel(range_)
-        return logs if self.winner == "nearest" else logs - np.log(np.exp(logs).sum(axis=1, keepdims=True))
+        return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True)) if self.winner == "heskes" else logs
 
     def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum the samples by winner, then share the sums among neighbours."""

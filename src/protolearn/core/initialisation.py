@@ -62,7 +62,7 @@ def mean_and_variance(source: ArraySource) -> tuple[NDArray[np.float64], NDArray
     """Return weighted mean and variance of every column, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> NDArray[np.float64]:
-        columns = chunk.points
+        columns = source.points(chunk)
         return np.vstack([chunk.weights @ columns, chunk.weights @ columns**2]).astype(np.float64)
 
     first, second = source.sum(moments)
@@ -91,6 +91,11 @@ def resolutions(source: ArraySource) -> NDArray[np.float64]:
     return np.where(np.isfinite(steps), steps, 0.0) * source.scale
 
 
+def total_variance(X: NDArray[Any], weights: NDArray[Any], n_threads: int = 1) -> float:
+    """Return the weighted mean squared distance of samples (n, d) to their mean."""
+    return float(mean_and_variance(ArraySource(X, weights=weights, n_threads=n_threads, keep=False))[1].sum())
+
+
 def principal_axes(
     source: ArraySource, n_axes: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
@@ -110,7 +115,7 @@ def mean_and_covariance(source: ArraySource) -> tuple[NDArray[np.float64], NDArr
     """Return weighted mean and covariance of all columns, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> NDArray[np.float64]:
-        points = np.column_stack([chunk.points, chunk.lifted[:, -2]])  # with the column of ones
+        points = np.column_stack([source.points(chunk), chunk.lifted[:, -2]])  # with the column of ones
         return ((chunk.weights[:, None] * points).T @ points).astype(np.float64)
 
     second = source.sum(moments, source.n_columns)
@@ -129,7 +134,7 @@ def _leading_axes(
 
     def covariance_times(vector: NDArray[np.float64]) -> NDArray[np.float64]:
         def times(chunk: Chunk) -> NDArray[np.float64]:
-            centred = chunk.points - mean.astype(source.dtype)
+            centred = source.points(chunk) - mean.astype(source.dtype)
             return (chunk.weights * (centred @ vector.astype(source.dtype)).ravel()) @ centred.astype(np.float64)
 
         return source.sum(times) / mass

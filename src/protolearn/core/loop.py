@@ -49,29 +49,34 @@ def learn_online(
     prototypes: Mean,
     cooperation: Cooperation,
     source: ArraySource,
+    n_epochs: int,
     ranges: NDArray[np.float64],
     rates: NDArray[np.float64],
     rng: np.random.RandomState,
 ) -> Iterator[Step]:
     """Online learning: draw samples in proportion to their weights and move prototypes after each.
 
-    ``ranges`` and ``rates`` hold a value for every epoch; within an epoch both fall geometrically towards the next.
+    ``ranges`` and ``rates`` are curves over all epochs, sampled at equal distances, and each step has its own values.
     """
     n = source.n_samples
     order = sampling_order(source, rng)
     cumulated = np.cumsum(source.weights[order], dtype=np.float64)
     metric = source.metric.astype(source.dtype)
-    for epoch, range_ in enumerate(ranges):
+    for epoch in range(n_epochs):
+        steps = epoch + np.arange(n) / n
+        falling = _along(ranges, steps / n_epochs), _along(rates, steps / n_epochs)
+        range_ = float(falling[0][0])
         statistics = cooperation.gather(prototypes, source, range_)
         drawn = order[inverse_cdf(cumulated, rng.random_sample((n,)))]
-        falling = _within_epoch(ranges, epoch, n), _within_epoch(rates, epoch, n)
         cost = prototypes.cost(statistics)
         positions = prototypes.positions.astype(source.dtype)
         for rows in source.slices():
             points = source.rows(drawn[rows])
+            if source.labels is not None:
+                points[~source.labels.known[drawn[rows]], source.n_features :] = np.nan
             cooperation.follow(points, positions, metric, falling[1][rows], falling[0][rows])
-        prototypes = Mean(positions.astype(np.float64), source.metric)
-        yield Step(prototypes, float(range_), cost, statistics.mass)
+        prototypes = replace(prototypes, positions=positions.astype(np.float64))
+        yield Step(prototypes, range_, cost, statistics.mass)
 
 
 def nearest(prototypes: Prototypes, source: ArraySource) -> NDArray[np.int64]:
@@ -100,7 +105,7 @@ def distances_to(prototypes: Prototypes, source: ArraySource, chosen: NDArray[np
     positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
     def measure(chunk: Chunk) -> tuple[NDArray[Any]]:
-        gaps = chunk.points - positions[chosen[chunk.rows]]
+        gaps = source.points(chunk) - positions[chosen[chunk.rows]]
         return (np.square(gaps, out=gaps) @ metric,)
 
     (squared,) = source.gather(measure)
@@ -114,8 +119,6 @@ def stage(X: NDArray[Any], positions: NDArray[Any], n_threads: int = 1) -> tuple
     return Mean(positions - source.origin, source.metric), source
 
 
-def _within_epoch(values: NDArray[np.float64], epoch: int, n_steps: int) -> NDArray[np.float64]:
-    """Interpolate geometrically between the value of this epoch and of the next; the last is held."""
-    following = values[min(epoch + 1, len(values) - 1)]
-    passed = np.arange(n_steps) / n_steps
-    return values[epoch] ** (1.0 - passed) * following**passed
+def _along(curve: NDArray[np.float64], passed: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the values of a sampled curve at shares in [0, 1) of its length."""
+    return np.interp(passed * len(curve), np.arange(len(curve)), curve)

@@ -19,7 +19,7 @@ from scipy.linalg import pinvh
 from scipy.sparse import csr_array, issparse, vstack
 from sklearn.utils import gen_batches
 
-from protolearn.core.sources import N_SPANS, Source
+from protolearn.core.sources import N_SPANS, Labels, Source
 
 __all__ = ["Combination", "Landmarks", "Pairs", "Span"]
 
@@ -107,7 +107,7 @@ class Pairs(Source):
     weights : array of shape (n,), optional
         Weight of each object, 1 by default.
     labels : array of shape (n, C), optional
-        Label vectors, one-hot or fuzzy.
+        Label vectors, one-hot or fuzzy; zero where the label is not known.
     label_weight : float, default=0.0
         Share of the labels in the distance.
     diagonal : array of shape (n,), optional
@@ -142,8 +142,10 @@ class Pairs(Source):
         self.n_samples = len(matrix) if n_samples is None else n_samples
         self.dtype = np.dtype(np.float64)  # of distances, whatever the matrix has
         self.weights = np.ones(self.n_samples) if weights is None else weights
-        self.labels = np.empty((self.n_samples, 0)) if labels is None else labels.astype(np.float64)
+        vectors = np.empty((self.n_samples, 0)) if labels is None else labels.astype(np.float64)
+        self.labels = Labels(vectors, self.weights)
         self.label_weight = 0.0 if labels is None else label_weight
+        self.label_unit = 1.0  # factor on squared distances between labels
         self.diagonal = diagonal
         self.spread = spread
         self.n_threads = n_threads
@@ -187,6 +189,12 @@ class Pairs(Source):
         if isinstance(self.matrix, Landmarks):
             return self.columns(np.arange(self.n_samples)).T
         return self._unspread(slice(0, self.n_samples))
+
+    @property
+    def variance(self) -> float:
+        """Return the total variance: half the mean squared dissimilarity."""
+        shares = self.weights / self.weights.sum()
+        return 0.5 * float(shares @ self.times(shares[:, None])[:, 0])
 
     @cached_property
     def order(self) -> NDArray[np.int64]:

@@ -56,7 +56,7 @@ class Prototypes(Protocol):
     def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
         """Return the function that gives the nearest prototype (c,) of each sample of a chunk.
 
-        With a ``mixture`` (k, k), whose rows add up to one, the mixed distances are compared.
+        With a ``mixture`` (k, k) the mixed distances are compared.
         """
 
     def update(self, statistics: Statistics) -> Self:
@@ -71,6 +71,7 @@ class Lifted(ABC):
 
     positions: Floats
     metric: Floats
+    n_labels: Any  # how many columns, the last, are labels
     linear = True
 
     def __len__(self) -> int:
@@ -105,17 +106,19 @@ class Lifted(ABC):
     def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
         """Return the function that gives the nearest prototypes of a chunk.
 
-        The term ``|x|^2`` is the same for all and left out, and a few samples are looked at at a time, so that their
-        distances stay in a cache.
+        The term ``|x|^2`` is left out if it is the same for all, and a few samples are looked at at a time, so that
+        their distances stay in a cache.
         """
-        columns = self.columns(dtype, mixture)[:-1]
+        columns = self.columns(dtype, mixture)
+        if np.ptp(columns[-1]) < 1e-12:
+            columns = columns[:-1]
         size = max(16, BLOCK_BYTES // (len(self) * columns.itemsize))
 
         def find(chunk: Chunk) -> NDArray[np.intp]:
             winners = np.empty(len(chunk.lifted), np.intp)
             distances = np.empty((min(size, len(winners)), len(self)), columns.dtype)
             for start in range(0, len(winners), size):
-                block = chunk.lifted[start : start + size, :-1]
+                block = chunk.lifted[start : start + size, : len(columns)]
                 np.dot(block, columns, out=distances[: len(block)])
                 distances[: len(block)].argmin(axis=1, out=winners[start : start + size])
             return winners
@@ -124,9 +127,7 @@ class Lifted(ABC):
 
     def means(self, statistics: Statistics) -> Floats:
         """Return the weighted mean of every prototype's samples; one without samples stays."""
-        mass = statistics.mass[:, None]
-        sums = statistics.moments[:, : self.positions.shape[1]]
-        return np.divide(sums, mass, out=self.positions.copy(), where=mass > 0)
+        return _means(self.positions, statistics, self.n_labels)
 
     def cost(self, statistics: Statistics) -> float:
         """Return half the weighted sum of distances, from the sums alone."""
@@ -144,6 +145,8 @@ class Mean(Lifted):
         Where the prototypes are.
     metric : array of shape (D,)
         Weight of each column in the squared distance.
+    n_labels : int, default=0
+        Number of columns, the last, that are labels: a sample with zeros there has none.
 
     Examples
     --------
@@ -158,16 +161,17 @@ class Mean(Lifted):
 
     positions: Floats
     metric: Floats
+    n_labels: int = 0
 
     @cached_property
     def affine(self) -> Floats:
         """Rows (-2 m w, |w|^2_m, 1): their product with a lifted sample is the squared distance."""
-        scaled = self.metric * self.positions
-        return np.column_stack([-2.0 * scaled, (scaled * self.positions).sum(axis=1), np.ones(len(self))])
+        linear, constant = _linear_form(self.metric * self.positions, self.positions, self.n_labels)
+        return np.column_stack([linear, constant, np.ones(len(self))])
 
     def update(self, statistics: Statistics) -> Mean:
         """Move every prototype to its weighted mean; one without samples stays."""
-        return Mean(self.means(statistics), self.metric)
+        return replace(self, positions=self.means(statistics))
 
     def cost(self, statistics: Statistics) -> float:
         """Return half the weighted sum of squared distances, clear of rounding."""
@@ -212,6 +216,11 @@ class Matrix(Lifted):
     log_weights: Floats | None = None
     changed: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
 
+    @property
+    def n_labels(self) -> int:
+        """Number of columns that are labels."""
+        return len(self.metric) - self.shapes.axes.shape[2]
+
     @cached_property
     def affine(self) -> Floats:
         """Rows (-2 M w, upper triangle of M - 1, w'M w + c, 1), those of `Mean` for the labels.
@@ -226,12 +235,13 @@ class Matrix(Lifted):
         constant = self.shapes.gains(self.rule.measure)[2]
         if self.log_weights is not None:
             constant = constant - 2.0 * self.log_weights
-        constant = (scaled * self.positions).sum(axis=1) + share * constant
+        linear, squares = _linear_form(scaled, self.positions, self.n_labels)
+        constant = squares + share * constant
         upper = np.triu_indices(d)
         doubled = np.where(upper[0] == upper[1], 1.0, 2.0)
-        labelled = float(len(self.metric) > d)
+        labelled = float(self.n_labels > 0)
         quadratic = doubled * (forms - labelled * share * np.eye(d))[:, upper[0], upper[1]]
-        return np.column_stack([-2.0 * scaled, quadratic, constant, np.full(len(self), labelled)])
+        return np.column_stack([linear, quadratic, constant, np.full(len(self), labelled)])
 
     def cost(self, statistics: Statistics) -> float:
         """Return half the weighted sum of distances, those of the prior's samples among them, from the sums alone."""
@@ -308,7 +318,7 @@ class Subspace:
         directions = np.ascontiguousarray(self.shapes.axes.reshape(k * q, d).T, dtype=dtype)
         offsets = (self.shapes.axes @ self.positions[:, :d, None]).reshape(k * q).astype(dtype)
         points = Mean(self.positions[:, :d], np.ones(d)).columns(dtype)
-        labels = Mean(self.positions[:, d:], self.metric[d:])
+        labels = self._labels
         gaps = (gains - other[:, None]).reshape(k * q).astype(dtype)
         other, constant = other.astype(dtype), constant.astype(dtype)
 
@@ -339,6 +349,12 @@ class Subspace:
             return (distances if mix is None else distances @ mix).argmin(axis=1)
 
         return find
+
+    @property
+    def _labels(self) -> Mean:
+        """Return the labels alone, as prototypes of labels."""
+        d = self.shapes.axes.shape[2]
+        return Mean(self.positions[:, d:], self.metric[d:], len(self.metric) - d)
 
     def _gains(self) -> tuple[Floats, Floats, Floats]:
         gains, other, constant = self.shapes.gains(self.rule.measure)
@@ -386,8 +402,7 @@ class Subspace:
         mass = statistics.mass
         full = mass > 0
         safe = np.where(full, mass, 1.0)
-        sums = statistics.moments[:, : len(self.metric)] / safe[:, None]
-        positions = np.where(full[:, None], sums, self.positions)
+        positions = _means(self.positions, statistics, len(self.metric) - d)
         moved = positions[:, :d] - self.positions[:, :d]
         seen = (self.shapes.axes @ moved[:, :, None])[:, :, 0]
         products = statistics.moments[:, len(self.metric) : -3].reshape(k, q, d) / safe[:, None, None]
@@ -434,7 +449,27 @@ class Subspace:
         squares = statistics.moments[:, -3] + 2.0 * (centres * sums).sum(axis=1) - mass * (centres**2).sum(axis=1)
         norms = statistics.moments[:, -1] - self.metric[0] * squares
         lifted = np.column_stack([statistics.moments[:, d : len(self.metric)], mass, norms])
-        return (Mean(self.positions[:, d:], self.metric[d:]).affine * lifted).sum(axis=1)
+        return (self._labels.affine * lifted).sum(axis=1)
+
+
+def _linear_form(scaled: Floats, positions: Floats, n_labels: int) -> tuple[Floats, Floats]:
+    """Return the factors (k, D) of a sample, and the constant (k,), of ``(x - w)'M(x - w) - x'M x``, ``scaled`` = M w.
+
+    Label columns of a sample add up to one, or to zero if it has no label, so that they take their constant along.
+    """
+    linear, squares = -2.0 * scaled, scaled * positions
+    d = positions.shape[1] - n_labels
+    linear[:, d:] += squares[:, d:].sum(axis=1, keepdims=True)
+    return linear, squares[:, :d].sum(axis=1)
+
+
+def _means(positions: Floats, statistics: Statistics, n_labels: int) -> Floats:
+    """Return weighted means, labels among those that have one; a prototype that there are no samples for stays."""
+    sums = statistics.moments[:, : positions.shape[1]]
+    d = positions.shape[1] - n_labels
+    mass = np.repeat(statistics.mass[:, None], positions.shape[1], axis=1)
+    mass[:, d:] = sums[:, d:].sum(axis=1, keepdims=True)
+    return np.divide(sums, mass, out=positions.copy(), where=mass > 0)
 
 
 def _where(full: NDArray[np.bool_], shapes: Shapes, earlier: Shapes) -> Shapes:

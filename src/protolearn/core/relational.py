@@ -65,7 +65,8 @@ class Related(ABC):
         share = self.pairs.label_weight
         if share == 0:
             return self.squares
-        return (1.0 - share) * self.squares + share * label_distances(self.pairs.labels, self.fuzzy)
+        apart = label_distances(self.pairs.labels.vectors, self.fuzzy)
+        return (1.0 - share) * self.squares + share * self.pairs.label_unit * apart
 
     def measure(self, dtype: Any) -> Callable[[Span], tuple[Floats, Callable[..., Combination]]]:
         """Return the function that gives the distances (c, k) of some objects, and one that collects weights (k, c)."""
@@ -105,9 +106,10 @@ class Related(ABC):
         return self.cost(sums)
 
     def _mean_labels(self, sums: Combination) -> Floats:
-        """Return the weighted mean label of every prototype's objects; one without objects keeps its own."""
-        mass = sums.mass[:, None]
-        return np.divide(sums.dense.T @ self.pairs.labels, mass, out=self.fuzzy.copy(), where=mass > 0)
+        """Return the weighted mean label of every prototype's objects; one without labelled objects keeps its own."""
+        together = sums.dense.T @ self.pairs.labels.vectors
+        mass = together.sum(axis=1, keepdims=True)
+        return np.divide(together, mass, out=self.fuzzy.copy(), where=mass > 0)
 
 
 @dataclass(frozen=True)
@@ -148,7 +150,7 @@ class Relational(Related):
     ) -> Relational:
         """Make prototypes with given coefficients (n, k)."""
         if fuzzy is None:
-            fuzzy = coefficients.T @ pairs.labels
+            fuzzy = coefficients.T @ pairs.labels.filled
         return cls(pairs, coefficients, pairs.times(coefficients), fuzzy, n_largest)
 
     def __len__(self) -> int:
@@ -190,7 +192,7 @@ class Relational(Related):
         coefficients[:, which] = 0.0
         coefficients[chosen, which] = 1.0
         fuzzy = self.fuzzy.copy()
-        fuzzy[which] = self.pairs.labels[chosen]
+        fuzzy[which] = self.pairs.labels.filled[chosen]
         return Relational.at(self.pairs, coefficients, fuzzy, self.n_largest)
 
     def update(self, sums: Combination) -> Relational:
@@ -259,7 +261,7 @@ class Median(Related):
     @classmethod
     def at(cls, pairs: Pairs, indices: NDArray[np.int64], fuzzy: Floats | None = None, **options: Any) -> Median:
         """Make prototypes at given objects."""
-        fuzzy = pairs.labels[indices] if fuzzy is None else fuzzy
+        fuzzy = pairs.labels.filled[indices] if fuzzy is None else fuzzy
         return cls(pairs, indices, pairs.columns(indices), fuzzy, **options)
 
     def __len__(self) -> int:
@@ -284,7 +286,7 @@ class Median(Related):
         indices, squares, fuzzy = self.indices.copy(), self.squares.copy(), self.fuzzy.copy()
         indices[which] = chosen
         squares[:, which] = self.pairs.columns(chosen)
-        fuzzy[which] = self.pairs.labels[chosen]
+        fuzzy[which] = self.pairs.labels.filled[chosen]
         return replace(self, indices=indices, squares=squares, fuzzy=fuzzy)
 
     def measure(self, dtype: Any) -> Callable[[Span], tuple[Floats, Callable[..., Combination]]]:
@@ -306,11 +308,12 @@ class Median(Related):
         products = self.pairs.times(sums.weights)
         losses = (products if sums.mixture is None else products @ sums.mixture).T  # Hasenfuss 2009, eq. 4.5
         if self.own_labels:
-            share, labels = self.pairs.label_weight, self.pairs.labels
-            weights = sums.dense
-            norms = np.einsum("jc,jc->j", labels, labels)
-            apart = (norms @ weights)[:, None] + sums.mass[:, None] * norms - 2.0 * (weights.T @ labels) @ labels.T
-            losses = (1.0 - share) * losses + share * apart
+            share, labels, weights = self.pairs.label_weight, self.pairs.labels, sums.dense
+            own = labels.filled
+            norms, own_norms = (np.einsum("jc,jc->j", part, part) for part in (labels.vectors, own))
+            apart = (norms @ weights)[:, None] + (labels.known @ weights)[:, None] * own_norms
+            apart = apart - 2.0 * (weights.T @ labels.vectors) @ own.T
+            losses = (1.0 - share) * losses + share * self.pairs.label_unit * apart
         losses = np.where(sums.mass[:, None] == 0, np.inf, losses)
         every = np.arange(len(self))
         indices = self.pairs.order[first_of_least(losses[:, self.pairs.order])]
@@ -323,7 +326,7 @@ class Median(Related):
         squares = self.squares.copy()
         squares[:, moved] = self.pairs.columns(indices[moved])
         if self.own_labels:
-            fuzzy = self.pairs.labels[indices]
+            fuzzy = self.pairs.labels.filled[indices]
         return replace(self, indices=indices, squares=squares, fuzzy=fuzzy)
 
     def swapped(self) -> Median:
@@ -376,9 +379,9 @@ def first_of_least(losses: Floats) -> NDArray[np.intp]:
 
 
 def label_distances(labels: Floats, fuzzy: Floats) -> Floats:
-    """Return squared distances (n, k) between label vectors (n, C) and (k, C)."""
-    norms = np.einsum("jc,jc->j", labels, labels)[:, None] + np.einsum("ic,ic->i", fuzzy, fuzzy)
-    return np.maximum(norms - 2.0 * labels @ fuzzy.T, 0.0)
+    """Return squared distances (n, k) between label vectors (n, C) and (k, C); 0 of a vector 0, which is no label."""
+    norms = np.einsum("jc,jc->j", labels, labels)[:, None]
+    return np.maximum(norms + labels @ (np.einsum("ic,ic->i", fuzzy, fuzzy) - 2.0 * fuzzy.T), 0.0)
 
 
 def between(crossed: Floats) -> Floats:

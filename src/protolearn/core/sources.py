@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
 from typing import Any, TypeVar
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from protolearn.core.shapes import Shapes
 
-__all__ = ["ArraySource", "Chunk", "Source", "cut_patches"]
+__all__ = ["ArraySource", "Chunk", "Labels", "Source", "cut_patches"]
 
 CHUNK_BYTES = 2 << 20  # rows of a chunk with their distances stay within the cache of one core
 KEPT_BYTES = 64 << 20  # lifted samples up to this size are kept; larger data are read anew in every epoch
@@ -49,6 +49,55 @@ class Chunk:
     def points(self) -> NDArray[Any]:
         """Return the coordinates (c, D)."""
         return self.lifted[:, : self.n_columns]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """Label vectors (n, C) that add up to one, or are zero where the label is not known.
+
+    A sample without label has no label distance, and a prototype's label is the mean of those that are known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> labels = Labels(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), np.array([1.0, 3.0, 5.0]))
+    >>> labels.mean
+    array([0.25, 0.75])
+    >>> labels.filled[2]
+    array([0.25, 0.75])
+    """
+
+    vectors: NDArray[Any]
+    weights: NDArray[Any]
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Say which samples (n,) have a label."""
+        return np.asarray(self.vectors.any(axis=1))
+
+    @cached_property
+    def mean(self) -> NDArray[np.float64]:
+        """Return the weighted mean of all known labels."""
+        sums = self.weights @ self.vectors.astype(np.float64)
+        return sums / sums.sum()
+
+    @cached_property
+    def variance(self) -> float:
+        """Return the mean squared distance of known labels to their mean."""
+        weights = self.weights * self.known
+        squares = np.einsum("jc,jc->j", self.vectors, self.vectors, dtype=np.float64)
+        return float(weights @ squares / weights.sum() - self.mean @ self.mean)
+
+    @cached_property
+    def filled(self) -> NDArray[Any]:
+        """Return the vectors, the mean in place of those that are not known: where prototypes start, all have one."""
+        if self.known.all():
+            return self.vectors
+        return np.where(self.known[:, None], self.vectors, self.mean).astype(self.vectors.dtype)
+
+    def unit(self, variance: float) -> float:
+        """Return how much a squared label distance counts beside samples of a total variance, for equal shares."""
+        return variance / self.variance if variance > 0 and self.variance > 1e-12 else 1.0
 
 
 class Source(ABC):
@@ -110,7 +159,9 @@ class Source(ABC):
 class ArraySource(Source):
     """Samples of an array or memory map, with weights and, for supervised maps, label vectors.
 
-    The distance between a sample and a prototype is ``(1 - label_weight) |x - w|^2 + label_weight |y - w_y|^2``.
+    The distance between a sample and a prototype is
+    ``(1 - label_weight) |x - w|^2 + label_weight label_unit |y - w_y|^2``, without the last term if the sample has no
+    label.
 
     Parameters
     ----------
@@ -119,9 +170,11 @@ class ArraySource(Source):
     weights : array of shape (n,), optional
         Weight of each sample, 1 by default.
     labels : array of shape (n, C), optional
-        Label vectors, one-hot or fuzzy.
+        Label vectors, one-hot or fuzzy; zero where the label is not known.
     label_weight : float, default=0.0
         Share of the labels in the distance.
+    label_unit : float, default=1.0
+        Factor on squared distances between labels.
     origin : array of shape (d,), optional
         Where coordinates are measured from; by default the median of a few samples, so that squares do not cancel.
     scale : array of shape (d,), optional
@@ -152,6 +205,7 @@ class ArraySource(Source):
         weights: NDArray[Any] | None = None,
         labels: NDArray[Any] | None = None,
         label_weight: float = 0.0,
+        label_unit: float = 1.0,
         origin: NDArray[Any] | None = None,
         scale: NDArray[np.float64] | None = None,
         quadratic: bool = False,
@@ -163,8 +217,9 @@ class ArraySource(Source):
         self.X = X
         self.dtype = np.dtype(np.float64) if quadratic else X.dtype  # forms of a thin shape cancel
         self.weights = np.ones(len(X), self.dtype) if weights is None else weights.astype(self.dtype, copy=False)
-        self.labels = labels
+        self.labels = None if labels is None else Labels(labels, self.weights)
         self.label_weight = label_weight
+        self.label_unit = label_unit
         self.n_threads = n_threads
         self.chunk_size = chunk_size
         self.n_samples, self.n_features = X.shape
@@ -178,7 +233,8 @@ class ArraySource(Source):
             origin = np.median(X[:: max(1, len(X) // 1024)], axis=0)
         self.origin = np.concatenate([origin, np.zeros(n_labels)])
         # the weight of each column in the squared distance, Hasenfuss 2009, sec. 3.3
-        self.metric = np.concatenate([np.full(self.n_features, 1.0 - label_weight), np.full(n_labels, label_weight)])
+        shares = np.full(self.n_features, 1.0 - label_weight), np.full(n_labels, label_weight * label_unit)
+        self.metric = np.concatenate(shares)
         if labels is None:
             self.metric[:] = 1.0
 
@@ -225,16 +281,27 @@ class ArraySource(Source):
                 norms[-len(spreads) :] += np.trace(spreads.covariances, axis1=1, axis2=2)
         if self.labels is not None:
             fuzzy = lifted[:, d : self.n_columns]
-            fuzzy[:] = self.labels[rows]
-            norms = (1.0 - self.label_weight) * norms + self.label_weight * np.einsum("ij,ij->i", fuzzy, fuzzy)
+            fuzzy[:] = self.labels.vectors[rows]
+            norms = self.metric[0] * norms + self.metric[-1] * np.einsum("ij,ij->i", fuzzy, fuzzy)
         lifted[:, -1] = norms
         return lifted
 
+    def points(self, chunk: Chunk) -> NDArray[Any]:
+        """Return the coordinates (c, D) of a chunk, with the mean label in place of one that is not known."""
+        if self.labels is None or self.labels.known.all():
+            return chunk.points
+        return np.hstack([chunk.points[:, : self.n_features], self.labels.filled[chunk.rows]])
+
     def rows(self, indices: NDArray[np.int64]) -> NDArray[Any]:
-        """Return single samples in the source's own coordinates, of shape (len(indices), D)."""
+        """Return single samples in the source's own coordinates, of shape (len(indices), D).
+
+        The mean label stands for one that is not known.
+        """
         points = self.X[indices].astype(self.dtype) - self.origin[: self.n_features].astype(self.dtype)
         points *= self.scale.astype(self.dtype)
-        return points if self.labels is None else np.hstack([points, self.labels[indices].astype(self.dtype)])
+        if self.labels is None:
+            return points
+        return np.hstack([points, self.labels.filled[indices].astype(self.dtype)])
 
 
 def cut_patches(n_samples: int, patch_size: int) -> list[NDArray[np.int64]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -25,7 +26,7 @@ from protolearn.core.density import correlation_dimension, parzen_log_density
 from protolearn.core.loop import Step, anneal, learn_online, nearest, stage, winners
 from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.schedules import Schedule, as_schedule
-from protolearn.core.sources import ArraySource, cut_patches
+from protolearn.core.sources import ArraySource, Labels, cut_patches
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import lower
 from protolearn.core.validation import check_number, check_option, check_running, check_weights, given_array
@@ -33,6 +34,8 @@ from protolearn.maps._state import Model, Samples, hebbian_graph
 from protolearn.metrics import quantization_error
 
 __all__ = ["PrototypeMap"]
+
+ONLINE_STEPS = 256  # values of the schedule in an epoch of online learning, close enough to be joined by lines
 
 
 class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -77,7 +80,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             Samples; a memory map of floats is read in chunks. An iterator yields patches ``X``, ``(X, y)`` or
             ``(X, y, sample_weight)``; only those being learned, and the next, are in memory.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive.
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample; 2 is the same as giving the sample twice.
 
@@ -113,7 +116,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X : array-like of shape (n_samples, n_features)
             The patch; the first must have at least as many samples as there are prototypes.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive. New classes may appear at any time.
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
+            New classes may appear at any time.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample.
 
@@ -140,7 +144,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive.
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample.
 
@@ -285,11 +289,13 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"label_weight={self.label_weight} needs the classes of the samples: call fit(X, y), "
                 "or set label_weight=0 for an unsupervised map."
             )
-        y = column_or_1d(y)
-        assert_all_finite(y, input_name="y")
-        check_classification_targets(y)
-        classes, codes = np.unique(y, return_inverse=True)
-        return Samples(X, weights, np.eye(len(classes), dtype=getattr(X, "dtype", np.float64))[codes], classes)
+        classes, labels = label_vectors(column_or_1d(y), getattr(X, "dtype", np.float64))
+        if not weights[labels.any(axis=1)].any():
+            raise ValueError(
+                "No sample of positive weight has a label: -1, NaN and None mean unlabelled. Give the classes of some, "
+                "or set label_weight=0 for an unsupervised map."
+            )
+        return Samples(X, weights, labels, classes)
 
     def _check_new(self, X: ArrayLike) -> NDArray[Any]:
         check_is_fitted(self, "prototypes_")
@@ -343,7 +349,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     def _final_cost(self, model: Any) -> float:
         """Return the cost by which one of several starts is chosen."""
-        return model.costs[-1]
+        return model.costs[-1] if model.settled is None else model.settled
 
     def _learn(
         self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
@@ -368,6 +374,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         epochs = self._epochs(prototypes, cooperation, source, self._ranges(cooperation, resumed), rng)
         costs: list[float] = []
         ranges: list[float] = []
+        settled: float | None = None
         interrupted = False
         try:
             for step in epochs:
@@ -375,10 +382,11 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 costs.append(scale * step.cost)
                 ranges.append(step.range_)
                 self._report(costs, ranges)
-            prototypes = self._finished(prototypes)
+            prototypes, settled = self._finished(prototypes, source, ranges[-1], rng)
         except KeyboardInterrupt:
             interrupted = True
         history = {"costs": costs, "ranges": ranges, "interrupted": interrupted, "magnification": magnification}
+        history["settled"] = None if settled is None else scale * settled
         earlier = None if resumed else model
         return self._placed(prototypes, source, cooperation, patch, n_new, earlier, n_threads, scale, history)
 
@@ -430,9 +438,11 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         shown = placed.showing(patch.weights[:n_new], first[:n_new], second[:n_new])
         return replace(shown, masses=masses)
 
-    def _finished(self, prototypes: Any) -> Any:
-        """Return the prototypes after the last epoch, improved if that can be done."""
-        return prototypes
+    def _finished(
+        self, prototypes: Any, source: Any, range_: float, rng: np.random.RandomState
+    ) -> tuple[Any, float | None]:
+        """Return the prototypes after the last epoch, of this range, and their cost if they could be improved."""
+        return prototypes, None
 
     def _winners(self, X: Any, model: Any, n_threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the nearest and second nearest prototype of every sample."""
@@ -443,14 +453,33 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     ) -> Any:
         """Return the samples of a patch as the loop reads them."""
         return ArraySource(
-            patch.X, weights=weights, labels=patch.labels, label_weight=self.label_weight, n_threads=n_threads
+            patch.X,
+            weights=weights,
+            labels=patch.labels,
+            label_weight=self.label_weight,
+            label_unit=self._unit_of(patch, weights, n_threads),
+            n_threads=n_threads,
         )
+
+    def _unit_of(self, patch: Samples, weights: NDArray[Any], n_threads: int) -> float:
+        """Return the factor on squared distances between the labels of a patch."""
+        if patch.labels is None:
+            return 1.0
+        return self._label_unit(Labels(patch.labels, weights), self._variance(patch, weights, n_threads))
+
+    def _label_unit(self, labels: Labels, variance: float) -> float:
+        """Return the factor by which labels count beside samples of a total variance, for equal shares."""
+        return labels.unit(variance)
+
+    def _variance(self, patch: Samples, weights: NDArray[Any], n_threads: int) -> float:
+        """Return the total variance of samples, in units of their squared distances."""
+        return initialisation.total_variance(patch.X, weights, n_threads)
 
     def _prototypes(
         self, positions: NDArray[np.float64], source: ArraySource, model: Model | None, rng: np.random.RandomState
     ) -> Prototypes:
         """Return the first prototypes, at these positions."""
-        return Mean(positions, source.metric)
+        return Mean(positions, source.metric, source.n_columns - source.n_features)
 
     def _shape(self, prototypes: Prototypes, source: ArraySource, places: NDArray[np.int64]) -> dict[str, Any]:
         """Return what a model keeps of prototypes beside their positions."""
@@ -533,13 +562,17 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             return anneal(prototypes, cooperation, source, ranges)
         assert isinstance(prototypes, Mean)
         rates = self._falling(self.learning_rate_start, self.learning_rate_end)
-        return learn_online(prototypes, cooperation, source, ranges, rates, rng)
+        return learn_online(prototypes, cooperation, source, self.max_iter, ranges, rates, rng)
 
     def _falling(self, start: float, end: float) -> NDArray[np.float64]:
-        values = np.asarray(as_schedule(self.schedule)(start, end, self.max_iter), dtype=np.float64)
-        if values.shape != (self.max_iter,) or not (np.isfinite(values) & (values > 0)).all():
+        """Return the values of the schedule: one an epoch, or for single samples many."""
+        online = self.algorithm == "online"
+        n_steps = self.max_iter * (ONLINE_STEPS if online else 1)
+        values = np.asarray(as_schedule(self.schedule)(start, end, n_steps), dtype=np.float64)
+        if values.shape != (n_steps,) or not (np.isfinite(values) & (values > 0)).all():
+            wanted = f"n_steps={n_steps}, {ONLINE_STEPS} an epoch," if online else f"max_iter={n_steps}"
             raise ValueError(
-                f"The schedule must give max_iter={self.max_iter} positive numbers; it gave {np.round(values[:5], 6)}"
+                f"The schedule must give {wanted} positive numbers; it gave {np.round(values[:5], 6)}"
                 f"{' ...' if values.size > 5 else ''} of shape {values.shape}."
             )
         return values
@@ -595,6 +628,39 @@ def refuse_large(X: NDArray[Any], largest: float, squared: bool = False) -> None
         raise ValueError(
             f"X has values up to {largest:g}, whose {sums} are too large for {X.dtype}; rescale X, or drop outliers."
         )
+
+
+def label_vectors(y: NDArray[Any], dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return the classes, and a vector (n, C) for each label: one-hot, or zero if it is -1, NaN or None.
+
+    Examples
+    --------
+    >>> classes, vectors = label_vectors(np.array([2.0, -1.0, 5.0, np.nan]), np.float64)
+    >>> classes, vectors.sum(axis=1)
+    (array([2., 5.]), array([1., 0., 1., 0.]))
+    """
+    if y.dtype.kind == "O":
+        known = np.array([not _is_missing(label) for label in y], dtype=bool)
+        given = y[known] if any(isinstance(label, str) for label in y) else np.array(y[known].tolist())
+    else:
+        known = (y == y) & (y != -1) if y.dtype.kind in "iuf" else np.ones(len(y), bool)
+        given = y[known]
+    assert_all_finite(given, input_name="y")
+    check_classification_targets(given)
+    classes, codes = np.unique(given, return_inverse=True)
+    if len(given) < len(y) and len(classes) == 1 and classes[0] == 1:
+        warnings.warn(
+            "y has no labels but 1 and -1, and -1 means unlabelled. If both are classes, call them 0 and 1.",
+            stacklevel=2,
+        )
+    vectors = np.zeros((len(y), len(classes)), dtype)
+    vectors[np.flatnonzero(known), codes] = 1.0
+    return classes, vectors
+
+
+def _is_missing(label: Any) -> bool:
+    """Say whether an object stands for no label: None, pandas' NA, NaN or -1."""
+    return label is None or type(label).__name__ == "NAType" or label != label or (label == -1) is True
 
 
 def as_shares(labels: NDArray[np.float64]) -> NDArray[np.float64]:

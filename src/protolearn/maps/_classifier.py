@@ -111,7 +111,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         X : array-like of shape (n_samples, n_features)
             Samples; for a map of dissimilarities whatever that takes, such as a square matrix or a list of strings.
         y : array-like of shape (n_samples,)
-            Their classes.
+            Their classes; -1 is one like any other.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample, in the map and in the class shares.
 
@@ -141,7 +141,8 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
             shares = np.repeat(np.eye(len(self.classes_))[present], sizes, axis=0)
         else:
             weighted = sample_weight is not None
-            self.estimator_ = self._fit_map(samples, targets, weights, weighted, len(self.classes_))
+            plain = -1 not in self.classes_.tolist()  # a map takes -1 for unlabelled, a classifier for a class
+            self.estimator_ = self._fit_map(samples, targets if plain else codes, weights, weighted, len(self.classes_))
             self.estimators_ = [self.estimator_]
             if hasattr(self.estimator_, "label_distribution_"):
                 shares = self.estimator_.label_distribution_

@@ -38,7 +38,8 @@ metric_init : {"identity", "covariance"}, default="identity"
 
 PATCHES = """
 label_weight : float, default=0.0
-    Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
+    Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and features
+    count alike, each in units of its total variance.
 magnification : float or "optimal", default=0.0
     Exponent c of magnification control: samples count with their density to the power c; see `NeuralGas`.
 patch_size : int, optional

@@ -48,10 +48,11 @@ class KMeans(ClusterMixin, PrototypeMap):
     empty : {"keep", "reseed"}, default="keep"
         A prototype that wins no sample stays where it is, or moves to the sample farthest from its prototype.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the learning rate of the online algorithm falls; a callable maps (start, end, n_steps) to the
-        values.
+        How the learning rate of the online algorithm falls; a callable maps (start, end, n_steps) to the values, 256
+        for each epoch.
     label_weight : float, default=0.0
-        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
+        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and features
+        count alike, each in units of its total variance.
     magnification : float or "optimal", default=0.0
         Exponent c of magnification control: samples count with their density to the power c; see `NeuralGas`.
     learning_rate_start, learning_rate_end : float, default=0.5, 0.005

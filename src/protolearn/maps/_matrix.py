@@ -185,7 +185,7 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
     ((2, 2), (2, 2, 2))
     """
 
-    @extends(NeuralGas, *ONLINE)
+    @extends(NeuralGas, "settle", *ONLINE)
     def __init__(
         self,
         n_prototypes: int | str = "auto",
@@ -233,9 +233,9 @@ class MatrixSOM(_MatrixMap, SOM):
         The lattice, as in `SOM`; ``"auto"`` leaves each prototype four samples or more for each of its directions,
         but has about a dozen nodes at least, if there are four samples for each.
     %(shape)s
-    winner : {"heskes", "nearest"}, default="heskes"
+    winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
         ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
-        nearest prototype.
+        nearest prototype; for ``"heskes-printed"`` see `SOM`.
     kernel : {"gaussian", "exponential"}, default="gaussian"
         Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
     init : {"auto", "euclidean", "pca", "center", "k-means++", "random"} or array, default="auto"

@@ -9,12 +9,16 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 
 from protolearn.core.cooperation import Cooperation, Ranks
+from protolearn.core.prototypes import Mean
+from protolearn.core.relocation import relocate
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
-from protolearn.core.validation import check_number
+from protolearn.core.validation import check_flags, check_number
 from protolearn.maps._base import PrototypeMap
 
 __all__ = ["NeuralGas"]
+
+WINNERS_ONLY = 0.1  # range below which others than the winner learn next to nothing
 
 
 class NeuralGas(ClusterMixin, PrototypeMap):
@@ -39,6 +43,8 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     init : {"k-means++", "center", "random", "pca"} or array of shape (n_prototypes, n_features), default="k-means++"
         Where prototypes start: spread samples, small values around the mean, random samples, on the principal plane,
         or given.
+    n_init : int, default=1
+        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=100
         Number of epochs over which the range falls.
     range_start : float or "auto", default="auto"
@@ -47,9 +53,15 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     range_end : float, default=0.01
         Last range.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values.
+        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values: one for each
+        epoch, 256 if online.
+    settle : bool, default=True
+        After the last epoch of the batch algorithm, if only winners learn by then, move prototypes that are hardly
+        needed to where one more lowers the cost of k-means most, as long as that helps. Annealing alone passes over
+        small groups far from all others.
     label_weight : float, default=0.0
-        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
+        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and features
+        count alike, each in units of its total variance.
     magnification : float or "optimal", default=0.0
         Exponent c of magnification control: samples count with their density to the power c. Positive values put more
         prototypes into dense regions, negative ones (above -1) into sparse regions. ``"optimal"`` takes
@@ -127,10 +139,12 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         *,
         algorithm: str = "batch",
         init: str | ArrayLike = "k-means++",
+        n_init: int = 1,
         max_iter: int = 100,
         range_start: float | str = "auto",
         range_end: float = 0.01,
         schedule: str | Schedule = "geometric",
+        settle: bool = True,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
         learning_rate_start: float = 0.5,
@@ -145,10 +159,12 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         self.n_prototypes = n_prototypes
         self.algorithm = algorithm
         self.init = init
+        self.n_init = n_init
         self.max_iter = max_iter
         self.range_start = range_start
         self.range_end = range_end
         self.schedule = schedule
+        self.settle = settle
         self.label_weight = label_weight
         self.magnification = magnification
         self.learning_rate_start = learning_rate_start
@@ -168,6 +184,7 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         if self.range_start != "auto":
             check_number("range_start", self.range_start, low=0, open_low=True, also=" or 'auto'")
         check_number("range_end", self.range_end, low=0, open_low=True)
+        check_flags(self, "settle")
 
     def _cooperation(self, source: ArraySource) -> Cooperation:
         return Ranks()
@@ -181,3 +198,10 @@ class NeuralGas(ClusterMixin, PrototypeMap):
             spread = isinstance(self.init, str) and self.init == "k-means++"
             start = min(self.n_prototypes / 2, 2.0) if spread else self.n_prototypes / 2
         return self._falling(float(start), self.range_end)
+
+    def _finished(
+        self, prototypes: Any, source: Any, range_: float, rng: np.random.RandomState
+    ) -> tuple[Any, float | None]:
+        if not (isinstance(prototypes, Mean) and self.settle and self.algorithm == "batch" and range_ <= WINNERS_ONLY):
+            return super()._finished(prototypes, source, range_, rng)
+        return relocate(prototypes, source, rng)

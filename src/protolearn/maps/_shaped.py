@@ -346,12 +346,18 @@ class ShapedMap(PrototypeMap):
             weights=weights,
             labels=patch.labels,
             label_weight=self.label_weight,
+            label_unit=self._unit_of(patch, weights, n_threads),
             scale=scale,
             quadratic=not self._sketches(d),
             spreads=patch.spreads,
             n_threads=n_threads,
             chunk_size=SKETCH_ROWS if self._sketches(d) else None,
         )
+
+    def _variance(self, patch: Samples, weights: NDArray[Any], n_threads: int) -> float:
+        if self._measure in ("det", "euclidean", "reconstruction"):
+            return super()._variance(patch, weights, n_threads)
+        return float(patch.X.shape[1])  # distances are in units of the deviations
 
     def _prototypes(
         self, positions: NDArray[np.float64], source: ArraySource, model: Model | None, rng: np.random.RandomState
@@ -401,16 +407,13 @@ class ShapedMap(PrototypeMap):
     def _draw(self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState) -> NDArray[np.float64]:
         if self.init != "euclidean":
             return super()._draw(source, cooperation, rng)
-        plain = ArraySource(
-            source.X,
-            weights=source.weights,
-            labels=source.labels,
-            label_weight=source.label_weight,
-            n_threads=source.n_threads,
-        )
+        labels = None if source.labels is None else source.labels.vectors
+        samples = Samples(source.X, source.weights, labels)
+        plain = super()._source(samples, source.weights, None, source.n_threads, rng)
         start = copy(self)
         start.init = "pca" if isinstance(cooperation, OnLattice) else "k-means++"
-        prototypes: Prototypes = Mean(super(ShapedMap, start)._draw(plain, cooperation, rng), plain.metric)
+        first = super(ShapedMap, start)._draw(plain, cooperation, rng)
+        prototypes: Prototypes = Mean(first, plain.metric, plain.n_columns - plain.n_features)
         for step in start._epochs(prototypes, cooperation, plain, start._ranges(cooperation, False), rng):
             prototypes = step.prototypes
         positions, d = prototypes.positions.copy(), source.n_features

@@ -36,9 +36,10 @@ class SOM(PrototypeMap):
         ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n distinct samples, with sides in proportion to
         the two largest standard deviations. An int is a chain. See :mod:`protolearn.core.lattices` for hexagonal,
         toroidal, hyperbolic and user-given lattices.
-    winner : {"heskes", "nearest"}, default="heskes"
+    winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
         ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
-        nearest prototype.
+        nearest prototype; ``"heskes-printed"`` leaves the weights of a node as they are instead of making them add up
+        to one (Hasenfuss 2009, eq. 2.5), so that nodes at the border win most samples while the range is wide.
     kernel : {"gaussian", "exponential"}, default="gaussian"
         Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
     algorithm : {"batch", "online"}, default="batch"
@@ -46,6 +47,9 @@ class SOM(PrototypeMap):
         n_samples random samples.
     init : {"pca", "center", "k-means++", "random"} or array of shape (n_nodes, n_features), default="pca"
         Where prototypes start; ``"pca"`` lays the lattice over the principal plane.
+    n_init : int, default=1
+        Number of starts, unless ``init`` is an array; the result with the lowest cost is kept. From ``init="pca"`` all
+        are the same, unless learning is online.
     max_iter : int, default=100
         Number of epochs over which the range falls.
     range_start : float or "auto", default="auto"
@@ -55,9 +59,11 @@ class SOM(PrototypeMap):
         Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices. Smaller values
         quantise better, larger ones keep neighbours more alike.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
-        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values.
+        How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values: one for each
+        epoch, 256 if online.
     label_weight : float, default=0.0
-        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
+        Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and features
+        count alike, each in units of its total variance.
     magnification : float or "optimal", default=0.0
         Exponent c of magnification control: samples count with their density to the power c; see `NeuralGas`.
     learning_rate_start, learning_rate_end : float, default=0.5, 0.005
@@ -133,6 +139,7 @@ class SOM(PrototypeMap):
         kernel: str = "gaussian",
         algorithm: str = "batch",
         init: str | ArrayLike = "pca",
+        n_init: int = 1,
         max_iter: int = 100,
         range_start: float | str = "auto",
         range_end: float = 0.55,
@@ -153,6 +160,7 @@ class SOM(PrototypeMap):
         self.kernel = kernel
         self.algorithm = algorithm
         self.init = init
+        self.n_init = n_init
         self.max_iter = max_iter
         self.range_start = range_start
         self.range_end = range_end
@@ -170,7 +178,7 @@ class SOM(PrototypeMap):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_option("winner", self.winner, ("heskes", "nearest"))
+        check_option("winner", self.winner, ("heskes", "nearest", "heskes-printed"))
         check_option("kernel", self.kernel, ("gaussian", "exponential"))
         if isinstance(self.lattice, str):
             check_option("lattice", self.lattice, ("auto",), also=", a tuple (rows, columns) or a Lattice such as "

@@ -80,6 +80,7 @@ class Model:
     log_weights: Any = None
     n_steps: int = 0
     unit: float = 1.0
+    settled: float | None = None  # cost after what followed the last epoch
 
     def __len__(self) -> int:
         return len(self.positions)

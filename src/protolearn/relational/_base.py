@@ -66,7 +66,7 @@ class DissimilarityMap(PrototypeMap):
             or Zarr array; the objects themselves, such as a list of strings; or a source of either. An iterator yields
             patches of objects ``X``, ``(X, y)`` or ``(X, y, sample_weight)``.
         y : array-like of shape (n_objects,), optional
-            Class of each object, used if ``label_weight`` is positive.
+            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
         sample_weight : array-like of shape (n_objects,), optional
             Weight of each object; 2 is the same as giving the object twice.
 
@@ -89,7 +89,8 @@ class DissimilarityMap(PrototypeMap):
             The patch. In a matrix, each new object has its dissimilarities to the objects ``kept_`` first, in that
             order, and then those to the new ones; the first patch is square.
         y : array-like of shape (n_new,), optional
-            Class of each object, used if ``label_weight`` is positive. New classes may appear at any time.
+            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
+            New classes may appear at any time.
         sample_weight : array-like of shape (n_new,), optional
             Weight of each object.
 
@@ -108,7 +109,7 @@ class DissimilarityMap(PrototypeMap):
         X : array-like of shape (n_objects, n_objects), or sequence of objects
             Whatever `fit` takes.
         y : array-like of shape (n_objects,), optional
-            Class of each object, used if ``label_weight`` is positive.
+            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
         sample_weight : array-like of shape (n_objects,), optional
             Weight of each object.
 
@@ -310,7 +311,10 @@ class DissimilarityMap(PrototypeMap):
             "label_weight": self.label_weight,
             "n_threads": n_threads,
         }
-        return self._pairs(objects, common, rng)
+        source = self._pairs(objects, common, rng)
+        if patch.labels is not None:
+            source.label_unit = self._label_unit(source.labels, source.variance)
+        return source
 
     def _pairs(self, objects: Objects, common: dict[str, Any], rng: np.random.RandomState) -> Pairs:
         """Return the objects as the loop reads them: with all squared dissimilarities, or row by row."""

@@ -46,7 +46,8 @@ exemplar_labels : bool, default=False
 
 LABELS = """
 label_weight : float, default=0.0
-    Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else.
+    Share of the labels ``y`` in the distance: 0 ignores them, 1 uses nothing else, 0.5 lets labels and objects
+    count alike, each in units of its total variance.
 magnification : float or "optimal", default=0.0
     Exponent c of magnification control: objects count with their density to the power c; see `NeuralGas`.
 """
@@ -81,9 +82,9 @@ schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
 """
 
 WINNER = """
-winner : {"heskes", "nearest"}, default="heskes"
+winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
     ``"heskes"`` takes the node whose neighbourhood is nearest on average, so that training descends a cost;
-    ``"nearest"`` takes the nearest prototype.
+    ``"nearest"`` takes the nearest prototype; for ``"heskes-printed"`` see `SOM`.
 kernel : {"gaussian", "exponential"}, default="gaussian"
     Neighbourhood function, :math:`e^{-g^2/2\\lambda^2}` or :math:`e^{-g/\\lambda}`, of the distance g on the lattice.
 """

@@ -264,7 +264,7 @@ class MedianNeuralGas(MedianMap, NeuralGas):
     ['cattle', 'kitten']
     """
 
-    @extends(NeuralGas, *ONLINE)
+    @extends(NeuralGas, "settle", *ONLINE)
     def __init__(
         self,
         n_prototypes: int = 8,
@@ -292,11 +292,11 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         self.swap = swap
         self.n_init = n_init
 
-    def _finished(self, prototypes: Median) -> Median:
+    def _finished(self, prototypes: Median, source: Any, range_: float, rng: Any) -> tuple[Median, None]:
         if self._can_swap(prototypes):
             while prototypes.n_open != 0:
                 prototypes = prototypes.swapped()
-        return prototypes
+        return prototypes, None
 
 
 @documented

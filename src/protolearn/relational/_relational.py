@@ -335,7 +335,7 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
     ['cattle', 'castle']
     """
 
-    @extends(NeuralGas, *ONLINE)
+    @extends(NeuralGas, "settle", *ONLINE)
     def __init__(
         self,
         n_prototypes: int = 8,
