@@ -26,7 +26,9 @@ NEGLIGIBLE = 1e-14  # units that learn at a smaller rate are left alone
 def our_matrix_neural_gas(X: np.ndarray, task: ShapeTask) -> Fitted:
     from protolearn import MatrixNeuralGas
 
-    model = MatrixNeuralGas(task.n_prototypes, normalization="logdet", regularization="floor", init=task.init, max_iter=task.epochs)
+    model = MatrixNeuralGas(
+        task.n_prototypes, normalization="logdet", regularization="floor", init=task.init, max_iter=task.epochs
+    )
     model.fit(X)
     return _mixture(model.weights_, model.prototypes_, model.covariances_), model.n_iter_
 

@@ -48,7 +48,9 @@ def as_published(name: str, n_prototypes: int, seed: int, epochs: int = EPOCHS, 
         annealed = {"range_start": n_prototypes / 2} | annealed
         if name == "NG":
             return neural_gas(n_prototypes, epochs, seed, **annealed)
-        return MatrixNeuralGas(n_prototypes, range_end=RANGE_END, max_iter=epochs, random_state=seed, **(FLOOR | annealed))
+        return MatrixNeuralGas(
+            n_prototypes, range_end=RANGE_END, max_iter=epochs, random_state=seed, **(FLOOR | annealed)
+        )
     if name.endswith("SOM"):
         annealed = {"range_start": n_prototypes / 12} | annealed
         if name == "SOM":

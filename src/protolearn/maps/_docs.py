@@ -102,6 +102,13 @@ magnification_ : float
     The exponent used, if magnification control is on.
 """
 
-PARTS = {"size": SIZE, "shape": SHAPE, "patches": PATCHES, "running": RUNNING, "attributes": ATTRIBUTES, "labels": LABELS}
+PARTS = {
+    "size": SIZE,
+    "shape": SHAPE,
+    "patches": PATCHES,
+    "running": RUNNING,
+    "attributes": ATTRIBUTES,
+    "labels": LABELS,
+}
 
 documented = filled(PARTS)
