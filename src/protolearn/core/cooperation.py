@@ -225,7 +225,11 @@ def sum_by_winner(
 ) -> Statistics:
     """Sum the samples of each winner, the smallest of the (mixed) distances."""
     k = len(prototypes)
-    if isinstance(prototypes, Lifted) and source.n_samples * (source.n_lifted - 2) * k >= LARGE_WORK:
+    if (
+        isinstance(prototypes, Lifted)
+        and prototypes.linear
+        and source.n_samples * (source.n_lifted - 2) * k >= LARGE_WORK
+    ):
         return source.sum(_learn_compiled(prototypes, source, mixture), k, width=1)
     return source.sum(_learn_plain(prototypes, source, mixture), k, width=1 if prototypes.linear else None)
 
@@ -283,7 +287,7 @@ class Responsibilities:
             posteriors = np.exp(logs)
             entropy = float(chunk.weights @ (posteriors * logs).sum(axis=1))
             statistics = sums((posteriors * chunk.weights[:, None]).astype(source.dtype).T)
-            return replace(statistics, offset=range_ * entropy)
+            return replace(statistics, offset=statistics.offset + range_ * entropy)
 
         return source.sum(learn, len(prototypes))
 

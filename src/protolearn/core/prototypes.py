@@ -15,11 +15,11 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from protolearn.core.shapes import ShapeRule, Shapes, principal_shapes, sketched_shapes
+from protolearn.core.shapes import ShapeRule, Shapes, conditional, principal_shapes, sketched_shapes
 from protolearn.core.sources import Chunk
 from protolearn.core.statistics import Statistics
 
-__all__ = ["Matrix", "Mean", "Prototypes", "Subspace"]
+__all__ = ["Gappy", "Matrix", "Mean", "Prototypes", "Subspace"]
 
 BLOCK_BYTES = 1_600_000  # distances of a block of samples: few enough for the cache, enough to be worth a call
 
@@ -276,6 +276,80 @@ class Matrix(Lifted):
             changed=np.where(full, changed, 0),
             log_weights=_log_shares(self.log_weights, statistics),
         )
+
+
+class Gappy(Matrix):
+    """Prototypes as `Matrix`, for samples some of whose values are not known.
+
+    Of such a sample each prototype sums what it expects: the mean and the covariance of the gaps, given what is known.
+    Its distance is that of the known part, in the metric of the features that are known. With responsibilities this is
+    expectation maximisation (Ghahramani & Jordan 1994, sec. 3).
+    """
+
+    linear = False  # what is expected depends on the prototype
+
+    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[NDArray[Any], Sums]]:
+        """Return the function that gives distances of a chunk and its sums."""
+        look_whole = super().measure(dtype)
+
+        def look(chunk: Chunk) -> tuple[NDArray[Any], Sums]:
+            distances, sums_of_whole = look_whole(chunk)
+            assert chunk.gaps is not None
+            rows = np.flatnonzero(chunk.gaps.any(axis=1))
+            if not len(rows):
+                return distances, sums_of_whole
+            expected, distances[rows] = self._expected(chunk.lifted[rows], chunk.gaps[rows])
+            excess = distances[rows].T - np.einsum("krl,kl->kr", expected, self.affine)
+
+            def sums(weights: Any, log_scale: Floats | None = None) -> Statistics:
+                dense = np.array(weights.toarray() if hasattr(weights, "toarray") else weights)
+                gappy = dense[:, rows]
+                dense[:, rows] = 0.0
+                whole = sums_of_whole(dense, log_scale)
+                moments = whole.moments + np.einsum("kr,krl->kl", gappy, expected)
+                offset = 0.5 * float(np.exp(whole.log_scale) @ (gappy * excess).sum(axis=1))
+                return Statistics(moments, whole.log_scale, offset)
+
+            return distances, sums
+
+        return look
+
+    def _expected(self, lifted: Floats, gaps: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Return expected lifted samples (k, r, L) and distances (r, k) of samples (r, L) with gaps."""
+        k, d, share = len(self), self.shapes.axes.shape[2], self.metric[0]
+        upper = np.triu_indices(d)
+        constant = np.zeros(k) if self.log_weights is None else -2.0 * self.log_weights
+        expected, distances = np.tile(lifted, (k, 1, 1)), np.empty((len(lifted), k))
+        expected[:, :, -1] -= share * (lifted[:, :d] ** 2).sum(axis=1)
+        patterns, group = np.unique(gaps, axis=0, return_inverse=True)
+        for number, gap in enumerate(patterns):
+            rows = np.flatnonzero(group.ravel() == number)
+            for i in range(k):
+                near = lifted[rows][:, :d][:, ~gap] - self.positions[i, :d][~gap]
+                squared, fills, log_det, spread = conditional(near, self.shapes[i : i + 1], gap)
+                points, covariance = lifted[rows, :d], np.zeros((d, d))
+                points[:, gap] = fills + self.positions[i, :d][gap]
+                covariance[np.ix_(gap, gap)] = spread
+                expected[i, rows, :d] = points
+                products = points[:, upper[0]] * points[:, upper[1]] + covariance[upper]
+                expected[i, rows, len(self.metric) : -2] = products
+                expected[i, rows, -1] += share * ((points**2).sum(axis=1) + np.trace(covariance))
+                known = self._known_distances(squared, log_det, near.shape[1])
+                if known is None:
+                    distances[rows, i] = expected[i, rows] @ self.affine[i]
+                else:
+                    distances[rows, i] = share * (known + constant[i])
+                    labels = lifted[rows, d : len(self.metric)] - self.positions[i, d:]
+                    distances[rows, i] += (self.metric[d:] * labels**2).sum(axis=1)
+        return expected, distances
+
+    def _known_distances(self, squared: Floats, log_det: float, n_known: int) -> Floats | None:
+        """Return the distances of known parts, if the measure has one of its own for them."""
+        if self.rule.measure == "det":
+            return np.exp(log_det / n_known) * squared
+        if self.rule.measure == "logdet":
+            return squared + log_det
+        return squared if self.rule.measure == "none" else None
 
 
 @dataclass(frozen=True)

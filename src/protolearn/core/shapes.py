@@ -23,6 +23,7 @@ __all__ = [
     "ShapeRule",
     "Shapes",
     "completed",
+    "conditional",
     "no_swap_helps",
     "optimal_block",
     "principal_shapes",
@@ -231,8 +232,9 @@ class ShapeRule:
     def regularized(self, values: Floats) -> tuple[Floats, NDArray[np.int64]]:
         """Return variances (k, q) that distances can be divided by, and how many of each row had to change.
 
-        ``floor`` lifts small ones, as does ``prior``, which comes before it (`Prior`), ``ridge`` adds to all, ``pinv`` makes small ones infinite, so that they do not
-        count, ``tikhonov`` inverts ``s`` to ``s / (s^2 + eps)``, ``none`` refuses them.
+        ``floor`` lifts small ones, and so does ``prior`` after it has added its samples, ``ridge`` adds to all, ``pinv``
+        makes small ones infinite, so that they do not count, ``tikhonov`` inverts ``s`` to ``s / (s^2 + eps)``,
+        ``none`` refuses them.
         """
         reference = np.maximum(values.mean(axis=1, keepdims=True), 1e-3 * self.unit)
         small = values < self.epsilon * reference
@@ -375,7 +377,7 @@ def completed(
         known = X[rows][:, ~gap].astype(np.float64)
         fits, fills = np.empty((len(shapes), len(rows))), np.empty((len(shapes), len(rows), int(gap.sum())))
         for i in range(len(shapes)):
-            spread, fills[i], log_det = _conditional(known - positions[i, ~gap], shapes[i : i + 1], gap)
+            spread, fills[i], log_det, _ = conditional(known - positions[i, ~gap], shapes[i : i + 1], gap)
             fills[i] += positions[i, gap]
             if how == "joint":
                 fits[i] = -0.5 * (scale[i] * spread + volume[i]) if np.isfinite(log_weights[i]) else -np.inf
@@ -390,8 +392,11 @@ def completed(
     return result, chosen
 
 
-def _conditional(xi: Floats, shape: Shapes, gap: NDArray[np.bool_]) -> tuple[Floats, Floats, float]:
-    """Return the Mahalanobis distance of the known part, the expected rest, and ln det of the known part's covariance.
+def conditional(xi: Floats, shape: Shapes, gap: NDArray[np.bool_]) -> tuple[Floats, Floats, float, Floats]:
+    """Return what a shape tells of samples (n, d - g) with g gaps, measured from the prototype.
+
+    The Mahalanobis distance of the known part, the expected rest, ln det of the known part's covariance, and the
+    covariance of the rest, given what is known.
 
     With directions V, variances s and r on the rest the covariance is ``V' (s - r) V + r``; both inverse and
     determinant of a part of it need a q x q matrix only (Woodbury).
@@ -408,4 +413,4 @@ def _conditional(xi: Floats, shape: Shapes, gap: NDArray[np.bool_]) -> tuple[Flo
     solved = np.linalg.solve(core, along.T).T
     spread = (xi**2).sum(axis=1) / rest - (along * solved).sum(axis=1)
     log_det = float(np.linalg.slogdet(core)[1] + n_known * np.log(rest))
-    return spread, solved @ outer, log_det
+    return spread, solved @ outer, log_det, rest * np.eye(int(gap.sum())) + outer.T @ np.linalg.solve(core, outer)

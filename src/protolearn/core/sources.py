@@ -37,6 +37,7 @@ class Chunk:
     """Some samples: lifted rows (c, D + 2 or more), their weights (c,), and the rows of the source they stand for.
 
     Coordinates are the first ``n_columns`` of the lifted row. The last samples may stand for many, with a spread each.
+    ``gaps`` (c, d) marks values that are not known.
     """
 
     lifted: NDArray[Any]
@@ -44,6 +45,7 @@ class Chunk:
     rows: slice
     n_columns: int
     spreads: Shapes | None = None
+    gaps: NDArray[np.bool_] | None = None
 
     @property
     def points(self) -> NDArray[Any]:
@@ -183,6 +185,8 @@ class ArraySource(Source):
         Lift samples by all products of two coordinates as well.
     spreads : Shapes, optional
         Spread of the samples that the last rows of ``X`` stand for, in units of ``X``.
+    gaps : array of shape (n, d), optional
+        Where values of ``X`` are not known, and what stands there is a first guess.
     n_threads : int, default=1
         Threads over which chunks are spread.
     chunk_size : int, optional
@@ -210,6 +214,7 @@ class ArraySource(Source):
         scale: NDArray[np.float64] | None = None,
         quadratic: bool = False,
         spreads: Shapes | None = None,
+        gaps: NDArray[np.bool_] | None = None,
         n_threads: int = 1,
         chunk_size: int | None = None,
         keep: bool = True,
@@ -218,6 +223,7 @@ class ArraySource(Source):
         self.dtype = np.dtype(np.float64) if quadratic else X.dtype  # forms of a thin shape cancel
         self.weights = np.ones(len(X), self.dtype) if weights is None else weights.astype(self.dtype, copy=False)
         self.labels = None if labels is None else Labels(labels, self.weights)
+        self.gaps = gaps
         self.label_weight = label_weight
         self.label_unit = label_unit
         self.n_threads = n_threads
@@ -250,7 +256,8 @@ class ArraySource(Source):
     def chunk(self, rows: slice) -> Chunk:
         """Read some rows."""
         lifted = self._lift(rows) if self._kept is None else self._kept[rows]
-        return Chunk(lifted, self.weights[rows], rows, self.n_columns, self._spreads(rows))
+        gaps = None if self.gaps is None else self.gaps[rows]
+        return Chunk(lifted, self.weights[rows], rows, self.n_columns, self._spreads(rows), gaps)
 
     def _spreads(self, rows: slice) -> Shapes | None:
         """Return the spreads of those of the rows, the last, that have one."""

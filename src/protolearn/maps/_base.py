@@ -58,6 +58,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     verbose: int
     _inits: tuple[str, ...] = ("center", "pca", "k-means++", "random")
     _algorithms: tuple[str, ...] = ("batch", "online")
+    _finite: bool | str = True  # whether samples may have gaps, "allow-nan"
 
     @abstractmethod
     def _cooperation(self, source: ArraySource) -> Cooperation:
@@ -274,7 +275,10 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
     ) -> Samples:
         """Validate one patch of samples."""
-        X = refuse_overflow(validate_data(self, X, dtype=[np.float64, np.float32], reset=reset))
+        finite = self._finite
+        X = refuse_overflow(
+            validate_data(self, X, dtype=[np.float64, np.float32], reset=reset, ensure_all_finite=finite)
+        )
         return self._labelled(X, y, sample_weight)
 
     def _labelled(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Samples:

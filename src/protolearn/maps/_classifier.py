@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, Self
 
@@ -158,7 +159,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         """Take what the map takes: samples, objects, or a matrix of pairs."""
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "fit"):
-            tags.input_tags = get_tags(self.estimator).input_tags
+            tags.input_tags = replace(get_tags(self.estimator).input_tags, allow_nan=False)
         return tags
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -334,7 +335,7 @@ def _last(estimator: Any) -> Any:
 def _reduce(estimator: Any, n_samples: int) -> None:
     """Take as many prototypes as there are samples, if these are fewer."""
     size = getattr(estimator, "n_prototypes", None)
-    if isinstance(size, Integral) and size > n_samples:
+    if isinstance(size, Integral) and int(size) > n_samples:
         estimator.set_params(n_prototypes=n_samples)
 
 

@@ -11,11 +11,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import logsumexp
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.cooperation import Cooperation, OnLattice, WinnerTakesAll
 from protolearn.core.initialisation import distinct_rows, mean_and_covariance, mean_and_variance, resolutions
-from protolearn.core.prototypes import Matrix, Mean, Prototypes, Subspace
+from protolearn.core.prototypes import Gappy, Matrix, Mean, Prototypes, Subspace
 from protolearn.core.shapes import Prior, ShapeRule, Shapes, completed, principal_shapes
 from protolearn.core.sources import ArraySource
 from protolearn.core.threads import chunk_threads
@@ -67,7 +68,7 @@ class ShapedMap(PrototypeMap):
         .. [1] Sung, Poggio (1998). Example-based learning for view-based human face detection. IEEE Transactions on
            Pattern Analysis and Machine Intelligence.
         """
-        X = self._check_new(X)
+        X = self._check_new(X, gaps=measure is None)
         if measure is None:
             return self._distances(X)
         check_option("measure", measure, ("normal", "pair"), also=" or None")
@@ -81,6 +82,21 @@ class ShapedMap(PrototypeMap):
             return normal
         residual = self._per_sample(X, lambda squares: np.maximum(squares, 0.0).astype(X.dtype), "reconstruction")
         return np.stack([normal, residual], axis=2)
+
+    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+        """Return the index of the nearest prototype of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; values may be missing (NaN) where `fit` takes them.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_samples,)
+            Row of ``prototypes_``.
+        """
+        return self._nearest(self._check_new(X, gaps=True))
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:
         """Code each sample by its prototype and its coordinates there.
@@ -142,20 +158,22 @@ class ShapedMap(PrototypeMap):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples.
+            Samples; of one with missing values (NaN) the density of the known ones is returned.
 
         Returns
         -------
         log_density : ndarray of shape (n_samples,)
             Natural logarithm of the density.
         """
-        X = self._check_new(X)
+        X = self._check_new(X, gaps=True)
         shapes = self._model.shapes
         assert shapes is not None
         with np.errstate(divide="ignore"):
             log_shares = np.log(self.weights_)
         constant = log_shares - 0.5 * shapes.n_dimensions * np.log(2.0 * np.pi)  # Moeller & Hoffmann 2004, app. C
-        return self._per_sample(X, lambda distances: logsumexp(constant - 0.5 * distances, axis=1), "logdet")
+        unknown = np.isnan(X) @ (0.5 * np.log(2.0 * np.pi) - np.log(self._model.scale))
+        logs = self._per_sample(X, lambda distances: logsumexp(constant - 0.5 * distances, axis=1), "logdet")
+        return logs + unknown
 
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean logarithm of the density of samples.
@@ -259,7 +277,7 @@ class ShapedMap(PrototypeMap):
         if getattr(self, "n_prototypes", None) != "auto":
             return self
         sized = copy(self)
-        sized.n_prototypes = self._suggested_size(size) if isinstance(size, Samples) else size  # type: ignore[attr-defined]
+        sized.n_prototypes = self._suggested_size(size) if isinstance(size, Samples) else size
         return sized
 
     def _check_unchanged(self, model: Model) -> None:
@@ -287,11 +305,45 @@ class ShapedMap(PrototypeMap):
         """Say whether there are too many features to sum covariances whole."""
         return n_features > MOST_QUADRATIC and self._rule(n_features).n_components <= n_features // 2
 
+    @property
+    def _finite(self) -> bool | str:  # type: ignore[override]
+        return "allow-nan" if self.algorithm == "batch" else True
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that values may be missing, unless samples are learned one at a time."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._finite == "allow-nan"
+        return tags
+
+    def _check_new(self, X: ArrayLike, gaps: bool = False) -> NDArray[Any]:
+        if not gaps:
+            return super()._check_new(X)
+        check_is_fitted(self, "prototypes_")
+        finite = self._finite
+        return self._refuse_gaps(
+            validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=finite)
+        )
+
+    def _refuse_gaps(self, X: NDArray[Any]) -> NDArray[Any]:
+        """Refuse samples with values that are too large, or missing where that will not do."""
+        missing = np.isnan(X)
+        if missing.all(axis=1).any():
+            row = int(missing.all(axis=1).argmax())
+            raise ValueError(f"Row {row} of X has no known value; leave it out.")
+        if missing.any() and self._sketches(X.shape[1]):
+            raise ValueError(
+                f"X has missing values (NaN), for which whole covariances of {X.shape[1]} features are needed; use "
+                f"n_components above {X.shape[1] // 2}, or fit on complete samples and fill others in by complete."
+            )
+        return refuse_overflow(X)
+
     def _read(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
     ) -> Samples:
         samples = super()._read(X, y, sample_weight, reset=reset)
         d = samples.X.shape[1]
+        if self._finite == "allow-nan":
+            self._refuse_gaps(samples.X)
         if self.n_components is not None and self.n_components > d:
             raise ValueError(f"n_components={self.n_components} is more than the {d} features of X.")
         if self._measure == "reconstruction" and self._rule(d).n_components == d:
@@ -335,14 +387,15 @@ class ShapedMap(PrototypeMap):
         self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int, rng: np.random.RandomState
     ) -> ArraySource:
         d = patch.X.shape[1]
+        X, gaps = _filled(patch.X)
         if model is not None:
             scale = model.scale
         elif self._rule(d).n_components < d or self._measure in ("euclidean", "reconstruction"):
             scale = np.ones(d)  # what is measured depends on the features as they are
         else:
-            scale = _balancing_scale(patch.X, weights, n_threads)
+            scale = _balancing_scale(X, weights, n_threads)
         return ArraySource(
-            patch.X,
+            X,
             weights=weights,
             labels=patch.labels,
             label_weight=self.label_weight,
@@ -350,6 +403,7 @@ class ShapedMap(PrototypeMap):
             scale=scale,
             quadratic=not self._sketches(d),
             spreads=patch.spreads,
+            gaps=gaps,
             n_threads=n_threads,
             chunk_size=SKETCH_ROWS if self._sketches(d) else None,
         )
@@ -371,7 +425,7 @@ class ShapedMap(PrototypeMap):
             assert shapes is not None
         else:
             shapes = self._first_shapes(source, rule, k, rng)
-        kind = Subspace if self._sketches(d) else Matrix
+        kind = self._kind(source)
         if model is None and isinstance(self.init, str) and self.init == "euclidean":
             plain = kind(positions, source.metric, shapes, replace(rule, measure="none"))
             shapes = plain.update(WinnerTakesAll().gather(plain, source, 0.0)).shapes
@@ -385,6 +439,12 @@ class ShapedMap(PrototypeMap):
         n_distinct = np.count_nonzero(distinct_rows(source)[0] < source.n_single)
         variances = mean_and_variance(source)[1][: source.n_features]
         return Prior.of(variances, resolutions(source), k, single, single / n_distinct)
+
+    def _kind(self, source: ArraySource) -> type[Matrix] | type[Subspace]:
+        """Return the prototypes that suit samples."""
+        if self._sketches(source.n_features):
+            return Subspace
+        return Matrix if source.gaps is None else Gappy
 
     def _mixes(self) -> bool:
         """Say whether the prototypes' shares count in distances."""
@@ -436,9 +496,11 @@ class ShapedMap(PrototypeMap):
         d = X.shape[1]
         assert model.shapes is not None
         sketches = self._sketches(d)
+        X, gaps = _filled(X)
         source = ArraySource(
             X,
             origin=np.median(model.positions, axis=0),
+            gaps=gaps,
             scale=model.scale,
             quadratic=not sketches,
             n_threads=n_threads,
@@ -450,8 +512,7 @@ class ShapedMap(PrototypeMap):
         if measure is not None:
             rule, log_weights = replace(rule, measure=measure), None
         positions = (model.positions - source.origin) * model.scale
-        kind = Subspace if sketches else Matrix
-        return kind(positions, source.metric, model.shapes, rule, log_weights), source
+        return self._kind(source)(positions, source.metric, model.shapes, rule, log_weights), source
 
     def _nearest(self, X: NDArray[Any]) -> NDArray[np.int64]:
         return self._per_sample(X, lambda distances: distances.argmin(axis=1))  # as labels_, rounding included
@@ -501,6 +562,15 @@ class ShapedMap(PrototypeMap):
                 UserWarning,
                 stacklevel=2,
             )
+
+
+def _filled(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+    """Return samples with the mean of a feature where its value is missing, and where that is."""
+    gaps = np.isnan(X)
+    if not gaps.any():
+        return X, None
+    counts = np.maximum((~gaps).sum(axis=0), 1)
+    return np.where(gaps, (np.where(gaps, 0.0, X).sum(axis=0) / counts).astype(X.dtype), X), gaps
 
 
 def _balancing_scale(X: NDArray[Any], weights: NDArray[Any], n_threads: int) -> NDArray[np.float64]:
