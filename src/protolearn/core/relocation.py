@@ -66,7 +66,7 @@ def _search(prototypes: Mean, cost: float, source: ArraySource) -> tuple[Mean, f
     return prototypes, cost
 
 
-def _settled(prototypes: Mean, source: ArraySource, hurdle: float = np.inf) -> tuple[Mean, float]:
+def _settled(prototypes: Any, source: ArraySource, hurdle: float = np.inf) -> tuple[Mean, float]:
     """Return prototypes after some steps of k-means, and their cost; only a few steps if it stays above a hurdle."""
     cost = np.inf
     for number, step in enumerate(anneal(prototypes, WinnerTakesAll(), source, np.zeros(N_STEPS))):
@@ -110,7 +110,7 @@ def _prospects(prototypes: Mean, source: ArraySource) -> tuple[Floats, Floats, F
         return first, chunk.weights * (distances.min(axis=1) - least)
 
     winners, extra = source.gather(look, k)
-    losses = np.bincount(winners, extra, k)
+    losses = np.bincount(winners, extra, k).astype(np.float64)
     return losses, *_cuts(prototypes, source, winners)
 
 

@@ -561,9 +561,11 @@ def cost_of_fields(prototypes: Related) -> float:
     if share == 0:
         return cost
     members = csr_array((pairs.weights, winners, np.arange(len(winners) + 1)), shape=(len(winners), k))
-    means = (members.T @ pairs.labels) / np.maximum(members.sum(axis=0), 1e-300)[:, None]
-    scatter = np.square(pairs.labels - means[winners]).sum(axis=1)
-    return (1.0 - share) * cost + share * 0.5 * float(pairs.weights @ scatter)
+    vectors, known = pairs.labels.vectors, pairs.labels.known
+    sums = members.T @ vectors
+    means = sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-300)
+    scatter = known * np.square(vectors - means[winners]).sum(axis=1)
+    return (1.0 - share) * cost + share * pairs.label_unit * 0.5 * float(pairs.weights @ scatter)
 
 
 def _refuse_texts(X: Any, metric: str) -> None:
