@@ -232,7 +232,7 @@ class ShapeRule:
     def regularized(self, values: Floats) -> tuple[Floats, NDArray[np.int64]]:
         """Return variances (k, q) that distances can be divided by, and how many of each row had to change.
 
-        ``floor`` lifts small ones, and so does ``prior`` after it has added its samples, ``ridge`` adds to all, ``pinv``
+        ``floor`` lifts small ones, as does ``prior`` after adding its samples, ``ridge`` adds to all, ``pinv``
         makes small ones infinite, so that they do not count, ``tikhonov`` inverts ``s`` to ``s / (s^2 + eps)``,
         ``none`` refuses them.
         """
