@@ -243,6 +243,13 @@ def texture(waves):
     return DynamicTexture(8, n_pca=30, n_charts=3, random_state=0).fit(waves)
 
 
+def assert_same_frames(first, second):
+    """Whole numbers that were rounded from nearly equal ones differ by one at most, and seldom."""
+    differences = np.abs(first.astype(int) - second)
+    assert differences.max() <= 1
+    assert differences.mean() < 1e-3
+
+
 def test_one_chart_is_principal_components(waves):
     one = DynamicTexture(8, n_pca=30, n_charts=1, random_state=0).fit(waves)
     linear = LinearDynamicTexture(8).fit(waves)
@@ -260,23 +267,23 @@ def test_positions_are_those_of_the_charting(waves, texture):
     np.testing.assert_allclose(
         texture.transform(waves), texture.embedding_, atol=1e-6 * np.abs(texture.embedding_).max()
     )
-    np.testing.assert_array_equal(texture.inverse_transform(texture.embedding_), texture.reconstruct())
+    assert_same_frames(texture.inverse_transform(texture.embedding_), texture.reconstruct())
 
 
 def test_replay_through_frames(waves):
     replaying = DynamicTexture(8, n_pca=30, trajectory=Trajectory(1, noise=0), random_state=0).fit(waves)
-    np.testing.assert_array_equal(replaying.sample(118), replaying.reconstruct()[2:])
-    np.testing.assert_array_equal(replaying.sample(20, start=49), replaying.reconstruct()[50:70])
-    np.testing.assert_array_equal(replaying.sample(20, start=waves[48:50]), replaying.reconstruct()[50:70])
+    assert_same_frames(replaying.sample(118), replaying.reconstruct()[2:])
+    assert_same_frames(replaying.sample(20, start=49), replaying.reconstruct()[50:70])
+    assert_same_frames(replaying.sample(20, start=waves[48:50]), replaying.reconstruct()[50:70])
 
 
 def test_slow_motion_passes_through_the_frames(texture):
     np.testing.assert_array_equal(texture.interpolate(0), texture.reconstruct())
     slow = texture.interpolate(2)
     assert len(slow) == 120 + 2 * 119
-    np.testing.assert_array_equal(slow[::3], texture.reconstruct())
+    assert_same_frames(slow[::3], texture.reconstruct())
     middle = texture.inverse_transform((texture.embedding_[4:5] * 2 + texture.embedding_[5:6]) / 3)
-    np.testing.assert_array_equal(slow[13], middle[0])
+    assert_same_frames(slow[13], middle[0])
 
 
 @pytest.mark.parametrize("kind", ["waves", "rotation", "advection"])

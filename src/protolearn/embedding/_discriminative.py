@@ -185,9 +185,10 @@ def _by_reconstruction(embedding: Any, fields: Fields) -> NDArray[Any]:
             UserWarning,
             stacklevel=4,
         )
-    weights = reconstruction_weights(fields.vectors, near, embedding.reg)
     rng = check_random_state(embedding.random_state)
-    embedding.embedding_ = locally_linear(weights, embedding.n_components, rng)
+    with chunk_threads(1):
+        weights = reconstruction_weights(fields.vectors, near, embedding.reg)
+        embedding.embedding_ = locally_linear(weights, embedding.n_components, rng)
     return embedding.embedding_
 
 

@@ -21,6 +21,7 @@ from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.density import squared_distances
+from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_option
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._lfda import LinearMetric
@@ -202,6 +203,7 @@ def fields_of(model: Any, X: Any, wanted: str) -> Fields:
     )
 
 
+@chunk_threads(1)
 def distances_between(fields: Fields, others: Fields, *, squared: bool, symmetrize: str | None) -> NDArray[Any]:
     """Return the distances (n, m) of samples to others in the same space, to themselves if these are the same object.
 
