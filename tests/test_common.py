@@ -94,17 +94,17 @@ VARIANTS = [
     CIALVQ(1, patch_shape=(-1, 1, 1), structure="diagonal", localization="prototype", learn_filters=True, max_iter=20),
     NeuralGas(3, init="pca", magnification=0.5, n_jobs=2),
     SOM((2, 3), winner="nearest", kernel="exponential", init="k-means++"),
-    MatrixNeuralGas(3, n_components=1, selection="optimal", init="k-means++", metric_init="covariance"),
+    MatrixNeuralGas(3, n_components=1, selection="optimal", init="k-means++", metric_init="covariance", max_iter=10),
     NGPCA(3, 1, algorithm="batch"),
-    MedianNeuralGas(metric="euclidean", collision="noise"),
-    RelationalSOM((2, 3), metric="euclidean", keep_best=True),
+    MedianNeuralGas(metric="euclidean", collision="noise", max_iter=10),
+    RelationalSOM((2, 3), metric="euclidean", keep_best=True, max_iter=10),
     PairwiseAnnealing(3, metric="euclidean", max_iter=30),
     GLVQ(metric=Minkowski(3.0)),
     GMLVQ(solver="adam", missing="partial"),
     TSNE(1, perplexity=2.0, max_iter=30, divergence="is", symmetric=False, method="fast"),
-    Charting(1, local_model=LGMLVQ(n_components=1), gating="distance"),
+    Charting(1, local_model=LGMLVQ(n_components=1, max_iter=10), gating="distance"),
     MappedEmbedding(cost="mds", mapping="linear", max_iter=10, n_init=2),
-    PrototypeClassifier(MatrixNeuralGas(1, normalization="logdet", random_state=0), per_class=True),
+    PrototypeClassifier(MatrixKMeans(1, normalization="logdet", random_state=0), per_class=True),
 ]
 
 

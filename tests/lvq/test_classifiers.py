@@ -218,7 +218,9 @@ def test_number_of_prototypes_by_class(init, iris):
 def test_given_start(iris):
     X, y = iris
     start = X[[0, 50, 100]]
-    model = GMLVQ(init=start, metric_init=np.eye(4, dtype=int)[::-1], solver=SGD(0.0, 0.0), max_iter=1, regularization=0.0)
+    model = GMLVQ(
+        init=start, metric_init=np.eye(4, dtype=int)[::-1], solver=SGD(0.0, 0.0), max_iter=1, regularization=0.0
+    )
     assert np.allclose(model.fit(X, y).prototypes_, start)
     assert np.allclose(model.relevance_matrix_, np.eye(4) / 4)
 
