@@ -33,7 +33,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     for mark in metafunc.definition.iter_markers("pairwise"):
         factors = [list(values) for values in mark.kwargs.values()]
         rows = [[factor[i] for factor, i in zip(factors, row)] for row in covering([len(factor) for factor in factors])]
-        metafunc.parametrize(list(mark.kwargs), rows)
+        metafunc.parametrize(list(mark.kwargs), rows, ids=short_name)
+
+
+def short_name(value: object) -> str | None:
+    """Return how a value is written in the name of a test; None leaves it to pytest."""
+    text = value if isinstance(value, str) else repr(value)
+    return text if len(text) <= 60 and "<" not in text else None
 
 
 @pytest.fixture(autouse=True)

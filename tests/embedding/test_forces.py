@@ -124,17 +124,14 @@ def view_affinities(points, kernel, symmetric):
     return q, r, rate
 
 
-@pytest.mark.parametrize("symmetric", [True, False], ids=["joint", "conditional"])
-@pytest.mark.parametrize("divergence", NAMED + OTHERS, ids=name)
-def test_gradient_is_that_of_the_value(divergence, symmetric):
+@pytest.mark.pairwise(divergence=NAMED + OTHERS, kernel=KERNELS, symmetric=[True, False], zeros=[0.0, 0.4])
+def test_gradient_is_that_of_the_value(divergence, kernel, symmetric, zeros):
     divergence = divergence.limit()
     points = 0.7 * np.random.default_rng(1).normal(size=(6, 2))
-    for kernel in KERNELS:
-        for zeros in (0.0, 0.4):
-            forces = Exact(affinities(6, symmetric, 2, zeros), kernel, symmetric)
-            slow = differences(lambda Y, f=forces: f.value(Y, divergence), points)
-            gradient = forces.step(points, divergence).gradient
-            np.testing.assert_allclose(gradient, slow, rtol=1e-6, atol=1e-6 * np.abs(slow).max())
+    forces = Exact(affinities(6, symmetric, 2, zeros), kernel, symmetric)
+    slow = differences(lambda Y: forces.value(Y, divergence), points)
+    gradient = forces.step(points, divergence).gradient
+    np.testing.assert_allclose(gradient, slow, rtol=1e-6, atol=1e-6 * np.abs(slow).max())
 
 
 @pytest.mark.parametrize("d", [1, 3])

@@ -218,7 +218,9 @@ def test_number_of_prototypes_by_class(init, iris):
 def test_given_start(iris):
     X, y = iris
     start = X[[0, 50, 100]]
-    model = GMLVQ(init=start, metric_init=np.eye(4)[::-1], solver=SGD(0.0, 0.0), max_iter=1, regularization=0.0)
+    model = GMLVQ(
+        init=start, metric_init=np.eye(4, dtype=int)[::-1], solver=SGD(0.0, 0.0), max_iter=1, regularization=0.0
+    )
     assert np.allclose(model.fit(X, y).prototypes_, start)
     assert np.allclose(model.relevance_matrix_, np.eye(4) / 4)
 
@@ -485,6 +487,7 @@ BAD = {
         "fewer than its 10 prototypes",
     ),
     "window": (LVQ21(window=2), lambda X, y: (X, y), "window=2"),
+    "half an epoch": (LVQ1(max_iter=1.5), lambda X, y: (X, y), "max_iter=1.5"),
 }
 
 

@@ -126,6 +126,14 @@ def test_cost_does_not_depend_on_rotations_of_the_view_nor_on_translations():
     assert problem(pack(W + 5.0, (omega,)), 2.0)[0] == pytest.approx(cost, rel=1e-9)
 
 
+def test_volume_of_a_matrix_with_equal_rows_is_small_and_finite():
+    theta = (np.array([[[1.0, 2.0, 2.0], [1.0, 2.0, 2.0]]]),)
+    value, (slope,) = Matrix(2).log_volume(theta)
+    assert value == pytest.approx((np.log(np.sqrt(18.0)) + np.log(1e-8 * np.sqrt(18.0))) / 2)  # its singular values
+    assert slope.shape == theta[0].shape
+    assert np.isfinite(slope).all()
+
+
 def test_sample_on_two_prototypes_does_not_count():
     problem, flat = problem_of(Matrix())
     W, theta = problem.unpack(flat.copy())

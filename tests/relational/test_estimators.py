@@ -418,6 +418,13 @@ def test_noise_does_not_enter_the_cost():
     assert_allclose(many.transform(D), S[:, many.prototype_indices_])
 
 
+def test_the_last_epoch_has_no_noise():
+    settings = {"init": [0, 5, 9, 14], "max_iter": 1, "swap": False, "random_state": 0}
+    loud = MedianNeuralGas(4, collision="noise", noise=10.0, **settings).fit(distances(2))
+    still = MedianNeuralGas(4, collision="ignore", **settings).fit(distances(2))
+    assert loud.prototype_indices_.tolist() == still.prototype_indices_.tolist()
+
+
 @pytest.mark.parametrize("estimator", [one for one in MAPS if hasattr(one, "range_end")], ids=repr)
 def test_a_schedule_that_interrupts_or_fails(estimator):
     D = distances()

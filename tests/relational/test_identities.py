@@ -567,6 +567,15 @@ def test_implicit_spread_does_nothing_to_euclidean_objects():
         assert_allclose(spread.transform(D), plain.transform(D), atol=1e-7)
 
 
+def test_implicit_spread_of_a_kernel_is_that_of_its_distances():
+    K = kernels(blobs(5)[0])["indefinite"]
+    S = np.add.outer(K.diagonal(), K.diagonal()) - 2 * K
+    inside = RelationalKMeans(4, metric="kernel", spread="implicit", init=random_start(5, k=4)).fit(K)
+    outside = RelationalKMeans(4, squared=True, spread="implicit", init=random_start(5, k=4)).fit(S)
+    assert_allclose(inside.coefficients_, outside.coefficients_, atol=1e-9)
+    assert_allclose(inside.cost_history_, outside.cost_history_, rtol=1e-9)
+
+
 # Deterministic annealing, and the best epoch
 
 
