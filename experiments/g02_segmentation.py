@@ -8,9 +8,9 @@ prototype rate of the others; features are not scaled; starts and squashing as i
 inferred from the printed accuracies, of the test set too: agreement is that of a protocol fitted to them.
 
 The same data are then learned with the defaults of the library, as they are and z-transformed by the training set.
-With one prototype for each class nothing is random in that, but the solver stops before it has converged, where
-rounding counts, and so the processor. Every run therefore has the training samples in another order, which changes
-nothing but the rounding. LGMLVQ with more iterations was added after a first look.
+With one prototype for each class nothing is random in that. Every run has the training samples in another order, which
+changes nothing but the rounding: a deviation shows where that counts. LGMLVQ with more iterations was added after a
+first look.
 
 Rule, fixed before the run, on means over runs: test accuracies as in G1, with the BANDS below; training accuracies
 within TRAINING points; "same order" if every metric adaptation is better than GLVQ, and LGMLVQ best. Colour "stands
