@@ -18,7 +18,16 @@ from scipy.special import logsumexp
 
 from protolearn.core.validation import check_number, check_option
 
-__all__ = ["Prior", "ShapeRule", "Shapes", "completed", "conditional", "optimal_block", "principal_shapes", "sketched_shapes"]
+__all__ = [
+    "Prior",
+    "ShapeRule",
+    "Shapes",
+    "completed",
+    "conditional",
+    "optimal_block",
+    "principal_shapes",
+    "sketched_shapes",
+]
 
 Floats = NDArray[np.float64]
 
@@ -214,7 +223,7 @@ class ShapeRule:
     def regularized(self, values: Floats) -> tuple[Floats, NDArray[np.int64]]:
         """Return variances (k, q) that distances can be divided by, and how many of each row had to change.
 
-        ``floor`` lifts small ones, and so does ``prior`` after it has added its samples, ``ridge`` adds to all, ``pinv``
+        ``floor`` lifts small ones, and so does ``prior`` after its samples are added, ``ridge`` adds to all, ``pinv``
         makes small ones infinite, so that they do not count, ``tikhonov`` inverts ``s`` to ``s / (s^2 + eps)``,
         ``none`` refuses them.
         """
