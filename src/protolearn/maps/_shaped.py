@@ -403,7 +403,7 @@ class ShapedMap(PrototypeMap):
         return kind(positions, source.metric, shapes, rule, log_weights, np.zeros(k, np.int64))
 
     def _prior(self, source: ArraySource, k: int) -> Prior | None:
-        """Return what prototypes have seen before their samples: about one of these."""
+        """Return what prototypes have seen before their samples: a part of one of these."""
         if self.regularization != "prior" or not source.n_single:
             return None
         single = source.weights[: source.n_single].sum(dtype=np.float64)
