@@ -471,7 +471,7 @@ def test_matrices_find_clusters_that_points_do_not():
     rng = np.random.default_rng(0)
     X = np.vstack([[6.0, 0.3] * rng.normal(size=(200, 2)) + [0, shift] for shift in (-1.5, 1.5)])
     y = np.repeat([0, 1], 200)
-    matrix = MatrixNeuralGas(2, n_init=10, random_state=0).fit_predict(X)
+    matrix = MatrixNeuralGas(2, init="k-means++", n_init=20, random_state=0).fit_predict(X)
     assert adjusted_rand_score(y, matrix) > 0.98
     assert adjusted_rand_score(y, NeuralGas(2, random_state=0).fit_predict(X)) < 0.1
 

@@ -301,7 +301,7 @@ def test_batch_is_matrix_neural_gas_with_logarithmic_volumes():
     options = {"init": X[[0, 100, 200]], "max_iter": 12, "range_start": 1.0}
     for q in (1, 4):
         local = NGPCA(3, q, algorithm="batch", **options).fit(X)
-        matrix = MatrixNeuralGas(3, n_components=q, normalization="logdet", **options).fit(X)
+        matrix = MatrixNeuralGas(3, n_components=q, normalization="logdet", regularization="floor", **options).fit(X)
         assert_allclose(local.prototypes_, matrix.prototypes_, atol=1e-9)
         assert_allclose(local.covariances_, matrix.covariances_, atol=1e-9)
         assert_allclose(local.cost_history_, matrix.cost_history_)

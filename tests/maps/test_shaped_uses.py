@@ -224,7 +224,7 @@ def test_no_other_values_are_nearer_than_the_completed_ones(normalization):
     X = samples(5)
     fitted = MatrixNeuralGas(3, normalization=normalization, max_iter=10, random_state=0).fit(X)
     gappy = with_gaps(X[::6], 1)
-    filled = fitted.complete(gappy)
+    filled = fitted.complete(gappy, "joint")
     best = fitted.distances(filled).min(axis=1)
     rng = np.random.default_rng(0)
     for scale in (1e-3, 0.1, 1.0, 3.0):
@@ -253,7 +253,7 @@ def test_completion_is_exact_on_a_plane(seed):
     A = rng.normal(size=(2, 3))
     Z = rng.normal(size=(200, 2))
     X = np.column_stack([Z @ A, Z]) + 5
-    gas = MatrixNeuralGas(2, n_components=2, max_iter=5, epsilon=1e-10, random_state=0).fit(X)
+    gas = MatrixNeuralGas(2, n_components=2, max_iter=5, regularization="floor", epsilon=1e-10, random_state=0).fit(X)
     gappy = X.copy()
     gappy[:, :3] = np.nan
     assert_allclose(gas.complete(gappy), X, atol=1e-3)
@@ -281,13 +281,22 @@ def test_gaps_are_refused_elsewhere_and_empty_rows_everywhere():
     X = samples(7)
     gas = MatrixNeuralGas(3, max_iter=5, random_state=0).fit(X)
     gappy = with_gaps(X[:5])
-    for method in (gas.predict, gas.distances, gas.score_samples, gas.transform, gas.fit):
+    online = NGPCA(3, n_steps=100, random_state=0).fit(X)
+    wide = MatrixNeuralGas(1, n_components=2, max_iter=2).fit(np.tile(X, 20))
+    for refuse, part in (
+        (gas.transform, gappy),
+        (MatrixNeuralGas(2, magnification=1.0).fit, gappy),
+        (online.fit, gappy),
+        (online.predict, gappy),
+        (wide.predict, np.tile(gappy, 20)),
+        (PrototypeClassifier(gas, per_class=True).fit, gappy),
+    ):
         with pytest.raises(ValueError, match="NaN"):
-            method(gappy)
-    gas = MatrixNeuralGas(3, max_iter=5, random_state=0).fit(X)
+            refuse(part) if refuse.__name__ != "fit" else refuse(part, [0, 0, 0, 1, 1])
     gappy[3] = np.nan
-    with pytest.raises(ValueError, match="Row 3 of X has no known value"):
-        gas.complete(gappy)
+    for refuse in (gas.complete, gas.predict, gas.score_samples, clone(gas).fit):
+        with pytest.raises(ValueError, match="Row 3 of X has no known value"):
+            refuse(gappy)
     with pytest.raises(ValueError, match="Row 0 of X has no known value"):
         gas.complete(np.full((2, 4), np.nan))
     with pytest.raises(ValueError, match="infinity"):

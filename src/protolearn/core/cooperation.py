@@ -225,11 +225,8 @@ def sum_by_winner(
 ) -> Statistics:
     """Sum the samples of each winner, the smallest of the (mixed) distances."""
     k = len(prototypes)
-    if (
-        isinstance(prototypes, Lifted)
-        and prototypes.linear
-        and source.n_samples * (source.n_lifted - 2) * k >= LARGE_WORK
-    ):
+    large = source.n_samples * (source.n_lifted - 2) * k >= LARGE_WORK
+    if large and isinstance(prototypes, Lifted) and prototypes.linear:
         return source.sum(_learn_compiled(prototypes, source, mixture), k, width=1)
     return source.sum(_learn_plain(prototypes, source, mixture), k, width=1 if prototypes.linear else None)
 

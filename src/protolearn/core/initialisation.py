@@ -75,15 +75,17 @@ def resolutions(source: ArraySource) -> NDArray[np.float64]:
     """Return the smallest step between two values of each feature, 0 for one with hundreds of values, or one only.
 
     In the source's coordinates. Values with steps are those of counts, grades, pixels and yes or no. Samples that stand
-    for others do not count.
+    for others, and values that are not known, do not count.
     """
     d, n = source.n_features, source.n_single
     values: list[NDArray[Any]] = [np.empty(0, source.dtype)] * d
     open_ = np.ones(d, bool)
     for rows in source.slices():
-        block = source.X[rows.start : min(rows.stop, n)]
+        part = slice(rows.start, min(rows.stop, n))
+        known = None if source.gaps is None else ~source.gaps[part]
         for a in np.flatnonzero(open_):
-            values[a] = np.union1d(values[a], block[:, a])
+            column = source.X[part, a]
+            values[a] = np.union1d(values[a], column if known is None else column[known[:, a]])
             open_[a] = len(values[a]) <= MOST_STEPS
         if not open_.any():
             break

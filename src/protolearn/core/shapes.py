@@ -32,6 +32,8 @@ __all__ = [
 
 Floats = NDArray[np.float64]
 
+PRIOR_SAMPLES = 0.1  # a whole one blurs thin shapes, and less leaves small samples to chance
+
 MEASURES = ("det", "logdet", "none", "euclidean", "mahalanobis", "reconstruction")
 REGULARIZATIONS = ("prior", "floor", "ridge", "pinv", "tikhonov", "none")
 
@@ -163,13 +165,15 @@ class Prior:
     def of(cls, variances: Floats, resolutions: Floats, k: int, total: float, unit: float) -> Prior:
         """Return the prior of k prototypes for samples of this total weight and mean weight.
 
-        One sample, as far off as k equal parts of all samples reach (Fraley & Raftery 2007, sec. 2.2); and, since a
-        value that is recorded in steps stands for all values of its step, the variance within a step (Sheppard 1898).
+        A tenth of a sample, as far off as k equal parts of all samples reach (after Fraley & Raftery 2007, sec. 2.2);
+        and, since a value that is recorded in steps stands for all values of its step, the variance within a step
+        (Sheppard 1898).
         """
         d = len(variances)
         typical = np.where(variances > 0, variances, variances.mean() or 1.0)
         steps = np.minimum(resolutions**2 / 12.0, variances)
-        return cls(unit, unit * typical * k ** (-2.0 / d) + total / k * steps)
+        mass = PRIOR_SAMPLES * unit
+        return cls(mass, mass * typical * k ** (-2.0 / d) + total / k * steps)
 
     def joined(self, covariances: Floats, mass: Floats) -> Floats:
         """Return covariances (k, d, d) of samples of a mass (k,) and of the prior together."""

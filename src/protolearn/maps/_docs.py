@@ -23,17 +23,18 @@ scope : {"local", "global"}, default="local"
 selection : {"top", "optimal"}, default="top"
     Which directions are known, if not all: those of largest variance, or those that make the cost smallest.
 regularization : {"prior", "floor", "ridge", "pinv", "tikhonov", "none"}, default="prior"
-    What to do with directions of a prototype in which its samples hardly vary: let each prototype start with one more
-    sample, which varies like all samples, and with the variance within the steps in which features are recorded; lift
-    their variance to the smallest allowed one, add it to all, leave such directions out of the distance, damp them, or
-    raise an error.
+    What to do with directions of a prototype in which its samples hardly vary: let each prototype start with a
+    tenth of a sample, which varies like all samples, and with the variance within the steps in which features are
+    recorded; lift their variance to the smallest allowed one, add it to all, leave such directions out of the
+    distance, damp them, or raise an error.
 epsilon : float, default=1e-6
-    Smallest variance allowed, as a share of the mean variance of the prototype. Features count in units of their own
+    Smallest variance allowed, as a share of the mean variance of the prototype; of no effect if the prior is larger,
+    which it is unless features are constant. Features count in units of their own
     deviation, if all directions are known.
 metric_init : {"identity", "covariance"}, default="identity"
     Distance of the first epoch: Euclidean, or by the covariance of all samples, which makes the result independent of
-    any linear map of the features if ``init`` is an array. With few ``n_components`` of more than 64 features it is
-    always Euclidean.
+    any linear map of the features if ``init`` is an array and ``regularization="floor"``. With few ``n_components`` of
+    more than 64 features it is always Euclidean.
 """
 
 PATCHES = """
@@ -79,7 +80,7 @@ log_volumes_ : ndarray of shape (n_prototypes,)
 weights_ : ndarray of shape (n_prototypes,)
     Share of each prototype in the samples.
 floored_ : ndarray of shape (n_prototypes,)
-    Number of directions of each prototype whose variance was too small and was regularised.
+    Number of directions of each prototype whose variance comes from the regularisation rather than from samples.
 labels_ : ndarray of shape (n_samples,)
     Index of the nearest prototype of each sample of ``fit`` (of the last patch, if patches were given one by one).
 multiplicities_ : ndarray of shape (n_prototypes,)

@@ -83,9 +83,10 @@ class _LocalPCA(ShapedMap):
         rng: np.random.RandomState,
     ) -> Iterator[Step]:
         before, mass = np.inf, float(source.weights.sum(dtype=np.float64))
+        logarithmic = self._mixes() and hasattr(prototypes, "shapes")  # the start, which is k-means, is not
         for step in anneal(prototypes, cooperation, source, ranges):
             yield step
-            if before - step.cost <= self.tol * (mass if self._mixes() else abs(step.cost)):
+            if before - step.cost <= self.tol * (mass if logarithmic else abs(step.cost)):
                 return
             before = step.cost
 

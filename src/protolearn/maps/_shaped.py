@@ -330,6 +330,8 @@ class ShapedMap(PrototypeMap):
         if missing.all(axis=1).any():
             row = int(missing.all(axis=1).argmax())
             raise ValueError(f"Row {row} of X has no known value; leave it out.")
+        if missing.any() and self.magnification != 0:
+            raise ValueError("X has missing values (NaN), with which there is no density for magnification control.")
         if missing.any() and self._sketches(X.shape[1]):
             raise ValueError(
                 f"X has missing values (NaN), for which whole covariances of {X.shape[1]} features are needed; use "
@@ -432,7 +434,7 @@ class ShapedMap(PrototypeMap):
         return kind(positions, source.metric, shapes, rule, log_weights, np.zeros(k, np.int64))
 
     def _prior(self, source: ArraySource, k: int) -> Prior | None:
-        """Return what prototypes have seen before their samples: about one of these."""
+        """Return what prototypes have seen before their samples: a part of one of these."""
         if self.regularization != "prior" or not source.n_single:
             return None
         single = source.weights[: source.n_single].sum(dtype=np.float64)
@@ -554,7 +556,7 @@ class ShapedMap(PrototypeMap):
         """Warn if the shape of most samples' prototypes is not learned but set, in most directions."""
         d = self.n_features_in_
         share = float(self.weights_ @ self.floored_) / d
-        if self.scope == "local" and share > 0.5:
+        if self._rule(d).n_components == d and self.scope == "local" and share > 0.5:
             warnings.warn(
                 f"In {share:.0%} of their directions the samples of a prototype hardly vary, so that "
                 f"regularization={self.regularization!r} sets the variance there (see floored_). For {d} features use "
