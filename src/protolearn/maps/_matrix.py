@@ -19,7 +19,7 @@ from protolearn.maps._som import SOM
 
 __all__ = ["MatrixKMeans", "MatrixNeuralGas", "MatrixSOM"]
 
-ONLINE = ("algorithm", "learning_rate_start", "learning_rate_end")
+ONLINE = ("algorithm", "learning_rate_start", "learning_rate_end", "density_at", "edge_lifetime")
 
 
 class _MatrixMap(ShapedMap):
