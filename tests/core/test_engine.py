@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 
+from protolearn.core._kernels import link_winners
 from protolearn.core.cooperation import OnLattice, Ranks, WinnerTakesAll, index_mask, sorted_codes, sum_by_winner
 from protolearn.core.lattices import chain, hexagonal, hyperbolic, rectangular
 from protolearn.core.loop import anneal, distances_to, learn_online, nearest, winners
@@ -330,11 +331,11 @@ def test_narrow_neural_gas_is_kmeans():
 # Online learning
 
 
-def slow_online(points, W, rates, ranges, log_weights):
+def slow_online(points, W, rates, ranges, log_weights, gains=None):
     W = W.copy()
     for x, rate, range_ in zip(points, rates, ranges):
         h = np.exp(log_weights(((W - x) ** 2).sum(axis=1), range_))
-        W += rate * h[:, None] * (x - W)
+        W += rate * h[:, None] * (x - W) * (1.0 if gains is None else gains[h.argmax()])
     return W
 
 
@@ -352,6 +353,46 @@ def test_online_gas_follows_its_rule(seed):
     WinnerTakesAll().follow(points, found, np.ones(2), rates, ranges)
     expected = slow_online(points, W, rates, ranges, lambda d, r: np.where(d == d.min(), 0.0, -np.inf))
     assert_allclose(found, expected, atol=1e-12)
+
+
+@pytest.mark.parametrize("cooperation", [Ranks(), OnLattice(chain(7), "nearest", "exponential")], ids=repr)
+def test_the_gain_of_the_winner_is_a_factor_of_the_step(cooperation):
+    """Hasenfuss 2009, eq. 3.6, with the power of the density at the winner as gain."""
+    rng = np.random.default_rng(0)
+    points, W, gains = rng.normal(size=(40, 2)), rng.normal(size=(7, 2)), rng.random(7)
+    rates, ranges = geometric(0.5, 0.01, 40), geometric(3.5, 0.01, 40)
+    found = W.copy()
+    seen = cooperation.follow(points, found, np.ones(2), rates, ranges, gains)
+
+    def log_weights(d, r):
+        if isinstance(cooperation, Ranks):
+            return -np.argsort(np.argsort(d, kind="stable")) / r
+        return -cooperation.lattice.distances[d.argmin()] / r
+
+    assert_allclose(found, slow_online(points, W, rates, ranges, log_weights, gains), atol=1e-9)
+    assert_array_equal(seen[0], np.argsort(cdist(points[:1], W)[0])[:2])
+
+
+@given(seeds, st.integers(1, 8))
+@settings(max_examples=20, deadline=None)
+def test_edges_are_made_renewed_and_dropped(seed, lifetime):
+    rng = np.random.default_rng(seed)
+    k = 5
+    seen = np.array([rng.permutation(k)[:2] for _ in range(40)])
+    strengths, ages = np.zeros((k, k)), np.zeros((k, k), np.int64)
+    link_winners(seen, strengths, ages, lifetime)
+    edges = {}  # of each pair: strength and age
+    for first, second in seen.tolist():
+        for pair in [pair for pair in edges if first in pair]:
+            edges[pair][1] += 1
+        edges.setdefault(frozenset((first, second)), [0, 0])
+        edges[frozenset((first, second))] = [edges[frozenset((first, second))][0] + 1, 0]
+        edges = {pair: edge for pair, edge in edges.items() if edge[1] <= lifetime}
+    expected = np.zeros((k, k))
+    for pair, (strength, _) in edges.items():
+        a, b = pair
+        expected[a, b] = expected[b, a] = strength
+    assert_array_equal(strengths, expected)
 
 
 @pytest.mark.parametrize("winner", ["heskes", "nearest", "heskes-printed"])

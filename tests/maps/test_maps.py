@@ -377,7 +377,7 @@ def test_online_range_and_rate_fall_over_all_single_steps(schedule, max_iter, mo
     monkeypatch.setattr(Ranks, "follow", lambda self, points, W, metric, *values: seen.append(values))
     gas = NeuralGas(5, algorithm="online", range_start=2.0, range_end=0.01, schedule=schedule, max_iter=max_iter)
     gas.fit(X)
-    rates, ranges = np.hstack(seen)
+    rates, ranges = np.hstack([values[:2] for values in seen])
     assert_allclose(ranges, schedule(2.0, 0.01, 128 * max_iter))
     assert_allclose(rates, schedule(0.5, 0.005, 128 * max_iter))
     assert_allclose(gas.range_history_, ranges[::128])
@@ -575,6 +575,45 @@ def test_magnification_moves_prototypes_towards_or_away_from_density():
         np.abs(NeuralGas(15, magnification=c, random_state=0).fit(X).prototypes_).mean() for c in (-0.9, 0.0, 2.0)
     ]
     assert spread[0] > spread[1] > spread[2]
+
+
+def test_density_at_the_winner_controls_magnification_too():
+    """Hasenfuss 2009, eq. 3.6 and 3.8."""
+    X = np.random.default_rng(0).normal(size=(1500, 1))
+    options = {"algorithm": "online", "max_iter": 20, "random_state": 0}
+    spread = {
+        (at, c): np.abs(NeuralGas(15, magnification=c, density_at=at, **options).fit(X).prototypes_).mean()
+        for at in ("sample", "winner")
+        for c in (-0.9, 0.0, 2.0)
+    }
+    for at in ("sample", "winner"):
+        assert spread[at, -0.9] > 1.1 * spread[at, 0.0] > 1.2 * spread[at, 2.0]
+    assert spread["sample", 0.0] == spread["winner", 0.0]
+    assert spread["sample", 2.0] != spread["winner", 2.0]
+
+
+@pytest.mark.parametrize("options", [{"density_at": "winner"}, {"edge_lifetime": 50}])
+def test_some_options_are_for_online_learning_only(options):
+    with pytest.raises(ValueError, match="needs algorithm='online'"):
+        NeuralGas(5, **options).fit(blobs()[0])
+
+
+def test_edges_made_while_learning():
+    rng = np.random.default_rng(0)
+    square = rng.random((500, 2))
+    X = np.vstack([square, square + 50])
+    options = {"algorithm": "online", "max_iter": 10, "random_state": 0}
+    for estimator in (NeuralGas(20, **options), KMeans(20, **options), SOM((4, 5), **options)):
+        kept = clone(estimator).set_params(edge_lifetime=10**9).fit(X).graph_
+        assert kept.sum() == 2 * 10 * len(X)  # every sample presented makes or renews an edge
+        assert (kept != kept.T).nnz == 0
+    young, old = (NeuralGas(20, edge_lifetime=age, **options).fit(X) for age in (60, 10**9))
+    assert_array_equal(young.prototypes_, old.prototypes_)
+    assert 20 <= young.graph_.nnz < old.graph_.nnz  # edges of places that prototypes have left are gone
+    first, second = (np.unique(part) for part in np.split(young.labels_, 2))
+    assert young.graph_[first][:, second].nnz == 0
+    in_patches = NeuralGas(20, edge_lifetime=60, patch_size=250, **options).fit(X)
+    assert in_patches.graph_.shape == (20, 20)
 
 
 def test_magnification_is_forgotten_with_the_next_fit():

@@ -139,22 +139,63 @@ def _pull(position: NDArray[Any], point: NDArray[Any], step: float) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _two_smallest(distances: NDArray[Any], places: NDArray[np.int64]) -> None:
+    """Write where the two smallest are, the lower index of equal ones; twice the same if there is but one."""
+    first, second = 0, 0
+    for i in range(1, distances.shape[0]):
+        if distances[i] < distances[first]:
+            first, second = i, first
+        elif second == first or distances[i] < distances[second]:
+            second = i
+    places[0], places[1] = first, second
+
+
+@njit(cache=True, nogil=True)
+def link_winners(
+    seen: NDArray[np.int64], strengths: NDArray[np.float64], ages: NDArray[np.int64], lifetime: int
+) -> None:
+    """Connect the two nearest prototypes of one sample after the other, and drop edges that were not renewed.
+
+    Strengths and ages (k, k) change in place. An edge ages by one whenever one of its ends wins without it; Martinetz
+    and Schulten 1994.
+    """
+    for j in range(seen.shape[0]):
+        first, second = seen[j]
+        for i in range(strengths.shape[0]):
+            if strengths[first, i] > 0.0:
+                ages[first, i] += 1
+                ages[i, first] = ages[first, i]
+                if ages[first, i] > lifetime and i != second:
+                    strengths[first, i] = strengths[i, first] = 0.0
+        if first != second:
+            strengths[first, second] += 1.0
+            strengths[second, first] = strengths[first, second]
+            ages[first, second] = ages[second, first] = 0
+
+
+@njit(cache=True, nogil=True)
 def online_gas(
     points: NDArray[Any],
     positions: NDArray[Any],
     metric: NDArray[Any],
     rates: NDArray[np.float64],
     ranges: NDArray[np.float64],
+    gains: NDArray[np.float64],
+    seen: NDArray[np.int64],
 ) -> None:
-    """Neural gas, one sample after the other: every prototype moves by the weight of its rank."""
+    """Neural gas, one sample after the other: every prototype moves by the weight of its rank.
+
+    The step is multiplied by the gain (k,) of the winner; the two nearest prototypes (n, 2) are written to ``seen``.
+    """
     distances = np.empty(positions.shape[0], points.dtype)
     for j in range(points.shape[0]):
         _squared_distances(points[j], positions, metric, distances)
+        _two_smallest(distances, seen[j])
         fade = np.exp(-1.0 / ranges[j])
+        step = rates[j] * gains[seen[j, 0]]
         if fade < 1e-12:  # only the winner moves
-            _pull(positions[np.argmin(distances)], points[j], rates[j])
+            _pull(positions[seen[j, 0]], points[j], step)
             continue
-        step = rates[j]
         for i in np.argsort(distances, kind="mergesort"):
             _pull(positions[i], points[j], step)  # Hasenfuss 2009, eq. 2.9
             step *= fade
@@ -170,22 +211,26 @@ def online_lattice(
     rates: NDArray[np.float64],
     neighbourhood: NDArray[np.float64],
     mixture: NDArray[Any],
+    gains: NDArray[np.float64],
+    seen: NDArray[np.int64],
 ) -> None:
     """Self-organising map, one sample after the other, with a fixed neighbourhood (k, k).
 
-    The winner minimises ``mixture @ distances``, or the distance itself when ``mixture`` has no rows.
+    The winner minimises ``mixture @ distances``, or the distance itself when ``mixture`` has no rows; the step is
+    multiplied by its gain (k,). The two nearest prototypes (n, 2) are written to ``seen``.
     """
     k = positions.shape[0]
     distances = np.empty(k, points.dtype)
     mixed = np.empty(k, points.dtype)
     for j in range(points.shape[0]):
         _squared_distances(points[j], positions, metric, distances)
-        winner = np.argmin(distances)
+        _two_smallest(distances, seen[j])
+        winner = seen[j, 0]
         if mixture.shape[0] > 0:
             _mix(mixture, distances, mixed)
             winner = np.argmin(mixed)
         for i in range(k):
-            step = rates[j] * neighbourhood[winner, i]
+            step = rates[j] * gains[winner] * neighbourhood[winner, i]
             if step > 1e-12:
                 _pull(positions[i], points[j], step)  # Hasenfuss 2009, eq. 2.4
 

@@ -40,8 +40,12 @@ class Cooperation(Protocol):
         metric: NDArray[Any],
         rates: NDArray[np.float64],
         ranges: NDArray[np.float64],
-    ) -> None:
-        """Move positions (k, D), in place, towards one point after the other; all of one float type."""
+        gains: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int64]:
+        """Move positions (k, D), in place, towards one point after the other; all of one float type.
+
+        The step is multiplied by the gain (k,) of the winner. Returns the two nearest prototypes (n, 2) of the points.
+        """
 
 
 class WinnerTakesAll:
@@ -69,11 +73,12 @@ class WinnerTakesAll:
         metric: NDArray[Any],
         rates: NDArray[np.float64],
         ranges: NDArray[np.float64],
-    ) -> None:
+        gains: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int64]:
         """Move the winner of each point."""
         from protolearn.core._kernels import online_gas
 
-        online_gas(points, positions, metric, rates, np.full_like(rates, 1e-3))
+        return _follow(online_gas, points, positions, metric, rates, np.full_like(rates, 1e-3), gains=gains)
 
 
 class Ranks:
@@ -121,11 +126,12 @@ class Ranks:
         metric: NDArray[Any],
         rates: NDArray[np.float64],
         ranges: NDArray[np.float64],
-    ) -> None:
+        gains: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int64]:
         """Move all prototypes towards each point, by rank."""
         from protolearn.core._kernels import online_gas
 
-        online_gas(points, positions, metric, rates, ranges)
+        return _follow(online_gas, points, positions, metric, rates, ranges, gains=gains)
 
 
 @dataclass(frozen=True)
@@ -208,16 +214,29 @@ class OnLattice:
         metric: NDArray[Any],
         rates: NDArray[np.float64],
         ranges: NDArray[np.float64],
-    ) -> None:
+        gains: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int64]:
         """Move the neighbourhood of each point's winner; the range is held while it changes by less than 0.5 %."""
         from protolearn.core._kernels import online_lattice
 
         changes = np.flatnonzero(np.diff(np.floor(np.log(ranges) / 0.005))) + 1
+        seen = []
         for start, stop in pairwise([0, *changes, len(points)]):
             part = slice(start, stop)
             neighbourhood = np.exp(self.log_kernel(ranges[start]))
             mixture = np.empty((0, 0)) if self.winner == "nearest" else np.exp(self.log_shares(ranges[start]))
-            online_lattice(points[part], positions, metric, rates[part], neighbourhood, mixture.astype(points.dtype))
+            rule = neighbourhood, mixture.astype(points.dtype)
+            seen.append(_follow(online_lattice, points[part], positions, metric, rates[part], *rule, gains=gains))
+        return np.concatenate(seen)
+
+
+def _follow(
+    kernel: Callable[..., None], points: NDArray[Any], positions: NDArray[Any], *rule: Any, gains: Any
+) -> NDArray[np.int64]:
+    """Run the kernel of an online rule and return the two nearest prototypes of each point."""
+    seen = np.empty((len(points), 2), np.int64)
+    kernel(points, positions, *rule, np.ones(len(positions)) if gains is None else gains, seen)
+    return seen
 
 
 def sum_by_winner(
@@ -295,7 +314,8 @@ class Responsibilities:
         metric: NDArray[Any],
         rates: NDArray[np.float64],
         ranges: NDArray[np.float64],
-    ) -> None:
+        gains: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int64]:
         """Refuse: there is no online rule."""
         raise NotImplementedError
 

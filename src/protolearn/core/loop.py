@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,9 @@ from protolearn.core.sources import ArraySource, Chunk
 __all__ = ["Step", "anneal", "distances_to", "learn_online", "nearest", "stage", "winners"]
 
 
+N_GAINS = 16  # times in an epoch of online learning that factors of winners are found anew
+
+
 @dataclass(frozen=True)
 class Step:
     """One epoch: the prototypes after it, the range it used, cost and masses of the prototypes before it."""
@@ -25,6 +28,7 @@ class Step:
     range_: float
     cost: float
     mass: NDArray[np.float64]
+    edges: NDArray[np.float64] | None = None  # made by online learning up to there, if asked for
 
     def moved(self, prototypes: Prototypes) -> Step:
         """Return the same epoch with other prototypes after it."""
@@ -53,15 +57,22 @@ def learn_online(
     ranges: NDArray[np.float64],
     rates: NDArray[np.float64],
     rng: np.random.RandomState,
+    gains: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
+    lifetime: int | None = None,
 ) -> Iterator[Step]:
     """Online learning: draw samples in proportion to their weights and move prototypes after each.
 
     ``ranges`` and ``rates`` are curves over all epochs, sampled at equal distances, and each step has its own values.
+    ``gains`` are factors (k,) on the steps of winners at positions (k, D), found anew a few times in each epoch. With a
+    ``lifetime``, edges between the two nearest prototypes are made on the way, and last so many wins.
     """
-    n = source.n_samples
+    n, k = source.n_samples, len(prototypes)
+    edges, ages = np.zeros((k, k)), np.zeros((k, k), np.int64)
     order = sampling_order(source, rng)
     cumulated = np.cumsum(source.weights[order], dtype=np.float64)
     metric = source.metric.astype(source.dtype)
+    if lifetime is not None:
+        from protolearn.core._kernels import link_winners
     for epoch in range(n_epochs):
         steps = epoch + np.arange(n) / n
         falling = _along(ranges, steps / n_epochs), _along(rates, steps / n_epochs)
@@ -70,13 +81,16 @@ def learn_online(
         drawn = order[inverse_cdf(cumulated, rng.random_sample((n,)))]
         cost = prototypes.cost(statistics)
         positions = prototypes.positions.astype(source.dtype)
-        for rows in source.slices():
+        for rows in source.slices() if gains is None else _cut(source.slices(), -(-n // N_GAINS)):
             points = source.rows(drawn[rows])
             if source.labels is not None:
                 points[~source.labels.known[drawn[rows]], source.n_features :] = np.nan
-            cooperation.follow(points, positions, metric, falling[1][rows], falling[0][rows])
+            factors = None if gains is None else gains(positions)
+            seen = cooperation.follow(points, positions, metric, falling[1][rows], falling[0][rows], factors)
+            if lifetime is not None:
+                link_winners(seen, edges, ages, lifetime)
         prototypes = replace(prototypes, positions=positions.astype(np.float64))
-        yield Step(prototypes, range_, cost, statistics.mass)
+        yield Step(prototypes, range_, cost, statistics.mass, None if lifetime is None else edges.copy())
 
 
 def nearest(prototypes: Prototypes, source: ArraySource) -> NDArray[np.int64]:
@@ -117,6 +131,11 @@ def stage(X: NDArray[Any], positions: NDArray[Any], n_threads: int = 1) -> tuple
     origin = np.median(positions, axis=0)  # not the mean, which a single outlier would take far from all others
     source = ArraySource(X, origin=origin, n_threads=n_threads, keep=False)
     return Mean(positions - source.origin, source.metric), source
+
+
+def _cut(slices: list[slice], size: int) -> list[slice]:
+    """Cut slices into parts of at most so many rows."""
+    return [slice(a, min(a + size, part.stop)) for part in slices for a in range(part.start, part.stop, size)]
 
 
 def _along(curve: NDArray[np.float64], passed: NDArray[np.float64]) -> NDArray[np.float64]:

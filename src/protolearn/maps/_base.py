@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from protolearn.core import initialisation
 from protolearn.core.cooperation import Cooperation
-from protolearn.core.density import correlation_dimension, parzen_log_density
+from protolearn.core.density import correlation_dimension, mean_pairwise_distance, parzen_log_density
 from protolearn.core.loop import Step, anneal, learn_online, nearest, stage, winners
 from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.schedules import Schedule, as_schedule
@@ -48,6 +48,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     schedule: str | Schedule
     label_weight: float
     magnification: float | str
+    density_at: str = "sample"
+    edge_lifetime: int | None = None
     learning_rate_start: float
     learning_rate_end: float
     patch_size: int | None
@@ -238,6 +240,12 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         check_number("label_weight", self.label_weight, low=0, high=1)
         if not (isinstance(self.magnification, str) and self.magnification == "optimal"):
             check_number("magnification", self.magnification, also=" or 'optimal'")
+        check_option("density_at", self.density_at, ("sample", "winner"))
+        if self.edge_lifetime is not None:
+            check_number("edge_lifetime", self.edge_lifetime, integer=True, low=1, also=" or None")
+        for name, usual in (("density_at", "sample"), ("edge_lifetime", None)):
+            if self.algorithm != "online" and getattr(self, name) != usual:
+                raise ValueError(f"{name}={getattr(self, name)!r} needs algorithm='online'.")
         check_number("learning_rate_start", self.learning_rate_start, low=0, high=1, open_low=True)
         check_number("learning_rate_end", self.learning_rate_end, low=0, high=1, open_low=True)
         if self.patch_size is not None:
@@ -379,10 +387,11 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         costs: list[float] = []
         ranges: list[float] = []
         settled: float | None = None
+        edges = None
         interrupted = False
         try:
             for step in epochs:
-                prototypes = step.prototypes
+                prototypes, edges = step.prototypes, step.edges
                 costs.append(scale * step.cost)
                 ranges.append(step.range_)
                 self._report(costs, ranges)
@@ -390,7 +399,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         except KeyboardInterrupt:
             interrupted = True
         history = {"costs": costs, "ranges": ranges, "interrupted": interrupted, "magnification": magnification}
-        history["settled"] = None if settled is None else scale * settled
+        history |= {"settled": None if settled is None else scale * settled, "edges": edges}
         earlier = None if resumed else model
         return self._placed(prototypes, source, cooperation, patch, n_new, earlier, n_threads, scale, history)
 
@@ -400,7 +409,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             self.labels_, second = self._winners(samples.X, self._model, n_threads)
         k = len(self._model)
         self.multiplicities_ = np.bincount(self.labels_, samples.weights, k).astype(np.float64)
-        self.graph_ = hebbian_graph(self.labels_, second, samples.weights, k)
+        if self._model.edges is None:
+            self.graph_ = hebbian_graph(self.labels_, second, samples.weights, k)
 
     # What a map with prototypes of another kind says differently
 
@@ -426,6 +436,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         places = np.arange(k)
         if earlier is not None:
             _, places = linear_sum_assignment(cdist(earlier.positions, positions, "sqeuclidean"))
+        if history["edges"] is not None:
+            history["edges"] = history["edges"][np.ix_(places, places)]
         placed = Model(
             cooperation,
             positions[places],
@@ -509,8 +521,29 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         exponent = self.magnification
         if exponent == "optimal":
             exponent = 2.0 / correlation_dimension(patch.X, sample_weight=counts)  # Hasenfuss 2009, eq. 3.7
+        if self.density_at == "winner":
+            return 1.0, float(exponent)
         log_weights = float(exponent) * parzen_log_density(patch.X, sample_weight=counts, n_jobs=n_threads)
         return np.exp(log_weights - log_weights.max()), float(exponent)
+
+    def _gains(self, source: ArraySource) -> Callable[[NDArray[Any]], NDArray[np.float64]] | None:
+        """Return the function that gives the factor p^c of the step of a winner at its place, or None."""
+        if self.magnification == 0 or self.density_at == "sample":
+            return None
+        d = source.n_features
+        exponent = self._emphasis(Samples(source.X, source.weights), source.n_threads)[1]
+        assert exponent is not None
+        counts = source.weights * max(1.0, source.n_samples / source.weights.sum())
+        options: dict[str, Any] = {"sample_weight": counts, "n_jobs": source.n_threads}
+        options["bandwidth"] = mean_pairwise_distance(source.X, counts) / 3.0
+        highest = (exponent * parzen_log_density(source.X, **options)).max()
+
+        def gains(positions: NDArray[Any]) -> NDArray[np.float64]:
+            places = positions[:, :d] / source.scale + source.origin[:d]
+            logs = exponent * parzen_log_density(source.X, points=places, **options)
+            return np.exp(np.minimum(logs - highest, 0.0))  # Hasenfuss 2009, eq. 3.6
+
+        return gains
 
     def _start(
         self,
@@ -566,7 +599,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             return anneal(prototypes, cooperation, source, ranges)
         assert isinstance(prototypes, Mean)
         rates = self._falling(self.learning_rate_start, self.learning_rate_end)
-        return learn_online(prototypes, cooperation, source, self.max_iter, ranges, rates, rng)
+        course = self.max_iter, ranges, rates, rng
+        return learn_online(prototypes, cooperation, source, *course, self._gains(source), self.edge_lifetime)
 
     def _falling(self, start: float, end: float) -> NDArray[np.float64]:
         """Return the values of the schedule: one an epoch, or for single samples many."""

@@ -22,7 +22,7 @@ from protolearn.maps._state import Model
 __all__ = ["MatrixKMeans", "MatrixNeuralGas", "MatrixSOM"]
 
 LEAST_NODES = 12  # of a lattice that is not given, if there are four samples for each
-ONLINE = ("algorithm", "learning_rate_start", "learning_rate_end")
+ONLINE = ("algorithm", "learning_rate_start", "learning_rate_end", "density_at", "edge_lifetime")
 
 
 class _MatrixMap(ShapedMap):

@@ -67,8 +67,14 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         prototypes into dense regions, negative ones (above -1) into sparse regions. ``"optimal"`` takes
         2 / (intrinsic dimension), which makes all prototypes win about equally often. The density is estimated from
         all pairs of samples.
+    density_at : {"sample", "winner"}, default="sample"
+        Where magnification control takes the density: at the sample, or, if online, at the winner, whose step is then
+        multiplied by a power of it.
     learning_rate_start, learning_rate_end : float, default=0.5, 0.005
         First and last step size of the online algorithm.
+    edge_lifetime : int, optional
+        If online, make the edges of ``graph_`` while learning, and drop an edge after so many wins of one of its ends
+        without it. By default they are made in the end, from all samples.
     patch_size : int, optional
         Learn from patches of about so many samples, one after the other, instead of all at once.
     patch_runs : int, default=1
@@ -147,8 +153,10 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         settle: bool = True,
         label_weight: float = 0.0,
         magnification: float | str = 0.0,
+        density_at: str = "sample",
         learning_rate_start: float = 0.5,
         learning_rate_end: float = 0.005,
+        edge_lifetime: int | None = None,
         patch_size: int | None = None,
         patch_runs: int = 1,
         decay: float = 1.0,
@@ -167,8 +175,10 @@ class NeuralGas(ClusterMixin, PrototypeMap):
         self.settle = settle
         self.label_weight = label_weight
         self.magnification = magnification
+        self.density_at = density_at
         self.learning_rate_start = learning_rate_start
         self.learning_rate_end = learning_rate_end
+        self.edge_lifetime = edge_lifetime
         self.patch_size = patch_size
         self.patch_runs = patch_runs
         self.decay = decay

@@ -81,6 +81,7 @@ class Model:
     n_steps: int = 0
     unit: float = 1.0
     settled: float | None = None  # cost after what followed the last epoch
+    edges: Any = None  # made by online learning
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -96,8 +97,12 @@ class Model:
         return Samples(self.positions[full], decay * self.masses[full], fuzzy, self.classes, spreads)
 
     def showing(self, weights: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]) -> Model:
-        """Return the model with the two nearest prototypes, and their graph, of samples of given weights."""
-        return replace(self, winners=first, graph=hebbian_graph(first, second, weights, len(self)))
+        """Return the model with the two nearest prototypes, and their graph, of samples of given weights.
+
+        Edges that were made while learning are the graph, if there are any.
+        """
+        graph = hebbian_graph(first, second, weights, len(self)) if self.edges is None else csr_array(self.edges)
+        return replace(self, winners=first, graph=graph)
 
     def labels_over(self, classes: Any) -> NDArray[np.float64]:
         """Return the fuzzy labels with a column for each of these classes; none if the map is not supervised."""
