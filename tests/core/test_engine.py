@@ -355,7 +355,9 @@ def test_online_gas_follows_its_rule(seed):
     assert_allclose(found, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("cooperation", [Ranks(), OnLattice(chain(7), "nearest", "exponential")], ids=["ranks", "lattice"])
+@pytest.mark.parametrize(
+    "cooperation", [Ranks(), OnLattice(chain(7), "nearest", "exponential")], ids=["ranks", "lattice"]
+)
 def test_the_gain_of_the_winner_is_a_factor_of_the_step(cooperation):
     """Hasenfuss 2009, eq. 3.6, with the power of the density at the winner as gain."""
     rng = np.random.default_rng(0)

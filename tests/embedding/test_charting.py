@@ -41,7 +41,7 @@ from protolearn.metrics import trustworthiness
 
 MAPS = {
     "matrix": MatrixNeuralGas(6),
-    "low rank": MatrixNeuralGas(6, n_components=2),
+    "low rank": MatrixNeuralGas(6, n_components=2, regularization="floor"),  # on a plane, exactly
     "ngpca": NGPCA(6, 2),
     "vqpca": VQPCA(6, 2),
     "mixture": MixturePPCA(6, 2),

@@ -19,6 +19,7 @@ from protolearn.core.initialisation import inverse_cdf, sampling_order
 from protolearn.core.loop import anneal
 from protolearn.core.prototypes import Mean
 from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.ties import power_of_two
 
 __all__ = ["relocate"]
 
@@ -118,9 +119,10 @@ def _cuts(prototypes: Mean, source: ArraySource, winners: NDArray[np.int64]) -> 
     """Cut every receptive field in two, first across its main direction, then by k-means of two."""
     k, root = len(prototypes), np.sqrt(prototypes.metric).astype(source.dtype)
     positions = prototypes.positions.astype(source.dtype)
+    unit = power_of_two(float(np.abs(positions).max(initial=0.0)))  # squares of squares must not overflow
 
     def gaps(chunk: Chunk) -> NDArray[Any]:
-        return (source.points(chunk) - positions[winners[chunk.rows]]) * root
+        return (source.points(chunk) - positions[winners[chunk.rows]]) / source.dtype.type(unit) * root
 
     def sums(values: NDArray[Any], factors: NDArray[Any], rows: NDArray[Any], n_rows: int = k) -> Floats:
         """Add up values (c, any), with factors (c,), by rows (c,)."""
@@ -162,7 +164,7 @@ def _cuts(prototypes: Mean, source: ArraySource, winners: NDArray[np.int64]) -> 
     lighter = masses[:, 0, 0] < masses[:, 1, 0] * (1.0 - 1e-9)
     means[lighter] = means[lighter, ::-1]  # the heavier half keeps the index
     inverse = np.divide(1.0, root, where=root > 0, out=np.zeros_like(root))
-    return gains, prototypes.positions[:, None] + means * inverse
+    return gains * unit**2, prototypes.positions[:, None] + means * inverse * unit
 
 
 def _trials(losses: Floats, gains: Floats, n_moves: int) -> Iterator[list[tuple[int, int]]]:
@@ -170,7 +172,7 @@ def _trials(losses: Floats, gains: Floats, n_moves: int) -> Iterator[list[tuple[
 
     Those that promise most come first, and of equal ones those of lower index.
     """
-    scale = max(losses.max(), gains.max(), 1e-300)
+    scale = float(max(losses.max(), gains.max())) or 1.0
     losses, gains = np.round(losses / scale, 9), np.round(gains / scale, 9)  # so that rounding decides nothing
     idle, split = np.argsort(losses, kind="stable"), np.argsort(-gains, kind="stable")
     pairs = [(int(i), int(s)) for i, s in zip(idle, split) if gains[s] > losses[i]]

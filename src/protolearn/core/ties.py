@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["first_lowest", "lower"]
+__all__ = ["first_lowest", "lower", "power_of_two"]
 
 TIED = 1e-9  # relative difference up to which two costs are equal: sums over many samples, however they are added up
 
@@ -28,3 +28,14 @@ def first_lowest(values: ArrayLike) -> int:
 def lower(first: Any, second: Any, cost: Any) -> Any:
     """Return the one of the lower cost, a function of both; the first if costs are equal up to rounding."""
     return (first, second)[first_lowest([cost(first), cost(second)])]
+
+
+def power_of_two(number: float) -> float:
+    """Return the power of two nearest to a number, by which others can be divided without rounding; 1 for zero.
+
+    Examples
+    --------
+    >>> power_of_two(5.0)
+    4.0
+    """
+    return float(2.0 ** np.round(np.log2(number))) if number > 0 else 1.0

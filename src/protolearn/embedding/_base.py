@@ -12,11 +12,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
+from protolearn.core.ties import power_of_two
 from protolearn.core.validation import check_flags, check_option, check_running
 from protolearn.dissimilarities._geometry import checked
 from protolearn.maps._base import refuse_large, refuse_overflow
 
-__all__ = ["Embedding", "Samples", "View", "check_square", "power_of_two", "vector_samples"]
+__all__ = ["Embedding", "Samples", "View", "check_square", "vector_samples"]
 
 Floats = NDArray[np.float64]
 
@@ -153,17 +154,6 @@ def vector_samples(X: NDArray[Any]) -> Samples:
     vectors = X - origin
     unit = power_of_two(np.abs(vectors).max())
     return Samples(vectors / vectors.dtype.type(unit), None, unit, origin)
-
-
-def power_of_two(number: float) -> float:
-    """Return the power of two nearest to a number, by which others can be divided without rounding.
-
-    Examples
-    --------
-    >>> power_of_two(5.0)
-    4.0
-    """
-    return float(2.0 ** np.round(np.log2(number)))
 
 
 def check_square(X: Any) -> None:

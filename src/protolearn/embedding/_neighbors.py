@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from protolearn.core.neighbours import first_nearest, first_smallest
 from protolearn.core.threads import Threads
-from protolearn.embedding._base import power_of_two
+from protolearn.core.ties import power_of_two
 from protolearn.embedding.affinities import Neighbors
 
 __all__ = ["all_pairs", "graph_neighbors", "nearest_by_cells", "nearest_in_matrix", "nearest_vectors"]

@@ -11,10 +11,11 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.threads import chunk_threads
+from protolearn.core.ties import power_of_two
 from protolearn.core.validation import check_part, check_running, undone_on_error
 from protolearn.dissimilarities._geometry import checked
 from protolearn.embedding import costs
-from protolearn.embedding._base import LEAST_SAMPLES, Samples, View, power_of_two, vector_samples
+from protolearn.embedding._base import LEAST_SAMPLES, Samples, View, vector_samples
 from protolearn.embedding._placing import Placing
 from protolearn.embedding.costs import Cost, get_cost
 from protolearn.embedding.divergences import get_divergence

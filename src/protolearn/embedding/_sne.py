@@ -14,8 +14,9 @@ from sklearn.utils.validation import validate_data
 
 from protolearn.core.documentation import extends, filled
 from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.ties import power_of_two
 from protolearn.core.validation import check_flags, check_number, check_option, given_array, undone_on_error
-from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples, check_square, power_of_two
+from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples, check_square
 from protolearn.embedding._descent import Descent
 from protolearn.embedding._exact import Exact
 from protolearn.embedding._fast import Fast, is_tame
