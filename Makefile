@@ -25,6 +25,9 @@ PYTEST := pytest --numprocesses 2 --dist worksteal --quiet
 	$(BIN)/python -m pip install --quiet --editable ".[experiments]"
 	touch $@
 
+# Tests run in two processes of one thread each: more threads than processors wait for one another.
+test: export OMP_NUM_THREADS ?= 1
+
 demo: .venv/ready
 	$(BIN)/protolearn demo
 
