@@ -284,7 +284,6 @@ def test_gaps_are_refused_elsewhere_and_empty_rows_everywhere():
     online = NGPCA(3, n_steps=100, random_state=0).fit(X)
     wide = MatrixNeuralGas(1, n_components=2, max_iter=2).fit(np.tile(X, 20))
     for refuse, part in (
-        (gas.transform, gappy),
         (MatrixNeuralGas(2, magnification=1.0).fit, gappy),
         (online.fit, gappy),
         (online.predict, gappy),
@@ -294,7 +293,7 @@ def test_gaps_are_refused_elsewhere_and_empty_rows_everywhere():
         with pytest.raises(ValueError, match="NaN"):
             refuse(part) if refuse.__name__ != "fit" else refuse(part, [0, 0, 0, 1, 1])
     gappy[3] = np.nan
-    for refuse in (gas.complete, gas.predict, gas.score_samples, clone(gas).fit):
+    for refuse in (gas.complete, gas.predict, gas.transform, gas.score_samples, clone(gas).fit):
         with pytest.raises(ValueError, match="Row 3 of X has no known value"):
             refuse(gappy)
     with pytest.raises(ValueError, match="Row 0 of X has no known value"):
@@ -526,3 +525,11 @@ def test_pipelines_of_one_map_for_each_class():
     outside = make_pipeline(StandardScaler(), PrototypeClassifier(pipeline[-1], per_class=True))
     assert cross_val_score(outside, X, y, cv=3).mean() > 0.93
     assert inside.fit(X, y).predict(X).shape == (150,)
+
+
+def test_code_of_a_sample_with_gaps_is_that_of_the_completed_one():
+    X = StandardScaler().fit_transform(load_iris().data)
+    estimator = MatrixNeuralGas(3, n_components=2, random_state=0).fit(X)
+    holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
+    holes = holes[~np.isnan(holes).all(axis=1)]
+    assert_allclose(estimator.transform(holes), estimator.transform(estimator.complete(holes)))

@@ -104,14 +104,16 @@ class ShapedMap(PrototypeMap):
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples.
+            Samples; where values are missing (NaN), those of `complete` take their place.
 
         Returns
         -------
         code : ndarray of shape (n_samples, 1 + n_components)
             Index of the prototype, then the coordinates along its ``components_``, measured from the prototype.
         """
-        X = self._check_new(X)
+        X = self._check_new(X, gaps=True)
+        if np.isnan(X).any():
+            X = self.complete(X)
         winners = self._nearest(X)
         gaps = X - self.prototypes_[winners]
         coordinates = np.empty((len(X), self.components_.shape[1]), X.dtype)
