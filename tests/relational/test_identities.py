@@ -707,7 +707,7 @@ def test_weights_are_copies_also_for_the_automatic_lattice(kind, metric):
     repeated = kind(metric=metric, max_iter=20).fit(given(X[keep], X[keep]))
     assert weighted.lattice_ == repeated.lattice_
     assert_array_equal(weighted.labels_[keep], repeated.labels_)
-    assert_allclose(weighted.dual_cost_, repeated.dual_cost_)
+    assert_allclose(weighted.dual_cost_, repeated.dual_cost_, atol=1e-12)  # zero, up to the rounding of a kernel
 
 
 @each_relational
