@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from protolearn import SOM, KMeans, NeuralGas
+from protolearn import SOM, KMeans, MatrixNeuralGas, NeuralGas, RelationalNeuralGas
 from protolearn.core import relocation
 from protolearn.core.cooperation import Ranks
 from protolearn.core.density import parzen_log_density
@@ -794,6 +794,35 @@ def test_an_interrupted_fit_keeps_its_state(monkeypatch):
     assert gas.n_iter_ == 7
     assert gas.range_history_ == ranges[:7]
     assert gas.predict(X).shape == (150,)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        KMeans(5, init="random"),
+        NeuralGas(5, max_iter=8),
+        SOM((2, 3), max_iter=8),
+        MatrixNeuralGas(3, max_iter=8),
+        RelationalNeuralGas(4, metric="euclidean", max_iter=8),
+    ],
+    ids=lambda e: type(e).__name__,
+)
+def test_an_interrupt_in_a_later_start_keeps_the_first_and_is_passed_on(estimator, monkeypatch):
+    X, _ = blobs()
+    first = clone(estimator).set_params(random_state=0).fit(X)
+    shown = []
+
+    def interrupt(self, costs, ranges):
+        shown.append(costs[-1])
+        if len(shown) == first.n_iter_ + 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(estimator), "_report", interrupt)
+    several = clone(estimator).set_params(random_state=0, n_init=4)
+    with pytest.raises(KeyboardInterrupt):
+        several.fit(X)
+    assert_array_equal(several.labels_, first.labels_)
+    assert several.cost_history_ == first.cost_history_
 
 
 def test_an_interrupted_stream_keeps_the_patches_learned():

@@ -28,9 +28,8 @@ from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.schedules import Schedule, as_schedule
 from protolearn.core.sources import ArraySource, Labels, cut_patches
 from protolearn.core.threads import chunk_threads
-from protolearn.core.ties import lower
 from protolearn.core.validation import check_number, check_option, check_running, check_weights, given_array
-from protolearn.maps._state import Model, Samples, hebbian_graph
+from protolearn.maps._state import Model, Samples, best_of, hebbian_graph
 from protolearn.metrics import quantization_error
 
 __all__ = ["PrototypeMap"]
@@ -351,13 +350,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
     ) -> Model:
         """Train on one patch ``n_init`` times, unless the start is given, and keep the result of lowest cost."""
-        best = self._learn(patch, model, rng, n_threads, decay)
-        for _ in range(self.n_init - 1 if isinstance(self.init, str) else 0):
-            if best.interrupted:
-                break
-            other = self._learn(patch, model, rng, n_threads, decay)
-            best = lower(best, other, self._final_cost)
-        return best
+        n_starts = self.n_init if isinstance(self.init, str) else 1
+        return best_of((self._learn(patch, model, rng, n_threads, decay) for _ in range(n_starts)), self._final_cost)
 
     def _final_cost(self, model: Any) -> float:
         """Return the cost by which one of several starts is chosen."""

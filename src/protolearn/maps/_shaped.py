@@ -20,10 +20,9 @@ from protolearn.core.prototypes import Gappy, Matrix, Mean, Prototypes, Subspace
 from protolearn.core.shapes import Prior, ShapeRule, Shapes, completed, principal_shapes
 from protolearn.core.sources import ArraySource
 from protolearn.core.threads import chunk_threads
-from protolearn.core.ties import lower
 from protolearn.core.validation import check_number, check_option, check_weights
 from protolearn.maps._base import PrototypeMap, refuse_overflow
-from protolearn.maps._state import Model, Samples
+from protolearn.maps._state import Model, Samples, best_of
 
 __all__ = ["ShapedMap"]
 
@@ -376,16 +375,13 @@ class ShapedMap(PrototypeMap):
             return self._learn(patch, model, rng, n_threads, decay)
         if not (isinstance(self.init, str) and self.init == "auto"):
             return super()._learn_best(patch, model, rng, n_threads, decay)
-        best: Model | None = None
-        for number in range(self.n_init):
+
+        def learned(number: int) -> Model:
             start = copy(self)
             start.init = ("k-means++", "random")[number % 2 - 1] if number else "euclidean"
-            other = start._learn(patch, model, rng, n_threads, decay)
-            best = other if best is None else lower(best, other, lambda candidate: candidate.costs[-1])
-            if other.interrupted:
-                break
-        assert best is not None
-        return best
+            return start._learn(patch, model, rng, n_threads, decay)
+
+        return best_of(map(learned, range(self.n_init)), lambda candidate: candidate.costs[-1])
 
     def _source(
         self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int, rng: np.random.RandomState

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,8 +12,9 @@ from scipy.sparse import coo_array, csr_array
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.shapes import Shapes
+from protolearn.core.ties import lower
 
-__all__ = ["Model", "Samples", "hebbian_graph"]
+__all__ = ["Model", "Samples", "best_of", "hebbian_graph"]
 
 
 @dataclass(frozen=True)
@@ -137,3 +139,13 @@ def hebbian_graph(
     ends = np.divmod(pairs, n_prototypes)
     upper = coo_array((weights, ends), shape=(n_prototypes, n_prototypes)).tocsr()
     return upper + upper.T
+
+
+def best_of(models: Iterable[Any], cost: Callable[[Any], float]) -> Any:
+    """Return the first model of lowest cost; one that was interrupted is the last, and serves if there is no other."""
+    best: Any = None
+    for model in models:
+        if model.interrupted:
+            return model if best is None else replace(best, interrupted=True)
+        best = model if best is None else lower(best, model, cost)
+    return best
