@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from protolearn import SOM, KMeans, MatrixNeuralGas, NeuralGas, RelationalNeuralGas
+from protolearn import SOM, KMeans, MatrixNeuralGas, MatrixSOM, NeuralGas, RelationalNeuralGas
 from protolearn.core import relocation
 from protolearn.core.cooperation import Ranks
 from protolearn.core.density import parzen_log_density
@@ -668,7 +668,7 @@ def test_patches_one_by_one_from_an_iterator_and_cut_by_fit(estimator):
 @each_map
 @pytest.mark.parametrize("given", [True, False])
 def test_a_second_patch_is_a_weighted_fit(estimator, given):
-    """The former prototypes join the new patch, weighted by their masses (Hasenfuss 2009, algorithm 3.4)."""
+    """Former centres of receptive fields join the new patch, weighted by mass (Hasenfuss 2009, algorithm 3.4)."""
     X, _ = blobs(n=200)
     rng = np.random.RandomState(0)
     if given:
@@ -676,15 +676,35 @@ def test_a_second_patch_is_a_weighted_fit(estimator, given):
     first = clone(estimator).set_params(random_state=rng).fit(X[:100])
     second = clone(estimator).set_params(random_state=0).fit(X[:100]).partial_fit(X[100:])
     full = first.multiplicities_ > 0
-    joined = np.vstack([X[100:], first.prototypes_[full]])
+    fields = [X[:100][first.labels_ == i].mean(axis=0) for i in np.flatnonzero(full)]
+    joined = np.vstack([X[100:], fields])
     weights = np.concatenate([np.ones(100), first.multiplicities_[full]])
     expected = clone(estimator).set_params(random_state=rng)
     if given or isinstance(estimator, SOM):  # later patches start where the first ended
         expected.set_params(init=first.prototypes_)
+    if isinstance(estimator, SOM):  # in order, and at the last range
+        expected.set_params(range_start=estimator.range_end)
     expected.fit(joined, sample_weight=weights)
     places = cdist(second.prototypes_, expected.prototypes_).argmin(axis=1)
     assert len(set(places)) == len(places)
     assert_allclose(second.prototypes_, expected.prototypes_[places], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [SOM((5, 5)), SOM((1, 12), label_weight=0.3), MatrixSOM((3, 3), max_iter=20)],
+    ids=repr,
+)
+def test_a_map_does_not_contract_from_patch_to_patch(estimator):
+    """Centres of receptive fields stand for the past, not prototypes, which are drawn towards their neighbours."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(4000, 2)) @ [[3.0, 0.0], [1.0, 1.0]]
+    y = (X[:, 0] > 2).astype(int)
+    batch = clone(estimator).set_params(random_state=0).fit(X, y)
+    patched = clone(estimator).set_params(random_state=0)
+    for part in np.array_split(rng.permutation(4000), 20):
+        patched.partial_fit(X[part], y[part])
+    assert quantization_error(X, patched.prototypes_) < 1.1 * quantization_error(X, batch.prototypes_)
 
 
 @pytest.mark.parametrize("estimator", [KMeans(4, random_state=0), NeuralGas(4, random_state=0)], ids=repr)

@@ -392,6 +392,57 @@ def test_symmetrize_takes_the_mean():
         assert_array_equal(magnified.labels_, clone(estimator).set_params(magnification=0.5).fit(mean).labels_)
 
 
+def one_way(a, b):
+    """Depends on the order, and on nothing but its objects."""
+    return abs(a - b) + 0.3 * max(a - b, 0.0) + 0.1
+
+
+@some_maps
+@pytest.mark.parametrize("patch_size", [None, 12])
+def test_functions_are_called_for_both_orders_if_their_mean_is_asked_for(estimator, patch_size):
+    """So results are those of the matrix of means, whatever the order of the objects."""
+    numbers = np.random.default_rng(0).normal(size=40).round(3).tolist()
+    mean = np.array([[0.0 if a == b else (one_way(a, b) + one_way(b, a)) / 2 for b in numbers] for a in numbers])
+    asked = clone(estimator).set_params(symmetrize="mean", patch_size=patch_size)
+    fitted = clone(asked).set_params(metric=one_way).fit(numbers)
+    expected = asked.fit(mean)
+    assert_array_equal(fitted.labels_, expected.labels_)
+    assert_allclose(fitted.transform(numbers), expected.transform(mean), atol=1e-9)
+    assert_allclose(pairwise(numbers, metric=one_way, symmetrize="mean"), mean)
+    assert_allclose(pairwise(numbers[:5], numbers[3:], metric=one_way, symmetrize="mean"), mean[:5, 3:])
+
+
+@pytest.mark.parametrize("n", [2, 5, 40])
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda a, b: max(a - b, 0.0), r"\(X\[\d+\], X\[\d+\]\) is .*, but .*symmetrize=\"mean\""),
+        (lambda a, b: abs(a - b) + 1.0, r"is 1, not 0.*symmetrize=\"mean\""),
+    ],
+    ids=["asymmetric", "diagonal"],
+)
+def test_functions_that_are_not_symmetric_are_refused(function, message, n):
+    numbers = list(range(n))
+    with pytest.raises(ValueError, match=message):
+        RelationalKMeans(2, metric=function, random_state=0).fit(numbers)
+    with pytest.raises(ValueError, match=message):
+        RelationalKMeans(2, metric=function, patch_size=3, random_state=0).fit(numbers)
+    with pytest.raises(ValueError, match=message):
+        pairwise(numbers, metric=function)
+
+
+def test_a_symmetric_function_is_called_once_for_each_pair():
+    calls = []
+
+    def counted(a, b):
+        calls.append((a, b))
+        return abs(a - b)
+
+    pairwise(list(range(100)), metric=counted)
+    tried = 24 * 2 + 8  # whether it is symmetric, on some
+    assert len(calls) == 100 * 99 / 2 + tried
+
+
 # Refused
 
 

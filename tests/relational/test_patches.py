@@ -349,6 +349,8 @@ def clone_state(fitted, **params):
 
 # How much is computed
 
+TRIED = 2 * 24 + 8  # calls that tell whether a function is symmetric
+
 
 @each_map
 @pytest.mark.parametrize("options", [{}, {"patch_size": SIZE}, {"magnification": 0.5}])
@@ -363,7 +365,7 @@ def test_every_dissimilarity_is_counted(estimator, options):
     fitted = clone(estimator).set_params(metric=counted, **options).fit(objects_of(X))
     assert fitted.n_dissimilarities_ == len(calls)
     if "patch_size" not in options:
-        assert len(calls) == 70 * 69 // 2
+        assert len(calls) == 70 * 69 // 2 + TRIED
 
 
 def test_every_dissimilarity_of_a_stream_is_counted():
@@ -383,8 +385,8 @@ def test_every_dissimilarity_of_a_stream_is_counted():
 def test_dissimilarities_of_one_fit_are_counted_alone():
     X, _ = blobs()
     source = Dissimilarities(objects_of(X), distance)
-    first = MedianKMeans(5, metric=distance, random_state=0).fit(source).n_dissimilarities_
-    assert MedianKMeans(5, metric=distance, random_state=0).fit(source).n_dissimilarities_ == first == N * (N - 1) // 2
+    counts = [MedianKMeans(5, metric=distance, random_state=0).fit(source).n_dissimilarities_ for _ in range(2)]
+    assert counts == [N * (N - 1) // 2 + TRIED, N * (N - 1) // 2]
 
 
 @pytest.mark.parametrize("estimator", [RELATIONAL[1], MEDIAN[1]], ids=repr)
@@ -402,7 +404,7 @@ def test_patches_need_a_number_of_dissimilarities_that_grows_linearly(estimator)
 def test_landmarks_need_few_dissimilarities():
     X, _ = blobs()
     gas = RelationalNeuralGas(5, metric=distance, n_landmarks=8, max_iter=5, random_state=0).fit(objects_of(X))
-    assert gas.n_dissimilarities_ == 8 * N
+    assert gas.n_dissimilarities_ == 8 * N + TRIED
 
 
 # Parallel runs

@@ -28,6 +28,7 @@ __all__ = ["ArraySource", "Chunk", "Labels", "Source", "cut_patches"]
 CHUNK_BYTES = 2 << 20  # rows of a chunk with their distances stay within the cache of one core
 KEPT_BYTES = 64 << 20  # lifted samples up to this size are kept; larger data are read anew in every epoch
 N_SPANS = 8  # fixed, so that sums do not depend on the number of threads
+LEAST_WORK = 2_000_000  # products below which threads cost more than they bring
 
 T = TypeVar("T")
 
@@ -150,7 +151,7 @@ class Source(ABC):
 
     def _spread(self, function: Callable[[Any], T], parts: list[Any], n_prototypes: int) -> Iterator[T]:
         work = self.n_samples * (self.n_lifted - 2) * n_prototypes
-        if self.n_threads == 1 or len(parts) == 1 or work < 2_000_000:  # below that, threads cost more than they bring
+        if self.n_threads == 1 or len(parts) == 1 or work < LEAST_WORK:
             yield from map(function, parts)
             return
         if self._pool is None:

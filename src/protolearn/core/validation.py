@@ -17,8 +17,12 @@ __all__ = [
     "check_option",
     "check_part",
     "check_running",
+    "check_scale",
     "check_weights",
     "given_array",
+    "refuse_large",
+    "refuse_overflow",
+    "refuse_underflow",
     "undone_on_error",
 ]
 
@@ -149,6 +153,48 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -
     if not weights.any():
         raise ValueError("sample_weight sums to zero; give at least one sample a positive weight.")
     return weights.astype(dtype)
+
+
+def check_scale(X: NDArray[Any]) -> NDArray[Any]:
+    """Return samples to learn from; refuse them if the squares of their values are beyond what a float can hold.
+
+    Examples
+    --------
+    >>> check_scale(np.array([[1e-200, 3e-200]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: X has no values above 3e-200, whose squares are too small for float64; rescale X.
+    """
+    refuse_underflow(X)
+    return refuse_overflow(X)
+
+
+def refuse_underflow(X: NDArray[Any]) -> None:
+    """Refuse samples whose squared distances are below the smallest number."""
+    largest, limits = _largest(X), np.finfo(X.dtype)
+    if 0.0 < largest < np.sqrt(limits.tiny / limits.eps):
+        raise ValueError(f"X has no values above {largest:g}, whose squares are too small for {X.dtype}; rescale X.")
+
+
+def refuse_overflow(X: NDArray[Any]) -> NDArray[Any]:
+    """Return samples; refuse them if their squared distances are beyond the largest number."""
+    refuse_large(X, _largest(X))
+    return X
+
+
+def refuse_large(X: NDArray[Any], largest: float, squared: bool = False) -> None:
+    """Refuse values up to the largest if sums of their squares, or of themselves, are beyond the largest number."""
+    bound = np.finfo(X.dtype).max / (8 * X.shape[1])
+    if largest > (bound if squared else np.sqrt(bound)):
+        sums = "sums" if squared else "squares"
+        raise ValueError(
+            f"X has values up to {largest:g}, whose {sums} are too large for {X.dtype}; rescale X, or drop outliers."
+        )
+
+
+def _largest(X: NDArray[Any]) -> float:
+    """Return the size of the largest value that is known."""
+    return max(float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
 
 
 @contextmanager

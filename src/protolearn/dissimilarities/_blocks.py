@@ -52,10 +52,16 @@ class Measure(ABC):
     def block(self, a: Any, b: Any, n_threads: int = 1) -> Floats:
         """Return the dissimilarities (len(a), len(b)) of two encoded collections."""
 
+    def check(self, encoded: Any) -> int:
+        """Require dissimilarities within a collection that do not depend on the order; return how many were tried."""
+        return 0
+
 
 def all_pairs(measure: Measure, X: Any, Y: Any = None, *, n_jobs: int | None = None, verbose: int = 0) -> Floats:
     """Return the dissimilarities (len(X), len(Y)) of objects, of X with itself without a Y."""
     a = measure.encode(X)
+    if Y is None:
+        measure.check(a)
     return encoded_pairs(measure, a, None if Y is None else measure.encode(Y, "Y"), n_jobs=n_jobs, verbose=verbose)
 
 

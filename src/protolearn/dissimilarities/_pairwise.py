@@ -28,6 +28,8 @@ _KINDS = (
 _MEASURES: dict[str, Any] = {kind.name: kind for kind in _KINDS}
 
 METRICS = tuple(_MEASURES)
+FEW, N_TRIED = 8, 24  # objects up to which all pairs are tried whether a function is symmetric; pairs of more objects
+ROUNDING = 1e-8  # differences that are none, as a share of the largest dissimilarity
 
 
 def pairwise(
@@ -37,6 +39,7 @@ def pairwise(
     metric: str | Callable[[Any, Any], float],
     n_jobs: int | None = None,
     verbose: int = 0,
+    symmetrize: str = "raise",
     **params: Any,
 ) -> Floats:
     """Dissimilarities of all pairs of objects.
@@ -56,6 +59,10 @@ def pairwise(
         one.
     verbose : int, default=0
         Print about ten lines on the way if 1, a line for each block if 2.
+    symmetrize : {"raise", "mean"}, default="raise"
+        For a function of two objects: whether it is an error if it depends on their order, or is not zero for an object
+        and itself, which is tried on a few objects of ``X`` if there is no ``Y``; or both orders are computed, and
+        their mean is used.
     **params : dict
         Parameters of a named metric, or further arguments of the function.
 
@@ -79,13 +86,14 @@ def pairwise(
            [2., 2., 0.]])
     """
     check_number("verbose", verbose, low=0)
-    return all_pairs(measure_of(metric, params), X, Y, n_jobs=n_jobs, verbose=verbose)
+    return all_pairs(measure_of(metric, params, symmetrize), X, Y, n_jobs=n_jobs, verbose=verbose)
 
 
-def measure_of(metric: str | Callable[[Any, Any], float], params: dict[str, Any]) -> Measure:
+def measure_of(metric: str | Callable[[Any, Any], float], params: dict[str, Any], symmetrize: str = "raise") -> Measure:
     """Return the measure with a name, or one that calls a function of two objects."""
+    check_option("symmetrize", symmetrize, ("raise", "mean"))
     if callable(metric):
-        return Function(metric, params)
+        return Function(metric, params, symmetrize)
     check_option("metric", metric, METRICS, also=" or a callable")
     kind = _MEASURES[metric]
     known = [one.name for one in fields(kind) if one.init]
@@ -114,10 +122,11 @@ class Objects:
 
 @dataclass(eq=False)
 class Function(Measure):
-    """A dissimilarity given as a function of two objects."""
+    """A dissimilarity given as a function of two objects, which may depend on their order if the mean is asked for."""
 
     function: Callable[..., float]
     params: dict[str, Any]
+    symmetrize: str = "raise"
     tile = 32
     grain = 1
     in_threads = False
@@ -134,18 +143,46 @@ class Function(Measure):
         return Objects(items, np.arange(len(items)), name)
 
     def block(self, a: Objects, b: Objects, n_threads: int = 1) -> Floats:
-        """Call the function for each pair."""
+        """Call the function for each pair, in both orders if their mean is asked for."""
         result = np.empty((len(a), len(b)))
         for i, x in enumerate(a.items):
             for j, y in enumerate(b.items):
-                try:
-                    value = self.function(x, y, **self.params)
-                except Exception as error:
-                    raise ValueError(f"{self._call(a, i, b, j)} failed: {type(error).__name__}: {error}") from error
-                if not isinstance(value, Real | np.ndarray) or np.ndim(value) or not 0.0 <= value < np.inf:
-                    raise ValueError(f"{self._call(a, i, b, j)} returned {value!r}; it must be a number, 0 or more.")
-                result[i, j] = value
+                if self.symmetrize == "mean":
+                    result[i, j] = 0.0 if x is y else (self._value(a, i, b, j) + self._value(b, j, a, i)) / 2.0
+                else:
+                    result[i, j] = self._value(a, i, b, j)
         return result
+
+    def check(self, encoded: Objects) -> int:
+        """Require, of a few objects, that their order does not matter, and that they are not unlike themselves."""
+        n = len(encoded)
+        if self.symmetrize == "mean" or n == 0:
+            return 0
+        rng = np.random.default_rng(0)
+        pairs = rng.integers(n, size=(N_TRIED, 2)) if n > FEW else np.argwhere(np.tri(n, k=-1, dtype=bool))
+        alone = rng.permutation(n)[:FEW]
+        there = [self._value(encoded, i, encoded, j) for i, j in pairs]
+        back = [self._value(encoded, j, encoded, i) for i, j in pairs]
+        own = [self._value(encoded, i, encoded, i) for i in alone]
+        slack = ROUNDING * max([*there, *back, 0.0])
+        remedy = 'Pass symmetrize="mean" to use the mean of both orders, and zero for an object and itself.'
+        for (i, j), one, other in zip(pairs, there, back):
+            if abs(one - other) > slack:
+                calls = self._call(encoded, i, encoded, j), self._call(encoded, j, encoded, i)
+                raise ValueError(f"{calls[0]} is {one:g}, but {calls[1]} is {other:g}. {remedy}")
+        for i, value in zip(alone, own):
+            if value > slack:
+                raise ValueError(f"{self._call(encoded, i, encoded, i)} is {value:g}, not 0. {remedy}")
+        return len(there) + len(back) + len(own)
+
+    def _value(self, a: Objects, i: int, b: Objects, j: int) -> float:
+        try:
+            value = self.function(a.items[i], b.items[j], **self.params)
+        except Exception as error:
+            raise ValueError(f"{self._call(a, i, b, j)} failed: {type(error).__name__}: {error}") from error
+        if not isinstance(value, Real | np.ndarray) or np.ndim(value) or not 0.0 <= value < np.inf:
+            raise ValueError(f"{self._call(a, i, b, j)} returned {value!r}; it must be a number, 0 or more.")
+        return float(value)
 
     def _call(self, a: Objects, i: int, b: Objects, j: int) -> str:
         return f"{self.name}({a.name}[{a.places[i]}], {b.name}[{b.places[j]}])"

@@ -36,6 +36,9 @@ class Dissimilarities:
         Number of threads that compute a block.
     verbose : int, default=0
         1 prints progress within blocks.
+    symmetrize : {"raise", "mean"}, default="raise"
+        For a function of two objects: whether it is an error if it depends on their order, or is not zero for an object
+        and itself, which is tried on a few of them; or both orders are computed, and their mean is used.
     **metric_params : object
         Further arguments of the metric, such as ``indel=4.5``.
 
@@ -61,6 +64,7 @@ class Dissimilarities:
         *,
         n_jobs: int | None = None,
         verbose: int = 0,
+        symmetrize: str = "raise",
         **metric_params: Any,
     ) -> None:
         if isinstance(data, str | bytes):
@@ -71,8 +75,10 @@ class Dissimilarities:
         self.metric = metric
         self.n_jobs = n_jobs
         self.verbose = verbose
+        self.symmetrize = symmetrize
         self.metric_params = metric_params
         self.n_computed = 0
+        self._checked = False
         if self.precomputed:
             shape = getattr(self.data, "shape", np.shape(self.data))
             if len(shape) != 2 or shape[0] != shape[1]:
@@ -83,7 +89,7 @@ class Dissimilarities:
         else:
             if not callable(metric):
                 check_option("metric", metric, ("precomputed", *METRICS), also=" or a function of two objects")
-            self._measure = measure_of(metric, metric_params)
+            self._measure = measure_of(metric, metric_params, symmetrize)
 
     def __len__(self) -> int:
         return self.data.shape[0] if hasattr(self.data, "shape") else len(self.data)
@@ -99,8 +105,11 @@ class Dissimilarities:
         return self.precomputed and type(self.data) is np.ndarray
 
     def like(self, data: Any) -> Dissimilarities:
-        """Return a source of the same kind with other data."""
-        return type(self)(data, self.metric, n_jobs=self.n_jobs, verbose=self.verbose, **self.metric_params)
+        """Return a source of the same kind with other data, or with some of the same."""
+        options: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose, "symmetrize": self.symmetrize}
+        other = type(self)(data, self.metric, **options, **self.metric_params)
+        other._checked = True
+        return other
 
     def objects(self, places: ArrayLike) -> Any:
         """Return some of the objects."""
@@ -136,7 +145,10 @@ class Dissimilarities:
 
     @cached_property
     def _encoded(self) -> Any:
-        return self._measure.encode(self.data)
+        encoded = self._measure.encode(self.data)
+        if not self._checked:
+            self.n_computed += self._measure.check(encoded)
+        return encoded
 
     def _pairs(self, first: Any, second: Any) -> NDArray[np.float64]:
         return encoded_pairs(self._measure, first, second, n_jobs=self.n_jobs, verbose=self.verbose)

@@ -13,9 +13,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from protolearn.core.ties import power_of_two
-from protolearn.core.validation import check_flags, check_option, check_running
+from protolearn.core.validation import check_flags, check_option, check_running, check_scale, refuse_large
 from protolearn.dissimilarities._geometry import checked
-from protolearn.maps._base import refuse_large, refuse_overflow
 
 __all__ = ["Embedding", "Samples", "View", "check_square", "vector_samples"]
 
@@ -130,7 +129,7 @@ class Embedding(View, BaseEstimator):
 
             if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1 and not np.issubdtype(np.asarray(X).dtype, np.number):
                 raise ValueError(f"X is a table with one column; give the {len(X)} objects in it as a list.")
-            X = pairwise(X, metric=self.metric, n_jobs=n_jobs)
+            X = pairwise(X, metric=self.metric, n_jobs=n_jobs, symmetrize=self.symmetrize)
         given, largest = checked(X, squared=squared, symmetrize=self.symmetrize)
         refuse_large(given, largest, squared)
         if not largest:
@@ -150,7 +149,7 @@ def vector_samples(X: NDArray[Any]) -> Samples:
     >>> vector_samples(np.array([[100.0], [104.0], [102.0]])).vectors.ravel()
     array([-1.,  1.,  0.])
     """
-    origin = np.median(refuse_overflow(X)[:: 1 + len(X) // 1000], axis=0)
+    origin = np.median(check_scale(X)[:: 1 + len(X) // 1000], axis=0)
     vectors = X - origin
     unit = power_of_two(np.abs(vectors).max())
     return Samples(vectors / vectors.dtype.type(unit), None, unit, origin)

@@ -15,12 +15,19 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from protolearn.core.neighbours import first_nearest
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import lower
-from protolearn.core.validation import check_number, check_option, check_part, check_running, undone_on_error
+from protolearn.core.validation import (
+    check_number,
+    check_option,
+    check_part,
+    check_running,
+    check_scale,
+    refuse_overflow,
+    undone_on_error,
+)
 from protolearn.embedding._base import View
 from protolearn.embedding._gluing import chart_groups, coordinated, glued, isometric
 from protolearn.embedding.charts import charts_of, fitted_model
 from protolearn.lvq._base import LVQClassifier
-from protolearn.maps._base import refuse_overflow
 
 __all__ = ["Charting"]
 
@@ -285,7 +292,7 @@ class Charting(View, BaseEstimator):
             )
         if (samples == samples[0]).all():
             raise ValueError("All samples are the same, so there is nothing to chart; give samples that differ.")
-        return refuse_overflow(samples)
+        return check_scale(samples)
 
     def _default_model(self, X: NDArray[Any]) -> Any:
         from protolearn.maps import MatrixNeuralGas

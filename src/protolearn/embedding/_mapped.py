@@ -12,13 +12,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.validation import check_number, check_option, given_array, undone_on_error
+from protolearn.core.validation import check_number, check_option, given_array, refuse_overflow, undone_on_error
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples
 from protolearn.embedding._placing import Placing
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.costs import Cost, Objective, get_cost
 from protolearn.embedding.mappings import Fitted, Free, LocalLinear, Mapping, Network, Solved, get_mapping
-from protolearn.maps._base import refuse_overflow
 
 __all__ = ["MappedEmbedding"]
 

@@ -22,10 +22,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.density import squared_distances
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_option
+from protolearn.core.validation import check_option, refuse_overflow
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._lfda import LinearMetric
-from protolearn.maps._base import refuse_overflow
 
 __all__ = ["discriminative_distances", "local_projection"]
 

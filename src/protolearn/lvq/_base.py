@@ -16,11 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.reject import relative_similarity, with_rejects
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_option, given_array
+from protolearn.core.validation import check_option, check_scale, given_array, refuse_overflow
 from protolearn.lvq.cost import relative_distance
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions, smallest_change
 from protolearn.lvq.relevance import Metric, Relevance, Theta
-from protolearn.maps._base import refuse_overflow
 
 __all__ = ["LVQClassifier"]
 
@@ -332,7 +331,7 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
         finite = "allow-nan" if self._partial() else True
         samples = validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=finite)
         self._refuse_empty(samples)
-        return samples
+        return refuse_overflow(samples)
 
     def _check_filled(self, X: ArrayLike) -> NDArray[Any]:
         """Return new samples, with the mean of the training samples where values are missing."""
@@ -360,7 +359,7 @@ class LVQClassifier(ClassifierMixin, BaseEstimator):
         samples, labels = validate_data(self, X, y, dtype=np.float64, reset=reset, ensure_all_finite=finite)
         check_classification_targets(labels)
         self._refuse_empty(samples)
-        return refuse_overflow(samples), labels
+        return check_scale(samples), labels
 
     def _prototype_codes(self, y: NDArray[np.int64] | None) -> NDArray[np.int64]:
         """Return the class code of each prototype, in the order of the classes, if samples y (or a stream) allow it."""

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.density import squared_distances
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option
+from protolearn.core.validation import check_number, check_option, refuse_underflow
 
 __all__ = ["LFDA", "LinearMetric"]
 
@@ -62,6 +62,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             )
         if self.n_components is not None:
             check_number("n_components", self.n_components, integer=True, low=1, high=X.shape[1], also=" (n_features)")
+        refuse_underflow(X)
         X = X - X.mean(axis=0)
         largest = float(np.abs(X).max()) or 1.0
         X /= largest  # first, for the squares of large numbers may be too large

@@ -101,7 +101,8 @@ class SGD(Solver):
     ----------
     learning_rate : float, default=0.01
         First rate of the prototypes. Rates belong to exact gradients; some publications print prototype rules without
-        the factor two of the gradient, and their rates are twice these.
+        the factor two of the gradient, and their rates are twice these. They also belong to standardised features:
+        samples of another scale are learned in a unit in which the mean variance of the features is about one.
     metric_learning_rate : float, default=0.001
         First rate of the metric: of the relevances, the diagonal of a matrix, or the whole matrix.
     off_diagonal_learning_rate : float, optional

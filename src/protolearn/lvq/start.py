@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protolearn.core.ties import power_of_two
 from protolearn.lvq.relevance import Theta
 from protolearn.maps import NeuralGas
 
@@ -47,8 +48,13 @@ class Frame:
 
 
 def plain_frame(X: Floats, u: Floats) -> Frame:
-    """Move the origin to the mean, and nothing else."""
-    return Frame(weighted_mean(X, u))
+    """Move the origin to the mean, and take a power of two for a unit, in which the mean variance is about one.
+
+    So rates of learning do not depend on the scale of the samples, and are those of publications if features are
+    standardised, as they are there.
+    """
+    centre = weighted_mean(X, u)
+    return Frame(centre, power_of_two(np.sqrt(weighted_mean((X - centre) ** 2, u).mean())))
 
 
 def natural_frame(X: Floats, u: Floats, rotates: bool) -> Frame:

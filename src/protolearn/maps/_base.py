@@ -28,8 +28,16 @@ from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.schedules import Schedule, as_schedule
 from protolearn.core.sources import ArraySource, Labels, cut_patches
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option, check_running, check_weights, given_array
-from protolearn.maps._state import Model, Samples, best_of, hebbian_graph
+from protolearn.core.validation import (
+    check_number,
+    check_option,
+    check_running,
+    check_scale,
+    check_weights,
+    given_array,
+    refuse_overflow,
+)
+from protolearn.maps._state import Model, Samples, best_of, field_means, hebbian_graph
 from protolearn.metrics import quantization_error
 
 __all__ = ["PrototypeMap"]
@@ -109,9 +117,9 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from one more patch of samples.
 
-        The prototypes so far stand for the samples seen before: they join the patch, each weighted by the mass of its
-        receptive field (times ``decay``), and the map is trained on both with the full schedule of the range. A
-        prototype keeps its index if it stays about where it was.
+        The centres of the receptive fields so far stand for the samples seen before: they join the patch, each weighted
+        by the mass of its field (times ``decay``), and the map is trained on both with the full schedule of the range.
+        A prototype keeps its index if it stays about where it was.
 
         Parameters
         ----------
@@ -283,9 +291,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     ) -> Samples:
         """Validate one patch of samples."""
         finite = self._finite
-        X = refuse_overflow(
-            validate_data(self, X, dtype=[np.float64, np.float32], reset=reset, ensure_all_finite=finite)
-        )
+        X = check_scale(validate_data(self, X, dtype=[np.float64, np.float32], reset=reset, ensure_all_finite=finite))
         return self._labelled(X, y, sample_weight)
 
     def _labelled(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Samples:
@@ -446,7 +452,10 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         first, second = self._winners(patch.X, placed, n_threads)
         masses = np.bincount(first, patch.weights, k).astype(np.float64)
         shown = placed.showing(patch.weights[:n_new], first[:n_new], second[:n_new])
-        return replace(shown, masses=masses)
+        centers, labels = field_means(patch.X, patch.weights, first, placed.positions), None
+        if placed.fuzzy is not None:
+            labels = field_means(patch.labels, patch.weights * patch.labels.any(axis=1), first, placed.fuzzy)
+        return replace(shown, masses=masses, centers=centers, center_labels=labels)
 
     def _finished(
         self, prototypes: Any, source: Any, range_: float, rng: np.random.RandomState
@@ -643,22 +652,6 @@ def require_samples(n_samples: int, n_prototypes: int) -> None:
         raise ValueError(
             f"n_samples={n_samples} is fewer than the {n_prototypes} prototypes to be placed. Use at most {n_samples} "
             "prototypes (or nodes of the lattice), or more samples (in the first patch, if there are several)."
-        )
-
-
-def refuse_overflow(X: NDArray[Any]) -> NDArray[Any]:
-    """Refuse samples whose squared distances are beyond the largest number."""
-    refuse_large(X, max(float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None))))
-    return X
-
-
-def refuse_large(X: NDArray[Any], largest: float, squared: bool = False) -> None:
-    """Refuse values up to the largest if sums of their squares, or of themselves, are beyond the largest number."""
-    bound = np.finfo(X.dtype).max / (8 * X.shape[1])
-    if largest > (bound if squared else np.sqrt(bound)):
-        sums = "sums" if squared else "squares"
-        raise ValueError(
-            f"X has values up to {largest:g}, whose {sums} are too large for {X.dtype}; rescale X, or drop outliers."
         )
 
 

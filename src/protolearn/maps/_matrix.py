@@ -248,7 +248,8 @@ class MatrixSOM(_MatrixMap, SOM):
         Number of epochs over which the range falls.
     range_start : float or "auto", default="auto"
         First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
-        (``"euclidean"`` and ``"pca"``) on a flat lattice, else a quarter, also in all patches but the first.
+        (``"euclidean"`` and ``"pca"``) on a flat lattice, else a quarter. In all patches but the first it is
+        ``range_end``.
     range_end : float, default=0.2
         Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices. Larger values
         blend the shapes of neighbours.

@@ -20,8 +20,8 @@ from protolearn.core.prototypes import Gappy, Matrix, Mean, Prototypes, Subspace
 from protolearn.core.shapes import Prior, ShapeRule, Shapes, completed, principal_shapes
 from protolearn.core.sources import ArraySource
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option, check_weights
-from protolearn.maps._base import PrototypeMap, refuse_overflow
+from protolearn.core.validation import check_number, check_option, check_weights, refuse_overflow
+from protolearn.maps._base import PrototypeMap
 from protolearn.maps._state import Model, Samples, best_of
 
 __all__ = ["ShapedMap"]

@@ -54,7 +54,7 @@ class SOM(PrototypeMap):
         Number of epochs over which the range falls.
     range_start : float or "auto", default="auto"
         First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
-        (``init="pca"`` on a flat lattice), else a quarter, also in all patches but the first.
+        (``init="pca"`` on a flat lattice), else a quarter. In all patches but the first it is ``range_end``.
     range_end : float, default=0.55
         Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices. Smaller values
         quantise better, larger ones keep neighbours more alike.
@@ -226,12 +226,14 @@ class SOM(PrototypeMap):
         step = distances[distances > 0].min(initial=np.inf)
         step = step if np.isfinite(step) else 1.0
         start = self.range_start
-        if start == "auto":
+        if start == "auto" and resumed:
+            start = self.range_end  # what is in order shall stay so, and lumps of the past shall not be smoothed
+        elif start == "auto":
             widest = distances.max() / step
             flat = (
                 4 * len(distances) <= 2 * (widest + 2) ** 2
             )  # a plane holds so many nodes, hyperbolic discs hold more
-            ordered = flat and not resumed and isinstance(self.init, str) and self.init in ("pca", "euclidean")
+            ordered = flat and isinstance(self.init, str) and self.init in ("pca", "euclidean")
             start = max(widest / (12 if ordered else 4), self.range_end)
         return step * self._falling(float(start), self.range_end)
 

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
+from sklearn.utils import gen_batches
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.shapes import Shapes
 from protolearn.core.ties import lower
 
-__all__ = ["Model", "Samples", "best_of", "hebbian_graph"]
+__all__ = ["Model", "Samples", "best_of", "field_means", "hebbian_graph"]
+
+BLOCK = 1_000_000  # numbers at a time
 
 
 @dataclass(frozen=True)
@@ -84,19 +87,25 @@ class Model:
     unit: float = 1.0
     settled: float | None = None  # cost after what followed the last epoch
     edges: Any = None  # made by online learning
+    centers: Any = None  # means (k, d) of the receptive fields, and of their labels (k, C)
+    center_labels: Any = None
 
     def __len__(self) -> int:
         return len(self.positions)
 
     def as_samples(self, decay: float = 1.0) -> Samples:
-        """Return the prototypes that stand for something as weighted samples (Hasenfuss 2009, sec. 3.4)."""
+        """Return weighted samples that stand for all that was learned from (Hasenfuss 2009, sec. 3.4).
+
+        They are the centres of the receptive fields. Prototypes that learn with their neighbours are drawn towards
+        these, and a map that took them for its samples would contract with every patch.
+        """
         full = self.masses > 0
-        fuzzy = None if self.fuzzy is None else self.fuzzy[full]
+        fuzzy = None if self.fuzzy is None else self.center_labels[full]
         spreads = None
         if self.shapes is not None:
             shapes = self.shapes[full]
             spreads = Shapes(shapes.axes / self.scale, _finite(shapes.variances), _finite(shapes.rest))
-        return Samples(self.positions[full], decay * self.masses[full], fuzzy, self.classes, spreads)
+        return Samples(self.centers[full], decay * self.masses[full], fuzzy, self.classes, spreads)
 
     def showing(self, weights: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]) -> Model:
         """Return the model with the two nearest prototypes, and their graph, of samples of given weights.
@@ -123,6 +132,23 @@ def spread_columns(labels: NDArray[Any], classes: NDArray[Any], all_classes: NDA
     wider = np.zeros((len(labels), len(all_classes)))
     wider[:, np.searchsorted(all_classes, classes)] = labels
     return wider
+
+
+def field_means(
+    values: NDArray[Any], weights: NDArray[Any], winners: NDArray[np.int64], otherwise: NDArray[Any]
+) -> NDArray[Any]:
+    """Return the mean (k, d) of the values in each receptive field; a row of ``otherwise`` for fields without weight.
+
+    A value that is not known counts as that of ``otherwise``, so that it moves nothing.
+    """
+    k, d = otherwise.shape
+    gaps = np.zeros((k, d))
+    for rows in gen_batches(len(values), max(1, BLOCK // max(d, 1))):
+        own = winners[rows]
+        part = np.nan_to_num(values[rows] - otherwise[own], copy=False)
+        gaps += csr_array((weights[rows], (own, np.arange(len(own)))), shape=(k, len(own))) @ part
+    mass = np.bincount(winners, weights, k)[:, None]
+    return (otherwise + gaps / np.where(mass > 0, mass, 1.0)).astype(otherwise.dtype)
 
 
 def hebbian_graph(

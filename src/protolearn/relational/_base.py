@@ -22,10 +22,10 @@ from protolearn.core.loop import Step, anneal
 from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Related
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_flags, check_option, check_weights
+from protolearn.core.validation import check_flags, check_option, check_weights, refuse_large
 from protolearn.dissimilarities._geometry import checked
 from protolearn.dissimilarities._source import Dissimilarities
-from protolearn.maps._base import PrototypeMap, as_shares, refuse_large
+from protolearn.maps._base import PrototypeMap, as_shares
 from protolearn.maps._som import suggest_lattice
 from protolearn.maps._state import Samples
 from protolearn.relational._objects import Kept, Objects, RelatedModel
@@ -258,7 +258,8 @@ class DissimilarityMap(PrototypeMap):
             raise ValueError(f"X must be a sequence of objects, such as a list of strings; got {type(X).__name__}.")
         if len(X) == 0:
             raise ValueError("X has no objects; give at least one.")
-        return Dissimilarities(X, self.metric, n_jobs=self.n_jobs, verbose=self.verbose, **(self.metric_params or {}))
+        options: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose, "symmetrize": self.symmetrize}
+        return Dissimilarities(X, self.metric, **options, **(self.metric_params or {}))
 
     def _read_all(self, patches: Iterator[Any]) -> Iterator[Samples]:
         if self._pairwise:

@@ -17,7 +17,8 @@ squared : bool, default=False
     Dissimilarities are distances, which the map squares, or (True) squared distances already.
 symmetrize : {"raise", "mean"}, default="raise"
     What to do with dissimilarities that depend on the order of the two objects, or with a diagonal that is not zero:
-    raise an error, or take the mean of both orders and zero.
+    raise an error, or take the mean of both orders and zero. A function of two objects is tried on a few of them, and
+    called for one order only; with ``"mean"`` it is called for both.
 """
 
 RELATIONAL = """
@@ -74,7 +75,7 @@ max_iter : int, default=100
     Number of epochs over which the range falls.
 range_start : float or "auto", default="auto"
     First range; ``"auto"`` is a twelfth of the largest distance on the lattice if the start is already ordered
-    (``init="pca"`` on a flat lattice), else a quarter, also in all patches but the first.
+    (``init="pca"`` on a flat lattice), else a quarter. In all patches but the first it is ``range_end``.
 range_end : float, default=0.55
     Last range. Both are in units of the shortest distance between two nodes.
 schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
