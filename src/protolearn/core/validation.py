@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -19,8 +20,11 @@ __all__ = [
     "check_running",
     "check_weights",
     "given_array",
+    "require_memory",
     "undone_on_error",
 ]
+
+LEAST_BYTES = 1 << 28  # what is not worth a question to the system
 
 
 def check_number(
@@ -149,6 +153,41 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -
     if not weights.any():
         raise ValueError("sample_weight sums to zero; give at least one sample a positive weight.")
     return weights.astype(dtype)
+
+
+def require_memory(what: str, n_bytes: float, remedy: str) -> None:
+    """Refuse what does not fit in memory before it is tried.
+
+    Examples
+    --------
+    >>> require_memory("A matrix of all pairs of 1000 samples", 8 * 1000**2, "use fewer samples")
+    >>> try:
+    ...     require_memory("A matrix of all pairs", 1e18, "use fewer samples")
+    ... except MemoryError as error:
+    ...     print(str(error)[:42], str(error)[-19:])
+    A matrix of all pairs needs 1e+09 GB of me ; use fewer samples.
+    """
+    if n_bytes <= LEAST_BYTES:
+        return
+    available = available_memory()
+    if n_bytes > available:
+        raise MemoryError(
+            f"{what} needs {n_bytes / 1e9:.3g} GB of memory, and {available / 1e9:.3g} GB are free; {remedy}."
+        )
+
+
+def available_memory() -> float:
+    """Return how many bytes can be had without swapping; infinity if the system does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            sizes = dict(line.split(":", 1) for line in lines)
+        return 1024.0 * int(sizes["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return float(os.sysconf("SC_AVPHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return np.inf
 
 
 @contextmanager

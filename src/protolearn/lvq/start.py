@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protolearn.core.spans import row_space
 from protolearn.lvq.relevance import Theta
 from protolearn.maps import NeuralGas
 
@@ -46,9 +47,11 @@ class Frame:
         return theta if self.axes is None else (theta[0] @ self.axes.T, *theta[1:])
 
 
-def plain_frame(X: Floats, u: Floats) -> Frame:
-    """Move the origin to the mean, and nothing else."""
-    return Frame(weighted_mean(X, u))
+def plain_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
+    """Move the origin to the mean, and, if there are more features than samples, drop what `natural_frame` drops."""
+    centre = weighted_mean(X, u)
+    few = rotates and X.shape[1] > len(X) and not np.isnan(X).any()
+    return Frame(centre, axes=row_space(X - centre) if few else None)
 
 
 def natural_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
