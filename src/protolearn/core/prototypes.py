@@ -556,6 +556,7 @@ def _where(full: NDArray[np.bool_], shapes: Shapes, earlier: Shapes) -> Shapes:
         np.where(full[:, None], shapes.variances, earlier.variances),
         np.where(full, shapes.rest, earlier.rest),
         None if shapes.swap_condition is None else shapes.swap_condition | ~full,
+        shapes.more,
     )
 
 
