@@ -204,10 +204,11 @@ class Sheet:
 
     def separations(self, first: Indices, second: Indices) -> tuple[Floats, Floats]:
         """Return how far apart nodes are across and down the sheet."""
-        rows, cols = zip(np.divmod(first, self.cols), np.divmod(second, self.cols))
-        shift = 0.5 if self.hexagonal else 0.0
-        across = _separations(*(col + shift * (row % 2) for row, col in zip(rows, cols)), self.cols, self.periodic)
-        return across, _separations(*rows, self.rows, self.periodic)
+        (row, col), (other_row, other_col) = np.divmod(first, self.cols), np.divmod(second, self.cols)
+        down = _separations(row, other_row, self.rows, self.periodic)
+        if self.hexagonal:
+            col, other_col = col + 0.5 * (row % 2), other_col + 0.5 * (other_row % 2)
+        return _separations(col, other_col, self.cols, self.periodic), down
 
     def distances(self, first: Indices, second: Indices) -> Floats:
         """Return the lengths of the shortest paths between nodes."""
@@ -315,7 +316,7 @@ def chain(n_nodes: int, *, periodic: bool = False) -> Lattice:
     array([0., 1., 2., 3., 2., 1.])
     """
     check_scalar(n_nodes, "n_nodes", Integral, min_val=1)
-    coordinates = _circle(n_nodes) if periodic else np.column_stack([np.arange(n_nodes), np.zeros(n_nodes)])
+    coordinates = _circle(n_nodes) if periodic else np.column_stack([np.arange(float(n_nodes)), np.zeros(n_nodes)])
     edges = Sheet(1, n_nodes, periodic, hexagonal=False).edges()
     return Lattice(None, coordinates, edges, "chain", periodic=periodic)
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from protolearn.core.density import squared_distances
 from protolearn.core.spans import row_space
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option
+from protolearn.core.validation import check_number, check_option, require_memory
 
 __all__ = ["LFDA", "LinearMetric"]
 
@@ -192,6 +192,7 @@ def local_scatters(X: Floats, codes: NDArray[np.int64], n_neighbors: int) -> tup
     set of samples is their number times their scatter around the mean.
     """
     n, N = X.shape
+    require_memory(f"LFDA of {N} features", 10 * 8 * N**2, "use fewer features, such as principal components")
     within, mixture, between = np.zeros((N, N)), np.zeros((N, N)), X.T @ X
     for members in (X[codes == code] for code in range(codes.max() + 1)):
         centred = members - members.mean(axis=0)

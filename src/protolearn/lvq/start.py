@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protolearn.core.spans import row_space
+from protolearn.core.validation import require_memory
 from protolearn.lvq.relevance import Theta
 from protolearn.maps import NeuralGas
 
@@ -140,6 +141,7 @@ def _row_space(centred: Floats, spread: Floats, u: Floats) -> Floats | None:
         _, singular, directions = np.linalg.svd(standard, full_matrices=False)
         kept = directions[singular > 10 * tolerance * singular[0]].T
     else:
+        require_memory(f"The directions of {N} features", 5 * 8 * N**2, "use fewer, such as principal components")
         values, vectors = np.linalg.eigh(standard.T @ standard)
         kept = vectors[:, values > 10 * tolerance * max(values[-1], 0.0)]
     if kept.shape[1] in (0, N):
