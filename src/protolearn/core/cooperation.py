@@ -26,7 +26,7 @@ from protolearn.core.validation import require_memory
 __all__ = ["Cooperation", "OnLattice", "Ranks", "Responsibilities", "WinnerTakesAll"]
 
 LARGE_WORK = 20_000_000  # products an epoch, from which compiled code is worth its import
-DENSE_NODES = 1024  # up to which the weights between all nodes are held: 8 MB
+DENSE_NODES = 512  # up to which it is fastest to hold the weights between all nodes
 BLOCK_BYTES = 200_000  # distances of a block of samples in compiled code, less than the second cache of a core
 
 

@@ -141,31 +141,40 @@ class Structured:
     def _along_rows(self, sheet: Sheet, rows: Floats) -> Floats:
         """Return the same on a sheet, where the kernel between two of its rows depends on how far apart they are.
 
-        Rows that are as far above as others are below are added first. Odd rows of hexagons are shifted, so even and
-        odd ones take turns.
+        Rows that are as far above as others are below are added first.
         """
         R, C = sheet.rows, sheet.cols
         columns = np.ascontiguousarray(rows.reshape(R, C, -1).transpose(1, 0, 2))  # (C, R, L)
         result = np.zeros_like(columns)
-        for down in range(R // 2 + 1 if sheet.periodic else R):
-            for first in (0, 1) if sheet.hexagonal else (0,):
-                targets = np.arange(first, R, 2 if sheet.hexagonal else 1)
-                weights = self._between(sheet, first, first + down)
-                if weights[0, 0] < NEGLIGIBLE and not weights.any():
-                    break
-                below, above = targets + down, targets - down
-                if sheet.periodic:
-                    below, above = below % R, above % R
-                there = (above >= 0) & (above != below)
-                together = np.zeros((C, len(targets), columns.shape[2]))
-                together[:, below < R] = columns[:, below[below < R]]
-                together[:, there] += columns[:, above[there]]
-                result[:, targets] += (weights @ together.reshape(C, -1)).reshape(together.shape)
+        few = R * C**2 <= BLOCK_ENTRIES
+        for targets, down, weights in self._kept_steps if few else self._steps(sheet):
+            below, above = targets + down, targets - down
+            if sheet.periodic:
+                below, above = below % R, above % R
+            there = (above >= 0) & (above != below)
+            together = np.zeros((C, len(targets), columns.shape[2]))
+            together[:, below < R] = columns[:, below[below < R]]
+            together[:, there] += columns[:, above[there]]
+            result[:, targets] += (weights @ together.reshape(C, -1)).reshape(together.shape)
         return result.transpose(1, 0, 2).reshape(rows.shape)
 
-    def _between(self, sheet: Sheet, row: int, other: int) -> Floats:
-        """Return the kernel (C, C) between the nodes of two rows."""
-        across = np.arange(sheet.cols)
-        distances = sheet.distances(row * sheet.cols + across[:, None], other * sheet.cols + across)
-        weights = np.exp(self._log_kernel(distances))
-        return np.where(weights < NEGLIGIBLE, 0.0, weights)
+    @cached_property
+    def _kept_steps(self) -> list[tuple[NDArray[np.intp], int, Floats]]:
+        assert self.lattice.sheet is not None
+        return list(self._steps(self.lattice.sheet))
+
+    def _steps(self, sheet: Sheet) -> Iterator[tuple[NDArray[np.intp], int, Floats]]:
+        """Yield rows, a number of steps down or up from them, and the kernel (C, C) between nodes so far apart.
+
+        Odd rows of hexagons are shifted, so even and odd ones take turns.
+        """
+        across, apart = np.arange(sheet.cols), 2 if sheet.hexagonal else 1
+        for down in range(sheet.rows // 2 + 1 if sheet.periodic else sheet.rows):
+            for first in range(min(apart, sheet.rows)):
+                nodes = first * sheet.cols + across
+                distances = sheet.distances(nodes[:, None], nodes + down * sheet.cols)
+                weights = np.exp(self._log_kernel(distances))
+                weights[weights < NEGLIGIBLE] = 0.0
+                if not weights.any():
+                    return
+                yield np.arange(first, sheet.rows, apart), down, weights
