@@ -82,13 +82,23 @@ class Shapes:
         return Shapes(self.axes[index], self.variances[index], self.rest[index], condition, self.more)
 
     def joined(self, other: Shapes) -> Shapes:
-        """Append other shapes."""
+        """Append other shapes; where some have fewer axes than others, they get more of length zero."""
+        q = max(self.axes.shape[1], other.axes.shape[1])
+        parts = self._with_axes(q), other._with_axes(q)
         return Shapes(
-            np.concatenate([self.axes, other.axes]),
-            np.concatenate([self.variances, other.variances]),
+            np.concatenate([part.axes for part in parts]),
+            np.concatenate([part.variances for part in parts]),
             np.concatenate([self.rest, other.rest]),
             more=self.more,
         )
+
+    def _with_axes(self, n_axes: int) -> Shapes:
+        k, q, d = self.axes.shape
+        if q == n_axes:
+            return self
+        axes = np.concatenate([self.axes, np.zeros((k, n_axes - q, d))], axis=1)
+        variances = np.column_stack([self.variances, np.repeat(self.rest[:, None], n_axes - q, axis=1)])
+        return Shapes(axes, variances, self.rest, more=self.more)
 
     @property
     def n_other(self) -> int:

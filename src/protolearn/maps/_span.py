@@ -51,7 +51,7 @@ class Span:
         axes = []
         if model is not None and model.shapes is not None:
             points.append(model.positions)
-            axes.append(model.shapes.axes)
+            axes.append(model.shapes.axes[0])  # those of the others span the same space
         if not isinstance(init, str):
             points.append(np.asarray(init))
         if patch.spreads is not None:
@@ -63,9 +63,10 @@ class Span:
         if sum(map(len, rows)) >= d:
             return None
         basis = row_space(np.concatenate(rows))
+        basis = np.eye(d, 1) if basis is None else basis  # of samples that are all the same
         n_single = len(patch.X) - (0 if patch.spreads is None else len(patch.spreads))
         single = patch.X[:n_single][patch.weights[:n_single] > 0]
-        return None if basis is None else cls(single, centre, scale, balance, basis)
+        return cls(single, centre, scale, balance, basis)
 
     @property
     def n_hidden(self) -> int:
@@ -75,7 +76,7 @@ class Span:
 
     def enter(self, X: NDArray[Any]) -> Floats:
         """Return points (n, d) in these coordinates (n, r + 1)."""
-        return self._padded((X - self.centre) * self.scale)
+        return _with_zero((X - self.centre) * self.scale @ self.axes)
 
     def leave(self, points: Floats) -> Floats:
         """Return points (n, r + 1) as features (n, d)."""
@@ -85,14 +86,19 @@ class Span:
         """Return samples in these coordinates."""
         spreads = patch.spreads
         if spreads is not None:
-            spreads = replace(spreads, axes=self._padded(spreads.axes * self.scale))
+            spreads = replace(spreads, axes=_with_zero(spreads.axes * self.scale @ self.axes))
         return replace(patch, X=self.enter(patch.X), spreads=spreads)
 
     def enter_model(self, model: Model) -> Model:
         """Return prototypes so far in these coordinates."""
         shapes = model.shapes
         assert shapes is not None
-        shapes = replace(shapes, axes=self._padded(shapes.axes), more=self.n_hidden - 1)
+        k, q, _ = shapes.axes.shape
+        inside = shapes.axes @ self.axes
+        new = np.linalg.qr(inside[0].T, mode="complete")[0][:, q:].T  # directions that earlier samples did not have
+        axes = np.concatenate([inside, np.tile(new, (k, 1, 1))], axis=1)
+        variances = np.column_stack([shapes.variances, np.repeat(shapes.rest[:, None], len(new), axis=1)])
+        shapes = Shapes(_with_zero(axes), variances, shapes.rest, shapes.swap_condition, self.n_hidden - 1)
         scale = np.ones(self.axes.shape[1] + 1)
         return replace(model, positions=self.enter(model.positions), shapes=shapes, scale=scale)
 
@@ -107,9 +113,9 @@ class Span:
     def euclidean(self) -> tuple[Floats, Floats]:
         """Return variances (r,) and axes (r, r + 1) of the shape that measures features as they are."""
         values, vectors = np.linalg.eigh((self.axes / (self.scale**2)[:, None]).T @ self.axes)
-        return 1.0 / values, np.column_stack([vectors.T, np.zeros(len(values))])
+        return 1.0 / values, _with_zero(vectors.T)
 
-    def _padded(self, rows: Floats) -> Floats:
-        """Return scaled rows (..., d) in coordinates (..., r + 1)."""
-        inside = rows @ self.axes
-        return np.concatenate([inside, np.zeros((*inside.shape[:-1], 1))], axis=-1)
+
+def _with_zero(rows: Floats) -> Floats:
+    """Append a coordinate that is zero to rows (..., r)."""
+    return np.concatenate([rows, np.zeros((*rows.shape[:-1], 1))], axis=-1)
