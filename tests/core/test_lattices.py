@@ -126,8 +126,30 @@ class TestEveryLattice:
             with pytest.raises(ValueError, match="read-only"):
                 getattr(twin, name)[...] = 0
 
+    @pytest.mark.parametrize("lattice", ALL_LATTICES, ids=repr)
+    def test_parts_are_those_of_the_whole(self, lattice):
+        k, distances = lattice.n_nodes, lattice.distances
+        nodes = np.random.default_rng(0).integers(k, size=(2, 5))
+        np.testing.assert_array_equal(lattice.distances_from(nodes[0]), distances[nodes[0]])
+        np.testing.assert_array_equal(lattice.touch(*nodes), lattice.touching()[tuple(nodes)])
+        positive = distances[distances > 0]
+        assert lattice.extent == (positive.min(initial=np.inf) if positive.size else 1.0, distances.max())
+
 
 class TestLattice:
+    @pytest.mark.parametrize("make", [rectangular, hexagonal])
+    @pytest.mark.parametrize("periodic", [False, True])
+    def test_large_sheets_need_no_pairs(self, make, periodic, monkeypatch):
+        monkeypatch.setattr("protolearn.core.validation.available_memory", lambda: 1e8)
+        lattice = make(100, 100, periodic=periodic)
+        corner = lattice.distances_from([0])[0]
+        assert lattice.extent == (1.0, corner.max() if periodic or make is rectangular else lattice.extent[1])
+        assert not lattice.touch([0], [5000]).any()
+        assert pickle.loads(pickle.dumps(lattice)) == lattice
+        for whole in (lambda: lattice.distances, lattice.touching):
+            with pytest.raises(MemoryError, match=r"all pairs of 10000 nodes needs .* GB of memory.*; use"):
+                whole()
+
     def test_fields_cannot_be_replaced(self):
         with pytest.raises(AttributeError):
             chain(3).kind = "tree"

@@ -17,13 +17,16 @@ from scipy.sparse import csc_array
 from scipy.special import logsumexp
 
 from protolearn.core.lattices import Lattice
-from protolearn.core.prototypes import Lifted, Prototypes
+from protolearn.core.neighbourhoods import AllPairs, Structured, log_kernel
+from protolearn.core.prototypes import Lifted, Prototypes, Subspace
 from protolearn.core.sources import ArraySource, Chunk
 from protolearn.core.statistics import Statistics
+from protolearn.core.validation import require_memory
 
 __all__ = ["Cooperation", "OnLattice", "Ranks", "Responsibilities", "WinnerTakesAll"]
 
 LARGE_WORK = 20_000_000  # products an epoch, from which compiled code is worth its import
+DENSE_NODES = 512  # up to which it is fastest to hold the weights between all nodes
 BLOCK_BYTES = 200_000  # distances of a block of samples in compiled code, less than the second cache of a core
 
 
@@ -167,8 +170,7 @@ class OnLattice:
 
     def log_kernel(self, range_: float) -> NDArray[np.float64]:
         """Return the logarithm of the neighbourhood function between all nodes, of shape (k, k)."""
-        g = self.lattice.distances
-        return -g / range_ if self.kernel == "exponential" else -0.5 * (g / range_) ** 2
+        return log_kernel(self.lattice.distances, self.kernel, range_)
 
     def log_shares(self, range_: float) -> NDArray[np.float64]:
         """Return the logarithm of the weight with which a sample of one node (row) counts for another (column).
@@ -181,28 +183,35 @@ class OnLattice:
 
     def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum the samples by winner, then share the sums among neighbours."""
-        log_shares = self.log_shares(range_)
-        mixture = None if self.winner == "nearest" else np.exp(log_shares)
+        near = self._neighbourhood(prototypes, range_)
+        mixes = self.winner != "nearest"
         if not prototypes.linear:
-            return self._gather_each(prototypes, source, log_shares, mixture)
-        return sum_by_winner(prototypes, source, mixture).shared(log_shares)  # Heskes 1999; Hasenfuss 2009, eq. 2.5
+            return self._gather_each(prototypes, source, near, mixes)
+        # Heskes 1999; Hasenfuss 2009, eq. 2.5
+        return near.shared(sum_by_winner(prototypes, source, near.mixture if mixes else None))
+
+    def _neighbourhood(self, prototypes: Prototypes, range_: float) -> AllPairs | Structured:
+        """Return the weights between nodes at a range."""
+        k = self.lattice.n_nodes
+        if k > DENSE_NODES and isinstance(prototypes, Lifted | Subspace):
+            return Structured(self.lattice, self.kernel, range_, self.winner == "heskes")
+        require_memory(f"A map of {k} nodes", 5 * 8 * k**2, "use a smaller lattice")
+        return AllPairs(self.log_shares(range_))
 
     def _gather_each(
-        self,
-        prototypes: Prototypes,
-        source: ArraySource,
-        log_shares: NDArray[np.float64],
-        mixture: NDArray[np.float64] | None,
+        self, prototypes: Prototypes, source: ArraySource, near: AllPairs | Structured, mixes: bool
     ) -> Statistics:
         """Sum the samples for every prototype on its own, where sums of a winner cannot be shared."""
         measure = prototypes.measure(source.dtype)
-        mix = None if mixture is None else mixture.T.astype(source.dtype)
+        mixed = near.mixer(source.dtype) if mixes else None
 
         def learn(chunk: Chunk) -> Statistics:
             distances, sums = measure(chunk)
-            winners = (distances if mix is None else distances @ mix).argmin(axis=1)
-            logs = log_shares[np.unique(winners)].max(axis=0)
-            weights = np.exp(log_shares[winners] - logs).astype(source.dtype) * chunk.weights[:, None]
+            winners = (distances if mixed is None else mixed(distances)).argmin(axis=1)
+            nodes, places = np.unique(winners, return_inverse=True)
+            log_shares = near.logs(nodes)
+            logs = log_shares.max(axis=0)
+            weights = np.exp(log_shares - logs)[places].astype(source.dtype) * chunk.weights[:, None]
             return sums(weights.T, logs)
 
         return source.sum(learn, len(prototypes))
@@ -219,6 +228,8 @@ class OnLattice:
         """Move the neighbourhood of each point's winner; the range is held while it changes by less than 0.5 %."""
         from protolearn.core._kernels import online_lattice
 
+        k = self.lattice.n_nodes
+        require_memory(f"Online learning of {k} nodes", 6 * 8 * k**2, "use algorithm='batch', or a smaller lattice")
         changes = np.flatnonzero(np.diff(np.floor(np.log(ranges) / 0.005))) + 1
         seen = []
         for start, stop in pairwise([0, *changes, len(points)]):
@@ -240,7 +251,7 @@ def _follow(
 
 
 def sum_by_winner(
-    prototypes: Prototypes, source: ArraySource, mixture: NDArray[np.float64] | None = None
+    prototypes: Prototypes, source: ArraySource, mixture: NDArray[np.float64] | Structured | None = None
 ) -> Statistics:
     """Sum the samples of each winner, the smallest of the (mixed) distances."""
     k = len(prototypes)
@@ -251,7 +262,7 @@ def sum_by_winner(
 
 
 def _learn_plain(
-    prototypes: Prototypes, source: ArraySource, mixture: NDArray[np.float64] | None
+    prototypes: Prototypes, source: ArraySource, mixture: NDArray[np.float64] | Structured | None
 ) -> Callable[[Chunk], Statistics]:
     def members(winners: NDArray[np.intp], chunk: Chunk) -> csc_array:
         shape = (len(prototypes), len(winners))
@@ -270,7 +281,7 @@ def _learn_plain(
 
 
 def _learn_compiled(
-    prototypes: Lifted, source: ArraySource, mixture: NDArray[np.float64] | None
+    prototypes: Lifted, source: ArraySource, mixture: NDArray[np.float64] | Structured | None
 ) -> Callable[[Chunk], Statistics]:
     from protolearn.core._kernels import sum_nearest
 

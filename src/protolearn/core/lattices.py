@@ -1,11 +1,15 @@
 """Lattices: how the prototypes of a self-organising map are arranged, and how far apart they are on the map.
 
-A lattice is nothing but a symmetric matrix of distances between nodes, together with positions to draw them at. The
+A lattice is nothing but symmetric distances between nodes, together with positions to draw them at. Those of sheets and
+chains follow from rows and columns, and are computed where they are needed, so that such a lattice can be large. The
 factories here build the usual sheets (rectangular, hexagonal, also closed to a torus), chains and rings, trees, the
 hyperbolic lattice, and a lattice from any graph or any distances of your own.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, fields
+from functools import cached_property
 from numbers import Integral
 from typing import Any, Literal
 
@@ -15,6 +19,8 @@ from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components, shortest_path
 from sklearn.utils import check_scalar
+
+from protolearn.core.validation import require_memory
 
 __all__ = [
     "Lattice",
@@ -41,8 +47,8 @@ class Lattice:
 
     Parameters
     ----------
-    distances : ndarray of shape (k, k)
-        Distances between the nodes, as used in training; shortest paths over edges of length one by default.
+    given : ndarray of shape (k, k) or None
+        Distances between the nodes; None for a sheet or a chain, where they follow from rows and columns.
     coordinates : ndarray of shape (k, 2)
         Where to draw each node.
     edges : ndarray of shape (e, 2)
@@ -64,7 +70,7 @@ class Lattice:
     (72, (72, 72), 216)
     """
 
-    distances: Floats
+    given: Floats | None
     coordinates: Floats
     edges: Indices
     kind: str
@@ -72,15 +78,56 @@ class Lattice:
     periodic: bool = False
 
     def __post_init__(self) -> None:
-        for name, dtype in (("distances", np.float64), ("coordinates", np.float64), ("edges", np.intp)):
-            values = np.array(getattr(self, name), dtype=dtype)
-            values.setflags(write=False)
-            object.__setattr__(self, name, values)
+        if self.kind in ("rectangular", "hexagonal", "chain"):
+            object.__setattr__(self, "given", None)
+        for name, dtype in (("given", np.float64), ("coordinates", np.float64), ("edges", np.intp)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _read_only(np.array(getattr(self, name), dtype=dtype)))
 
     @property
     def n_nodes(self) -> int:
         """Number of nodes k."""
-        return len(self.distances)
+        return len(self.coordinates)
+
+    @property
+    def sheet(self) -> Sheet | None:
+        """Rows and columns of a sheet, one row if it is a chain; None for other lattices."""
+        if self.given is not None:
+            return None
+        return Sheet(*(self.shape or (1, self.n_nodes)), self.periodic, self.kind == "hexagonal")
+
+    @cached_property
+    def distances(self) -> Floats:
+        """Distances (k, k) between all nodes; shortest paths over edges of length one by default."""
+        if self.given is not None:
+            return self.given
+        _require_all_pairs(self.n_nodes, "distances_from some nodes at a time, or a smaller lattice")
+        return _read_only(self.distances_from(np.arange(self.n_nodes)))
+
+    def distances_from(self, nodes: Indices) -> Floats:
+        """Return the distances of some nodes to all, of shape (len(nodes), k).
+
+        Examples
+        --------
+        >>> rectangular(200, 200).distances_from([0])[0, -1]
+        np.float64(398.0)
+        """
+        sheet = self.sheet
+        if sheet is None:
+            assert self.given is not None
+            return self.given[nodes]
+        return sheet.distances(np.asarray(nodes)[:, None], np.arange(self.n_nodes))
+
+    @cached_property
+    def extent(self) -> tuple[float, float]:
+        """The shortest and the longest distance between two nodes; 1 and 0 if there are no two that differ."""
+        sheet = self.sheet
+        if sheet is None:
+            seen = self.distances
+        else:  # both separations are widest from a border
+            columns = np.arange(self.n_nodes) % sheet.cols
+            seen = self.distances_from(np.flatnonzero((columns == 0) | (columns == sheet.cols - 1)))
+        return (float(seen[seen > 0].min()) if seen.any() else 1.0), float(seen.max())
 
     def touching(self) -> NDArray[np.bool_]:
         """Tell which nodes count as neighbours on the map.
@@ -92,13 +139,23 @@ class Lattice:
         ndarray of shape (k, k), bool
             Symmetric, with a false diagonal.
         """
-        touching = np.zeros((self.n_nodes, self.n_nodes), dtype=bool)
-        first, second = self.edges.T
-        touching[first, second] = touching[second, first] = True
-        if self.kind == "rectangular" and self.shape is not None:
-            across, down = _sheet_separations(*self.shape, self.periodic)
-            touching |= np.maximum(across, down) == 1
-        return touching
+        _require_all_pairs(self.n_nodes, "touch for some pairs, or a smaller lattice")
+        nodes = np.arange(self.n_nodes)
+        return self.touch(nodes[:, None], nodes)
+
+    def touch(self, first: Indices, second: Indices) -> NDArray[np.bool_]:
+        """Tell of pairs of nodes whether they are neighbours on the map, as `touching` does of all pairs.
+
+        Examples
+        --------
+        >>> rectangular(200, 200).touch([0, 0], [201, 402])
+        array([ True, False])
+        """
+        first, second = np.asarray(first), np.asarray(second)
+        if self.kind == "rectangular" and self.sheet is not None:
+            return np.maximum(*self.sheet.separations(first, second)) == 1
+        joined = self.edges @ np.array([self.n_nodes, 1])
+        return np.isin(np.minimum(first, second) * self.n_nodes + np.maximum(first, second), joined)
 
     def __repr__(self) -> str:
         size = f"{self.n_nodes} nodes" if self.shape is None else "{} x {}".format(*self.shape)
@@ -108,8 +165,10 @@ class Lattice:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Lattice):
             return NotImplemented
+        if (self.given is None) != (other.given is None):
+            return False
         return self._description == other._description and all(
-            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("distances", "coordinates", "edges")
+            np.array_equal(getattr(self, name), getattr(other, name)) for name in ("given", "coordinates", "edges")
         )
 
     def __hash__(self) -> int:
@@ -122,6 +181,54 @@ class Lattice:
     @property
     def _description(self) -> tuple[str, int, tuple[int, int] | None, bool]:
         return self.kind, self.n_nodes, self.shape, self.periodic
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Rows and columns, from which the distances between nodes follow; a chain is one row.
+
+    Parameters
+    ----------
+    rows, cols : int
+        Size.
+    periodic : bool
+        Whether opposite borders are joined.
+    hexagonal : bool
+        Whether every other row is shifted by half a cell, and steps go to six neighbours instead of four.
+    """
+
+    rows: int
+    cols: int
+    periodic: bool
+    hexagonal: bool
+
+    def separations(self, first: Indices, second: Indices) -> tuple[Floats, Floats]:
+        """Return how far apart nodes are across and down the sheet."""
+        (row, col), (other_row, other_col) = np.divmod(first, self.cols), np.divmod(second, self.cols)
+        down = _separations(row, other_row, self.rows, self.periodic)
+        if self.hexagonal:
+            col, other_col = col + 0.5 * (row % 2), other_col + 0.5 * (other_row % 2)
+        return _separations(col, other_col, self.cols, self.periodic), down
+
+    def distances(self, first: Indices, second: Indices) -> Floats:
+        """Return the lengths of the shortest paths between nodes."""
+        across, down = self.separations(first, second)
+        # Each step to another row of hexagons also goes half a cell across; what is left is walked along the row. The
+        # length grows with either separation, so that on a torus each can take its shorter way round on its own.
+        return np.maximum(down, across + down / 2) if self.hexagonal else across + down
+
+    def edges(self) -> Indices:
+        """Return the pairs of nodes at distance one, sorted."""
+        nodes = np.arange(self.rows * self.cols)
+        row, col = np.divmod(nodes, self.cols)
+        pairs = []
+        for down, across in ((0, 1), (1, -1), (1, 0), (1, 1)):
+            other_row, other_col = row + down, col + across
+            inside = (other_row < self.rows) & (other_col >= 0) & (other_col < self.cols)
+            others = other_row % self.rows * self.cols + other_col % self.cols
+            near = (self.distances(nodes, others) == 1) & (inside | self.periodic)
+            pairs.append(np.column_stack([np.minimum(nodes, others), np.maximum(nodes, others)])[near])
+        return np.unique(np.concatenate(pairs), axis=0)
 
 
 def rectangular(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
@@ -146,12 +253,9 @@ def rectangular(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
     array([0., 1., 2., 1., 2., 3.])
     """
     _check_sheet(rows, cols)
-    across, down = _sheet_separations(rows, cols, periodic)
-    distances = across + down
-    row, col = _rows_and_cols(rows, cols)
-    return Lattice(
-        distances, np.column_stack([col, row]), _pairs_at_distance_one(distances), "rectangular", (rows, cols), periodic
-    )
+    row, col = np.divmod(np.arange(rows * cols), cols)
+    edges = Sheet(rows, cols, periodic, hexagonal=False).edges()
+    return Lattice(None, np.column_stack([col, row]), edges, "rectangular", (rows, cols), periodic)
 
 
 def hexagonal(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
@@ -184,13 +288,10 @@ def hexagonal(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
         raise ValueError(
             f"A hexagonal torus needs an even number of rows, got rows={rows}: use rows={rows + 1} or periodic=False."
         )
-    row, col = _rows_and_cols(rows, cols)
-    across, down = _sheet_separations(rows, cols, periodic, shift=0.5)
-    # Each step to another row also goes half a cell across; what is left is walked along the row. The length grows
-    # with either separation, so that on a torus each can take its shorter way round on its own.
-    distances = np.maximum(down, across + down / 2)
+    row, col = np.divmod(np.arange(rows * cols), cols)
     centres = np.column_stack([col + 0.5 * (row % 2), row * np.sqrt(3) / 2])
-    return Lattice(distances, centres, _pairs_at_distance_one(distances), "hexagonal", (rows, cols), periodic)
+    edges = Sheet(rows, cols, periodic, hexagonal=True).edges()
+    return Lattice(None, centres, edges, "hexagonal", (rows, cols), periodic)
 
 
 def chain(n_nodes: int, *, periodic: bool = False) -> Lattice:
@@ -215,10 +316,9 @@ def chain(n_nodes: int, *, periodic: bool = False) -> Lattice:
     array([0., 1., 2., 3., 2., 1.])
     """
     check_scalar(n_nodes, "n_nodes", Integral, min_val=1)
-    positions = np.arange(n_nodes, dtype=np.float64)
-    distances = _separations(positions, n_nodes if periodic else None)
-    coordinates = _circle(n_nodes) if periodic else np.column_stack([positions, np.zeros(n_nodes)])
-    return Lattice(distances, coordinates, _pairs_at_distance_one(distances), "chain", periodic=periodic)
+    coordinates = _circle(n_nodes) if periodic else np.column_stack([np.arange(float(n_nodes)), np.zeros(n_nodes)])
+    edges = Sheet(1, n_nodes, periodic, hexagonal=False).edges()
+    return Lattice(None, coordinates, edges, "chain", periodic=periodic)
 
 
 def tree(branching: int, depth: int) -> Lattice:
@@ -288,6 +388,7 @@ def hyperbolic(neighbors: int = 7, rings: int = 3, *, metric: Literal["path", "h
     if metric not in ("path", "hyperbolic"):
         raise ValueError(f"metric must be 'path' or 'hyperbolic', got {metric!r}.")
     nodes, edges = _triangular_tessellation(neighbors, rings)
+    _require_all_pairs(len(nodes), "fewer rings")
     distances = _path_lengths(edges, len(nodes)) if metric == "path" else _hyperbolic_distances(nodes)
     return Lattice(distances, _in_plane(nodes), edges, "hyperbolic")
 
@@ -319,6 +420,7 @@ def from_graph(
     """
     graph = sparse.csr_array(adjacency, dtype=np.float64)
     _check_square("adjacency", graph.shape)
+    _require_all_pairs(graph.shape[0], "a smaller graph")
     _check_lengths("adjacency", graph.data)
     if abs(graph - graph.T).max() > 0:
         raise ValueError(
@@ -426,34 +528,24 @@ def _check_lengths(name: str, values: Floats) -> None:
         raise ValueError(f"{name} must not be negative, got {values.min():g}.")
 
 
-def _rows_and_cols(rows: int, cols: int) -> tuple[Indices, Indices]:
-    """Row and column of each node of a sheet, row by row; both (k,)."""
-    row, col = np.divmod(np.arange(rows * cols), cols)
-    return row, col
+def _read_only(values: NDArray[Any]) -> NDArray[Any]:
+    values.setflags(write=False)
+    return values
 
 
-def _sheet_separations(rows: int, cols: int, periodic: bool, shift: float = 0.0) -> tuple[Floats, Floats]:
-    """How far apart nodes are across and down the sheet, both (k, k), with every other row shifted."""
-    row, col = _rows_and_cols(rows, cols)
-    across = _separations(col + shift * (row % 2), cols if periodic else None)
-    down = _separations(row.astype(np.float64), rows if periodic else None)
-    return across, down
+def _require_all_pairs(n_nodes: int, instead: str) -> None:
+    require_memory(f"A matrix of all pairs of {n_nodes} nodes", 4 * 8 * n_nodes**2, f"use {instead}")
 
 
-def _separations(positions: Floats, period: int | None) -> Floats:
-    """Distances (k, k) between positions on a line, or on a circle of the given period."""
-    gaps = positions[:, None] - positions
-    np.abs(gaps, out=gaps)
-    return gaps if period is None else np.minimum(gaps, period - gaps)
-
-
-def _pairs_at_distance_one(distances: Floats) -> Indices:
-    pairs = np.argwhere(distances == 1)
-    return pairs[pairs[:, 0] < pairs[:, 1]]
+def _separations(first: Any, second: Any, period: int, periodic: bool) -> Floats:
+    """Distances between positions on a line, or on a circle of the given period."""
+    gaps = np.abs(np.subtract(first, second, dtype=np.float64))
+    return np.minimum(gaps, period - gaps) if periodic else gaps
 
 
 def _path_lengths(edges: Indices, n_nodes: int) -> Floats:
     """Count the edges (k, k) on the shortest paths."""
+    _require_all_pairs(n_nodes, "a smaller lattice")
     ends = tuple(edges.T.astype(np.int32))  # SciPy 1.13 searches no graph with longer indices
     graph = sparse.coo_array((np.ones(len(edges)), ends), shape=(n_nodes, n_nodes))
     return shortest_path(graph.tocsr(), directed=False, unweighted=True)

@@ -67,12 +67,13 @@ def learn_online(
     ``lifetime``, edges between the two nearest prototypes are made on the way, and last so many wins.
     """
     n, k = source.n_samples, len(prototypes)
-    edges, ages = np.zeros((k, k)), np.zeros((k, k), np.int64)
     order = sampling_order(source, rng)
     cumulated = np.cumsum(source.weights[order], dtype=np.float64)
     metric = source.metric.astype(source.dtype)
     if lifetime is not None:
         from protolearn.core._kernels import link_winners
+
+        edges, ages = np.zeros((k, k)), np.zeros((k, k), np.int64)
     for epoch in range(n_epochs):
         steps = epoch + np.arange(n) / n
         falling = _along(ranges, steps / n_epochs), _along(rates, steps / n_epochs)

@@ -53,7 +53,7 @@ class Prototypes(Protocol):
         The latter, with an optional logarithmic scale (k,) of the weights, gives the sums for an update.
         """
 
-    def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
+    def seek(self, dtype: Any, mixture: Any = None) -> Callable[[Chunk], NDArray[np.intp]]:
         """Return the function that gives the nearest prototype (c,) of each sample of a chunk.
 
         With a ``mixture`` (k, k) the mixed distances are compared.
@@ -82,10 +82,11 @@ class Lifted(ABC):
     def affine(self) -> Floats:
         """Rows whose product with a lifted sample is the distance; the last coefficient is the same for all."""
 
-    def columns(self, dtype: Any, mixture: Floats | None = None) -> NDArray[Any]:
+    def columns(self, dtype: Any, mixture: Any = None) -> NDArray[Any]:
         """Return the matrix, a column for each prototype, that turns lifted samples into distances.
 
-        With a ``mixture`` (k, k) it gives ``distances @ mixture.T``, at no extra cost for the samples.
+        With a ``mixture``, an array (k, k) or what multiplies like one, it gives ``distances @ mixture.T``, at no extra
+        cost for the samples.
         """
         forms = self.affine if mixture is None else mixture @ self.affine
         return np.ascontiguousarray(forms.T, dtype=dtype)
@@ -103,7 +104,7 @@ class Lifted(ABC):
         """Sum the samples of a chunk with weights (k, c), a dense or sparse array."""
         return Statistics.of(weights, chunk.lifted, log_scale)
 
-    def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
+    def seek(self, dtype: Any, mixture: Any = None) -> Callable[[Chunk], NDArray[np.intp]]:
         """Return the function that gives the nearest prototypes of a chunk.
 
         The term ``|x|^2`` is left out if it is the same for all, and a few samples are looked at at a time, so that
@@ -413,7 +414,7 @@ class Subspace:
 
         return look
 
-    def seek(self, dtype: Any, mixture: Floats | None = None) -> Callable[[Chunk], NDArray[np.intp]]:
+    def seek(self, dtype: Any, mixture: Any = None) -> Callable[[Chunk], NDArray[np.intp]]:
         """Return the function that gives the nearest prototypes of a chunk."""
         look = self.measure(dtype)
         mix = None if mixture is None else mixture.T.astype(dtype)
@@ -555,6 +556,7 @@ def _where(full: NDArray[np.bool_], shapes: Shapes, earlier: Shapes) -> Shapes:
         np.where(full[:, None], shapes.variances, earlier.variances),
         np.where(full, shapes.rest, earlier.rest),
         None if shapes.swap_condition is None else shapes.swap_condition | ~full,
+        shapes.more,
     )
 
 

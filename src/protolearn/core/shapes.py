@@ -53,6 +53,8 @@ class Shapes:
         are none.
     swap_condition : array of shape (k,), optional
         Whether no exchange of an axis for another direction would lower the cost, where that is known.
+    more : int, default=0
+        Number of other directions for which there is no coordinate. They are as the last coordinate, which no axis has.
 
     Examples
     --------
@@ -70,26 +72,38 @@ class Shapes:
     variances: Floats
     rest: Floats
     swap_condition: NDArray[np.bool_] | None = None
+    more: int = 0
 
     def __len__(self) -> int:
         return len(self.axes)
 
     def __getitem__(self, index: Any) -> Shapes:
         condition = None if self.swap_condition is None else self.swap_condition[index]
-        return Shapes(self.axes[index], self.variances[index], self.rest[index], condition)
+        return Shapes(self.axes[index], self.variances[index], self.rest[index], condition, self.more)
 
     def joined(self, other: Shapes) -> Shapes:
-        """Append other shapes."""
+        """Append other shapes; where some have fewer axes than others, they get more of length zero."""
+        q = max(self.axes.shape[1], other.axes.shape[1])
+        parts = self._with_axes(q), other._with_axes(q)
         return Shapes(
-            np.concatenate([self.axes, other.axes]),
-            np.concatenate([self.variances, other.variances]),
+            np.concatenate([part.axes for part in parts]),
+            np.concatenate([part.variances for part in parts]),
             np.concatenate([self.rest, other.rest]),
+            more=self.more,
         )
+
+    def _with_axes(self, n_axes: int) -> Shapes:
+        k, q, d = self.axes.shape
+        if q == n_axes:
+            return self
+        axes = np.concatenate([self.axes, np.zeros((k, n_axes - q, d))], axis=1)
+        variances = np.column_stack([self.variances, np.repeat(self.rest[:, None], n_axes - q, axis=1)])
+        return Shapes(axes, variances, self.rest, more=self.more)
 
     @property
     def n_other(self) -> int:
         """Number of directions beside the axes."""
-        return self.axes.shape[2] - self.axes.shape[1]
+        return self.axes.shape[2] - self.axes.shape[1] + self.more
 
     @cached_property
     def covariances(self) -> Floats:
@@ -133,14 +147,19 @@ class Shapes:
         """Return the sum of distances (k,) of samples with a diagonal scatter (d,) around each prototype."""
         gains, other, _ = self.gains(measure)
         along = self.axes**2 @ scatter
-        return (gains * along).sum(axis=1) + other * (scatter.sum() - along.sum(axis=1))
+        return (gains * along).sum(axis=1) + other * (self._total(scatter) - along.sum(axis=1))
 
     def forms(self, measure: str) -> Floats:
         """Return the matrices (k, d, d) of the quadratic part of the distance."""
         gains, other, _ = self.gains(measure)
-        return np.swapaxes(self.axes, 1, 2) @ ((gains - other[:, None])[:, :, None] * self.axes) + other[
-            :, None, None
-        ] * np.eye(self.axes.shape[2])
+        count = np.ones(self.axes.shape[2])
+        count[-1] += self.more
+        inside = np.swapaxes(self.axes, 1, 2) @ ((gains - other[:, None])[:, :, None] * self.axes)
+        return inside + other[:, None, None] * np.diag(count)
+
+    def _total(self, scatter: Floats) -> float:
+        """Return the sum of a scatter (d,) over all directions."""
+        return float(scatter.sum() + self.more * scatter[-1])
 
 
 @dataclass(frozen=True)
@@ -184,7 +203,7 @@ class Prior:
         """Return in how many directions of each prototype the samples vary less than the prior."""
         both = mass + self.mass
         along = shapes.axes**2 @ self.scatter
-        others = (self.scatter.sum() - along.sum(axis=1)) / max(shapes.n_other, 1)
+        others = (shapes._total(self.scatter) - along.sum(axis=1)) / max(shapes.n_other, 1)
         few = (shapes.variances < 2.0 * along / both[:, None]).sum(axis=1)
         return few + np.where(shapes.rest < 2.0 * others / both, shapes.n_other, 0)
 
@@ -211,6 +230,8 @@ class ShapeRule:
         Mean variance of all samples, below a thousandth of which no prototype's mean variance counts.
     prior : Prior, optional
         What every prototype has seen before its samples, if ``regularization`` is "prior".
+    n_hidden : int, default=0
+        Number of directions that the last coordinate stands for, if it is not one of those in which samples differ.
     """
 
     n_components: int
@@ -221,6 +242,7 @@ class ShapeRule:
     shared: bool = False
     unit: float = 1.0
     prior: Prior | None = None
+    n_hidden: int = 0
 
     def check(self) -> None:
         """Refuse unknown options."""
@@ -278,8 +300,9 @@ def principal_shapes(
     >>> np.abs(shapes.axes), shapes.variances, shapes.rest
     (array([[[0., 1., 0.]]]), array([[9.]]), array([2.]))
     """
-    values, vectors = np.linalg.eigh(0.5 * (covariances + np.swapaxes(covariances, 1, 2)))
-    axes, raw = np.swapaxes(vectors, 1, 2)[:, ::-1], np.where(values > noise, values, 0.0)[:, ::-1]
+    if rule.n_hidden:
+        return _shapes_in_span(covariances, rule, noise)
+    axes, raw = _principal_axes(covariances, noise)
     values, changed = rule.regularized(raw)
     for i in np.flatnonzero(changed):
         axes[i] = _settled_axes(axes[i], int((raw[i] > 1e-12 * max(raw[i, 0], rule.unit)).sum()))
@@ -294,6 +317,24 @@ def principal_shapes(
     others = np.where(counts > 0, sums / np.maximum(counts, 1), np.inf)
     kept, left = values[~rest].reshape(len(axes), q), values[rest].reshape(len(axes), d - q)
     return Shapes(axes[~rest].reshape(len(axes), q, d), kept, others, no_swap_helps(kept, left)), changed
+
+
+def _shapes_in_span(covariances: Floats, rule: ShapeRule, noise: Floats | float) -> tuple[Shapes, NDArray[np.int64]]:
+    """Return shapes from covariances (k, r + 1, r + 1), whose last coordinate stands for all other directions."""
+    axes, raw = _principal_axes(covariances[:, :-1, :-1], noise)
+    hidden = np.where(covariances[:, -1, -1:] > noise, covariances[:, -1, -1:], 0.0)
+    values, changed = rule.regularized(np.column_stack([raw, np.repeat(hidden, rule.n_hidden, axis=1)]))
+    for i in np.flatnonzero(changed):
+        axes[i] = _settled_axes(axes[i], int((raw[i] > 1e-12 * max(raw[i, 0], rule.unit)).sum()))
+    k, r = raw.shape
+    axes = np.concatenate([axes, np.zeros((k, r, 1))], axis=2)
+    return Shapes(axes, values[:, :r], values[:, -1], np.ones(k, bool), rule.n_hidden - 1), changed
+
+
+def _principal_axes(covariances: Floats, noise: Floats | float) -> tuple[Floats, Floats]:
+    """Return the axes (k, d, d) of covariances and their variances (k, d), largest first."""
+    values, vectors = np.linalg.eigh(0.5 * (covariances + np.swapaxes(covariances, 1, 2)))
+    return np.swapaxes(vectors, 1, 2)[:, ::-1], np.where(values > noise, values, 0.0)[:, ::-1]
 
 
 def _settled_axes(axes: Floats, n_certain: int) -> Floats:

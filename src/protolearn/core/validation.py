@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from numbers import Integral, Real
@@ -23,8 +24,11 @@ __all__ = [
     "refuse_large",
     "refuse_overflow",
     "refuse_underflow",
+    "require_memory",
     "undone_on_error",
 ]
+
+LEAST_BYTES = 1 << 28  # what is not worth a question to the system
 
 
 def check_number(
@@ -170,9 +174,9 @@ def check_scale(X: NDArray[Any]) -> NDArray[Any]:
 
 
 def refuse_underflow(X: NDArray[Any]) -> None:
-    """Refuse samples whose squared distances are below the smallest number."""
+    """Refuse samples whose squared distances, but for the largest ones, are below the smallest number."""
     largest, limits = _largest(X), np.finfo(X.dtype)
-    if 0.0 < largest < np.sqrt(limits.tiny / limits.eps):
+    if 0.0 < largest < np.sqrt(limits.tiny) / limits.eps**0.25:
         raise ValueError(f"X has no values above {largest:g}, whose squares are too small for {X.dtype}; rescale X.")
 
 
@@ -195,6 +199,40 @@ def refuse_large(X: NDArray[Any], largest: float, squared: bool = False) -> None
 def _largest(X: NDArray[Any]) -> float:
     """Return the size of the largest value that is known."""
     return max(float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
+
+
+def require_memory(what: str, n_bytes: float, remedy: str) -> None:
+    """Refuse what does not fit in memory before it is tried.
+
+    Examples
+    --------
+    >>> require_memory("A matrix of all pairs of 1000 samples", 8 * 1000**2, "use fewer samples")
+    >>> require_memory("A matrix of all pairs", 1e18, "use fewer samples")
+    Traceback (most recent call last):
+    ...
+    MemoryError: A matrix of all pairs needs 1e+09 GB of memory, and ... GB are free; use fewer samples.
+    """
+    if n_bytes <= LEAST_BYTES:
+        return
+    available = available_memory()
+    if n_bytes > available:
+        raise MemoryError(
+            f"{what} needs {n_bytes / 1e9:.3g} GB of memory, and {available / 1e9:.3g} GB are free; {remedy}."
+        )
+
+
+def available_memory() -> float:
+    """Return how many bytes can be had without swapping; infinity if the system does not tell."""
+    try:
+        with open("/proc/meminfo", encoding="ascii") as lines:
+            sizes = dict(line.split(":", 1) for line in lines)
+        return 1024.0 * int(sizes["MemAvailable"].split()[0])
+    except (OSError, KeyError, ValueError):
+        pass
+    try:
+        return float(os.sysconf("SC_AVPHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return np.inf
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from joblib import Parallel, delayed
 from numpy.typing import NDArray
 
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number
+from protolearn.core.validation import check_number, require_memory
 
 __all__ = ["Floats", "Measure", "all_pairs", "encoded_pairs", "listed", "optional", "rows_of"]
 
@@ -70,6 +70,11 @@ def encoded_pairs(measure: Measure, a: Any, b: Any = None, *, n_jobs: int | None
     if n_jobs is not None:
         check_number("n_jobs", n_jobs, integer=True)
     others = a if b is None else b
+    require_memory(
+        f"A matrix of the dissimilarities of {len(a)} and {len(others)} objects",
+        8 * len(a) * len(others),
+        "use fewer objects, or protolearn.dissimilarities.Dissimilarities, which maps read in parts",
+    )
     result = np.zeros((len(a), len(others)))
     tiles = list(_triangle(measure, 0, len(a)) if b is None else _rectangle(measure, 0, len(a), 0, len(b)))
 

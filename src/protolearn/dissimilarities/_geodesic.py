@@ -9,7 +9,7 @@ from scipy.sparse import csr_array
 
 from protolearn.core.neighbours import first_nearest, first_smallest
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.validation import check_number
+from protolearn.core.validation import check_number, require_memory
 from protolearn.dissimilarities._blocks import Floats
 
 __all__ = ["check_connected", "geodesic"]
@@ -51,6 +51,7 @@ def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs
     check_number("n_neighbors", n_neighbors, integer=True, low=1, high=max(1, len(X) - 1))
     graph = _neighbour_graph(X, n_neighbors, metric, n_jobs)
     check_connected(graph, n_neighbors)
+    require_memory(f"Paths between all pairs of {len(X)} samples", 3 * 8 * len(X) ** 2, "use fewer samples")
     distances = shortest_path(graph, method="D", directed=False)
     return np.minimum(distances, distances.T)  # the two directions of a path are added up with different rounding
 

@@ -13,7 +13,14 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from protolearn.core.ties import power_of_two
-from protolearn.core.validation import check_flags, check_option, check_running, check_scale, refuse_large
+from protolearn.core.validation import (
+    check_flags,
+    check_option,
+    check_running,
+    check_scale,
+    refuse_large,
+    require_memory,
+)
 from protolearn.dissimilarities._geometry import checked
 
 __all__ = ["Embedding", "Samples", "View", "check_square", "vector_samples"]
@@ -42,7 +49,14 @@ class Samples:
         """Return the squared distances of all pairs."""
         from scipy.spatial.distance import pdist, squareform
 
+        require_pairs(len(self))
         return squareform(pdist(self.vectors, "sqeuclidean")) if self.squares is None else self.squares
+
+
+def require_pairs(n: int) -> None:
+    """Refuse to take all pairs of samples, with a few numbers for each, if they do not fit in memory."""
+    instead = "use fewer samples, or a method that needs neighbours only, such as TSNE(method='fast')"
+    require_memory(f"A view from all pairs of {n} samples", 5 * 8 * n**2, instead)
 
 
 class View(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
@@ -124,6 +138,7 @@ class Embedding(View, BaseEstimator):
         if self._pairwise:
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
             check_square(X)
+            require_pairs(len(X))
         else:
             from protolearn.dissimilarities import pairwise
 

@@ -18,7 +18,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.utils import gen_batches, get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from protolearn.core.validation import check_number, check_option
+from protolearn.core.spans import row_space
+from protolearn.core.validation import check_number, check_option, require_memory
 from protolearn.lvq._base import LVQClassifier
 from protolearn.maps._base import PrototypeMap
 from protolearn.maps._shaped import ShapedMap
@@ -368,19 +369,27 @@ def _axes(model: Any, X: NDArray[Any] | None, n_components: int | None) -> Float
 
 
 def _local_directions(X: NDArray[Any], labels: NDArray[Any], k: int, m: int | None) -> Floats:
-    """Return the principal directions (k, m, d) of samples around each label; few samples borrow from all others."""
+    """Return the principal directions (k, m, d) of samples around each label; few samples borrow from all others.
+
+    By default there are as many as features, or as samples differ in if these are fewer than features.
+    """
     d = X.shape[1]
-    m = d if m is None else min(m, d)
+    wanted, m = m or 0, d if m is None else min(m, d)
     counts = np.bincount(labels, minlength=k)
     means = np.stack([np.bincount(labels, column, k) for column in X.T], axis=1) / np.maximum(counts, 1)[:, None]
     gaps = X - means[labels]
-    pooled = gaps.T @ gaps / len(X)
-    axes = np.empty((k, m, d))
+    basis = row_space(gaps) if len(X) < d else None
+    if basis is None or basis.shape[1] < wanted:
+        require_memory(f"Charts of {d} features", 4 * 8 * (k + 1) * d**2, "use fewer features, or a small n_components")
+        basis = np.empty((d, 0))
+    inside = gaps @ basis if basis.size else gaps
+    pooled = inside.T @ inside / len(X)
+    axes = np.empty((k, min(m, len(pooled)), len(pooled)))
     for chart in range(k):
-        own = gaps[labels == chart]
+        own = inside[labels == chart]
         borrowed = m + 1 if len(own) < FEW_PER_COORDINATE * (m + 1) else 0
         axes[chart] = np.linalg.eigh(own.T @ own + borrowed * pooled)[1][:, ::-1][:, :m].T
-    return axes
+    return axes @ basis.T if basis.size else axes
 
 
 def _bandwidths(model: Any, fraction: float, n_nearest: int, kind: str) -> Floats:

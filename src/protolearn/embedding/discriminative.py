@@ -22,7 +22,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.density import squared_distances
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_option, refuse_overflow
+from protolearn.core.validation import check_option, refuse_overflow, require_memory
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._lfda import LinearMetric
 
@@ -209,7 +209,9 @@ def distances_between(fields: Fields, others: Fields, *, squared: bool, symmetri
     Besides the result there is only memory for some blocks, and for the projected samples.
     """
     dtype = np.result_type(fields.vectors, others.vectors)
-    D = np.empty((len(fields.vectors), len(others.vectors)), dtype)
+    n, m = len(fields.vectors), len(others.vectors)
+    require_memory(f"A matrix of {n} x {m} distances", dtype.itemsize * n * m, "use fewer samples")
+    D = np.empty((n, m), dtype)
     for rows, columns, block in _blocks(fields, others):
         D[rows, columns] = block
     if symmetrize is not None and fields is others:

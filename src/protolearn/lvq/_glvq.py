@@ -247,7 +247,7 @@ class GLVQ(LVQClassifier):
         """Return the coordinates to work in."""
         if isinstance(self.metric, Metric) and not self.metric.homogeneous:
             return Frame(np.zeros(X.shape[1]))
-        return natural_frame(X, u, self._rotates() and not resumes) if rescales else plain_frame(X, u)
+        return (natural_frame if rescales else plain_frame)(X, u, self._rotates() and not resumes)
 
     def _rotates(self) -> bool:
         """Say whether the axes of the data may be turned for training."""
@@ -384,7 +384,7 @@ class GLVQ(LVQClassifier):
         n_threads: int,
     ) -> None:
         solver = self._solver(len(samples))
-        frame = self._frame(samples, u, solver.rescales, resumes)
+        frame = self._frame(samples, u, solver.rescales, resumes or not solver.turns)
         X = frame.enter(samples)
         metric, W, theta = self._begin(frame, X, y, u, resumes, rng)
         problem = self._problem(metric, X, y, u, W, theta, n_threads)

@@ -10,7 +10,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from protolearn.core.documentation import extends
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_flags, check_number, check_option, given_array
+from protolearn.core.validation import check_flags, check_number, check_option, given_array, require_memory
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq.relevance import Matrix, Metric, Product, Theta, canonical
@@ -20,6 +20,8 @@ __all__ = ["GMLVQ", "LGMLVQ", "LLiRaMLVQ"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
+
+SOLVER_VECTORS = 30  # as large as the matrices that a solver holds
 
 
 class _MatrixLVQ(GLVQ):
@@ -40,6 +42,9 @@ class _MatrixLVQ(GLVQ):
     def relevance_matrix_(self) -> Floats:
         """The relevance matrix ``Lambda = Omega^T Omega``; the distance is ``(x - w)^T Lambda (x - w)``."""
         omega = self._omegas()
+        *s, _, N = omega.shape
+        n_bytes = 2 * 8 * int(np.prod(s)) * N**2
+        require_memory(f"relevance_matrix_ of {N} features", n_bytes, "use relevances_, or the matrices it is made of")
         return omega.swapaxes(-1, -2) @ omega
 
     @property
@@ -57,6 +62,12 @@ class _MatrixLVQ(GLVQ):
         rank, N = self._rank(), self.n_features_in_
         if self.symmetric and rank != N:
             raise ValueError(f"A symmetric matrix must be square; got n_components={rank} for {N} features.")
+        s = Matrix(localization=self.localization).n_matrices(self._codes)
+        require_memory(
+            f"{type(self).__name__} with {s} matrices of {min(rank, X.shape[1])} x {X.shape[1]} numbers",
+            SOLVER_VECTORS * 8 * s * min(rank, X.shape[1]) * X.shape[1],
+            "use a small n_components, such as 10, or fewer features",
+        )
         return Matrix(
             min(rank, X.shape[1]),
             localization=self.localization,

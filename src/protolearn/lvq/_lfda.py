@@ -16,8 +16,9 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.density import squared_distances
+from protolearn.core.spans import row_space
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option, refuse_underflow
+from protolearn.core.validation import check_number, check_option, refuse_underflow, require_memory
 
 __all__ = ["LFDA", "LinearMetric"]
 
@@ -69,6 +70,14 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         size = float(np.sqrt((X**2).mean())) or 1.0
         return X / size, largest * size, codes, classes
 
+    def _within(self, X: Floats) -> tuple[Floats, Floats | None]:
+        """Return samples, with mean zero, in coordinates to work in, and their axes (N, r), None if these are features.
+
+        If there are more features than samples, coordinates are those of the space in which samples differ.
+        """
+        axes = row_space(X) if X.shape[1] > len(X) else None
+        return (X, None) if axes is None else (X @ axes, axes)
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -95,7 +104,8 @@ class LFDA(LinearMetric):
     Parameters
     ----------
     n_components : int, optional
-        Number of directions; by default as many as there are features.
+        Number of directions; by default as many as there are features. If there are more features than samples, there
+        are only as many as samples differ in.
     n_neighbors : int, default=7
         The affinity is :math:`A_{ij} = \exp(-\|x_i - x_j\|^2 / (s_i s_j))`, with :math:`s_i` the distance from
         sample i to this neighbour in its class (in a class with fewer samples, to the farthest).
@@ -162,9 +172,12 @@ class LFDA(LinearMetric):
         check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
         check_option("scaling", self.scaling, ("weighted", "orthonormalized", "plain"))
         samples, scale, codes, _ = self._read(X, y)
+        n_features = samples.shape[1]
+        samples, axes = self._within(samples)
         within, between = local_scatters(samples, codes, self.n_neighbors)
-        self.eigenvalues_, directions = leading_directions(within, between, self.n_components or len(within))
-        directions /= scale
+        n_directions = min(self.n_components or n_features, len(within))
+        self.eigenvalues_, directions = leading_directions(within, between, n_directions, n_features)
+        directions = (directions if axes is None else axes @ directions) / scale
         if self.scaling == "weighted":
             directions *= np.sqrt(self.eigenvalues_)
         elif self.scaling == "orthonormalized":
@@ -180,6 +193,7 @@ def local_scatters(X: Floats, codes: NDArray[np.int64], n_neighbors: int) -> tup
     set of samples is their number times their scatter around the mean.
     """
     n, N = X.shape
+    require_memory(f"LFDA of {N} features", 10 * 8 * N**2, "use fewer features, such as principal components")
     within, mixture, between = np.zeros((N, N)), np.zeros((N, N)), X.T @ X
     for members in (X[codes == code] for code in range(codes.max() + 1)):
         centred = members - members.mean(axis=0)
@@ -198,10 +212,15 @@ def neighbour_scatter(X: Floats, n_neighbors: int) -> Floats:
     return (scatter + scatter.T) / 2.0
 
 
-def leading_directions(within: Floats, between: Floats, n_components: int) -> tuple[Floats, Floats]:
-    """Return the largest eigenvalues (M,), and eigenvectors (N, M), of ``between v = lambda within v``."""
+def leading_directions(
+    within: Floats, between: Floats, n_components: int, n_features: int | None = None
+) -> tuple[Floats, Floats]:
+    """Return the largest eigenvalues (M,), and eigenvectors (N, M), of ``between v = lambda within v``.
+
+    The scatters may be those in a part of a space of more features, outside of which there is none.
+    """
     N = len(within)
-    ridge = RIDGE * np.trace(within) / N
+    ridge = RIDGE * np.trace(within) / (n_features or N)
     if not ridge > 0.0:
         raise ValueError(
             "No two different samples of a class are neighbours, so there is no scatter within classes; "

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from protolearn.core.neighbours import first_nearest
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option, check_running, given_array
+from protolearn.core.validation import check_number, check_option, check_running, given_array, require_memory
 from protolearn.lvq._lfda import LinearMetric
 from protolearn.lvq.relevance import canonical
 from protolearn.lvq.start import discriminative_directions
@@ -32,6 +32,7 @@ TILE = (512, 1024)  # rows and columns of a tile of inner products: 4 MB
 LIFETIME = 5.0  # how many steps a list of near pairs is made for
 KEPT_PAIRS = 1 << 24  # longest list of near pairs: 128 MB
 SMOOTHINGS = (0.1, 0.01)  # widths of the rounded kink of the hinge, in units of the margin, one after the other
+LBFGS_VECTORS = 30  # as large as the matrix that the optimiser holds
 PATIENCE = 10  # iterations over which the progress of projected gradients is judged
 
 
@@ -54,7 +55,8 @@ class LMNN(LinearMetric):
     ----------
     n_components : int, optional
         Number M of rows of :math:`\Upsilon`, the dimension of the view; by default as many as there are features (with
-        ``method="low_rank"`` and a given ``init``, as that has rows).
+        ``method="low_rank"`` and a given ``init``, as that has rows). If there are more features than samples, there
+        are only as many as samples differ in, and other directions do not count.
     n_neighbors : int, default=3
         Number of target neighbours; less than the size of the smallest class.
     push : float, default=0.5
@@ -147,6 +149,8 @@ class LMNN(LinearMetric):
     @property
     def gamma_(self) -> Floats:
         """Matrix of the metric."""
+        N = self.components_.shape[1]
+        require_memory(f"gamma_ of {N} features", 2 * 8 * N**2, "use components_, whose product with itself it is")
         return self.components_.T @ self.components_
 
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
@@ -169,8 +173,15 @@ class LMNN(LinearMetric):
         self._check_class_sizes(codes, classes)
         self.cost_history_: list[float] = []
         with chunk_threads(1):
+            samples, axes = self._within(samples)
+            N = samples.shape[1]
+            require_memory(
+                f"LMNN with {self.n_components or N} components of {N} features",
+                LBFGS_VECTORS * 8 * (N if self.method == "psd" else self.n_components or N) * N,
+                "use a small n_components with method='low_rank', or fewer features, such as principal components",
+            )
             cost = LargeMarginCost(samples, codes, self.n_neighbors, self.push)
-            start = self._start(cost, scale)
+            start = self._start(cost, scale, axes)
             minimise = minimise_over_matrices if self.method == "psd" else minimise_over_factors
             upsilon, converged = minimise(cost, start, self.max_iter, self.tol, self._watch)
         if not converged:
@@ -180,6 +191,7 @@ class LMNN(LinearMetric):
                 ConvergenceWarning,
                 stacklevel=2,
             )
+        upsilon = upsilon if axes is None else upsilon @ axes.T
         self.components_ = canonical(upsilon / scale, self.n_components)
         self.n_iter_ = len(self.cost_history_)
         return self
@@ -204,22 +216,22 @@ class LMNN(LinearMetric):
                 f"{self.n_features_in_}); lower n_neighbors, or leave out classes of single samples."
             )
 
-    def _start(self, cost: LargeMarginCost, scale: float) -> Floats:
-        """Return the first matrix; a rule gives one of full rank to the convex method."""
+    def _start(self, cost: LargeMarginCost, scale: float, axes: Floats | None) -> Floats:
+        """Return the first matrix, in the cost's coordinates; a rule gives one of full rank to the convex method."""
         N = cost.X.shape[1]
         if not isinstance(self.init, str):
             given = given_array("init", self.init)
-            if given.shape != (self.n_components or len(given), N):
-                rows = self.n_components or "any number of"
+            if given.shape != (self.n_components or len(given), self.n_features_in_):
+                rows, N = self.n_components or "any number of", self.n_features_in_
                 raise ValueError(f"init has shape {given.shape}; expected {rows} rows and n_features={N} columns.")
-            return given * scale
-        M = N if self.method == "psd" else self.n_components or N
+            return given * scale if axes is None else given @ axes * scale
+        M = N if self.method == "psd" else min(self.n_components or N, N)
         if self.init == "pca":
             upsilon = eigh(cost.X.T @ cost.X, subset_by_index=[N - M, N - 1])[1].T
         elif self.init == "lda":
             upsilon = discriminative_directions(cost.X, cost.codes, np.ones(len(cost.X)), M)
         elif self.init == "identity":
-            upsilon = np.eye(M, N)
+            upsilon = np.eye(M, N) if axes is None or M == N else axes[:M]
         else:
             upsilon = check_random_state(self.random_state).uniform(-1.0, 1.0, (M, N))
         return upsilon / np.sqrt(cost.target_distances(cost.X @ upsilon.T).mean() or 1.0)

@@ -27,6 +27,7 @@ class Solver(BaseEstimator):
 
     default_iterations = 100
     rescales = True  # whether the solver may work in coordinates of its own choice
+    turns = True  # whether the axes of these may be turned
 
     def check(self) -> None:
         """Raise an error if a parameter is out of range."""
@@ -170,6 +171,11 @@ class SGD(Solver):
                 watch(flat, cost)
             except StopIteration:
                 return
+
+    @property
+    def turns(self) -> bool:  # type: ignore[override]
+        """Whether axes may be turned: not where entries of a matrix on its diagonal have a rate of their own."""
+        return self._off_diagonal() == self.metric_learning_rate
 
     def _off_diagonal(self) -> float:
         given = self.off_diagonal_learning_rate

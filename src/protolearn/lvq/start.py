@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from protolearn.core.spans import row_space
 from protolearn.core.ties import power_of_two
+from protolearn.core.validation import require_memory
 from protolearn.lvq.relevance import Theta
 from protolearn.maps import NeuralGas
 
@@ -47,14 +49,18 @@ class Frame:
         return theta if self.axes is None else (theta[0] @ self.axes.T, *theta[1:])
 
 
-def plain_frame(X: Floats, u: Floats) -> Frame:
+def plain_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
     """Move the origin to the mean, and take a power of two for a unit, in which the mean variance is about one.
 
     So rates of learning do not depend on the scale of the samples, and are those of publications if features are
-    standardised, as they are there.
+    standardised, as they are there. If there are more features than samples, drop what `natural_frame` drops.
     """
     centre = weighted_mean(X, u)
-    return Frame(centre, power_of_two(np.sqrt(weighted_mean((X - centre) ** 2, u).mean())))
+    few = rotates and X.shape[1] > len(X) and not np.isnan(X).any()
+    axes = row_space(X - centre) if few else None
+    n_directions = X.shape[1] if axes is None else axes.shape[1]
+    variance = weighted_mean((X - centre) ** 2, u).sum() / n_directions
+    return Frame(centre, power_of_two(np.sqrt(variance)), axes)
 
 
 def natural_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
@@ -143,6 +149,7 @@ def _row_space(centred: Floats, spread: Floats, u: Floats) -> Floats | None:
         _, singular, directions = np.linalg.svd(standard, full_matrices=False)
         kept = directions[singular > 10 * tolerance * singular[0]].T
     else:
+        require_memory(f"The directions of {N} features", 5 * 8 * N**2, "use fewer, such as principal components")
         values, vectors = np.linalg.eigh(standard.T @ standard)
         kept = vectors[:, values > 10 * tolerance * max(values[-1], 0.0)]
     if kept.shape[1] in (0, N):

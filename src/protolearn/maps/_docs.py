@@ -66,11 +66,12 @@ ATTRIBUTES = """
 prototypes_ : ndarray of shape (n_prototypes, n_features)
     The prototypes.
 components_ : ndarray of shape (n_prototypes, n_components, n_features)
-    Principal directions of each prototype, orthonormal, the largest variance first.
+    Principal directions of each prototype, orthonormal, the largest variance first. If there are more than 64
+    features, and more than samples, and all directions are asked for, only those in which samples differ.
 variances_ : ndarray of shape (n_prototypes, n_components)
     Variance along each of them.
 residual_variances_ : ndarray of shape (n_prototypes,)
-    Variance along every other direction; 0 if there is none.
+    Variance along every other direction, or their mean; 0 if there is none.
 covariances_ : ndarray of shape (n_prototypes, n_features, n_features)
     The covariance that these make up, computed when asked for.
 omegas_ : ndarray of shape (n_prototypes, n_features, n_features)

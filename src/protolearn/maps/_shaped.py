@@ -20,9 +20,17 @@ from protolearn.core.prototypes import Gappy, Matrix, Mean, Prototypes, Subspace
 from protolearn.core.shapes import Prior, ShapeRule, Shapes, completed, principal_shapes
 from protolearn.core.sources import ArraySource
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option, check_weights, refuse_overflow
+from protolearn.core.validation import (
+    check_number,
+    check_option,
+    check_weights,
+    given_array,
+    refuse_overflow,
+    require_memory,
+)
 from protolearn.maps._base import PrototypeMap
-from protolearn.maps._state import Model, Samples, best_of
+from protolearn.maps._span import Span
+from protolearn.maps._state import Model, Samples, _finite, best_of
 
 __all__ = ["ShapedMap"]
 
@@ -41,6 +49,7 @@ class ShapedMap(PrototypeMap):
     regularization: str = "floor"
     epsilon: float = 1e-6
     metric_init: str = "identity"
+    _span: Span | None = None  # coordinates in which learning goes on, if they are not the features
     _inits = (*PrototypeMap._inits, "auto", "euclidean")
 
     # What a fitted shape is good for
@@ -236,6 +245,7 @@ class ShapedMap(PrototypeMap):
     def covariances_(self) -> NDArray[np.float64]:
         """Covariance matrix of each prototype."""
         check_is_fitted(self, "prototypes_")
+        self._require_matrices("covariances_")
         covariances = self._model.shapes.covariances  # type: ignore[union-attr]
         return covariances / (self._model.scale[:, None] * self._model.scale)
 
@@ -243,6 +253,7 @@ class ShapedMap(PrototypeMap):
     def omegas_(self) -> NDArray[np.float64]:
         """Matrices whose squared product with ``x - w`` is the distance, apart from constants."""
         check_is_fitted(self, "prototypes_")
+        self._require_matrices("omegas_")
         shapes = self._model.shapes
         assert shapes is not None
         gains, other, _ = shapes.gains(self._measure)
@@ -251,6 +262,11 @@ class ShapedMap(PrototypeMap):
             complement = np.eye(shapes.axes.shape[2]) - np.swapaxes(shapes.axes, 1, 2) @ shapes.axes
             roots = np.swapaxes(shapes.axes, 1, 2) @ roots + np.sqrt(other)[:, None, None] * complement
         return roots * self._model.scale
+
+    def _require_matrices(self, name: str) -> None:
+        k, d = self.prototypes_.shape
+        instead = "use components_, variances_ and residual_variances_ instead"
+        require_memory(f"{name} of {k} prototypes and {d} features", 4 * 8 * k * d**2, instead)
 
     @property
     def _n_features_out(self) -> int:
@@ -300,6 +316,7 @@ class ShapedMap(PrototypeMap):
             self.selection,
             self.scope == "global",
             unit,
+            n_hidden=0 if self._span is None else self._span.n_hidden,
         )
 
     def _sketches(self, n_features: int) -> bool:
@@ -383,10 +400,59 @@ class ShapedMap(PrototypeMap):
 
         return best_of(map(learned, range(self.n_init)), lambda candidate: candidate.costs[-1])
 
+    def _learn(
+        self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
+    ) -> Model:
+        """Train on one patch; if there are more features than samples, in the space in which samples differ."""
+        span = self._new_span(patch, model)
+        if span is None:
+            return super()._learn(patch, model, rng, n_threads, decay)
+        inside = copy(self)
+        inside._span = span
+        inside.n_components = span.axes.shape[1]
+        if not isinstance(self.init, str):
+            inside.init = span.enter(given_array("init", self.init))
+        earlier = None if model is None else span.enter_model(model)
+        return span.leave_model(inside._learn(span.enter_samples(patch), earlier, rng, n_threads, decay))
+
+    def _new_span(self, patch: Samples, model: Model | None) -> Span | None:
+        """Return the space in which samples differ, if it is worth working in."""
+        n, d = patch.X.shape
+        whole = self._rule(d).n_components == d and self._measure in ("det", "logdet", "none")
+        known = model is None or (model.shapes is not None and model.shapes.n_other > 0)
+        if self._span is not None or d <= max(n, MOST_QUADRATIC) or not (whole and known) or np.isnan(patch.X).any():
+            return None
+        if model is not None:
+            return Span.of(patch, model.scale, model.scale, model, self.init)
+        weights = patch.weights * self._emphasis(patch, 1)[0]
+        balance = _balancing_scale(patch.X, weights, 1)
+        source = ArraySource(patch.X, weights=weights, scale=balance, spreads=patch.spreads, keep=False)
+        k = self._size(self._cooperation(source))
+        if not isinstance(self.init, str) and np.shape(self.init) != (k, d):
+            raise ValueError(f"init has shape {np.shape(self.init)}; expected {(k, d)}: one row for each prototype.")
+        prior, scale = self._prior(source, k), balance
+        if prior is not None:  # what is known beforehand shall be the same in all directions
+            logs = np.log(prior.scatter)
+            scale = balance * np.exp(0.5 * (logs.mean() - logs))
+        return Span.of(patch, scale, balance, None, self.init)
+
+    def _emphasis(self, patch: Samples, n_threads: int) -> tuple[NDArray[np.float64] | float, float | None]:
+        return super()._emphasis(self._as_features(patch), n_threads)
+
+    def _as_features(self, patch: Samples) -> Samples:
+        """Return samples as the features that they are outside of the span."""
+        return patch if self._span is None else replace(patch, X=self._span.leave(patch.X), spreads=None)
+
     def _source(
         self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int, rng: np.random.RandomState
     ) -> ArraySource:
         d = patch.X.shape[1]
+        if not self._sketches(d):
+            require_memory(
+                f"{type(self).__name__} with n_components={self.n_components} of {d} features",
+                8 * d**2 * (min(len(patch.X), 128) / 2 + 8),
+                f"use n_components={min(10, d // 2)} or another number up to {d // 2}",
+            )
         X, gaps = _filled(patch.X)
         if model is not None:
             scale = model.scale
@@ -409,6 +475,7 @@ class ShapedMap(PrototypeMap):
         )
 
     def _variance(self, patch: Samples, weights: NDArray[Any], n_threads: int) -> float:
+        patch = self._as_features(patch)
         if self._measure in ("det", "euclidean", "reconstruction"):
             return super()._variance(patch, weights, n_threads)
         return float(patch.X.shape[1])  # distances are in units of the deviations
@@ -417,7 +484,8 @@ class ShapedMap(PrototypeMap):
         self, positions: NDArray[np.float64], source: ArraySource, model: Model | None, rng: np.random.RandomState
     ) -> Prototypes:
         k, d = len(positions), source.n_features
-        unit = float(mean_and_variance(source)[1][:d].mean()) or 1.0
+        variances = mean_and_variance(source)[1][:d]
+        unit = float(variances.mean() if self._span is None else variances.sum() / len(self._span.scale)) or 1.0
         rule = replace(self._rule(d, unit), prior=self._prior(source, k))
         log_weights = np.full(k, -np.log(k)) if self._mixes() else None
         if model is not None:
@@ -435,10 +503,18 @@ class ShapedMap(PrototypeMap):
         """Return what prototypes have seen before their samples: a part of one of these."""
         if self.regularization != "prior" or not source.n_single:
             return None
+        features, span = source, self._span
+        if span is not None:
+            weights = source.weights[: source.n_single]
+            features = ArraySource(span.single, weights=weights, scale=span.balance, keep=False)
         single = source.weights[: source.n_single].sum(dtype=np.float64)
-        n_distinct = np.count_nonzero(distinct_rows(source)[0] < source.n_single)
-        variances = mean_and_variance(source)[1][: source.n_features]
-        return Prior.of(variances, resolutions(source), k, single, single / n_distinct)
+        n_distinct = np.count_nonzero(distinct_rows(features)[0] < source.n_single)
+        variances = mean_and_variance(features)[1][: features.n_features]
+        prior = Prior.of(variances, resolutions(features), k, single, single / n_distinct)
+        if span is None:
+            return prior
+        scatter = prior.scatter * (span.scale / span.balance) ** 2
+        return replace(prior, scatter=np.full(source.n_features, np.exp(np.log(scatter).mean())))
 
     def _kind(self, source: ArraySource) -> type[Matrix] | type[Subspace]:
         """Return the prototypes that suit samples."""
@@ -461,6 +537,11 @@ class ShapedMap(PrototypeMap):
             covariance = mean_and_covariance(source)[1][:d, :d]
             floor = replace(rule, regularization="floor", selection="top", prior=None)
             return principal_shapes(np.tile(covariance, (k, 1, 1)), floor)[0]
+        if self._span is not None:
+            variances, axes = self._span.euclidean()
+            rest = rule.unit * np.exp(-np.log(variances).sum() / rule.n_hidden)  # the determinant is that of the unit
+            tiled = np.tile(axes, (k, 1, 1)), np.tile(rule.unit * variances, (k, 1))
+            return Shapes(*tiled, np.full(k, rest), more=rule.n_hidden - 1)
         axes = np.tile(np.eye(q, d), (k, 1, 1))
         return Shapes(axes, np.tile(rule.unit * source.scale[:q] ** 2, (k, 1)), np.full(k, rule.unit))
 
@@ -468,17 +549,19 @@ class ShapedMap(PrototypeMap):
         if self.init != "euclidean":
             return super()._draw(source, cooperation, rng)
         labels = None if source.labels is None else source.labels.vectors
-        samples = Samples(source.X, source.weights, labels)
-        plain = super()._source(samples, source.weights, None, source.n_threads, rng)
+        samples = self._as_features(Samples(source.X, source.weights, labels))
         start = copy(self)
+        start._span = None
+        plain = super(ShapedMap, start)._source(samples, source.weights, None, source.n_threads, rng)
         start.init = "pca" if isinstance(cooperation, OnLattice) else "k-means++"
         first = super(ShapedMap, start)._draw(plain, cooperation, rng)
         prototypes: Prototypes = Mean(first, plain.metric, plain.n_columns - plain.n_features)
         for step in start._epochs(prototypes, cooperation, plain, start._ranges(cooperation, False), rng):
             prototypes = step.prototypes
-        positions, d = prototypes.positions.copy(), source.n_features
-        positions[:, :d] = (positions[:, :d] + plain.origin[:d] - source.origin[:d]) * source.scale
-        return positions
+        points, fuzzy = np.split(prototypes.positions, [plain.n_features], axis=1)
+        points = points + plain.origin[: plain.n_features]
+        points = points if self._span is None else self._span.enter(points)
+        return np.hstack([(points - source.origin[: source.n_features]) * source.scale, fuzzy])
 
     def _shape(self, prototypes: Prototypes, source: ArraySource, places: NDArray[np.int64]) -> dict[str, Any]:
         assert isinstance(prototypes, Matrix | Subspace)
@@ -495,8 +578,15 @@ class ShapedMap(PrototypeMap):
     ) -> tuple[Prototypes, ArraySource]:
         d = X.shape[1]
         assert model.shapes is not None
-        sketches = self._sketches(d)
-        X, gaps = _filled(X)
+        rule = self._rule(d)
+        spanned = model.shapes.axes.shape[1] < rule.n_components  # learned from fewer samples than features
+        sketches = spanned or self._sketches(d)
+        X, gaps = _filled(X.astype(np.float64) if spanned else X)
+        if spanned and gaps is not None:
+            raise ValueError(
+                f"X has missing values (NaN), for which whole covariances of {d} features are needed, and the map was "
+                "fitted to fewer samples than features; fill them in by complete."
+            )
         source = ArraySource(
             X,
             origin=np.median(model.positions, axis=0),
@@ -507,12 +597,12 @@ class ShapedMap(PrototypeMap):
             keep=False,
             chunk_size=SKETCH_ROWS if sketches else None,
         )
-        rule = self._rule(d)
         log_weights = model.log_weights
         if measure is not None:
             rule, log_weights = replace(rule, measure=measure), None
         positions = (model.positions - source.origin) * model.scale
-        return self._kind(source)(positions, source.metric, model.shapes, rule, log_weights), source
+        kind = Subspace if spanned else self._kind(source)
+        return kind(positions, source.metric, model.shapes, rule, log_weights), source
 
     def _nearest(self, X: NDArray[Any]) -> NDArray[np.int64]:
         return self._per_sample(X, lambda distances: distances.argmin(axis=1))  # as labels_, rounding included
@@ -538,8 +628,11 @@ class ShapedMap(PrototypeMap):
         self.log_volumes_ = 0.5 * shapes.log_determinants
         self.floored_ = model.changed
         self._warn_of_floors()
-        axes, variances = shapes.axes, np.where(np.isfinite(shapes.variances), shapes.variances, 0.0)
-        if (model.scale != 1.0).any():
+        axes, variances = shapes.axes, _finite(shapes.variances)
+        rest = _finite(shapes.rest) if shapes.n_other else np.zeros(len(shapes))
+        if (model.scale != 1.0).any() and shapes.n_other:
+            axes, variances, rest = _unscaled(shapes, model.scale)
+        elif (model.scale != 1.0).any():
             _, deviations, axes = np.linalg.svd(np.sqrt(variances)[:, :, None] * axes / model.scale)
             variances = deviations**2
         order = np.argsort(-variances, axis=1, kind="stable")
@@ -547,8 +640,7 @@ class ShapedMap(PrototypeMap):
         largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=2)[:, :, None], axis=2)
         self.components_ = axes * np.where(largest < 0, -1.0, 1.0)
         self.variances_ = np.take_along_axis(variances, order, axis=1)
-        known = shapes.n_other > 0 and np.isfinite(shapes.rest)
-        self.residual_variances_ = np.where(known, shapes.rest, 0.0)
+        self.residual_variances_ = rest
 
     def _warn_of_floors(self) -> None:
         """Warn if the shape of most samples' prototypes is not learned but set, in most directions."""
@@ -562,6 +654,25 @@ class ShapedMap(PrototypeMap):
                 UserWarning,
                 stacklevel=2,
             )
+
+
+def _unscaled(shapes: Shapes, scale: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+    """Return axes (k, r, d), variances (k, r) and the mean variance of the rest (k,) without the scale.
+
+    All shapes have the same directions beside their axes. Of these, whose variances become different, only the mean is
+    kept.
+    """
+    rest = _finite(shapes.rest)
+    excess = _finite(shapes.variances) - rest[:, None]
+    basis = np.linalg.qr((shapes.axes[0] / scale).T)[0]  # (d, r)
+    seen = shapes.axes / scale @ basis
+    shared = (basis / (scale**2)[:, None]).T @ basis
+    inside = np.swapaxes(seen, 1, 2) @ (excess[:, :, None] * seen) + rest[:, None, None] * shared
+    values, vectors = np.linalg.eigh(inside)
+    values = np.maximum(values, 0.0)
+    total = (excess * ((shapes.axes / scale) ** 2).sum(axis=2)).sum(axis=1) + rest * (scale**-2.0).sum()
+    others = np.maximum(total - values.sum(axis=1), 0.0) / shapes.n_other
+    return np.swapaxes(vectors, 1, 2) @ basis.T, values, others
 
 
 def _filled(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:

@@ -222,17 +222,14 @@ class SOM(PrototypeMap):
 
     def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
         assert isinstance(cooperation, OnLattice)
-        distances = cooperation.lattice.distances
-        step = distances[distances > 0].min(initial=np.inf)
-        step = step if np.isfinite(step) else 1.0
+        step, longest = cooperation.lattice.extent
         start = self.range_start
         if start == "auto" and resumed:
             start = self.range_end  # what is in order shall stay so, and lumps of the past shall not be smoothed
         elif start == "auto":
-            widest = distances.max() / step
-            flat = (
-                4 * len(distances) <= 2 * (widest + 2) ** 2
-            )  # a plane holds so many nodes, hyperbolic discs hold more
+            widest = longest / step
+            # a plane holds so many nodes, hyperbolic discs hold more
+            flat = 4 * cooperation.lattice.n_nodes <= 2 * (widest + 2) ** 2
             ordered = flat and isinstance(self.init, str) and self.init in ("pca", "euclidean")
             start = max(widest / (12 if ordered else 4), self.range_end)
         return step * self._falling(float(start), self.range_end)

@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protolearn.core.validation import require_memory
 from protolearn.metrics._spaces import Floats, Space, check_size, check_spaces, documented, sweep
 
 __all__ = [
@@ -377,6 +378,8 @@ class _Pairs:
     """The co-ranking matrix."""
 
     def __init__(self, n: int) -> None:
+        instead = "use view_quality, which counts ranks without it, or fewer samples"
+        require_memory(f"The co-ranking matrix of {n} samples", 4 * n**2, instead)
         self.matrix = np.zeros((n - 1, n - 1), np.int32)
         self._lock = Lock()
 

@@ -20,6 +20,7 @@ from protolearn.core.threads import chunk_threads
 
 __all__ = [
     "check_samples",
+    "edge_lengths",
     "is_relational",
     "lattice_of",
     "nearest_prototypes",
@@ -85,6 +86,21 @@ def prototype_distances(source: Any) -> Floats:
         return np.sqrt(np.maximum(squared, 0.0))
     prototypes = prototypes_of(source).astype(np.float64)
     return cdist(prototypes, prototypes)
+
+
+def edge_lengths(source: Any, edges: Indices) -> Floats:
+    """Return the distances (e,) between the prototypes at both ends of edges (e, 2), as `prototype_distances` has them.
+
+    Examples
+    --------
+    >>> edge_lengths([[0.0], [3.0], [4.0]], np.array([[0, 1], [1, 2]]))
+    array([3., 1.])
+    """
+    first, second = edges.T
+    if is_relational(source):
+        return prototype_distances(source)[first, second]
+    prototypes = prototypes_of(source).astype(np.float64)
+    return np.linalg.norm(prototypes[first] - prototypes[second], axis=1)
 
 
 def lattice_of(estimator: Any) -> Lattice:

@@ -230,7 +230,7 @@ def _average_over_ties(X: Any, estimator: Any, n_neighbors: int, *, shown_first:
     for start in range(0, n, size):
         rows = np.arange(start, min(start + size, n))
         in_data = _rank_bounds(squares_from(rows), rows)
-        on_map = _rank_bounds(lattice.distances[winners[rows]][:, winners], rows)
+        on_map = _rank_bounds(lattice.distances_from(winners[rows])[:, winners], rows)
         neighbours, ranks = (on_map, in_data) if shown_first else (in_data, on_map)
         penalty += float((_neighbour_chance(*neighbours, n_neighbors) * _expected_excess(*ranks, n_neighbors)).sum())
     return 1.0 - 2.0 * penalty / (n * n_neighbors * (2 * n - 3 * n_neighbors - 1))

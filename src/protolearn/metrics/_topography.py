@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
 from protolearn.core.lattices import Lattice
-from protolearn.core.validation import check_weights
+from protolearn.core.validation import check_weights, require_memory
 from protolearn.metrics._inputs import TIE, lattice_of, nearest_prototypes, prototype_distances
 
 __all__ = ["topographic_error", "topographic_function", "topographic_product"]
@@ -55,7 +55,7 @@ def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike 
     _require_two(lattice)
     first, second, _ = nearest_prototypes(X, estimator)
     weights = check_weights(sample_weight, len(first), np.float64)
-    apart = ~lattice.touching()[first, second]
+    apart = ~lattice.touch(first, second)
     return float(weights @ apart / weights.sum())
 
 
@@ -105,6 +105,7 @@ def topographic_product(estimator: Any) -> float:
     """
     lattice = lattice_of(estimator)
     _require_two(lattice)
+    _require_all_pairs(lattice)
     in_data = _log_distances_to_others(prototype_distances(estimator), "prototypes")
     on_lattice = _log_distances_to_others(lattice.distances, "lattice nodes")
     k = lattice.n_nodes
@@ -175,8 +176,9 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
             "map that was fitted to samples."
         )
     graph = sparse.csr_array(estimator.graph_)
-    if graph.shape != lattice.distances.shape:
+    if graph.shape != (lattice.n_nodes, lattice.n_nodes):
         raise ValueError(f"graph_ has the shape {graph.shape}, but the lattice has {lattice.n_nodes} nodes.")
+    _require_all_pairs(lattice)
     steps = _path_lengths(graph > 0)
     across, lattice_neighbours = _lattice_separations(lattice)
     largest = max(1.0, across[np.isfinite(across)].max(), steps[np.isfinite(steps)].max())
@@ -191,6 +193,11 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
 def _require_two(lattice: Lattice) -> None:
     if lattice.n_nodes < 2:
         raise ValueError("The map has one prototype only, so no neighbourhoods; give a map with at least two.")
+
+
+def _require_all_pairs(lattice: Lattice) -> None:
+    k = lattice.n_nodes
+    require_memory(f"This measure of all pairs of {k} nodes", 10 * 8 * k**2, "use topographic_error, or a smaller map")
 
 
 def _log_distances_to_others(distances: Floats, name: str) -> Floats:
@@ -224,7 +231,8 @@ def _lattice_separations(lattice: Lattice) -> tuple[Floats, NDArray[np.bool_]]:
             gaps = np.minimum(gaps, np.array(lattice.shape[::-1]) - gaps)
         return gaps.max(axis=2), gaps.sum(axis=2) == 1.0
     edges = lattice.edges
-    graph = sparse.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=lattice.distances.shape)
+    shape = (lattice.n_nodes, lattice.n_nodes)
+    graph = sparse.coo_array((np.ones(len(edges)), (edges[:, 0], edges[:, 1])), shape=shape)
     steps = _path_lengths(graph.tocsr())
     return steps, steps == 1.0
 

@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.lattices import Lattice
-from protolearn.metrics._inputs import prototype_distances
+from protolearn.metrics._inputs import edge_lengths
 from protolearn.plotting._cells import draw_cells, draw_pies, focused, height_to_width
 from protolearn.plotting._inputs import class_shares, fitted_map, lattice_of, select_features, value_of, winners
 from protolearn.plotting._style import (
@@ -80,7 +80,7 @@ def plot_u_matrix(som: Any, ax: Axes | None = None, *, focus: int | None = None,
     54
     """
     lattice = focused(lattice_of(som), focus)
-    heights = _neighbour_distances(prototype_distances(fitted_map(som)), lattice)
+    heights = _neighbour_distances(edge_lengths(fitted_map(som), lattice.edges), lattice)
     ax = axes_or_new(ax, height_to_width(lattice))
     cells = draw_cells(ax, lattice, values=heights, cmap=cmap)
     add_colour_bar(ax, cells, "mean distance to neighbours")
@@ -257,10 +257,9 @@ def _counts(found: NDArray[np.intp], n_prototypes: int) -> Floats:
     return np.bincount(found, minlength=n_prototypes).astype(np.float64)
 
 
-def _neighbour_distances(distances: Floats, lattice: Lattice) -> np.ma.MaskedArray[Any, Any]:
-    """Return the mean distance (k,) of each prototype to its neighbours on the lattice, masked if it has none."""
+def _neighbour_distances(lengths: Floats, lattice: Lattice) -> np.ma.MaskedArray[Any, Any]:
+    """Return the mean length (k,) of the edges of each node of the lattice, masked if it has none."""
     first, second = lattice.edges.T
-    lengths = distances[first, second]
     ends, both = np.concatenate([first, second]), np.concatenate([lengths, lengths])
     degrees = np.bincount(ends, minlength=lattice.n_nodes)
     sums = np.bincount(ends, both, minlength=lattice.n_nodes)

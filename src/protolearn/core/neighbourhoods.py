@@ -1,0 +1,180 @@
+"""Weights with which a sample of one node of a lattice counts for the others, at one range.
+
+`AllPairs` holds them, which is fastest for some hundred nodes. `Structured` never does: on a sheet the weights between
+two rows of nodes depend on how far apart the rows are only, so that a sum over all nodes is a few small products along
+the rows, one for each separation; on other lattices some nodes are looked at at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protolearn.core.lattices import Lattice, Sheet
+from protolearn.core.statistics import Statistics
+
+__all__ = ["AllPairs", "Structured", "log_kernel"]
+
+Floats = NDArray[np.float64]
+
+BLOCK_ENTRIES = 1 << 21  # weights held at a time: 16 MB
+NEGLIGIBLE = 1e-40  # weight below which a node does not count, beside others
+FAINT = 1e-22  # share of the largest sum below which those left out might count
+
+
+def log_kernel(distances: Floats, kernel: str, range_: float) -> Floats:
+    """Return the logarithm of the neighbourhood function: ``-g^2 / (2 range^2)``, or ``-g / range`` if exponential."""
+    return -distances / range_ if kernel == "exponential" else -0.5 * (distances / range_) ** 2
+
+
+@dataclass(frozen=True)
+class AllPairs:
+    """Weights between all nodes, from their logarithms (k, k), row to column."""
+
+    log_shares: Floats
+
+    @cached_property
+    def mixture(self) -> Floats:
+        """What makes mixed distances of distances."""
+        return np.exp(self.log_shares)
+
+    def mixer(self, dtype: Any) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        """Return the function that mixes distances (c, k)."""
+        columns = self.mixture.T.astype(dtype)
+        return lambda distances: distances @ columns
+
+    def logs(self, nodes: NDArray[np.intp]) -> Floats:
+        """Return the logarithms of the weights of some nodes for all."""
+        return self.log_shares[nodes]
+
+    def shared(self, sums: Any) -> Any:
+        """Give the sums of every node to the others."""
+        return sums.shared(self.log_shares)
+
+
+@dataclass(frozen=True)
+class Structured:
+    """The same for a large lattice, whose weights are never all held.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        Gives the distances.
+    kernel : {"gaussian", "exponential"}
+        Neighbourhood function.
+    range_ : float
+        Its range.
+    normalised : bool
+        Whether the weights of a node add up to one.
+    """
+
+    lattice: Lattice
+    kernel: str
+    range_: float
+    normalised: bool
+
+    @property
+    def mixture(self) -> Structured:
+        """What makes mixed distances of distances."""
+        return self
+
+    def __matmul__(self, rows: Floats) -> Floats:
+        """Return the product of the weights (k, k) with rows (k, L)."""
+        return np.exp(-self._log_sums)[:, None] * self._kernel_times(rows)
+
+    def mixer(self, dtype: Any) -> Callable[[NDArray[Any]], NDArray[Any]]:
+        """Return the function that mixes distances (c, k)."""
+        return lambda distances: (self @ distances.T.astype(np.float64)).T
+
+    def logs(self, nodes: NDArray[np.intp]) -> Floats:
+        """Return the logarithms of the weights of some nodes for all."""
+        return self._log_kernel(self.lattice.distances_from(nodes)) - self._log_sums[nodes, None]
+
+    def shared(self, sums: Statistics) -> Statistics:
+        """Give the sums of every node to the others.
+
+        Where the sum is faint, since all samples are far away, weights are taken relative to the largest.
+        """
+        moments, log_scale = np.zeros_like(sums.moments), np.full(len(sums.moments), -np.inf)
+        faint = np.ones(len(moments), bool)
+        if self.lattice.sheet is not None:
+            moments = self._kernel_times(np.exp(-self._log_sums)[:, None] * sums.moments)
+            mass = moments[:, -2].copy()
+            faint = mass <= FAINT * mass.max()
+            scale = np.where(faint, 1.0, mass)
+            moments /= scale[:, None]
+            log_scale = np.log(scale)
+        occupied = np.flatnonzero(sums.mass > 0)
+        for nodes in self._blocks(np.flatnonzero(faint)):
+            logs = self._log_kernel(self.lattice.distances_from(nodes)[:, occupied]) - self._log_sums[occupied]
+            log_scale[nodes] = logs.max(axis=1)
+            moments[nodes] = np.exp(logs - log_scale[nodes, None]) @ sums.moments[occupied]
+        return Statistics(moments, log_scale, sums.offset)
+
+    @cached_property
+    def _log_sums(self) -> Floats:
+        """Logarithm of the sum (k,) of the kernel around each node, by which weights are divided."""
+        k = self.lattice.n_nodes
+        return np.log(self._kernel_times(np.ones((k, 1)))[:, 0]) if self.normalised else np.zeros(k)
+
+    def _log_kernel(self, distances: Floats) -> Floats:
+        return log_kernel(distances, self.kernel, self.range_)
+
+    def _blocks(self, nodes: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+        size = max(1, BLOCK_ENTRIES // self.lattice.n_nodes)
+        return (nodes[start : start + size] for start in range(0, len(nodes), size))
+
+    def _kernel_times(self, rows: Floats) -> Floats:
+        """Return the product of the kernel (k, k) with rows (k, L)."""
+        sheet = self.lattice.sheet
+        if sheet is not None and sheet.rows > 1:
+            return self._along_rows(sheet, rows)
+        nodes = np.arange(len(rows))
+        parts = [np.exp(self._log_kernel(self.lattice.distances_from(some))) @ rows for some in self._blocks(nodes)]
+        return np.concatenate(parts)
+
+    def _along_rows(self, sheet: Sheet, rows: Floats) -> Floats:
+        """Return the same on a sheet, where the kernel between two of its rows depends on how far apart they are.
+
+        Rows that are as far above as others are below are added first.
+        """
+        R, C = sheet.rows, sheet.cols
+        columns = np.ascontiguousarray(rows.reshape(R, C, -1).transpose(1, 0, 2))  # (C, R, L)
+        result = np.zeros_like(columns)
+        few = R * C**2 <= BLOCK_ENTRIES
+        for targets, down, weights in self._kept_steps if few else self._steps(sheet):
+            below, above = targets + down, targets - down
+            if sheet.periodic:
+                below, above = below % R, above % R
+            there = (above >= 0) & (above != below)
+            together = np.zeros((C, len(targets), columns.shape[2]))
+            together[:, below < R] = columns[:, below[below < R]]
+            together[:, there] += columns[:, above[there]]
+            result[:, targets] += (weights @ together.reshape(C, -1)).reshape(together.shape)
+        return result.transpose(1, 0, 2).reshape(rows.shape)
+
+    @cached_property
+    def _kept_steps(self) -> list[tuple[NDArray[np.intp], int, Floats]]:
+        assert self.lattice.sheet is not None
+        return list(self._steps(self.lattice.sheet))
+
+    def _steps(self, sheet: Sheet) -> Iterator[tuple[NDArray[np.intp], int, Floats]]:
+        """Yield rows, a number of steps down or up from them, and the kernel (C, C) between nodes so far apart.
+
+        Odd rows of hexagons are shifted, so even and odd ones take turns.
+        """
+        across, apart = np.arange(sheet.cols), 2 if sheet.hexagonal else 1
+        for down in range(sheet.rows // 2 + 1 if sheet.periodic else sheet.rows):
+            for first in range(min(apart, sheet.rows)):
+                nodes = first * sheet.cols + across
+                distances = sheet.distances(nodes[:, None], nodes + down * sheet.cols)
+                weights = np.exp(self._log_kernel(distances))
+                weights[weights < NEGLIGIBLE] = 0.0
+                if not weights.any():
+                    return
+                yield np.arange(first, sheet.rows, apart), down, weights
