@@ -1,5 +1,6 @@
 """Streams are what they say, to the bit; codebooks and assignments against slow oracles; damage is noticed."""
 
+import tracemalloc
 import zlib
 from fractions import Fraction
 from math import floor
@@ -485,6 +486,65 @@ def test_a_forged_header_makes_no_crash(stream, data):
         assert decoded.dtype == np.uint8
 
 
+def sealed(header, body=b""):
+    data = header.to_bytes() + body
+    return data + zlib.crc32(data).to_bytes(4, "little")
+
+
+@pytest.mark.parametrize(
+    ("shape", "changes", "body"),
+    [
+        ((2**14, 2**14), {}, 1),  # 34 bytes or less for a picture of 268 million pixels
+        ((2**14, 2**14, 3), {"coefficient_bits": 0}, 4),
+        ((2**27, 2), {}, 1),
+        ((1, 2**16 + 1), {}, 1),
+        ((4, 4), {"n_prototypes": 2**32 - 1}, 1),
+        ((4, 4), {"block_size": 255}, 255**2),
+        ((4, 4), {"n_components": 2**16 - 1, "coefficient_bits": 0}, 4),
+    ],
+)
+def test_a_few_bytes_cannot_ask_for_much(shape, changes, body):
+    given = {"block_size": 1, "n_prototypes": 1, "n_components": 0, "coefficient_bits": 8, **changes}
+    stream = sealed(Header(shape, has_codebook=True, checksum=0, **given), bytes(body))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="header"):
+        decode(stream)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20 + 4 * len(stream)
+
+
+@pytest.mark.parametrize("entropy", [False, True])
+def test_large_pictures_of_next_to_nothing_come_back(entropy):
+    """Their streams are padded, so that they have the bytes that so many pixels need."""
+    image = np.full((3000, 4000), 7, np.uint8)
+    stream = ImageCompressor("vq", entropy=entropy).fit(image[:8, :8]).encode(image)
+    assert len(stream) == -(-(image.size - 2**23) // 1000)
+    np.testing.assert_array_equal(decode(stream), image)
+
+
+@pytest.mark.parametrize("entropy", [False, True])
+def test_decoding_a_row_at_a_time_changes_nothing(entropy, monkeypatch):
+    stream = fitted(COLOUR, "pca", entropy=entropy).encode(COLOUR)
+    whole = decode(stream)
+    monkeypatch.setattr(bitstream, "BAND", 1)
+    np.testing.assert_array_equal(decode(stream), whole)
+
+
+@pytest.mark.parametrize("entropy", [False, True])
+def test_decoding_takes_little_more_memory_than_picture_and_stream(entropy, monkeypatch):
+    """Indices, coefficients and blocks of the whole picture are never there at once."""
+    image = np.tile(GREY, (6, 6))
+    stream = fitted(GREY, "pca", block_size=1, n_components=1, entropy=entropy).encode(image)
+    monkeypatch.setattr(bitstream, "BAND", 2**12)
+    decode(stream)
+    tracemalloc.start()
+    decode(stream)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * (image.size + len(stream))
+
+
 def test_other_files_and_versions(stream):
     with pytest.raises(ValueError, match=r"Not a compressed picture .* starts with b'\\x89PNG'"):
         decode(b"\x89PNG\r\n\x1a\n" + stream)
@@ -536,10 +596,11 @@ def test_wrong_parameters(parameters, message):
         (np.zeros((8, 8, 4), np.uint8), r"not \(8, 8, 4\); leave out transparency"),
         (np.zeros((0, 8), np.uint8), r"not \(0, 8\)"),
         (np.broadcast_to(np.uint8(0), (2**14 + 1, 2**14)), "at most 268,435,456 pixels"),
+        (np.broadcast_to(np.uint8(0), (2, 2**16 + 1)), "at most 65,536 in a row"),
         ([GREY, COLOUR], "all grey or all in colour"),
         ([], "at least one"),
     ],
-    ids=["float", "row", "transparent", "empty", "huge", "mixed", "none"],
+    ids=["float", "row", "transparent", "empty", "huge", "long", "mixed", "none"],
 )
 def test_wrong_pictures(image, message):
     with pytest.raises(ValueError, match=message):

@@ -79,6 +79,8 @@ def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames:
             if not container.streams.video:
                 raise ValueError(f"{path} has sound but no pictures; give a video.")
             stream = container.streams.video[0]
+            if stream.codec_context is None:
+                raise ValueError(f"{path} is coded in a way that FFmpeg does not know; give a video of another kind.")
             stream.codec_context.options = _restrictions(size)
             promised = stream.frames  # 0 if the file does not say
             for frame in container.decode(stream):
