@@ -149,8 +149,8 @@ def read_mask(path: FilePath) -> Mask:
            [False, False,  True]])
     """
     picture = open_image(path)
-    levels = np.array(picture if picture.mode.startswith(("I", "F")) else picture.convert("L"), dtype=np.float64)
-    return levels > (levels.min() + levels.max()) / 2
+    levels = np.asarray(picture if picture.mode.startswith(("I", "F")) else picture.convert("L"))
+    return levels > (np.float64(levels.min()) + np.float64(levels.max())) / 2
 
 
 def read_image_folder(

@@ -63,8 +63,9 @@ def read_index(path: FilePath) -> ImageRetriever:
         try:
             return _retriever(_read_arrays(stream, size))
         except Exception as error:  # archives, headers of arrays and JSON are refused in many ways
+            reason = str(error).partition("\n")[0]
             raise ValueError(
-                f"{path} is no index of images, or damaged; make one with: protolearn retrieve index FOLDER"
+                f"{path} is no index of images, or damaged ({reason}); make one with: protolearn retrieve index FOLDER"
             ) from error
 
 
@@ -73,9 +74,9 @@ def _read_arrays(stream: IO[bytes], size: int) -> Arrays:
     with ZipFile(stream) as archive:
         members = {name: archive.getinfo(f"{name}.npy") for name in KINDS}
         if sum(member.file_size for member in members.values()) > FREE_BYTES + BYTES_PER_BYTE * size:
-            raise ValueError(f"It has {size:,} bytes, and asks for many more.")
+            raise ValueError(f"its {size:,} bytes become too many")
         if any(member.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for member in members.values()):
-            raise ValueError("It is packed in another way.")  # which may ask for much memory, too
+            raise ValueError("it is packed in another way")  # which may ask for much memory, too
         return {name: _as_array(archive.read(member)) for name, member in members.items()}
 
 
@@ -83,7 +84,7 @@ def _as_array(data: bytes) -> NDArray[Any]:
     """Return the array of a file in NumPy's format, which has just as many bytes as its header says."""
     stream = BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("It has arrays of another version.")
+        raise ValueError("its arrays are of another version")
     shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream)
     values = np.frombuffer(data, dtype, offset=stream.tell()) if 0 not in shape else np.empty(0, dtype)
     return values.reshape(shape, order="F" if by_columns else "C").copy()
@@ -100,7 +101,7 @@ def _retriever(arrays: Arrays) -> ImageRetriever:
     retriever.features_, retriever.scaler_, retriever.metric_ = features, scaler, None
     retriever._names = features.get_feature_names_out()
     if len(retriever._names) != retriever.n_features_in_:
-        raise ValueError("It has other features than it says.")
+        raise ValueError("it has other features than it says")
     retriever._maps = MetricMaps(*(arrays[name] for name in ("matrices", "prototypes", "slots", "names")))
     paths = [Path(name) for name in arrays["paths"].tolist()]
     retriever._fill(arrays["vectors"], arrays["labels"], Collection(None, True, paths=paths))
@@ -111,9 +112,9 @@ def _check(arrays: Arrays) -> None:
     """Require arrays that belong together, of finite numbers."""
     for name, kind in KINDS.items():
         if arrays[name].dtype.kind != kind or (kind == "f" and not np.isfinite(arrays[name]).all()):
-            raise ValueError(f"Its {name} are of another type, or not finite.")
+            raise ValueError(f"its {name} are of another type, or not finite")
     if arrays["format"] != FORMAT or max(arrays["settings"].itemsize, arrays["features"].itemsize) > 4 * LONGEST_TEXT:
-        raise ValueError("It has another format.")
+        raise ValueError("its format is another")
     slots = arrays["slots"]
     (n, d), (s, m, _), p = arrays["vectors"].shape, arrays["matrices"].shape, len(slots)
     shapes: dict[str, tuple[int, ...]] = {
@@ -129,6 +130,6 @@ def _check(arrays: Arrays) -> None:
         "paths": (n,),
     }
     if any(arrays[name].shape != shape for name, shape in shapes.items()) or min(n, d, s, m) < 1:
-        raise ValueError("Its arrays are not of one size.")
+        raise ValueError("its arrays are not of one size")
     if ((slots < 0) | (slots >= s)).any() or (s > 1 and p == 0) or (arrays["scale"] <= 0).any():
-        raise ValueError("Its arrays have impossible values.")
+        raise ValueError("its arrays have impossible values")
