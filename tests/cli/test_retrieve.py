@@ -188,6 +188,7 @@ def test_outputs_are_tried_before_the_work(skin, tmp_path, monkeypatch):
     assert "is a folder" in result.output
 
 
+@pytest.mark.filterwarnings("ignore:Glyph")
 def test_names_are_printed_as_they_are(skin, tmp_path):
     """Neither markup of tables nor what steers a terminal acts from the name of a folder or a file."""
     for name, copied in {"[red]": "red", "esc\x1b[31m": "blue"}.items():
