@@ -100,7 +100,9 @@ def _indices():
             (Path(folder) / label).mkdir(exist_ok=True)
             Image.fromarray(image).save(Path(folder) / label / f"{number}.png")
         fitted = [ImageRetriever(metric, random_state=0).fit(folder) for metric in ("euclidean", "local")]
-    return [_written(partial(write_index, retriever=one), "npz") for one in fitted]
+    for one in fitted:
+        one.paths_ = [Path(f"/images/{number}.png") for number in range(len(one.paths_))]  # the same each time
+    return [_packed(_unpacked(_written(partial(write_index, retriever=one), "npz"))) for one in fitted]
 
 
 def _written(write, suffix):
@@ -175,14 +177,21 @@ def _png_sealed(data):
 
 
 def _repacked(archive, rng):
-    with zipfile.ZipFile(io.BytesIO(archive)) as old:
-        members = {name: old.read(name) for name in old.namelist()}
+    members = _unpacked(archive)
     chosen = rng.choice(sorted(members))
-    members[chosen] = mistaken(members[chosen], list(members.values()), rng)
+    return _packed({**members, chosen: mistaken(members[chosen], list(members.values()), rng)})
+
+
+def _unpacked(archive):
+    with zipfile.ZipFile(io.BytesIO(archive)) as old:
+        return {name: old.read(name) for name in old.namelist()}
+
+
+def _packed(members):
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as new:
+    with zipfile.ZipFile(stream, "w") as new:
         for name, content in members.items():
-            new.writestr(name, content)
+            new.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # without the time
     return stream.getvalue()
 
 
@@ -236,7 +245,7 @@ def outcome(form, path, content, good):
 
 @pytest.mark.parametrize("kind", ["plc", "index", "image", "video"])
 def test_mistakes_are_noticed_or_harmless(kind, tmp_path):
-    forms = {"image": IMAGES, "video": VIDEOS}.get(kind, (kind,))
+    forms = {"image": IMAGES, "video": ("avi", "mp4")}.get(kind, (kind,))  # MKV has numbers drawn at random
     if kind == "video":
         pytest.importorskip("av")
     counts = Counter()
