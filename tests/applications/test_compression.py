@@ -1,5 +1,6 @@
 """Streams are what they say, to the bit; codebooks and assignments against slow oracles; damage is noticed."""
 
+import tracemalloc
 import zlib
 from fractions import Fraction
 from math import floor
@@ -15,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_limits
 
 from protolearn.applications import ImageCompressor, decode
+from protolearn.applications import _bitstream as bitstream
 from protolearn.applications import compression as module
 from protolearn.applications._bitstream import FIELDS, Header, pack, packed_size, range_decode, range_encode, unpack
 from protolearn.applications._blocks import Codebook, FreeLevels, RangeLevels, cut_blocks, join_blocks
@@ -54,6 +56,8 @@ def test_packed_digits(base, data):
     packed = pack(digits, base)
     assert len(packed) == packed_size(len(digits), base)
     np.testing.assert_array_equal(unpack(packed, base, len(digits)), digits)
+    start = data.draw(st.integers(0, len(digits)))
+    np.testing.assert_array_equal(unpack(packed, base, len(digits) - start, start), digits[start:])
 
 
 @given(st.integers(2, 70_000))
@@ -71,8 +75,9 @@ def test_bits_stand_in_order():
     columns=st.integers(1, 7),
     levels=arrays(np.int64, st.tuples(st.integers(1, 30), st.integers(0, 4)), elements=st.integers(-65535, 65535)),
     seed=st.integers(0, 99),
+    band=st.sampled_from([1, 50, 2**20]),
 )
-def test_entropy_coder_undoes_itself(bits, columns, levels, seed):
+def test_entropy_coder_undoes_itself(bits, columns, levels, seed, band):
     indices = np.random.default_rng(seed).integers(2**bits, size=len(levels))
     rows = -(-len(levels) // columns)
     n_blocks = rows * columns
@@ -80,7 +85,9 @@ def test_entropy_coder_undoes_itself(bits, columns, levels, seed):
     indices = np.concatenate([indices, np.zeros(n_blocks - len(indices), np.int64)])
     header = Header((rows, columns), 1, 2**bits, levels.shape[1], 0, True, 0)
     coded = range_encode(indices, levels, header)
-    found = range_decode(coded, header)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bitstream, "BAND", band)  # whatever is decoded at a time
+        found = [np.concatenate(parts) for parts in zip(*range_decode(coded, header))]
     np.testing.assert_array_equal(found[0], indices)
     np.testing.assert_array_equal(found[1], levels)
 
@@ -479,6 +486,65 @@ def test_a_forged_header_makes_no_crash(stream, data):
         assert decoded.dtype == np.uint8
 
 
+def sealed(header, body=b""):
+    data = header.to_bytes() + body
+    return data + zlib.crc32(data).to_bytes(4, "little")
+
+
+@pytest.mark.parametrize(
+    ("shape", "changes", "body"),
+    [
+        ((2**14, 2**14), {}, 1),  # 34 bytes or less for a picture of 268 million pixels
+        ((2**14, 2**14, 3), {"coefficient_bits": 0}, 4),
+        ((2**27, 2), {}, 1),
+        ((1, 2**16 + 1), {}, 1),
+        ((4, 4), {"n_prototypes": 2**32 - 1}, 1),
+        ((4, 4), {"block_size": 255}, 255**2),
+        ((4, 4), {"n_components": 2**16 - 1, "coefficient_bits": 0}, 4),
+    ],
+)
+def test_a_few_bytes_cannot_ask_for_much(shape, changes, body):
+    given = {"block_size": 1, "n_prototypes": 1, "n_components": 0, "coefficient_bits": 8, **changes}
+    stream = sealed(Header(shape, has_codebook=True, checksum=0, **given), bytes(body))
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="header"):
+        decode(stream)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**20 + 4 * len(stream)
+
+
+@pytest.mark.parametrize("entropy", [False, True])
+def test_large_pictures_of_next_to_nothing_come_back(entropy):
+    """Their streams are padded, so that they have the bytes that so many pixels need."""
+    image = np.full((3000, 4000), 7, np.uint8)
+    stream = ImageCompressor("vq", entropy=entropy).fit(image[:8, :8]).encode(image)
+    assert len(stream) == -(-(image.size - 2**23) // 1000)
+    np.testing.assert_array_equal(decode(stream), image)
+
+
+@pytest.mark.parametrize("entropy", [False, True])
+def test_decoding_a_row_at_a_time_changes_nothing(entropy, monkeypatch):
+    stream = fitted(COLOUR, "pca", entropy=entropy).encode(COLOUR)
+    whole = decode(stream)
+    monkeypatch.setattr(bitstream, "BAND", 1)
+    np.testing.assert_array_equal(decode(stream), whole)
+
+
+@pytest.mark.parametrize("entropy", [False, True])
+def test_decoding_takes_little_more_memory_than_picture_and_stream(entropy, monkeypatch):
+    """Indices, coefficients and blocks of the whole picture are never there at once."""
+    image = np.tile(GREY, (6, 6))
+    stream = fitted(GREY, "pca", block_size=1, n_components=1, entropy=entropy).encode(image)
+    monkeypatch.setattr(bitstream, "BAND", 2**12)
+    decode(stream)
+    tracemalloc.start()
+    decode(stream)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * (image.size + len(stream))
+
+
 def test_other_files_and_versions(stream):
     with pytest.raises(ValueError, match=r"Not a compressed picture .* starts with b'\\x89PNG'"):
         decode(b"\x89PNG\r\n\x1a\n" + stream)
@@ -530,10 +596,11 @@ def test_wrong_parameters(parameters, message):
         (np.zeros((8, 8, 4), np.uint8), r"not \(8, 8, 4\); leave out transparency"),
         (np.zeros((0, 8), np.uint8), r"not \(0, 8\)"),
         (np.broadcast_to(np.uint8(0), (2**14 + 1, 2**14)), "at most 268,435,456 pixels"),
+        (np.broadcast_to(np.uint8(0), (2, 2**16 + 1)), "at most 65,536 in a row"),
         ([GREY, COLOUR], "all grey or all in colour"),
         ([], "at least one"),
     ],
-    ids=["float", "row", "transparent", "empty", "huge", "mixed", "none"],
+    ids=["float", "row", "transparent", "empty", "huge", "long", "mixed", "none"],
 )
 def test_wrong_pictures(image, message):
     with pytest.raises(ValueError, match=message):

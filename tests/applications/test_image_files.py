@@ -2,8 +2,10 @@
 
 import io
 import os
+import struct
 import sys
 import warnings
+import zlib
 
 import numpy as np
 import pytest
@@ -174,6 +176,43 @@ def test_images_of_too_many_pixels_are_refused_before_they_are_unpacked(tmp_path
         monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", limit)
         with pytest.raises(ValueError, match=r"bomb.png is .*too large.*exceeds limit of"):
             read_image(file)
+
+
+def png_of_size(width, height, n_bytes=0):
+    """Return a PNG with a header that is right, and next to nothing behind it."""
+
+    def chunk(name, data):
+        return len(data).to_bytes(4, "big") + name + data + zlib.crc32(name + data).to_bytes(4, "big")
+
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    content = chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(bytes(n_bytes))) + chunk(b"IEND", b"")
+    return b"\x89PNG\r\n\x1a\n" + content
+
+
+@pytest.mark.parametrize("size", [(60_000, 60_000), (2**31 - 1, 2**31 - 1), (9000, 9000)])
+def test_headers_that_ask_for_more_than_there_is_are_refused(size, tmp_path):
+    """3.6 gigapixels, as many as can be said, and few enough for Pillow: none are set aside."""
+    file = tmp_path / "bomb.png"
+    file.write_bytes(png_of_size(*size))
+    for read in (read_image, read_mask):
+        with pytest.raises(ValueError, match=r"bomb.png is .*too large") as caught:
+            read(file)
+        assert "\n" not in str(caught.value)
+
+
+def test_a_blank_page_is_no_bomb(tmp_path):
+    """Deflated to a thousandth; it has as many pixels as its bytes can hold."""
+    file = tmp_path / "page.png"
+    width, height = 2480, 3508  # A4 at 300 dots an inch
+    file.write_bytes(png_of_size(width, height, height * (3 * width + 1)))
+    assert file.stat().st_size < 30_000
+    assert read_image(file).shape == (height, width, 3)
+
+
+def test_what_is_no_ordinary_file_is_refused_rather_than_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.png")
+    with pytest.raises(ValueError, match=r"pipe.png is no ordinary file"):
+        read_image(tmp_path / "pipe.png")
 
 
 def test_missing_files_and_folders_are_named(tmp_path):

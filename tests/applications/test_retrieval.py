@@ -1,6 +1,8 @@
 """Search for images: neighbours, rates and recommendations, against slow computations by their definitions."""
 
 import pickle
+import tracemalloc
+import zipfile
 from dataclasses import replace
 from io import BytesIO
 
@@ -494,6 +496,73 @@ def test_foreign_files_are_refused_and_run_nothing(folder, pictures, lesions, tm
         read_index(tmp_path / "none.npz")
     with pytest.raises(ValueError, match="colours of files"):
         write_index(path, ImageRetriever(random_state=0).fit(*lesions))
+
+
+@pytest.fixture(scope="module")
+def stored_index(folder, tmp_path_factory):
+    """The arrays of an index with a matrix for each class."""
+    path = tmp_path_factory.mktemp("index") / "index.npz"
+    write_index(path, ImageRetriever("local", random_state=0).fit(folder))
+    with np.load(path) as stored:
+        return dict(stored)
+
+
+FORGERIES = {
+    "labels": lambda labels: labels[:-1],
+    "paths": lambda paths: np.append(paths, "one more"),
+    "names": lambda names: names[:0],
+    "mean": lambda mean: mean[:-1],
+    "scale": np.zeros_like,
+    "matrices": lambda matrices: np.full_like(matrices, np.nan),
+    "prototypes": lambda prototypes: prototypes.astype(complex),
+    "slots": lambda slots: slots - 1,
+    "vectors": lambda vectors: vectors[:0],
+    "settings": lambda settings: np.array("[" * 100_000),
+    "features": lambda features: np.array('{"space": ' * 2000),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_arrays_that_do_not_belong_together_are_refused(stored_index, name, tmp_path):
+    path = tmp_path / "index.npz"
+    np.savez_compressed(path, **stored_index)
+    assert read_index(path).labels_ is not None
+    np.savez_compressed(path, **{**stored_index, name: FORGERIES[name](stored_index[name])})
+    with pytest.raises(ValueError, match="no index of images") as caught:
+        read_index(path)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("packing", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_a_small_index_cannot_ask_for_much(stored_index, packing, tmp_path):
+    """Zeros that deflate to a thousandth, a shape with nothing behind it, and a packing that has its own dictionary."""
+    path = tmp_path / "index.npz"
+    np.savez_compressed(path, **stored_index)
+    with zipfile.ZipFile(path) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    header = BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"shape": (500_000, 6), "fortran_order": False, "descr": "<f8"})
+    huge = header.getvalue()
+    forged = [huge + bytes(24_000_000), huge] if packing == zipfile.ZIP_DEFLATED else [members["vectors.npy"]]
+    for content in forged:
+        with zipfile.ZipFile(path, "w", packing) as new:
+            for name, data in members.items():
+                new.writestr(name, content if name == "vectors.npy" else data)
+        tracemalloc.start()
+        with pytest.raises(ValueError, match="no index of images"):
+            read_index(path)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 2**22
+
+
+def test_views_of_the_index_are_made_when_they_are_needed(folder, pictures):
+    """As many trees as there are classes would take memory that the file does not have."""
+    retriever = ImageRetriever("local", random_state=0).fit(folder)
+    assert len(retriever._searches) == 1
+    first = retriever.retrieve(pictures[0], 3)
+    assert 1 < len(retriever._searches) <= len(set(retriever.labels_))
+    np.testing.assert_array_equal(retriever.retrieve(pictures[0], 3).indices, first.indices)
 
 
 # rates

@@ -1,5 +1,6 @@
 """Textures: curves that replay or stay near a sequence, frames and back, linear systems, files of videos."""
 
+import os
 import pickle
 import sys
 
@@ -20,6 +21,8 @@ from protolearn.applications import (
     read_video,
     write_video,
 )
+from protolearn.applications import _files as files
+from protolearn.applications import _video as video
 from protolearn.applications._frames import Eigenimages
 from protolearn.datasets import make_dynamic_texture
 from protolearn.embedding import Charting
@@ -499,6 +502,52 @@ def test_damaged_files_are_said(tmp_path):
         read_video(tmp_path / "text.mp4")
     with pytest.raises(FileNotFoundError):
         read_video(tmp_path / "none.mp4")
+
+
+def test_files_that_name_others_are_not_followed(tmp_path):
+    """FFmpeg would read scripts and numbered pictures, and fetch addresses."""
+    pytest.importorskip("av")
+    write_video(tmp_path / "other.avi", smooth())
+    (tmp_path / "script.mp4").write_text("ffconcat version 1.0\nfile other.avi\n")
+    with pytest.raises(ValueError, match="cannot be read as a video"):
+        read_video(tmp_path / "script.mp4")
+    for name in (f"concat:{tmp_path}/other.avi|{tmp_path}/other.avi", "http://localhost:9/video.mp4"):
+        with pytest.raises(FileNotFoundError):
+            read_video(name)
+    os.mkfifo(tmp_path / "pipe.avi")
+    with pytest.raises(ValueError, match="no ordinary file"):
+        read_video(tmp_path / "pipe.avi")
+
+
+def test_a_few_bytes_cannot_ask_for_many_frames(tmp_path, monkeypatch):
+    """What frames take together is bounded, whatever the file promises; smaller or fewer ones can be had."""
+    pytest.importorskip("av")
+    write_video(tmp_path / "still.mp4", np.repeat(smooth(1), 100, axis=0))
+    size = (tmp_path / "still.mp4").stat().st_size
+    monkeypatch.setattr(files, "FREE_PIXELS", 0)
+    monkeypatch.setattr(files, "PIXELS_PER_BYTE", 10)
+    assert size < 100 * 32 * 48 / 10
+    with pytest.raises(ValueError, match=r"asks for more than \d+ frames of 48 x 32 pixels.*max_frames.*shape"):
+        read_video(tmp_path / "still.mp4")
+    assert read_video(tmp_path / "still.mp4", max_frames=10).shape == (10, 32, 48, 3)
+    assert read_video(tmp_path / "still.mp4", shape=(4, 6)).shape == (100, 4, 6, 3)
+
+
+def test_a_failure_leaves_the_old_video(tmp_path, monkeypatch):
+    pytest.importorskip("av")
+    path = tmp_path / "video.mp4"
+    write_video(path, smooth())
+    before = path.read_bytes()
+
+    def encode(file, *_):
+        file.write_bytes(before[:100])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(video, "_encode", encode)
+    with pytest.raises(OSError, match="No space left"):
+        write_video(path, smooth())
+    assert path.read_bytes() == before
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_wrong_files_and_frames(tmp_path):

@@ -393,6 +393,18 @@ def test_demo_command(monkeypatch, tmp_path, demo):
     assert opened == [demo.report.resolve().as_uri()]
 
 
+def test_the_folder_is_tried_before_the_work(tmp_path, monkeypatch):
+    monkeypatch.setattr("protolearn.cli._demo.SECTIONS", {"work": lambda effort: pytest.fail("it has begun")})
+    (tmp_path / "file").write_text("kept")
+    (tmp_path / "site" / "index.html").mkdir(parents=True)
+    for folder, message in [("file", "File exists"), ("file/site", "Not a directory"), ("site", "is a folder")]:
+        result = CliRunner().invoke(app, ["demo", "--output", str(tmp_path / folder)])
+        assert result.exit_code == 1
+        assert message in result.output
+        assert isinstance(result.exception, SystemExit)
+    assert (tmp_path / "file").read_text() == "kept"
+
+
 def test_version():
     result = CliRunner().invoke(app, ["version"])
     assert (result.exit_code, result.output.strip()) == (0, protolearn.__version__)

@@ -1,6 +1,7 @@
 """Pictures through the command line: files, the table that is printed, and what is said when something is wrong."""
 
 import re
+import zlib
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 pytest.importorskip("typer")
 pytest.importorskip("PIL")
 
-from PIL import Image
+from PIL import EpsImagePlugin, Image
 from typer.testing import CliRunner
 
 from protolearn.applications import ImageCompressor, decode
@@ -95,6 +96,90 @@ def test_what_is_wrong_is_said(pictures, tmp_path):
         assert message in result.output
         assert "Traceback" not in result.output
     assert not target.exists()
+
+
+def test_no_other_program_reads_a_picture(tmp_path, monkeypatch):
+    """Pillow would hand PostScript to Ghostscript, whatever the file is called."""
+    (tmp_path / "a.png").write_bytes(
+        b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 8 8\n%%EndComments\nshowpage\n%%EOF\n"
+    )
+    with Image.open(tmp_path / "a.png") as picture:
+        assert picture.format == "EPS"
+    monkeypatch.setattr(EpsImagePlugin, "Ghostscript", lambda *_, **__: pytest.fail("Ghostscript was started"))
+    result = run("compress", tmp_path / "a.png", tmp_path / "a.plc")
+    assert result.exit_code == 1
+    assert "no image of a known type" in result.output
+    assert isinstance(result.exception, SystemExit)
+
+
+def test_pictures_are_upright(pictures, tmp_path):
+    """What a camera says about its position is not stored, so it is heeded."""
+    _, arrays = pictures
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    Image.fromarray(arrays["colour"]).save(tmp_path / "a.png", exif=exif)
+    assert run("compress", tmp_path / "a.png", tmp_path / "a.plc", "--method", "pca", "--bpp", 4).exit_code == 0
+    back = decode((tmp_path / "a.plc").read_bytes())
+    assert psnr(np.rot90(arrays["colour"], -1), back) > 25
+
+
+def test_huge_and_cut_off_pictures_are_refused_in_a_sentence(pictures, tmp_path):
+    whole = (pictures[0] / "colour.png").read_bytes()
+    huge = bytearray(whole)
+    huge[16:24] = (60_000).to_bytes(4, "big") * 2
+    huge[29:33] = zlib.crc32(huge[12:29]).to_bytes(4, "big")
+    for content, reason in [
+        (bytes(huge), "3600000000 pixels"),
+        (whole[: len(whole) // 2], "damaged"),
+        (b"", "damaged"),
+    ]:
+        (tmp_path / "a.png").write_bytes(content)
+        result = run("compress", tmp_path / "a.png", tmp_path / "a.plc")
+        assert result.exit_code == 1
+        assert reason in result.output
+        assert len(result.output.strip().splitlines()) == 1
+        assert isinstance(result.exception, SystemExit)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.png"]
+
+
+def test_an_input_is_never_replaced(pictures, tmp_path):
+    source, stream = tmp_path / "a.png", tmp_path / "a.plc"
+    source.write_bytes((pictures[0] / "grey.png").read_bytes())
+    assert run("compress", source, stream, "--method", "pca").exit_code == 0
+    (tmp_path / "hard.png").hardlink_to(source)
+    (tmp_path / "soft.png").symlink_to(source)
+    before = source.read_bytes(), stream.read_bytes()
+    for arguments in [
+        ("compress", source, source),
+        ("compress", source, tmp_path / "hard.png"),
+        ("compress", tmp_path / "soft.png", source),
+        ("decompress", stream, stream),
+    ]:
+        result = run(*arguments)
+        assert result.exit_code == 1
+        assert "would be overwritten" in result.output
+    assert (source.read_bytes(), stream.read_bytes()) == before
+
+
+def test_outputs_are_tried_before_the_work_and_kept_if_it_fails(pictures, tmp_path, monkeypatch):
+    monkeypatch.setattr(ImageCompressor, "fit", lambda *_: pytest.fail("the work has begun"))
+    grey = pictures[0] / "grey.png"
+    (tmp_path / "folder.plc").mkdir()
+    for target, reason in [
+        (tmp_path / "none" / "a.plc", "none/a.plc cannot be written: No such file"),
+        (tmp_path / "folder.plc", "is a folder"),
+    ]:
+        result = run("compress", grey, target)
+        assert result.exit_code == 1
+        assert reason in result.output.replace("\n", "")
+    monkeypatch.undo()
+    (tmp_path / "old.plc").write_bytes(b"old")
+    monkeypatch.setattr(ImageCompressor, "fit", lambda *_: np.empty(2**50))
+    result = run("compress", grey, tmp_path / "old.plc")
+    assert result.exit_code == 1
+    assert "too little memory" in result.output
+    assert (tmp_path / "old.plc").read_bytes() == b"old"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.plc", "old.plc"]
 
 
 def test_damage_is_said(pictures, tmp_path):

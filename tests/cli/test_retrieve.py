@@ -1,5 +1,6 @@
 """Search through the command line: index, table of results, picture, and what is said when something is wrong."""
 
+import shutil
 import sys
 
 import numpy as np
@@ -157,6 +158,50 @@ def test_what_is_wrong_is_said(skin, tmp_path, monkeypatch):
     result = run("query", query, *index, *output)
     assert result.exit_code == 1
     assert "protolearn[images]" in result.output
+
+
+def test_an_input_is_never_replaced(skin, tmp_path):
+    root = tmp_path / "skin"
+    shutil.copytree(skin / "images", root)
+    query, index = tmp_path / "query.png", tmp_path / "index.npz"
+    shutil.copy(skin / "query.png", query)
+    shutil.copy(skin / "region.png", tmp_path / "query_mask.png")
+    assert run("index", root, "-o", index, "--metric", "euclidean").exit_code == 0
+    image = next((root / "red").glob("*[0-9].png"))
+    files = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    commands = [
+        ["query", query, "--index", index, "-o", target]
+        for target in (query, tmp_path / "query_mask.png", index, image)
+    ]
+    for arguments in [*commands, ["index", root, "-o", image]]:
+        result = run(*arguments)
+        assert result.exit_code == 1, arguments
+        assert "would be overwritten" in result.output
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == files
+    assert run("index", root, "-o", index, "--metric", "euclidean").exit_code == 0  # an old index may be replaced
+
+
+def test_outputs_are_tried_before_the_work(skin, tmp_path, monkeypatch):
+    monkeypatch.setattr(ImageRetriever, "fit", lambda *_: pytest.fail("the work has begun"))
+    result = run("index", skin / "images", "-o", tmp_path)
+    assert result.exit_code == 1
+    assert "is a folder" in result.output
+
+
+@pytest.mark.filterwarnings("ignore:Glyph")
+def test_names_are_printed_as_they_are(skin, tmp_path):
+    """Neither markup of tables nor what steers a terminal acts from the name of a folder or a file."""
+    for name, copied in {"[red]": "red", "esc\x1b[31m": "blue"}.items():
+        shutil.copytree(skin / "images" / copied, tmp_path / "images" / name)
+    index = tmp_path / "[b]index.npz"
+    result = run("index", tmp_path / "images", "-o", index, "--metric", "euclidean")
+    assert result.exit_code == 0, result.output
+    for text in ("[red]", "esc\ufffd[31m", "[b]index.npz"):
+        assert text in result.output
+    result = run("query", skin / "query.png", "-k", 12, "--index", index, "-o", tmp_path / "hits.png")
+    assert result.exit_code == 0, result.output
+    assert "[red]" in result.output
+    assert "\x1b" not in result.output
 
 
 def test_help_tells_what_there_is():

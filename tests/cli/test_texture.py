@@ -97,3 +97,22 @@ def test_what_is_wrong_is_said(video, tmp_path, monkeypatch):
     assert result.exit_code == 1
     assert "protolearn[video]" in result.output
     assert [path.name for path in tmp_path.iterdir()] == ["text.avi"]
+
+
+def test_outputs_are_tried_before_the_work_and_never_replace_the_video(video, tmp_path, monkeypatch):
+    monkeypatch.setattr(DynamicTexture, "fit", lambda *_: pytest.fail("the work has begun"))
+    copy = tmp_path / "waves.mp4"
+    copy.write_bytes(video.read_bytes())
+    (tmp_path / "sheet.png").hardlink_to(copy)
+    (tmp_path / "folder.png").mkdir()
+    for target, message in [
+        (copy, "would be overwritten"),
+        (tmp_path / "sheet.mp4", "would be overwritten"),  # the picture beside it
+        (tmp_path / "folder.mp4", "folder.png is a folder"),
+        (tmp_path / "none" / "new.mp4", "cannot be written: No such file"),
+    ]:
+        result = run(copy, "-o", target, *FEW)
+        assert result.exit_code == 1
+        assert message in result.output
+    assert copy.read_bytes() == video.read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["folder.png", "sheet.png", "waves.mp4"]

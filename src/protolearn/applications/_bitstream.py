@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import struct
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import gen_batches
 
 from protolearn.applications._blocks import grid_shape
+from protolearn.applications._files import FREE_PIXELS, PIXELS_PER_BYTE
 
-__all__ = ["Header", "pack", "packed_size", "range_decode", "range_encode", "seal", "unpack", "unseal"]
+__all__ = ["Header", "pack", "packed_size", "range_decode", "range_encode", "seal", "unpack", "unpack_bands", "unseal"]
+
+Bands = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]  # indices (N,) and levels (N, k), some rows at a time
 
 MAGIC = b"PLIC"
 VERSION = 1
 FIELDS = struct.Struct("<4sBBBBBHIIII")
 CHECKSUM = struct.Struct("<I")
-MOST_PIXELS = 2**28
+MOST_PIXELS, MOST_SIDE = 2**28, 2**16
+MOST_PROTOTYPES, LARGEST_BLOCK = 2**16, 16
+BAND = 2**20  # numbers of blocks that are decoded at a time; at least one row of blocks is
 MOST_PER_BIT = 1000  # decisions that the entropy coder can put into a bit, as it never is quite sure
 
 
@@ -76,17 +83,30 @@ class Header:
         return packed_size(self.grid[0] * self.grid[1], self.n_prototypes)
 
     @property
+    def least_size(self) -> int:
+        """Bytes that a stream of so many pixels has at least, lest a few bytes ask for all memory."""
+        return -(-(self.shape[0] * self.shape[1] - FREE_PIXELS) // PIXELS_PER_BYTE)
+
+    @property
     def fixed_size(self) -> int:
         """Bytes of the whole stream, if it is coded at a fixed rate."""
         n_coefficients = self.grid[0] * self.grid[1] * self.n_components
-        return self.side_size + self.index_size + packed_size(n_coefficients, 2**self.coefficient_bits)
+        coded = self.side_size + self.index_size + packed_size(n_coefficients, 2**self.coefficient_bits)
+        return max(coded, self.least_size)
+
+    @property
+    def bands(self) -> list[slice]:
+        """Rows of blocks that are decoded together."""
+        rows, columns = self.grid
+        return list(gen_batches(rows, max(1, BAND // (columns * (self.n_values + self.n_components + 1)))))
 
     def allows(self, size: int) -> bool:
         """Return whether a stream with this header can have so many bytes."""
         if self.coefficient_bits > 0:
             return size == self.fixed_size
         n_decisions = self.grid[0] * self.grid[1] * (self.index_bits + self.n_components)
-        return size > self.side_size and n_decisions <= 8 * MOST_PER_BIT * (size - self.side_size)
+        coded = size - self.side_size
+        return coded > 0 and n_decisions <= 8 * MOST_PER_BIT * coded and size >= self.least_size
 
     def to_bytes(self) -> bytes:
         """Return the first bytes of a stream."""
@@ -111,14 +131,16 @@ class Header:
         _, _, has_codebook, channels, size, bits, k, height, width, n, checksum = FIELDS.unpack_from(data)
         shape = (height, width, channels) if channels > 1 else (height, width)
         header = cls(shape, size, n, k, bits, bool(has_codebook), checksum)
-        possible = channels in (1, 3) and size >= 1 and 0 < height * width <= MOST_PIXELS and bits <= 16
-        if not possible or has_codebook > 1 or n < 1 or k > header.n_values:
+        possible = channels in (1, 3) and 1 <= size <= LARGEST_BLOCK and bits <= 16 and 1 <= n <= MOST_PROTOTYPES
+        small = 0 < height * width <= MOST_PIXELS and max(height, width) <= MOST_SIDE
+        if not possible or not small or has_codebook > 1 or k > header.n_values:
             raise ValueError(f"The stream has an impossible header ({header}); it was not written by protolearn.")
         return header
 
 
-def seal(data: bytes) -> bytes:
-    """Append a checksum."""
+def seal(data: bytes, least_size: int = 0) -> bytes:
+    """Append zeros up to a size, and a checksum."""
+    data = data.ljust(least_size - CHECKSUM.size, b"\0")
     return data + CHECKSUM.pack(zlib.crc32(data))
 
 
@@ -154,8 +176,8 @@ def pack(digits: NDArray[np.int64], base: int) -> bytes:
     return np.packbits(np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1)[:, 64 - width :]).tobytes()
 
 
-def unpack(data: bytes, base: int, count: int) -> NDArray[np.int64]:
-    """Undo `pack` for so many digits.
+def unpack(data: bytes, base: int, count: int, start: int = 0) -> NDArray[np.int64]:
+    """Undo `pack` for so many digits, from one of them on.
 
     Examples
     --------
@@ -163,11 +185,14 @@ def unpack(data: bytes, base: int, count: int) -> NDArray[np.int64]:
     [18, 0, 7]
     """
     group, width = _word(base)
-    n_words = -(-count // group)
+    first, before = divmod(start, group)
+    n_words = -(-(before + count) // group)
+    byte, skipped = divmod(first * width, 8)
+    found = np.unpackbits(np.frombuffer(data, np.uint8)[byte:], count=skipped + n_words * width)[skipped:]
     bits = np.zeros((n_words, 64), np.uint8)
-    bits[:, 64 - width :] = np.unpackbits(np.frombuffer(data, np.uint8), count=n_words * width).reshape(n_words, width)
+    bits[:, 64 - width :] = found.reshape(n_words, width)
     words = np.packbits(bits, axis=1).view(">u8").astype(np.int64)
-    return (words // _powers(base, group) % base).ravel()[:count]
+    return (words // _powers(base, group) % base).ravel()[before : before + count]
 
 
 def packed_size(count: int, base: int) -> int:
@@ -182,28 +207,45 @@ def packed_size(count: int, base: int) -> int:
     return -(-(-(-count // group) * width) // 8)
 
 
+def unpack_bands(data: bytes, header: Header) -> Bands:
+    """Yield what was packed at a fixed rate: indices, and levels from 0."""
+    k, columns = header.n_components, header.grid[1]
+    packed_indices, packed_levels = data[: header.index_size], data[header.index_size :]
+    for rows in header.bands:
+        start, count = rows.start * columns, (rows.stop - rows.start) * columns
+        levels = unpack(packed_levels, 2**header.coefficient_bits, count * k, start * k)
+        yield unpack(packed_indices, header.n_prototypes, count, start), levels.reshape(count, k)
+
+
 def range_encode(indices: NDArray[np.int64], levels: NDArray[np.int64], header: Header) -> bytes:
     """Return indices (N,) and levels (N, k) of blocks, entropy coded."""
-    from protolearn.applications._range_coder import transcode  # compiled; needed for some streams only
+    from protolearn.applications._range_coder import new_coder, transcode  # compiled; needed for some streams only
 
     size = 2 * (indices.size + levels.size) + 16
     stream = np.empty(0, np.uint8)
     while size > len(stream):
         stream = np.empty(size, np.uint8)
-        size = transcode(indices.copy(), levels.copy(), header.grid[1], header.index_bits, stream, False)
+        coder = new_coder(header.index_bits, header.n_components, stream, False)
+        size = transcode(indices.copy(), levels.copy(), 0, header.grid[1], header.index_bits, coder, stream, False)
     return stream[:size].tobytes()
 
 
-def range_decode(data: bytes, header: Header) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Undo `range_encode`."""
-    from protolearn.applications._range_coder import transcode
+def range_decode(data: bytes, header: Header) -> Bands:
+    """Yield what `range_encode` was given."""
+    from protolearn.applications._range_coder import new_coder, transcode
 
-    n_blocks = header.grid[0] * header.grid[1]
-    indices, levels = np.zeros(n_blocks, np.int64), np.zeros((n_blocks, header.n_components), np.int64)
-    transcode(indices, levels, header.grid[1], header.index_bits, np.frombuffer(bytearray(data), np.uint8), True)
-    if indices.max() >= header.n_prototypes:
-        raise ValueError("The stream names a prototype that it does not have; it was not written by protolearn.")
-    return indices, levels
+    stream, k, columns = np.frombuffer(bytearray(data), np.uint8), header.n_components, header.grid[1]
+    coder = new_coder(header.index_bits, k, stream, True)
+    indices, levels, known = np.empty(0, np.int64), np.empty((0, k), np.int64), 0
+    for rows in header.bands:
+        new = (rows.stop - rows.start) * columns
+        indices = np.concatenate([indices[len(indices) - known :], np.zeros(new, np.int64)])
+        levels = np.concatenate([levels[len(levels) - known :], np.zeros((new, k), np.int64)])
+        transcode(indices, levels, known, columns, header.index_bits, coder, stream, True)
+        if indices.max() >= header.n_prototypes:
+            raise ValueError("The stream names a prototype that it does not have; it was not written by protolearn.")
+        yield indices[known:], levels[known:]
+        known = columns  # the row above is the context of the next
 
 
 @cache

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -156,15 +157,16 @@ class RangeLevels:
 
     def quantise(self, values: NDArray[np.float64], indices: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the level (N, k), from 0, of each coefficient."""
-        first, step = self._grid()
+        first, step = self._grid
         exact = (values * 2.0**FRACTION - first[indices]) / np.maximum(step, 1)[indices]
         return np.clip(np.rint(exact), 0, 2**self.bits - 1).astype(np.int64)
 
     def restore(self, levels: NDArray[np.int64], indices: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the fixed-point coefficient in the middle of each step."""
-        first, step = self._grid()
+        first, step = self._grid
         return first[indices] + levels * step[indices]
 
+    @cached_property
     def _grid(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         low, high = np.moveaxis(self.ends.astype(np.int64) << (FRACTION - RANGE_FRACTION), 2, 0)
         step = (high - low) >> self.bits  # exact: the ends have 17 zeros behind them, and there are at most 16 bits

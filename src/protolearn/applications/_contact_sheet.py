@@ -126,7 +126,7 @@ def _pixels(image: Any, most: int) -> NDArray[Any]:
     """Return an image with about as many pixels in its height or width as are worth drawing."""
     pixels = image if isinstance(image, np.ndarray) else read_image(image)
     step = max(1, max(pixels.shape[:2]) // most)
-    return pixels[::step, ::step]
+    return pixels if step == 1 else pixels[::step, ::step].copy()  # a view would keep all pixels in memory
 
 
 def _size(pixels: NDArray[Any]) -> tuple[float, float]:

@@ -6,18 +6,28 @@ import os
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protolearn.applications._files import FilePath, file_size, most_pixels
 from protolearn.core.validation import check_number, check_option
 
-__all__ = ["ImageFolder", "check_mask", "read_each", "read_image", "read_image_folder", "read_mask", "read_pair"]
+__all__ = [
+    "ImageFolder",
+    "check_mask",
+    "image_candidates",
+    "mask_beside",
+    "open_image",
+    "read_each",
+    "read_image",
+    "read_image_folder",
+    "read_mask",
+    "read_pair",
+]
 
-FilePath = str | PathLike[str]
 Image = NDArray[np.uint8]
 Mask = NDArray[np.bool_]
 Pair = tuple[Image, Mask | None]
@@ -79,6 +89,7 @@ def read_image(path: FilePath) -> Image:
     ------
     ValueError
         If the file is damaged, truncated, of another type or too large, or if it is grey, so that it has no colours.
+        Too large are 90 million pixels, and more pixels than bytes can hold: beyond 8 million, 1000 for each byte.
 
     Examples
     --------
@@ -93,17 +104,15 @@ def read_image(path: FilePath) -> Image:
     ...     read_image(file).shape
     (2, 3, 3)
     """
-    picture = _opened(path)
+    picture = open_image(path)
     if picture.mode not in COLOURED:
         raise ValueError(
             f"{path} is grey (Pillow's mode {picture.mode}), but red, green and blue are needed; leave it out, or "
             "store it in colour."
         )
     if picture.has_transparency_data:
-        layers = picture.convert("RGBA")
-        picture = _pillow()[0].new("RGBA", layers.size, "white")
-        picture.alpha_composite(layers)
-    return np.array(picture.convert("RGB"))
+        picture = _over_white(picture)
+    return np.array(picture if picture.mode == "RGB" else picture.convert("RGB"))
 
 
 def read_mask(path: FilePath) -> Mask:
@@ -139,9 +148,9 @@ def read_mask(path: FilePath) -> Mask:
     array([[False,  True,  True],
            [False, False,  True]])
     """
-    picture = _opened(path)
-    levels = np.array(picture if picture.mode.startswith(("I", "F")) else picture.convert("L"), dtype=np.float64)
-    return levels > (levels.min() + levels.max()) / 2
+    picture = open_image(path)
+    levels = np.asarray(picture if picture.mode.startswith(("I", "F")) else picture.convert("L"))
+    return levels > (np.float64(levels.min()) + np.float64(levels.max())) / 2
 
 
 def read_image_folder(
@@ -228,10 +237,42 @@ def read_each(
 
 def read_pair(path: FilePath, mask: FilePath | None = None) -> Pair:
     """Return an image and its mask: the given one, or what is called like the image with ``_mask``, or None."""
-    image, file = read_image(path), Path(path)
-    beside = (file.with_name(f"{file.stem}_mask{suffix}") for suffix in SUFFIXES)
-    found = mask or next((one for one in beside if one.is_file()), None)
+    image, found = read_image(path), mask or mask_beside(path)
     return image, None if found is None else read_mask(found)
+
+
+def mask_beside(path: FilePath) -> Path | None:
+    """Return the file that is called like an image with ``_mask``, if there is one."""
+    file = Path(path)
+    beside = (file.with_name(f"{file.stem}_mask{suffix}") for suffix in SUFFIXES)
+    return next((one for one in beside if one.is_file()), None)
+
+
+def open_image(path: FilePath) -> Any:
+    """Return a Pillow image with all its pixels, upright; only a few types are read, whatever the file is called."""
+    pillow, operations = _pillow()
+    size = file_size(path)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # remarks on metadata
+            warnings.simplefilter("error", pillow.DecompressionBombWarning)
+            with pillow.open(path, formats=FORMATS) as picture:
+                if picture.width * picture.height > most_pixels(size):
+                    raise ValueError(f"{picture.width} x {picture.height} pixels are more than {size:,} bytes can hold")
+                return operations.exif_transpose(picture)
+    except PermissionError:
+        raise
+    except Exception as error:  # decoders raise many kinds, SyntaxError and struct.error among them
+        raise ValueError(f"{path} is damaged, too large, or no image of a known type: {error}") from error
+
+
+def image_candidates(root: FilePath) -> Iterator[Path]:
+    """Yield all that is an image by its name, and links to folders, which are reported rather than followed."""
+    for folder, subfolders, names in os.walk(root, onerror=_raise):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        links = [name for name in subfolders if (Path(folder) / name).is_symlink()]
+        images = [name for name in names if Path(name).suffix.lower() in SUFFIXES and not name.startswith(".")]
+        yield from (Path(folder) / name for name in (*links, *images))
 
 
 def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> Mask:
@@ -260,7 +301,7 @@ def _labelled_files(root: Path) -> list[tuple[Path, Path | None]]:
         raise ValueError(
             f"{root} is neither an image file nor a folder; give one that has a sub-folder of images for each class."
         )
-    files = sorted(_candidates(root))
+    files = sorted(image_candidates(root))
     by_stem = {path.with_suffix(""): path for path in files}
 
     def mask_of(path: Path) -> Path | None:
@@ -276,15 +317,6 @@ def _labelled_files(root: Path) -> list[tuple[Path, Path | None]]:
             f"{root} has images but no classes, so they have no labels; move those of each class to a sub-folder."
         )
     return [(path, mask_of(path)) for path in images]
-
-
-def _candidates(root: Path) -> Iterator[Path]:
-    """Yield all that is an image by its name, and links to folders, which are reported rather than followed."""
-    for folder, subfolders, names in os.walk(root, onerror=_raise):
-        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        links = [name for name in subfolders if (Path(folder) / name).is_symlink()]
-        images = [name for name in names if Path(name).suffix.lower() in SUFFIXES and not name.startswith(".")]
-        yield from (Path(folder) / name for name in (*links, *images))
 
 
 def _raise(error: OSError) -> None:
@@ -324,19 +356,12 @@ def _warn_of_skipped(skipped: list[tuple[Path, str]], n_files: int) -> None:
     warnings.warn("\n".join([f"Skipped {len(skipped)} of {n_files} images:", *reasons]), UserWarning, stacklevel=4)
 
 
-def _opened(path: FilePath) -> Any:
-    """Return a Pillow image with all its pixels, upright."""
-    pillow, operations = _pillow()
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # remarks on metadata
-            warnings.simplefilter("error", pillow.DecompressionBombWarning)
-            with pillow.open(path, formats=FORMATS) as picture:
-                return operations.exif_transpose(picture)
-    except (FileNotFoundError, IsADirectoryError, PermissionError):
-        raise
-    except Exception as error:  # decoders raise many kinds, SyntaxError and struct.error among them
-        raise ValueError(f"{path} is damaged, too large, or no image of a known type: {error}") from error
+def _over_white(picture: Any) -> Any:
+    """Lay a Pillow image with transparency over white."""
+    layers = picture.convert("RGBA")
+    ground = _pillow()[0].new("RGBA", layers.size, "white")
+    ground.alpha_composite(layers)
+    return ground
 
 
 def _pillow() -> tuple[Any, Any]:

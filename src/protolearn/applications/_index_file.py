@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-import zlib
-from os import PathLike
+from io import BytesIO
 from pathlib import Path
-from typing import Any
-from zipfile import BadZipFile
+from typing import IO, Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
+from protolearn.applications._files import FilePath, file_size, replacing
 from protolearn.applications._metric_maps import MetricMaps
 from protolearn.applications.colour import RegionColors
 from protolearn.applications.retrieval import Collection, ImageRetriever
@@ -19,9 +20,19 @@ from protolearn.applications.retrieval import Collection, ImageRetriever
 __all__ = ["read_index", "write_index"]
 
 FORMAT = "protolearn index of images, version 1"
+FREE_BYTES = 2**24  # of arrays that a file of any size may hold
+BYTES_PER_BYTE = 32  # beyond those: names of files repeat each other, numbers do not
+LONGEST_TEXT = 10_000  # letters of the settings
+KINDS = {
+    **dict.fromkeys(("format", "settings", "features", "names", "labels", "paths"), "U"),
+    **dict.fromkeys(("mean", "scale", "matrices", "prototypes", "vectors"), "f"),
+    "slots": "i",
+}  # of arrays, by the letters of NumPy
+
+Arrays = dict[str, NDArray[Any]]
 
 
-def write_index(path: str | PathLike[str], retriever: ImageRetriever) -> None:
+def write_index(path: FilePath, retriever: ImageRetriever) -> None:
     """Write a retriever that was fitted to a folder by `RegionColors`, with a metric given by its name."""
     features, maps, scaler = retriever.features_, retriever._maps, retriever.scaler_
     if not isinstance(features, RegionColors) or maps is None or retriever.paths_ is None or scaler is None:
@@ -41,31 +52,84 @@ def write_index(path: str | PathLike[str], retriever: ImageRetriever) -> None:
         "labels": retriever.labels_,
         "paths": [str(file.resolve()) for file in retriever.paths_],
     }
-    with Path(path).open("wb") as stream:
+    with replacing(path) as new, new.open("wb") as stream:
         np.savez_compressed(stream, **arrays)
 
 
-def read_index(path: str | PathLike[str]) -> ImageRetriever:
+def read_index(path: FilePath) -> ImageRetriever:
     """Return the retriever of a file, ready for queries."""
-    try:
-        with np.load(path, allow_pickle=False) as stored:
-            arrays = {name: stored[name] for name in stored.files}
-        if arrays["format"] != FORMAT:
-            raise ValueError(arrays["format"])
-        return _retriever(arrays)
-    except (zlib.error, ValueError, LookupError, TypeError, AttributeError, EOFError, BadZipFile) as error:
-        raise ValueError(f"{path} is no index of images; make one with: protolearn retrieve index FOLDER") from error
+    size = file_size(path)
+    with Path(path).open("rb") as stream:
+        try:
+            return _retriever(_read_arrays(stream, size))
+        except Exception as error:  # archives, headers of arrays and JSON are refused in many ways
+            reason = str(error).partition("\n")[0]
+            raise ValueError(
+                f"{path} is no index of images, or damaged ({reason}); make one with: protolearn retrieve index FOLDER"
+            ) from error
 
 
-def _retriever(arrays: dict[str, Any]) -> ImageRetriever:
+def _read_arrays(stream: IO[bytes], size: int) -> Arrays:
+    """Return the arrays of an archive, unless they are much larger than a file of this size should hold."""
+    with ZipFile(stream) as archive:
+        members = {name: archive.getinfo(f"{name}.npy") for name in KINDS}
+        if sum(member.file_size for member in members.values()) > FREE_BYTES + BYTES_PER_BYTE * size:
+            raise ValueError(f"its {size:,} bytes become too many")
+        if any(member.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for member in members.values()):
+            raise ValueError("it is packed in another way")  # which may ask for much memory, too
+        return {name: _as_array(archive.read(member)) for name, member in members.items()}
+
+
+def _as_array(data: bytes) -> NDArray[Any]:
+    """Return the array of a file in NumPy's format, which has just as many bytes as its header says."""
+    stream = BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("its arrays are of another version")
+    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream)
+    values = np.frombuffer(data, dtype, offset=stream.tell()) if 0 not in shape else np.empty(0, dtype)
+    return values.reshape(shape, order="F" if by_columns else "C").copy()
+
+
+def _retriever(arrays: Arrays) -> ImageRetriever:
+    _check(arrays)
     features = RegionColors(**json.loads(str(arrays["features"]))).fit()
     retriever = ImageRetriever(features=features, **json.loads(str(arrays["settings"])))
+    retriever._check_parameters()
     scaler = StandardScaler()
     scaler.mean_, scaler.scale_ = arrays["mean"], arrays["scale"]
     scaler.n_features_in_ = retriever.n_features_in_ = len(arrays["mean"])
     retriever.features_, retriever.scaler_, retriever.metric_ = features, scaler, None
     retriever._names = features.get_feature_names_out()
+    if len(retriever._names) != retriever.n_features_in_:
+        raise ValueError("it has other features than it says")
     retriever._maps = MetricMaps(*(arrays[name] for name in ("matrices", "prototypes", "slots", "names")))
     paths = [Path(name) for name in arrays["paths"].tolist()]
     retriever._fill(arrays["vectors"], arrays["labels"], Collection(None, True, paths=paths))
     return retriever
+
+
+def _check(arrays: Arrays) -> None:
+    """Require arrays that belong together, of finite numbers."""
+    for name, kind in KINDS.items():
+        if arrays[name].dtype.kind != kind or (kind == "f" and not np.isfinite(arrays[name]).all()):
+            raise ValueError(f"its {name} are of another type, or not finite")
+    if arrays["format"] != FORMAT or max(arrays["settings"].itemsize, arrays["features"].itemsize) > 4 * LONGEST_TEXT:
+        raise ValueError("its format is another")
+    slots = arrays["slots"]
+    (n, d), (s, m, _), p = arrays["vectors"].shape, arrays["matrices"].shape, len(slots)
+    shapes: dict[str, tuple[int, ...]] = {
+        "settings": (),
+        "features": (),
+        "mean": (d,),
+        "scale": (d,),
+        "matrices": (s, m, d),
+        "prototypes": (p, d),
+        "slots": (p,),
+        "names": (p,),
+        "labels": (n,),
+        "paths": (n,),
+    }
+    if any(arrays[name].shape != shape for name, shape in shapes.items()) or min(n, d, s, m) < 1:
+        raise ValueError("its arrays are not of one size")
+    if ((slots < 0) | (slots >= s)).any() or (s > 1 and p == 0) or (arrays["scale"] <= 0).any():
+        raise ValueError("its arrays have impossible values")

@@ -23,37 +23,51 @@ MOST_PAIRS = 1 << 18  # of an index and a neighbouring one; if there are more, o
 MOST_LEVELS = 1 << 14  # contexts of a unit and a direction, likewise
 ENERGIES = 8  # classes of how large coefficients nearby are
 
+Coder = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]  # state, opinions on indices and on levels
+
 
 @njit(cache=True, nogil=True)
-def transcode(
-    indices: NDArray[np.int64],
-    levels: NDArray[np.int64],
-    n_columns: int,
-    index_bits: int,
-    stream: NDArray[np.uint8],
-    reading: bool,
-) -> int:
-    """Write indices (N,) and levels (N, k) of blocks to a stream, or read them from it; return its length in bytes.
-
-    If that is more than the stream can hold, the rest was not written. Blocks come row by row, ``n_columns`` to a row.
-    An index is seen in the context of the index to its left and of that above; a level in the context of its unit, and
-    of the sizes of the levels to the left, above, and just before.
-    """
-    n_blocks, k = levels.shape
+def new_coder(index_bits: int, k: int, stream: NDArray[np.uint8], reading: bool) -> Coder:
+    """Return the state at the beginning of a stream, and what is thought of indices and levels then: nothing."""
     n_units = 1 << index_bits
     state = np.array([0, WORD, 0, 0])
     if reading:
         for _ in range(4):
             state[CODE] = (state[CODE] << 8) | _next_byte(state, stream)
-    vague = _excess(n_units, n_units, MOST_PAIRS)
-    n_neighbours = n_units >> vague
-    common = _excess(n_units, k, MOST_LEVELS)
+    n_neighbours = n_units >> _excess(n_units, n_units, MOST_PAIRS)
+    n_shared = n_units >> _excess(n_units, k, MOST_LEVELS)
     index_model = np.empty((2, 2 * n_neighbours * n_units), np.int32)
-    level_model = np.empty((2, SLOTS * k * ((n_units >> common) + ENERGIES * ENERGIES)), np.int32)
+    level_model = np.empty((2, SLOTS * k * (n_shared + ENERGIES * ENERGIES)), np.int32)
     for model in (index_model, level_model):
         model[0] = EVEN
         model[1] = 0
-    for j in range(n_blocks):
+    return state, index_model, level_model
+
+
+@njit(cache=True, nogil=True)
+def transcode(
+    indices: NDArray[np.int64],
+    levels: NDArray[np.int64],
+    first_block: int,
+    n_columns: int,
+    index_bits: int,
+    coder: Coder,
+    stream: NDArray[np.uint8],
+    reading: bool,
+) -> int:
+    """Write indices (N,) and levels (N, k) of blocks to a stream, or read them from it; return its length in bytes.
+
+    If that is more than the stream can hold, the rest was not written. Blocks come row by row, ``n_columns`` to a row;
+    those before the first are known. An index is seen in the context of the index to its left and of that above; a
+    level in the context of its unit, and of the sizes of the levels to the left, above, and just before.
+    """
+    n_blocks, k = levels.shape
+    n_units = 1 << index_bits
+    state, index_model, level_model = coder
+    vague = _excess(n_units, n_units, MOST_PAIRS)
+    n_neighbours = n_units >> vague
+    common = _excess(n_units, k, MOST_LEVELS)
+    for j in range(first_block, n_blocks):
         has_left, has_above = j % n_columns > 0, j >= n_columns
         left = indices[j - 1] if has_left else 0
         above = indices[j - n_columns] if has_above else left

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+import os
 from fractions import Fraction
-from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protolearn.applications._files import FilePath, file_size, most_pixels, replacing
 from protolearn.applications._frames import check_frames
 from protolearn.core.validation import check_number
 
 __all__ = ["read_video", "video_kind", "write_video"]
 
 Frames = NDArray[np.uint8]
-FilePath = str | PathLike[str]
+
+# Of all that FFmpeg opens, files of frames; others are playlists and scripts that name further files and addresses.
+CONTAINERS = "apng,asf,avi,flv,gif,matroska,mov,mpeg,mpegts,mpegvideo,ogg,webm,yuv4mpegpipe"
 
 
 class _Format(NamedTuple):
@@ -42,7 +45,8 @@ def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames:
     Parameters
     ----------
     path : str or path
-        File of any kind that FFmpeg reads: AVI, MP4, GIF, ...
+        File of a kind that FFmpeg reads and that holds frames itself: AVI, MP4, MOV, MKV, WebM, MPEG, OGG, FLV, WMV,
+        GIF, ... No other file or address that it may name is opened.
     shape : tuple (height, width), optional
         Size to scale frames to; by default they stay as they are.
     max_frames : int, optional
@@ -53,6 +57,12 @@ def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames:
     frames : ndarray of shape (n_frames, height, width, 3), of uint8
         Red, green and blue.
 
+    Raises
+    ------
+    ValueError
+        If the file is damaged, of another kind, or if it claims more pixels in all than its bytes can hold: beyond 8
+        million, more than 1000 for each byte.
+
     See Also
     --------
     write_video : The way back, with an example.
@@ -61,20 +71,32 @@ def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames:
     if max_frames is not None:
         check_number("max_frames", max_frames, integer=True, low=1, also=" or None")
     height, width = (None, None) if shape is None else _checked_shape(shape)
+    size = file_size(path)
     frames: list[Frames] = []
     promised = 0
     try:
-        with av.open(fspath(path)) as container:
+        with av.open(os.path.abspath(path), options=_restrictions(size)) as container:
             if not container.streams.video:
                 raise ValueError(f"{path} has sound but no pictures; give a video.")
             stream = container.streams.video[0]
+            if stream.codec_context is None:
+                raise ValueError(f"{path} is coded in a way that FFmpeg does not know; give a video of another kind.")
+            stream.codec_context.options = _restrictions(size)
             promised = stream.frames  # 0 if the file does not say
             for frame in container.decode(stream):
+                height, width = height or frame.height, width or frame.width
+                if (len(frames) + 1) * height * width > most_pixels(size):
+                    raise ValueError(
+                        f"{path} asks for more than {len(frames)} frames of {width} x {height} pixels, which is more "
+                        f"than {size:,} bytes should hold; read fewer (max_frames) or smaller ones (shape)."
+                    )
                 colours = frame.reformat(format="rgb24")  # in a step of its own: scaling would halve their resolution
                 frames.append(colours.reformat(width=width, height=height, interpolation="AREA").to_ndarray())
                 if len(frames) == max_frames:
                     return np.stack(frames)
-    except av.InvalidDataError as error:
+    except PermissionError:
+        raise
+    except (av.FFmpegError, MemoryError) as error:  # of many kinds, with and without a kin among Python's own errors
         if not frames:
             raise ValueError(f"{path} cannot be read as a video: it is damaged, or of another kind.") from error
         promised = len(frames) + 1
@@ -120,10 +142,11 @@ def write_video(path: FilePath, frames: ArrayLike, fps: float = 25) -> None:
     """
     check_number("fps", fps, low=0, open_low=True)
     pictures, kind = _in_colour(frames), video_kind(path)
-    if kind == ".gif":
-        _write_gif(path, pictures, fps)
-    else:
-        _encode(path, pictures, fps, FORMATS[kind])
+    with replacing(path) as new:
+        if kind == ".gif":
+            _write_gif(new, pictures, fps)
+        else:
+            _encode(new, pictures, fps, FORMATS[kind])
 
 
 def video_kind(path: FilePath) -> str:
@@ -134,11 +157,17 @@ def video_kind(path: FilePath) -> str:
     return kind
 
 
-def _encode(path: FilePath, frames: Frames, fps: float, form: _Format) -> None:
+def _restrictions(size: int) -> dict[str, str]:
+    """Return options for FFmpeg: what it may open, and how many pixels a frame in a file of this size may have."""
+    most = min(most_pixels(size), 2**31 - 1)
+    return {"format_whitelist": CONTAINERS, "protocol_whitelist": "file", "max_pixels": str(most)}
+
+
+def _encode(path: Path, frames: Frames, fps: float, form: _Format) -> None:
     av = _pyav()
     height, width = frames.shape[1:3]
     even = np.pad(frames, ((0, 0), (0, height % 2), (0, width % 2), (0, 0)), mode="edge")
-    with av.open(fspath(path), mode="w") as container:
+    with av.open(str(path), mode="w") as container:
         stream = container.add_stream(form.codec, rate=Fraction(fps).limit_denominator(1001), options=form.options)
         stream.height, stream.width = even.shape[1:3]
         stream.pix_fmt = form.pixels
@@ -147,7 +176,7 @@ def _encode(path: FilePath, frames: Frames, fps: float, form: _Format) -> None:
         container.mux(stream.encode())
 
 
-def _write_gif(path: FilePath, frames: Frames, fps: float) -> None:
+def _write_gif(path: Path, frames: Frames, fps: float) -> None:
     from PIL import Image
 
     first, *others = (Image.fromarray(frame) for frame in frames)

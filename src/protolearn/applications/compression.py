@@ -14,13 +14,16 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.applications._bitstream import (
+    LARGEST_BLOCK,
     MOST_PIXELS,
+    MOST_PROTOTYPES,
+    MOST_SIDE,
     Header,
     pack,
     range_decode,
     range_encode,
     seal,
-    unpack,
+    unpack_bands,
     unseal,
 )
 from protolearn.applications._blocks import (
@@ -304,8 +307,8 @@ class ImageCompressor(BaseEstimator):
     def _check_parameters(self) -> None:
         check_option("method", self.method, METHODS)
         check_option("assignment", self.assignment, ("reconstruction", "metric"))
-        check_number("n_prototypes", self.n_prototypes, integer=True, low=1, high=2**16)
-        check_number("block_size", self.block_size, integer=True, low=1, high=16)
+        check_number("n_prototypes", self.n_prototypes, integer=True, low=1, high=MOST_PROTOTYPES)
+        check_number("block_size", self.block_size, integer=True, low=1, high=LARGEST_BLOCK)
         check_number("n_components", self.n_components, integer=True, low=1)
         check_number("coefficient_bits", self.coefficient_bits, integer=True, low=1, high=16)
         if self.bpp is not None:
@@ -455,7 +458,7 @@ class ImageCompressor(BaseEstimator):
             ranges = RangeLevels.fitted(values, indices, self.n_prototypes_, self.coefficient_bits_)
             levels = ranges.quantise(values, indices).ravel()
             body = ranges.to_bytes() + pack(indices, self.n_prototypes_) + pack(levels, 2**self.coefficient_bits_)
-        return seal(header.to_bytes() + codebook + body)
+        return seal(header.to_bytes() + codebook + body, header.least_size)
 
 
 def decode(stream: bytes, *, codebook: ImageCompressor | None = None) -> NDArray[np.uint8]:
@@ -492,16 +495,16 @@ def decode(stream: bytes, *, codebook: ImageCompressor | None = None) -> NDArray
     else:
         book = _codebook_of(codebook, header)
     scale, body = body[: header.levels_size], body[header.levels_size :]
-    n_blocks = header.grid[0] * header.grid[1]
     levels: FreeLevels | RangeLevels
     if header.coefficient_bits == 0:
-        levels = FreeLevels.from_bytes(scale, n, k)
-        indices, steps = range_decode(body, header)
+        levels, coded = FreeLevels.from_bytes(scale, n, k), range_decode(body, header)
     else:
-        levels = RangeLevels.from_bytes(scale, n, k, header.coefficient_bits)
-        indices = unpack(body[: header.index_size], n, n_blocks)
-        steps = unpack(body[header.index_size :], 2**header.coefficient_bits, n_blocks * k).reshape(n_blocks, k)
-    return join_blocks(book.reconstruct(indices, levels.restore(steps, indices)), header.shape, header.block_size)
+        levels, coded = RangeLevels.from_bytes(scale, n, k, header.coefficient_bits), unpack_bands(body, header)
+    size, image = header.block_size, np.empty(header.shape, np.uint8)
+    for rows, (indices, steps) in zip(header.bands, coded):
+        band = image[size * rows.start : size * rows.stop]
+        band[:] = join_blocks(book.reconstruct(indices, levels.restore(steps, indices)), band.shape, size)
+    return image
 
 
 def count_pixels(images: list[NDArray[np.uint8]]) -> int:
@@ -519,8 +522,11 @@ def check_image(image: ArrayLike) -> NDArray[np.uint8]:
             f"A picture has shape (height, width) or (height, width, 3), not {picture.shape}; "
             "leave out transparency, and give several pictures as a list."
         )
-    if picture.shape[0] * picture.shape[1] > MOST_PIXELS:
-        raise ValueError(f"A picture of shape {picture.shape} is too large: at most {MOST_PIXELS:,} pixels; cut it.")
+    if picture.shape[0] * picture.shape[1] > MOST_PIXELS or max(picture.shape) > MOST_SIDE:
+        raise ValueError(
+            f"A picture of shape {picture.shape} is too large: at most {MOST_PIXELS:,} pixels, at most {MOST_SIDE:,} "
+            "in a row or column; cut it."
+        )
     return picture
 
 

@@ -350,7 +350,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             Positions.
         """
         check_is_fitted(self)
-        if len(self._searches) > 1:
+        if self._n_views > 1:
             raise ValueError(
                 "With local_map='query' every prototype has its own view; choose another local_map for a common one."
             )
@@ -364,7 +364,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
 
     @property
     def _n_features_out(self) -> int:
-        return self._searches[0].n_features_in_
+        return self._search_in(0).n_features_in_
 
     def _check_parameters(self) -> None:
         if isinstance(self.metric, str):
@@ -480,11 +480,18 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         return maps
 
     def _fill(self, vectors: Floats, labels: NDArray[Any] | None, found: Collection) -> None:
-        """Make the index: a search for each view of the images."""
+        """Make the index, which can be searched in as many views of the images as there are metrics."""
         self.vectors_, self.labels_ = vectors, labels
         self.paths_, self.skipped_ = found.paths, list(found.skipped)
-        n_views = len(self._maps.matrices) if self._maps is not None and self.local_map == "query" else 1
-        self._searches = [NearestNeighbors().fit(self._view(vectors, slot)) for slot in range(n_views)]
+        self._n_views = len(self._maps.matrices) if self._maps is not None and self.local_map == "query" else 1
+        self._searches: dict[int, NearestNeighbors] = {}
+        self._search_in(0)
+
+    def _search_in(self, slot: int) -> NearestNeighbors:
+        """Return the search in one view, which is made when it is first needed: there may be very many."""
+        if slot not in self._searches:
+            self._searches[slot] = NearestNeighbors().fit(self._view(self.vectors_, slot))
+        return self._searches[slot]
 
     def _view(self, vectors: Floats, slot: int) -> Floats:
         """Return scaled features as one of the metrics sees them."""
@@ -503,11 +510,11 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         check_number("n_neighbors", k, integer=True, low=1, high=n_images - more, also=f" for {n_images} images")
         distances, indices = np.empty((len(vectors), k)), np.empty((len(vectors), k), np.int64)
         slots, maps = np.zeros(len(vectors), np.int64), self._maps
-        if maps is not None and len(self._searches) > 1:
+        if maps is not None and self._n_views > 1:
             slots = maps.slots[maps.winners(vectors)]
         for slot in np.unique(slots):
             members = np.flatnonzero(slots == slot)
-            near, found = self._searches[slot].kneighbors(self._view(vectors[members], slot), k + more)
+            near, found = self._search_in(int(slot)).kneighbors(self._view(vectors[members], slot), k + more)
             if own is not None:
                 near, found = without_own(near, found, own[members])
             distances[members], indices[members] = near, found

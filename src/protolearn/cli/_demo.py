@@ -11,6 +11,7 @@ import numpy
 import sklearn
 
 from protolearn import __version__
+from protolearn.applications._files import check_output, replacing
 from protolearn.cli._report import Section, Table, render_page
 from protolearn.cli._sections import FULL, SECTIONS, Effort
 
@@ -60,6 +61,10 @@ def run_demo(
     Demo
         The page and what it was made of.
     """
+    folder = Path(output)
+    folder.mkdir(parents=True, exist_ok=True)
+    report = folder / "index.html"
+    check_output(report)  # before the training, which takes a while
     start = time.perf_counter()
     sections = {}
     for activity, build in SECTIONS.items():
@@ -67,14 +72,12 @@ def run_demo(
         section = build(effort)
         sections[section.name] = section
     seconds = time.perf_counter() - start
-    folder = Path(output)
-    folder.mkdir(parents=True, exist_ok=True)
-    report = folder / "index.html"
-    report.write_text(render_page(TITLE, LEAD, list(sections.values()), _colophon(seconds)), encoding="utf-8")
-    for section in sections.values():
-        for picture in section.pictures:
-            if picture.file is not None:
-                (folder / picture.file).write_bytes(picture.png)
+    page = render_page(TITLE, LEAD, list(sections.values()), _colophon(seconds)).encode()
+    pictures = [picture for section in sections.values() for picture in section.pictures]
+    files = {picture.file: picture.png for picture in pictures if picture.file is not None}
+    for name, content in {**files, report.name: page}.items():
+        with replacing(folder / name) as new:
+            new.write_bytes(content)
     return Demo(report, sections, seconds)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated
@@ -11,15 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from protolearn.cli._console import as_rich, told_what_is_wrong
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["compress", "decompress", "told_what_is_wrong"]
+__all__ = ["compress", "decompress"]
 
 
 def compress(
-    source: Annotated[Path, typer.Argument(help="Picture: PNG, JPEG, TIFF, ...")],
+    source: Annotated[Path, typer.Argument(help="Picture: BMP, GIF, JPEG, PNG, PPM, TIFF or WebP.")],
     target: Annotated[Path, typer.Argument(help="Compressed file to write, such as picture.plc.")],
     bpp: Annotated[float, typer.Option(help="Bits for each pixel that the file may take.")] = 1.25,
     method: Annotated[str, typer.Option(help="matrix, ngpca, vqpca, ppca, pca or vq.")] = "matrix",
@@ -30,17 +30,19 @@ def compress(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import ImageCompressor
-        from protolearn.cli._commands.demo import as_rich
+        from protolearn.applications._files import check_output, replacing
         from protolearn.cli._report import Table
         from protolearn.metrics import psnr
 
+        check_output(target, [source])
         image = _read(source, console)
         start = perf_counter()
         with console.status("Learning a codebook ..."):
             compressor = ImageCompressor(method, bpp=bpp, entropy=entropy, random_state=seed).fit(image)
             stream = compressor.encode(image)
         seconds = perf_counter() - start
-        target.write_bytes(stream)
+        with replacing(target) as new:
+            new.write_bytes(stream)
         n_pixels = image.shape[0] * image.shape[1]
         cells = [
             f"{image.shape[1]} x {image.shape[0]}",
@@ -64,28 +66,24 @@ def decompress(
         from PIL import Image
 
         from protolearn.applications import decode
+        from protolearn.applications._files import check_output, file_size, replacing
 
-        Image.fromarray(decode(source.read_bytes())).save(target)
+        check_output(target, [source])
+        file_size(source)  # of an ordinary file, which has an end
+        image = decode(source.read_bytes())
+        with replacing(target) as new:
+            Image.fromarray(image).save(new)
 
 
 def _read(source: Path, console: Console) -> NDArray[np.uint8]:
     """Return a picture as an array, grey or in colour."""
     import numpy as np
-    from PIL import Image
 
-    with Image.open(source) as picture:
-        if picture.mode.startswith(("I", "F")):
-            raise ValueError(f"{source} has more than 8 bits for each value; convert it to 8 bits first.")
-        if picture.has_transparency_data:
-            console.print("Transparency is left out.")
-        return np.asarray(picture.convert("L" if picture.mode in ("1", "L", "LA") else "RGB"))
+    from protolearn.applications._image_files import open_image
 
-
-@contextmanager
-def told_what_is_wrong(console: Console) -> Iterator[None]:
-    """Print what is wrong with a file or an option, in place of a traceback."""
-    try:
-        yield
-    except (OSError, ValueError, ImportError) as error:
-        console.print(str(error), style="red", markup=False, soft_wrap=True)
-        raise typer.Exit(1) from error
+    picture = open_image(source)
+    if picture.mode.startswith(("I", "F")):
+        raise ValueError(f"{source} has more than 8 bits for each value; convert it to 8 bits first.")
+    if picture.has_transparency_data:
+        console.print("Transparency is left out.")
+    return np.asarray(picture.convert("L" if picture.mode in ("1", "L", "LA") else "RGB"))

@@ -5,15 +5,12 @@ from __future__ import annotations
 import os
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.table import Table as RichTable
 
-if TYPE_CHECKING:
-    from protolearn.cli._report import Table
+from protolearn.cli._console import as_rich, printable, told_what_is_wrong
 
 __all__ = ["demo"]
 
@@ -32,24 +29,10 @@ def demo(
         console.print(str(error), style="red", markup=False, soft_wrap=True)
         console.print("The demo needs all of: pip install 'protolearn[cli]'", markup=False, soft_wrap=True)
         raise typer.Exit(1) from error
-    with console.status("Training maps ...") as status:
+    with told_what_is_wrong(console), console.status("Training maps ...") as status:
         done = run_demo(output, progress=lambda title: status.update(f"{title} ..."))
     for table in done.tables:
         console.print(as_rich(table))
-    console.print(f"Finished in {done.seconds:.0f} s. Look at [bold]{done.report}[/bold]", soft_wrap=True)
+    console.print(f"Finished in {done.seconds:.0f} s. Look at", printable(str(done.report), "bold"), soft_wrap=True)
     if show:
         webbrowser.open(done.report.resolve().as_uri())
-
-
-def as_rich(table: Table) -> RichTable:
-    """Return a table of the page for the terminal."""
-    first, *others = table.columns
-    drawn = RichTable(
-        title=table.caption, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False
-    )
-    drawn.add_column(first, no_wrap=True)
-    for column in others:
-        drawn.add_column(column, justify="right")
-    for row in table.rows:
-        drawn.add_row(*row)
-    return drawn

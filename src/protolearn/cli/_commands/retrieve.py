@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from protolearn.cli._commands.compress import told_what_is_wrong
+from protolearn.cli._console import as_rich, printable, told_what_is_wrong
 
 if TYPE_CHECKING:
     from protolearn.applications import Hits, ImageRetriever
@@ -43,9 +43,11 @@ def index(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import ImageRetriever, RegionColors
+        from protolearn.applications._files import check_output
+        from protolearn.applications._image_files import image_candidates
         from protolearn.applications._index_file import write_index
-        from protolearn.cli._commands.demo import as_rich
 
+        check_output(output, image_candidates(folder))
         features = RegionColors(space, regions="whole" if whole else "centre", difference=difference)
         retriever = ImageRetriever(
             metric,
@@ -62,7 +64,7 @@ def index(
             n_files = len(retriever.skipped_) + len(retriever.vectors_)
             console.print(f"Left out {len(retriever.skipped_)} of {n_files} files:", style="yellow")
             for _, reason in retriever.skipped_:
-                console.print(f"  {reason}", markup=False, soft_wrap=True)
+                console.print(printable(f"  {reason}"), soft_wrap=True)
         console.print(as_rich(_classes(str(output), retriever)))
         if metric != "euclidean":
             console.print("\nWhich colours count:", retriever.recommendation(), sep="\n", markup=False, highlight=False)
@@ -88,19 +90,21 @@ def query(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import contact_sheet
-        from protolearn.applications._image_files import read_pair
+        from protolearn.applications._files import check_output, replacing
+        from protolearn.applications._image_files import mask_beside, read_pair
         from protolearn.applications._index_file import read_index
-        from protolearn.cli._commands.demo import as_rich
 
         if not index.exists():
             raise ValueError(f"There is no index {index}; make one with: protolearn retrieve index FOLDER")
         retriever = read_index(index)
+        check_output(output, filter(None, [image, mask or mask_beside(image), index, *(retriever.paths_ or [])]))
         pixels, region = read_pair(image, mask)
         hits, known = _search(retriever, image, (pixels, region), mask is not None, k)
         wanted = known if label is None else label
         console.print(as_rich(_hits(str(image), hits)))
-        output.write_bytes(contact_sheet([pixels], hits, labels=None if wanted is None else [wanted]))
-        console.print(f"\nPicture of the results: {output}", markup=False, highlight=False, soft_wrap=True)
+        with replacing(output) as new:
+            new.write_bytes(contact_sheet([pixels], hits, labels=None if wanted is None else [wanted]))
+        console.print("\nPicture of the results:", printable(str(output)), highlight=False, soft_wrap=True)
 
 
 def _search(retriever: ImageRetriever, image: Path, pair: Any, masked: bool, k: int) -> tuple[Hits, str | None]:

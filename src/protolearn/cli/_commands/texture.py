@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from protolearn.cli._commands.compress import told_what_is_wrong
+from protolearn.cli._console import as_rich, told_what_is_wrong
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,10 +47,13 @@ def texture(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import DynamicTexture, LinearDynamicTexture, read_video, write_video
+        from protolearn.applications._files import check_output, replacing
         from protolearn.applications._video import video_kind
-        from protolearn.cli._commands.demo import as_rich
 
         video_kind(output)  # before the learning, which takes a while
+        sheet = output.with_suffix(".png")
+        for file in (output, sheet):
+            check_output(file, [video])
         originals = read_video(video, size, max_frames)
         models: dict[str, Any] = {
             "charts": DynamicTexture(components, n_charts="auto" if charts is None else charts, random_state=seed),
@@ -63,10 +66,9 @@ def texture(
                 made[name] = model.fit(originals).sample(frames, random_state=seed)
             seconds[name] = perf_counter() - start
         write_video(output, made["charts"], fps)
-        output.with_suffix(".png").write_bytes(contact_sheet({"original": originals[2 : 2 + frames], **made}))
-        console.print(
-            as_rich(_errors(f"{output}, {output.with_suffix('.png').name}", models, made, originals, seconds))
-        )
+        with replacing(sheet) as new:
+            new.write_bytes(contact_sheet({"original": originals[2 : 2 + frames], **made}))
+        console.print(as_rich(_errors(f"{output}, {sheet.name}", models, made, originals, seconds)))
 
 
 def contact_sheet(rows: Mapping[str, NDArray[np.uint8]]) -> bytes:

@@ -1,0 +1,125 @@
+"""What holds for every file that is read or written: how much one may ask for, and outputs that are whole or not there.
+
+A file that claims more pixels than its bytes can hold is refused before memory is set aside. An output is written to a
+temporary file beside it, which takes its place at the end, so that whatever goes wrong leaves an old output as it was.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import shutil
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from stat import S_ISDIR, S_ISREG
+
+__all__ = [
+    "FREE_PIXELS",
+    "PIXELS_PER_BYTE",
+    "FilePath",
+    "check_output",
+    "file_size",
+    "most_pixels",
+    "replacing",
+]
+
+FilePath = str | PathLike[str]
+
+FREE_PIXELS = 2**23  # that a file of any size may have
+PIXELS_PER_BYTE = 1000  # beyond those; deflate makes about so many bytes of one at best
+
+
+def most_pixels(size: int) -> int:
+    """Return how many pixels a file of so many bytes may have, lest a few bytes ask for all memory.
+
+    Examples
+    --------
+    >>> most_pixels(100), most_pixels(10_000_000)
+    (8488608, 10008388608)
+    """
+    return FREE_PIXELS + PIXELS_PER_BYTE * size
+
+
+def file_size(path: FilePath) -> int:
+    """Return the number of bytes of an ordinary file; a pipe or a device could keep its reader waiting for ever."""
+    found = os.stat(path)
+    if S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not S_ISREG(found.st_mode):
+        raise ValueError(f"{path} is no ordinary file but a pipe or a device; copy what it gives to a file first.")
+    return found.st_size
+
+
+def check_output(path: FilePath, inputs: Iterable[FilePath] = ()) -> None:
+    """Require that a file can be written here, and that it is none of the inputs, by whatever name or link.
+
+    Commands call it before they begin what takes long.
+    """
+    if os.path.isdir(path):
+        raise IsADirectoryError(errno.EISDIR, f"{path} is a folder; give the name of a file to write")
+    if os.path.exists(path):
+        for source in inputs:
+            if os.path.exists(source) and os.path.samefile(path, source):
+                raise ValueError(f"{path} is read by this command, and would be overwritten; write to another file.")
+    with _as_error_of(path):
+        if not os.path.exists(path) or _is_ordinary(path):
+            _new_file_beside(Path(path).resolve()).unlink()
+
+
+@contextmanager
+def replacing(path: FilePath) -> Iterator[Path]:
+    """Yield a new empty file with the same end of its name, which takes the place of ``path`` if all goes well.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "kept.txt"
+    ...     _ = file.write_text("old")
+    ...     try:
+    ...         with replacing(file) as new:
+    ...             _ = new.write_text("half of")
+    ...             raise ValueError
+    ...     except ValueError:
+    ...         print(file.read_text(), len(list(Path(folder).iterdir())))
+    old 1
+    """
+    check_output(path)
+    if os.path.exists(path) and not _is_ordinary(path):  # /dev/null, say, which is not to be replaced
+        yield Path(path)
+        return
+    target = Path(path).resolve()  # what a link leads to, so that the link stays
+    with _as_error_of(path):
+        new = _new_file_beside(target)
+    try:
+        yield new
+        if target.exists():
+            shutil.copymode(target, new)
+        new.replace(target)
+    finally:
+        new.unlink(missing_ok=True)
+
+
+def _is_ordinary(path: FilePath) -> bool:
+    return S_ISREG(os.stat(path).st_mode)
+
+
+def _new_file_beside(target: Path) -> Path:
+    """Make an empty file in the folder of another, which must be one that may be written to, if it exists."""
+    if target.exists() and not os.access(target, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    new = target.with_name(f".{secrets.token_hex(8)}{target.suffix}")
+    new.open("xb").close()
+    return new
+
+
+@contextmanager
+def _as_error_of(path: FilePath) -> Iterator[None]:
+    """Name the file that was asked for, not a temporary one."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, f"{path} cannot be written: {error.strerror}") from error
