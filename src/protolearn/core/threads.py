@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
@@ -55,8 +55,12 @@ class Threads:
         if self._pool is None or n_parts == 1:
             loop(*before, 0, n_rows, *after)
             return
-        for done in [self._pool.submit(loop, *before, a, b, *after) for a, b in pairwise(edges)]:
-            done.result()
+        parts = [self._pool.submit(loop, *before, a, b, *after) for a, b in pairwise(edges)]
+        try:
+            for part in parts:
+                part.result()
+        finally:
+            wait(parts)  # none still writes when an interrupt goes on
 
 
 @contextmanager

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -19,7 +18,6 @@ __all__ = [
     "check_running",
     "check_weights",
     "given_array",
-    "undone_on_error",
 ]
 
 
@@ -149,29 +147,3 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -
     if not weights.any():
         raise ValueError("sample_weight sums to zero; give at least one sample a positive weight.")
     return weights.astype(dtype)
-
-
-@contextmanager
-def undone_on_error(estimator: Any) -> Iterator[None]:
-    """Give an estimator its state back if something goes wrong, so that a failed fit loses nothing.
-
-    Examples
-    --------
-    >>> from sklearn.base import BaseEstimator
-    >>> model = BaseEstimator()
-    >>> model.classes_ = "old"
-    >>> try:
-    ...     with undone_on_error(model):
-    ...         model.classes_ = "new"
-    ...         raise ValueError
-    ... except ValueError:
-    ...     print(model.classes_)
-    old
-    """
-    state = dict(vars(estimator))
-    try:
-        yield
-    except Exception:
-        vars(estimator).clear()
-        vars(estimator).update(state)
-        raise

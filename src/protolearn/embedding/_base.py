@@ -8,10 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
+from protolearn.core.estimator import Estimator
 from protolearn.core.ties import power_of_two
 from protolearn.core.validation import check_flags, check_option, check_running
 from protolearn.dissimilarities._geometry import checked
@@ -77,7 +78,7 @@ class View(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self.embedding_.shape[1]
 
 
-class Embedding(View, BaseEstimator):
+class Embedding(View, Estimator):
     """Base of all embeddings without a map for new samples: reads samples and hands out their positions."""
 
     metric: Any

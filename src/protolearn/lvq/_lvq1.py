@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_flags, check_number, check_option, check_running, undone_on_error
+from protolearn.core.validation import check_flags, check_number, check_option, check_running
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
 from protolearn.lvq.relevance import Diagonal, Identity
@@ -31,6 +32,7 @@ class _HeuristicLVQ(LVQClassifier):
     random_state: Any
     verbose: int
 
+    @nothing_lost
     @chunk_threads(1)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the prototypes.
@@ -50,8 +52,7 @@ class _HeuristicLVQ(LVQClassifier):
             The fitted classifier.
         """
         self._check_parameters()
-        with undone_on_error(self):
-            self._learn(X, y)
+        self._learn(X, y)
         return self
 
     def _learn(self, X: ArrayLike, y: ArrayLike) -> None:
@@ -78,12 +79,15 @@ class _HeuristicLVQ(LVQClassifier):
                 self.error_history_.append(self._sweep(centred, codes, rng.permutation(len(centred)), W, rate))
                 self._report(epoch + 1)
         except KeyboardInterrupt:
+            if not self.error_history_:
+                raise
             interrupted = True
         self.n_iter_ = max(1, len(self.error_history_))
         self.prototypes_ = W + self._centre
         self.prototype_labels_ = self.classes_[self._codes]
         self._fit_temperature(samples, codes, weights)
         if interrupted:
+            keep(self)
             raise KeyboardInterrupt
 
     def _begin(self, W: Floats) -> None:
