@@ -29,27 +29,20 @@ from protolearn import (
     LGMLVQ,
     LMNN,
     LVQ1,
-    LVQ21,
     MVU,
     NGPCA,
     SNE,
     SOM,
-    SONE,
     TSNE,
-    XOM,
     Charting,
     DiscriminativeEmbedding,
     KMeans,
     MappedEmbedding,
-    MatrixKMeans,
     MatrixNeuralGas,
-    MatrixSOM,
     MedianNeuralGas,
-    MixturePPCA,
     NeuralGas,
     OutlierDetector,
     OutOfSample,
-    PairwiseAnnealing,
     PrototypeClassifier,
     RelationalNeuralGas,
     applications,
@@ -66,26 +59,16 @@ PUBLIC = {
 }
 VIEW = TSNE(perplexity=3.0, max_iter=5, random_state=0)
 QUICK = {
-    SNE: {"perplexity": 3.0, "max_iter": 5},
-    TSNE: {"perplexity": 3.0, "max_iter": 5},
-    XOM: {"max_iter": 3},
-    SONE: {"max_iter": 3},
+    SNE: {"perplexity": 3.0},
+    TSNE: {"perplexity": 3.0},
     NGPCA: {"n_prototypes": 2, "n_components": 1, "n_steps": 3000},
     MVU: {"max_iter": 60, "n_neighbors": 20, "method": "low_rank"},
-    MatrixKMeans: {"n_prototypes": 2, "max_iter": 4},
-    MatrixNeuralGas: {"n_prototypes": 2, "max_iter": 4},
-    MatrixSOM: {"lattice": (1, 2), "max_iter": 4},
-    MixturePPCA: {"n_prototypes": 2, "max_iter": 4},
-    NeuralGas: {"n_prototypes": 3, "max_iter": 5},
     Charting: {"local_model": MatrixNeuralGas(2, max_iter=3), "n_init": 1},
-    MappedEmbedding: {"cost": tsne(3.0), "max_iter": 5},
+    MappedEmbedding: {"cost": tsne(3.0)},
     OutOfSample: {"embedding": VIEW},
-    DiscriminativeEmbedding: {"classifier": LGMLVQ(max_iter=5, random_state=0), "embedding": VIEW},
+    DiscriminativeEmbedding: {"classifier": LGMLVQ(max_iter=4, random_state=0), "embedding": VIEW},
     OutlierDetector: {"estimator": MatrixNeuralGas(2, max_iter=3, random_state=0)},
-    PairwiseAnnealing: {"max_iter": 5},
-    CIALVQ: {"patch_shape": (1, -1, 1), "max_iter": 5},
-    LVQ1: {"max_iter": 5},
-    LVQ21: {"max_iter": 5},
+    CIALVQ: {"patch_shape": (1, -1, 1)},
     applications.DynamicTexture: {"n_components": 2, "n_pca": 5, "n_charts": 2},
     applications.LinearDynamicTexture: {"n_components": 5},
 }
@@ -105,8 +88,9 @@ each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 def quick(kind):
     """Return an estimator that is soon fitted, and arguments for two fits that differ in the number of features."""
-    options = QUICK.get(kind, {}) | (
-        {"random_state": 0} if "random_state" in inspect.signature(kind).parameters else {}
+    common = {"max_iter": 3, "n_prototypes": 2, "lattice": (1, 2), "random_state": 0}
+    options = {name: value for name, value in common.items() if name in inspect.signature(kind).parameters} | QUICK.get(
+        kind, {}
     )
     estimator = kind(**options)
     if kind in SAMPLES:
@@ -123,7 +107,9 @@ class Fault:
         self.at, self.error, self.n_calls = at, error, 0
 
     def __call__(self, frame, event, _):
-        if event == "call" and "/protolearn/" in frame.f_code.co_filename:
+        code = frame.f_code
+        # a generator is also called when it is thrown away, where errors are not passed on
+        if event == "call" and "/protolearn/" in code.co_filename and not code.co_flags & inspect.CO_GENERATOR:
             self.n_calls += 1
             if self.n_calls == self.at:
                 raise self.error
@@ -136,6 +122,11 @@ class Fault:
         finally:
             sys.setprofile(None)
         return self
+
+
+def count_calls(method, *args):
+    """Return how often a method calls functions of the library, once modules are loaded."""
+    return min(Fault().during(copy.deepcopy(method), *args).n_calls for _ in range(2))
 
 
 def state(estimator):
@@ -160,10 +151,10 @@ def spread(n_calls, n_points):
 @each_kind
 def test_a_failed_second_fit_changes_nothing(kind):
     estimator, first, second = quick(kind)
-    n_calls = Fault().during(clone(estimator).fit, *second).n_calls
+    n_calls = count_calls(clone(estimator).fit, *second)
     estimator.fit(*first)
     before, said = state(estimator), answers(estimator, first[0])
-    for at in spread(n_calls, 4):
+    for at in spread(n_calls, 3):
         with pytest.raises(Exception):  # noqa: B017, PT011
             Fault(at, RuntimeError("planted")).during(estimator.fit, *second)
         assert state(estimator) == before, at
@@ -176,9 +167,9 @@ def test_a_failed_second_fit_changes_nothing(kind):
 @each_kind
 def test_an_interrupted_fit_leaves_the_old_state_or_a_usable_one(kind):
     estimator, first, second = quick(kind)
-    n_calls = Fault().during(clone(estimator).fit, *second).n_calls
+    n_calls = count_calls(clone(estimator).fit, *second)
     fitted = clone(estimator).fit(*first)
-    for number, at in enumerate(spread(n_calls, 6)):
+    for number, at in enumerate(spread(n_calls, 5)):
         model = copy.deepcopy(fitted) if number % 2 else clone(estimator)
         before = state(model)
         with pytest.raises(KeyboardInterrupt):
@@ -189,7 +180,7 @@ def test_an_interrupted_fit_leaves_the_old_state_or_a_usable_one(kind):
         elif not number % 2:
             with pytest.raises(NotFittedError):
                 check_is_fitted(model)
-        model.fit(*second)
+    model.fit(*second)
 
 
 STREAMS = [
@@ -206,9 +197,9 @@ STREAMS = [
 def test_a_batch_that_fails_leaves_no_trace(estimator):
     taught = {"classes": [0, 1, 2]} if isinstance(estimator, GLVQ) else {}
     plain, shaken = (clone(estimator).partial_fit(X[:12], y[:12], **taught) for _ in range(2))
-    n_calls = Fault().during(copy.deepcopy(plain).partial_fit, X[12:], y[12:]).n_calls
+    n_calls = count_calls(copy.deepcopy(plain).partial_fit, X[12:], y[12:])
     before = state(shaken)
-    for at in spread(n_calls, 4):
+    for at in spread(n_calls, 3):
         with pytest.raises(RuntimeError):
             Fault(at, RuntimeError()).during(shaken.partial_fit, X[12:], y[12:])
         assert state(shaken) == before, at
@@ -217,38 +208,39 @@ def test_a_batch_that_fails_leaves_no_trace(estimator):
     assert_array_equal(shaken.cost_history_, plain.cost_history_)
 
 
-@pytest.mark.parametrize(
-    "estimator",
-    [
-        NeuralGas(3, max_iter=10**6, random_state=0),
-        SOM((2, 2), algorithm="online", max_iter=10**6, random_state=0),
-        NGPCA(2, 1, n_steps=10**9, random_state=0),
-        GLVQ(solver="sgd", max_iter=10**6, random_state=0),
-        LVQ1(max_iter=10**6, random_state=0),
-        LMNN(tol=0.0, max_iter=10**6, method="psd"),
-        TSNE(perplexity=3.0, max_iter=10**6, random_state=0),
-        PrototypeClassifier(NeuralGas(3, max_iter=10**6, random_state=0)),
-        OutlierDetector(MatrixNeuralGas(2, max_iter=10**6, random_state=0)),
-        DiscriminativeEmbedding(GLVQ(max_iter=5), TSNE(perplexity=3.0, max_iter=10**6, random_state=0)),
+ENDLESS = {
+    "max_iter": [
+        NeuralGas(3, random_state=0),
+        SOM((2, 2), algorithm="online", random_state=0),
+        GLVQ(solver="sgd", random_state=0),
+        LVQ1(random_state=0),
+        LMNN(tol=0.0, method="psd"),
+        TSNE(perplexity=3.0, random_state=0),
     ],
-    ids=lambda e: type(e).__name__,
+    "n_steps": [NGPCA(2, 1, random_state=0)],
+    "estimator__max_iter": [
+        PrototypeClassifier(NeuralGas(3, random_state=0)),
+        OutlierDetector(MatrixNeuralGas(2, random_state=0)),
+    ],
+    "embedding__max_iter": [DiscriminativeEmbedding(GLVQ(max_iter=5), TSNE(perplexity=3.0, random_state=0))],
+}
+
+
+@pytest.mark.parametrize(
+    ("estimator", "length"),
+    [pytest.param(each, name, id=type(each).__name__) for name, several in ENDLESS.items() for each in several],
 )
-def test_a_signal_ends_a_fit(estimator):
+def test_a_signal_ends_a_fit(estimator, length):
+    clone(estimator).set_params(**{length: 3}).fit(X, y)  # compiles what it needs
+    estimator = clone(estimator).set_params(**{length: 10**7 if length == "n_steps" else 10**5})
     before = state(estimator)
-    ended = threading.Event()
-
-    def interrupt():
-        while not ended.wait(0.2):
-            signal.raise_signal(signal.SIGINT)
-
-    thread = threading.Thread(target=interrupt)
-    thread.start()
+    timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+    timer.start()
     try:
         with pytest.raises(KeyboardInterrupt):
             estimator.fit(X, y)
     finally:
-        ended.set()
-        thread.join()
+        timer.cancel()
     if state(estimator) != before:
         assert np.isfinite(answers(estimator, X)).all()
 
