@@ -245,6 +245,17 @@ def test_a_signal_ends_a_fit(estimator, length):
         assert np.isfinite(answers(estimator, X)).all()
 
 
+def test_a_signal_that_a_solver_takes_for_itself_ends_a_fit():
+    pytest.importorskip("scs")
+    timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            MVU(method="sdp").fit(np.random.default_rng(0).normal(size=(120, 20)))
+    finally:
+        timer.cancel()
+
+
 # Files
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
+from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import validate_data
 
 from protolearn.core.estimator import Estimator
@@ -23,6 +23,7 @@ __all__ = ["Embedding", "Samples", "View", "check_square", "vector_samples"]
 Floats = NDArray[np.float64]
 
 LEAST_SAMPLES = 4
+ROWS = 256  # compared with all others in one call, after which Python heeds interrupts
 
 
 @dataclass(frozen=True)
@@ -42,9 +43,18 @@ class Samples:
 
     def all_squares(self) -> Floats:
         """Return the squared distances of all pairs."""
-        from scipy.spatial.distance import pdist, squareform
+        from scipy.spatial.distance import cdist
 
-        return squareform(pdist(self.vectors, "sqeuclidean")) if self.squares is None else self.squares
+        if self.squares is not None:
+            return self.squares
+        assert self.vectors is not None
+        n = len(self.vectors)
+        squares = np.empty((n, n))
+        for rows in gen_batches(n, ROWS):
+            part = cdist(self.vectors[rows], self.vectors[rows.start :], "sqeuclidean")
+            squares[rows, rows.start :] = part
+            squares[rows.start :, rows] = part.T
+        return squares
 
 
 class View(ClassNamePrefixFeaturesOutMixin, TransformerMixin):

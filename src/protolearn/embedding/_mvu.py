@@ -15,7 +15,7 @@ from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components, shortest_path
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin_min
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 
 from protolearn.core.estimator import nothing_lost
 from protolearn.core.threads import Threads, chunk_threads
@@ -386,7 +386,10 @@ class Framework:
         self.transposed = self.incidence.T.tocsr()
         ends = rods.first.astype(np.int32), rods.second.astype(np.int32)  # SciPy 1.13 searches no longer indices
         lengths = sparse.csr_array((np.sqrt(rods.squares), ends), shape=(self.n, self.n))
-        self.paths = np.square(shortest_path(lengths, method="D", directed=False))
+        self.paths = np.empty((self.n, self.n))
+        for rows in gen_batches(self.n, 128):  # a search for all paths at once could not be interrupted
+            starts = np.arange(rows.start, rows.stop)
+            self.paths[rows] = np.square(shortest_path(lengths, method="D", directed=False, indices=starts))
         widest = weights @ self.paths @ weights
         if not widest:
             raise ValueError("Neighbours at distance zero hold all samples together; raise n_neighbors.")
@@ -448,6 +451,8 @@ class Framework:
         solution = scs.SCS(
             problem, cones, verbose=False, eps_abs=CONVEX_TOL, eps_rel=CONVEX_TOL, max_iters=CONVEX_ITER
         ).solve()
+        if solution["info"]["status"] == "interrupted":  # scs takes the signal for itself
+            raise KeyboardInterrupt
         if not np.isfinite(solution["x"]).all():  # no points have the distances in X, not even to within tol
             return self.drawn_out(rank, rng), np.zeros(self.rods.n), solution["info"]["iter"]
         rows, columns = _lower_triangle(self.n)

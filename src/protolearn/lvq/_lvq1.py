@@ -16,6 +16,7 @@ from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
 from protolearn.lvq.relevance import Diagonal, Identity
 from protolearn.lvq.start import first_prototypes, weighted_mean
+from protolearn.lvq.sweeps import pieces
 
 __all__ = ["LVQ1", "LVQ21"]
 
@@ -216,20 +217,13 @@ class LVQ1(_HeuristicLVQ):
 
         if not self.adaptive_rates:
             self._rates[:] = rate
-        error = _kernels.sweep_lvq1(
-            X,
-            y,
-            order,
-            W,
-            self._codes,
-            self.relevances_,
-            self._rates,
-            float(self.learning_rate),
-            bool(self.adaptive_rates),
-            float(self.relevance_learning_rate),
-        )
-        self._theta = (np.sqrt(self.relevances_)[None],)
-        return error
+        state = W, self._codes, self.relevances_, self._rates
+        settings = float(self.learning_rate), bool(self.adaptive_rates), float(self.relevance_learning_rate)
+        try:
+            errors = sum(_kernels.sweep_lvq1(X, y, some, *state, *settings) for some in pieces(order, W.size))
+        finally:
+            self._theta = (np.sqrt(self.relevances_)[None],)
+        return errors / len(order)
 
 
 @documented
@@ -315,4 +309,5 @@ class LVQ21(_HeuristicLVQ):
     def _sweep(self, X: Floats, y: Codes, order: Codes, W: Floats, rate: float) -> float:
         from protolearn.lvq import _kernels
 
-        return _kernels.sweep_lvq21(X, y, order, W, self._codes, float(rate), float(self.window))
+        state = W, self._codes, float(rate), float(self.window)
+        return sum(_kernels.sweep_lvq21(X, y, some, *state) for some in pieces(order, W.size)) / len(order)
