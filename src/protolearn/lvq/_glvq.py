@@ -98,6 +98,7 @@ class GLVQ(LVQClassifier):
 
     regularization = 0.0
     _form: dict[str, Any]
+    _stream: Stream
 
     def __init__(
         self,
