@@ -862,6 +862,23 @@ def test_a_stream_that_fails_keeps_all_runs(estimator, failure, n_kept):
     assert_allclose(runs.multiplicities_.sum(), n_kept + 30)
 
 
+def test_an_interrupt_in_one_run_does_not_begin_the_next(monkeypatch):
+    X, _ = blobs()
+    epochs = []
+
+    def interrupt(self, costs, ranges):
+        epochs.append(costs[-1])
+        if len(epochs) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(NeuralGas, "_report", interrupt)
+    gas = NeuralGas(5, patch_runs=2, n_jobs=1, max_iter=9, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        gas.fit(iter([X[:40], X[40:]]))
+    assert len(epochs) == gas.n_iter_ == 3
+    assert gas.multiplicities_.sum() == 40
+
+
 def test_a_failed_fit_loses_nothing():
     X, _ = blobs()
     gas = NeuralGas(5, random_state=0).fit(X)

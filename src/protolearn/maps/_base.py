@@ -330,11 +330,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         with chunk_threads(self.n_jobs) as n_threads:
             try:
                 for group in _batched(patches, self.patch_runs):
-                    each = n_threads if len(group) == 1 else 1
-                    done = Parallel(n_threads if len(group) > 1 else 1, require="sharedmem")(
-                        delayed(self._learn_best)(*job, each, self.decay) for job in zip(group, runs, rngs)
-                    )
-                    runs[: len(done)], last = done, group[-1]
+                    done = self._learn_each(list(zip(group, runs, rngs)), n_threads)
+                    runs[: len(done)], last = done, group[len(done) - 1]
                     if any(model.interrupted for model in done):
                         raise KeyboardInterrupt
             except (KeyboardInterrupt, Exception) as error:
@@ -356,6 +353,20 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         if not models:
             raise ValueError("There are no patches in the iterator; give at least one.")
         return self
+
+    def _learn_each(
+        self, jobs: list[tuple[Samples, Model | None, np.random.RandomState]], n_threads: int
+    ) -> list[Model]:
+        """Train each run on its patch, at the same time or one after the other until one is interrupted."""
+        if len(jobs) > 1 and n_threads > 1:
+            learn = Parallel(n_threads, require="sharedmem")
+            return learn(delayed(self._learn_best)(*job, 1, self.decay) for job in jobs)
+        done: list[Model] = []
+        for job in jobs:
+            done.append(self._learn_best(*job, n_threads, self.decay))
+            if done[-1].interrupted:
+                break
+        return done
 
     def _learn_best(
         self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
