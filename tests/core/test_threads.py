@@ -79,3 +79,32 @@ def test_errors_in_threads_are_raised():
 
     with pytest.raises(ValueError, match="the last row"):
         Threads(2, least=1).over(10, fail, ...)
+
+
+@pytest.mark.pairwise(n_rows=[0, 1, 37, 200], n_threads=[1, 3], step=[1, 8], most=[None, 1, 10, 500])
+def test_parts_hold_every_row_once_and_are_as_short_as_asked(n_rows, n_threads, step, most):
+    done, sizes = np.zeros(n_rows, int), []
+
+    def count(first, last):
+        assert first % step == 0
+        done[first:last] += 1
+        sizes.append(last - first)
+
+    Threads(n_threads, least=10).over(n_rows, count, ..., step=step, most=most)
+    assert (done == 1).all()
+    assert max(sizes) <= max(step, 2 * (most or n_rows))
+
+
+def test_no_part_still_runs_when_one_has_failed():
+    begun, ended = [], []
+
+    def fail_first(first, last):
+        begun.append(first)
+        if first == 0:
+            raise ZeroDivisionError
+        Event().wait(0.05)
+        ended.append(first)
+
+    with pytest.raises(ZeroDivisionError):
+        Threads(2, least=1).over(40, fail_first, ..., most=10)
+    assert len(ended) == len(begun) - 1

@@ -9,6 +9,7 @@ from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_iris
 
 from protolearn.core.threads import Threads
+from protolearn.embedding._base import Samples
 from protolearn.embedding._neighbors import (
     all_pairs,
     graph_neighbors,
@@ -172,3 +173,9 @@ def test_graph_keeps_zeros_and_rows_of_any_length():
     np.testing.assert_array_equal(graph_neighbors(graph, squared=True).squares[2], [1.0, 4.0])
     matrix = conditional_affinities(neighbors, np.array([[0.5, 0.5], [1.0, 0.0], [0.5, 0.5]]))
     np.testing.assert_array_equal(matrix.toarray(), [[0, 0.5, 0.5], [1, 0, 0], [0.5, 0.5, 0]])
+
+
+@pytest.mark.parametrize("rows", [1, 64, 1000])
+def test_squares_of_all_pairs_do_not_depend_on_their_blocks(rows, monkeypatch):
+    monkeypatch.setattr("protolearn.embedding._base.ROWS", rows)
+    assert np.allclose(Samples(X, None, 1.0).all_squares(), SQUARES)

@@ -33,6 +33,28 @@ def overlapping(n=40, n_features=4, apart=0.5):
     return X - X.mean(axis=0), y
 
 
+@pytest.mark.parametrize("method", ["low_rank", "psd"])
+def test_an_interrupted_fit_keeps_the_metric_so_far(method, monkeypatch):
+    report = LMNN._report
+
+    def interrupt(self, cost):
+        report(self, cost)
+        if len(self.cost_history_) == 5:
+            raise KeyboardInterrupt
+
+    first = LMNN(method=method, max_iter=5).fit(*WINE)
+    monkeypatch.setattr(LMNN, "_report", interrupt)
+    model = LMNN(method=method, max_iter=100)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(*WINE)
+    assert model.n_iter_ == 5
+    if method == "low_rank":
+        assert_allclose(model.components_, first.components_)
+    else:  # the schedule of the smoothing depends on max_iter
+        cost = LargeMarginCost(WINE[0] - WINE[0].mean(axis=0), WINE[1], 3, 0.5)
+        assert cost.by_factor(model.components_)[0] == pytest.approx(min(model.cost_history_))
+
+
 def triples(cost):
     """List all (sample, target, sample of another class)."""
     for i, targets in enumerate(cost.targets):

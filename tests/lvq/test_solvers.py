@@ -249,6 +249,27 @@ def test_interruption_keeps_the_state_so_far(wine):
     assert np.allclose(model.predict_proba(X), again.predict_proba(X))
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        GLVQ(2, solver="sgd", max_iter=3, random_state=0),
+        LGMLVQ(solver="sgd", max_iter=3, random_state=0),
+        LVQ1(2, adaptive_rates=True, relevance_learning_rate=0.01, max_iter=3, random_state=0),
+        LVQ21(2, max_iter=3, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_an_epoch_in_pieces_is_the_same(model, wine, monkeypatch):
+    X, y = wine
+    whole = clone(model).fit(X, y)
+    monkeypatch.setattr("protolearn.lvq.sweeps.CALL_ENTRIES", 1000)
+    cut = clone(model).fit(X, y)
+    history = "error_history_" if hasattr(cut, "error_history_") else "cost_history_"
+    assert np.allclose(getattr(cut, history), getattr(whole, history))
+    assert np.allclose(cut.prototypes_, whole.prototypes_)
+    assert np.allclose(cut.predict_proba(X), whole.predict_proba(X))
+
+
 def test_online_relevances_heed_the_regularisation(wine):
     X, y = wine
     settings = {"solver": SGD(0.01, 0.01), "max_iter": 10, "random_state": 0}

@@ -859,6 +859,46 @@ def test_an_interrupted_stream_keeps_the_patches_learned():
     assert gas.multiplicities_.sum() == 150
 
 
+@pytest.mark.parametrize(
+    "estimator",
+    [*MAPS, MatrixNeuralGas(2, max_iter=5, random_state=0), RelationalNeuralGas(5, metric="euclidean", max_iter=5)],
+    ids=repr,
+)
+@pytest.mark.parametrize(("failure", "n_kept"), [(OSError("disk"), 120), (KeyboardInterrupt(), 80)])
+def test_a_stream_that_fails_keeps_all_runs(estimator, failure, n_kept):
+    X, _ = blobs()
+
+    def stream():
+        yield from (X[:40], X[40:80], X[80:120])
+        raise failure
+
+    runs = clone(estimator).set_params(patch_runs=2, n_jobs=1)
+    with pytest.raises(type(failure)):
+        runs.fit(stream())
+    # an error comes when the third patch is read and learned, an interrupt stops at once
+    assert_allclose(runs.multiplicities_.sum(), n_kept)
+    assert len(runs.predict(X)) == 150
+    runs.partial_fit(X[120:])
+    assert_allclose(runs.multiplicities_.sum(), n_kept + 30)
+
+
+def test_an_interrupt_in_one_run_does_not_begin_the_next(monkeypatch):
+    X, _ = blobs()
+    epochs = []
+
+    def interrupt(self, costs, ranges):
+        epochs.append(costs[-1])
+        if len(epochs) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(NeuralGas, "_report", interrupt)
+    gas = NeuralGas(5, patch_runs=2, n_jobs=1, max_iter=9, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        gas.fit(iter([X[:40], X[40:]]))
+    assert len(epochs) == gas.n_iter_ == 3
+    assert gas.multiplicities_.sum() == 40
+
+
 def test_a_failed_fit_loses_nothing():
     X, _ = blobs()
     gas = NeuralGas(5, random_state=0).fit(X)

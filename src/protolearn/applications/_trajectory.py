@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp, softmax
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.validation import check_flags, check_number
 
 __all__ = ["Successors", "Trajectory", "check_start"]
@@ -30,7 +30,7 @@ class Successors(NamedTuple):
     probabilities: Floats
 
 
-class Trajectory(BaseEstimator):
+class Trajectory(Estimator):
     r"""Traversal of a sequence of positions: a curve that goes on as its neighbours in the sequence did.
 
     From the last two positions :math:`g(t-1), g(t)`, each of the K nearest positions :math:`z(i)` of the sequence
@@ -122,6 +122,7 @@ class Trajectory(BaseEstimator):
         self.pull = pull
         self.periodic = periodic
 
+    @nothing_lost
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Read the sequence.
 

@@ -8,11 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from protolearn.applications._image_files import ImageFolder, check_mask, read_image, read_image_folder, read_mask
+from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.validation import check_flags, check_option
 
 __all__ = [
@@ -87,7 +88,7 @@ def convert_color(rgb: ArrayLike, space: str) -> Floats:
     return SPACES[space].convert(check_rgb(rgb))
 
 
-class RegionColors(TransformerMixin, BaseEstimator):
+class RegionColors(TransformerMixin, Estimator):
     r"""Describe images by the mean colours of two regions: outside and inside of a mask.
 
     Of an image of skin, say, the colours of healthy skin and of the lesion, six numbers. There is nothing to fit.
@@ -285,7 +286,7 @@ class RegionColors(TransformerMixin, BaseEstimator):
         return points if self.cyclic == "sincos" else SPACES[self.space].folded(points, fold)
 
 
-class ColorDifference(TransformerMixin, BaseEstimator):
+class ColorDifference(TransformerMixin, Estimator):
     r"""Subtract the features of the outside from those of the inside.
 
     With m features of each region, the outside first, a row x becomes :math:`A x`, :math:`A = (-I_m, I_m)`: what a
@@ -315,6 +316,7 @@ class ColorDifference(TransformerMixin, BaseEstimator):
     array([[1., 5., 0.]])
     """
 
+    @nothing_lost
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check that there are two features of each kind.
 

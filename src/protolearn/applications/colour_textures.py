@@ -6,11 +6,12 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 
+from protolearn.core.estimator import Estimator
 from protolearn.lvq.filters import kernels_of
 from protolearn.lvq.spectral import Spectral
 
@@ -19,7 +20,7 @@ __all__ = ["GreyPowers", "grey_texture_classifier"]
 GREY = (0.2989, 0.587, 0.114)  # Bunte 2011, eq. 5.6
 
 
-class GreyPowers(TransformerMixin, BaseEstimator):
+class GreyPowers(TransformerMixin, Estimator):
     """Powers of grey patches at each frequency, after a bank of filters.
 
     Colours become grey by fixed weights; what is left of the spectrum behind the filters is squared. Squared Euclidean

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -36,6 +36,7 @@ from protolearn.applications._blocks import (
     members,
 )
 from protolearn.applications._plans import Plan, candidate_plans
+from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_flags, check_number, check_option, check_running
 from protolearn.maps import NGPCA, VQPCA, MatrixNeuralGas, MixturePPCA, NeuralGas
@@ -55,7 +56,7 @@ TRIAL_EPOCHS, TRIAL_BLOCKS = 5, 15_000  # of the training when plans are compare
 FINEST, COARSEST = 2.0**-2, 2.0**10  # steps of coefficients
 
 
-class ImageCompressor(BaseEstimator):
+class ImageCompressor(Estimator):
     r"""Compress pictures with principal components that are local: each kind of block has its own.
 
     A picture is cut into blocks of ``block_size`` x ``block_size`` pixels, all colours of a block together. A block x
@@ -174,6 +175,7 @@ class ImageCompressor(BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn the codebook of one picture, or of several.
 

@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils import Tags, check_array, check_consistent_length, column_or_1d, get_tags
@@ -25,7 +25,8 @@ from protolearn.applications._image_files import read_each, read_pair
 from protolearn.applications._metric_maps import MetricMaps, Recommendation, canonical_maps, maps_of, patchwork
 from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
 from protolearn.applications.colour import RegionColors
-from protolearn.core.validation import check_flags, check_number, check_option, undone_on_error
+from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.validation import check_flags, check_number, check_option
 from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
 from protolearn.metrics import precision_curve
 
@@ -62,7 +63,7 @@ class Hits:
     paths: list[list[Path]] | None = None
 
 
-class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     r"""Find images like a given one, by a metric that is learned from labelled images.
 
     Images become features, by default the mean colours of two regions; features are scaled to unit variance; and a
@@ -186,6 +187,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
         self.on_error = on_error
         self.random_state = random_state
 
+    @nothing_lost
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Learn the metric from labelled images, and put them into the index.
 
@@ -204,16 +206,16 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             The fitted retriever.
         """
         self._check_parameters()
-        with undone_on_error(self):
-            found = self._collected(X, y, self._features_without_fit())
-            table, labels = self._read_first(found)
-            self.scaler_ = StandardScaler().set_output(transform="default").fit(table) if self.scale else None
-            vectors = self._scaled(table)
-            self.metric_ = self._learned_metric(vectors, labels)
-            self._maps = self._found_maps()
-            self._fill(vectors, labels, found)
+        found = self._collected(X, y, self._features_without_fit())
+        table, labels = self._read_first(found)
+        self.scaler_ = StandardScaler().set_output(transform="default").fit(table) if self.scale else None
+        vectors = self._scaled(table)
+        self.metric_ = self._learned_metric(vectors, labels)
+        self._maps = self._found_maps()
+        self._fill(vectors, labels, found)
         return self
 
+    @nothing_lost
     def index(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Put other images into the index, in place of those it has, and keep the metric.
 
@@ -232,9 +234,8 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEsti
             The retriever.
         """
         check_is_fitted(self)
-        with undone_on_error(self):
-            found = self._collected(X, y, self.features_)
-            self._fill(self._scaled(self._read(found)), found.labels, found)
+        found = self._collected(X, y, self.features_)
+        self._fill(self._scaled(self._read(found)), found.labels, found)
         return self
 
     def kneighbors(

@@ -8,14 +8,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from protolearn.applications._frames import Eigenimages, check_frames, frame_errors
 from protolearn.applications._trajectory import Trajectory, check_start
 from protolearn.applications._video import read_video, write_video
-from protolearn.core.validation import check_flags, check_number, check_part, undone_on_error
+from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.validation import check_flags, check_number, check_part
 from protolearn.embedding import Charting
 from protolearn.maps import MatrixNeuralGas
 
@@ -27,12 +28,13 @@ LOST = 0.03  # stretch of a direction by the map of a chart, relative to the lar
 FLOOR = 0.05  # least variance along a direction of a chart, relative to the mean: charts have few frames
 
 
-class _Texture(BaseEstimator):
+class _Texture(Estimator):
     """What models of textures share: frames as positions in a few dimensions, and positions as frames."""
 
     n_components: int
     embedding_: Floats
 
+    @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
         """Learn a texture from a video.
 
@@ -52,14 +54,13 @@ class _Texture(BaseEstimator):
         frames = read_video(X) if isinstance(X, str | PathLike) else check_frames(X)
         if (frames == frames[0]).all():
             raise ValueError("All frames are the same, so there is no movement to learn; give frames that differ.")
-        with undone_on_error(self):
-            self._limits, self._dtype = (frames.min(), frames.max()), frames.dtype
-            self._basis = Eigenimages.of(frames, self._n_eigenimages)
-            self.mean_frame_, self.eigenimages_ = self._basis.mean, self._basis.images
-            self.embedding_ = self._embed(self._basis.project(frames))
-            self.reconstruction_errors_ = frame_errors(self.reconstruct(), frames)
-            stored = self.mean_frame_.size + self.eigenimages_.size + self.embedding_.size + self._n_numbers
-            self.compression_ratio_ = stored / frames.size
+        self._limits, self._dtype = (frames.min(), frames.max()), frames.dtype
+        self._basis = Eigenimages.of(frames, self._n_eigenimages)
+        self.mean_frame_, self.eigenimages_ = self._basis.mean, self._basis.images
+        self.embedding_ = self._embed(self._basis.project(frames))
+        self.reconstruction_errors_ = frame_errors(self.reconstruct(), frames)
+        stored = self.mean_frame_.size + self.eigenimages_.size + self.embedding_.size + self._n_numbers
+        self.compression_ratio_ = stored / frames.size
         return self
 
     def transform(self, X: ArrayLike) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
@@ -41,22 +41,33 @@ class Threads:
         self.n, self.least = n, least
         self._pool = ThreadPoolExecutor(n) if n > 1 else None
 
-    def over(self, n_rows: int, loop: Callable[..., object], *args: Any, step: int = 1) -> None:
+    def over(
+        self, n_rows: int, loop: Callable[..., object], *args: Any, step: int = 1, most: int | None = None
+    ) -> None:
         """Call the loop for parts of the rows: the ``...`` among its arguments becomes the first and last row.
 
         Rows are parted at multiples of ``step`` only. A loop that treats so many at a time, by products of matrices,
-        then has the same blocks on any number of threads, and the same results to the last bit.
+        then has the same blocks on any number of threads, and the same results to the last bit. A part has ``most``
+        rows or about as many, so that a compiled loop that takes long can be interrupted.
         """
         at = next(position for position, argument in enumerate(args) if argument is ...)
         before, after = args[:at], args[at + 1 :]
         n_steps = -(-n_rows // step)
-        n_parts = max(1, min(self.n, n_rows // self.least, n_steps))
+        n_threads = max(1, min(self.n, n_rows // self.least, n_steps))
+        n_parts = n_threads if most is None else max(n_threads, min(n_steps, -(-n_rows // most)))
         edges = [min(n_rows, step * (n_steps * part // n_parts)) for part in range(n_parts + 1)]
-        if self._pool is None or n_parts == 1:
-            loop(*before, 0, n_rows, *after)
+        if self._pool is None or n_threads == 1:
+            for a, b in pairwise(edges):
+                loop(*before, a, b, *after)
             return
-        for done in [self._pool.submit(loop, *before, a, b, *after) for a, b in pairwise(edges)]:
-            done.result()
+        parts = [self._pool.submit(loop, *before, a, b, *after) for a, b in pairwise(edges)]
+        try:
+            for part in parts:
+                part.result()
+        finally:  # after an interrupt, none begins and none still writes
+            for part in parts:
+                part.cancel()
+            wait(parts)
 
 
 @contextmanager

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -25,7 +24,6 @@ __all__ = [
     "refuse_overflow",
     "refuse_underflow",
     "require_memory",
-    "undone_on_error",
 ]
 
 LEAST_BYTES = 1 << 28  # what is not worth a question to the system
@@ -233,29 +231,3 @@ def available_memory() -> float:
         return float(os.sysconf("SC_AVPHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return np.inf
-
-
-@contextmanager
-def undone_on_error(estimator: Any) -> Iterator[None]:
-    """Give an estimator its state back if something goes wrong, so that a failed fit loses nothing.
-
-    Examples
-    --------
-    >>> from sklearn.base import BaseEstimator
-    >>> model = BaseEstimator()
-    >>> model.classes_ = "old"
-    >>> try:
-    ...     with undone_on_error(model):
-    ...         model.classes_ = "new"
-    ...         raise ValueError
-    ... except ValueError:
-    ...     print(model.classes_)
-    old
-    """
-    state = dict(vars(estimator))
-    try:
-        yield
-    except Exception:
-        vars(estimator).clear()
-        vars(estimator).update(state)
-        raise

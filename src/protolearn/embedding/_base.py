@@ -8,10 +8,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import issparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import Tags, gen_batches
 from sklearn.utils.validation import validate_data
 
+from protolearn.core.estimator import Estimator
 from protolearn.core.ties import power_of_two
 from protolearn.core.validation import (
     check_flags,
@@ -28,6 +29,7 @@ __all__ = ["Embedding", "Samples", "View", "check_square", "vector_samples"]
 Floats = NDArray[np.float64]
 
 LEAST_SAMPLES = 4
+ROWS = 256  # compared with all others in one call, after which Python heeds interrupts
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,19 @@ class Samples:
 
     def all_squares(self) -> Floats:
         """Return the squared distances of all pairs."""
-        from scipy.spatial.distance import pdist, squareform
+        from scipy.spatial.distance import cdist
 
+        if self.squares is not None:
+            return self.squares
         require_pairs(len(self))
-        return squareform(pdist(self.vectors, "sqeuclidean")) if self.squares is None else self.squares
+        assert self.vectors is not None
+        n = len(self.vectors)
+        squares = np.empty((n, n))
+        for rows in gen_batches(n, ROWS):
+            part = cdist(self.vectors[rows], self.vectors[rows.start :], "sqeuclidean")
+            squares[rows, rows.start :] = part
+            squares[rows.start :, rows] = part.T
+        return squares
 
 
 def require_pairs(n: int) -> None:
@@ -90,7 +101,7 @@ class View(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return self.embedding_.shape[1]
 
 
-class Embedding(View, BaseEstimator):
+class Embedding(View, Estimator):
     """Base of all embeddings without a map for new samples: reads samples and hands out their positions."""
 
     metric: Any

@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.neighbours import first_nearest
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import lower
@@ -22,7 +22,6 @@ from protolearn.core.validation import (
     check_running,
     check_scale,
     refuse_overflow,
-    undone_on_error,
 )
 from protolearn.embedding._base import View
 from protolearn.embedding._gluing import chart_groups, coordinated, glued, isometric
@@ -40,7 +39,7 @@ THINNEST = 1e-3  # variance of a default chart across its plane, relative to its
 GAP = 0.1  # between components that are shown side by side, relative to the widest
 
 
-class Charting(View, BaseEstimator):
+class Charting(View, Estimator):
     r"""Manifold charting: glues the local views of a map to one view, with a map for new samples and a way back.
 
     Each prototype k of a local model sees samples in linear coordinates :math:`z_k(x)` of its own, with a share
@@ -186,6 +185,7 @@ class Charting(View, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
+    @nothing_lost
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Find charts and glue them.
 
@@ -202,7 +202,7 @@ class Charting(View, BaseEstimator):
             The fitted view.
         """
         self._check_parameters()
-        with undone_on_error(self), chunk_threads(self.n_jobs):
+        with chunk_threads(self.n_jobs):
             samples = self._read(X)
             rng = check_random_state(self.random_state)
             model = self._default_model(samples) if self.local_model is None else self.local_model

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
+from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option, check_part, undone_on_error
+from protolearn.core.validation import check_number, check_option, check_part
 from protolearn.embedding._base import Embedding, View
 from protolearn.embedding._local_weights import locally_linear, reconstruction_weights
 from protolearn.embedding._neighbors import nearest_in_matrix
@@ -25,7 +26,7 @@ from protolearn.lvq import LGMLVQ
 __all__ = ["DiscriminativeEmbedding"]
 
 
-class DiscriminativeEmbedding(View, MetaEstimatorMixin, BaseEstimator):
+class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
     """A supervised view: the classifier says how far samples are from each other, the embedding arranges them.
 
     A classifier is fitted first. Distances of samples in its learned metric, see
@@ -104,6 +105,7 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, BaseEstimator):
         self.classifier = classifier
         self.embedding = embedding
 
+    @nothing_lost
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Fit the classifier, then the embedding.
 
@@ -125,14 +127,13 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, BaseEstimator):
             check_part("embedding", self.embedding, "fit_transform")
         if self.classifier is not None:
             check_part("classifier", self.classifier)
-        with undone_on_error(self):
-            validate_data(self, X, skip_check_array=True)
-            classifier: Any = LGMLVQ(random_state=0) if self.classifier is None else clone(self.classifier)
-            self.classifier_ = classifier.fit(X, y)
-            with chunk_threads(1):
-                fields = fields_of(self.classifier_, X, type(self).__name__)
-            self.embedding_estimator_ = self._chosen_embedding(len(fields.vectors))
-            self.embedding_ = arranged(self.embedding_estimator_, fields)
+        validate_data(self, X, skip_check_array=True)
+        classifier: Any = LGMLVQ(random_state=0) if self.classifier is None else clone(self.classifier)
+        self.classifier_ = classifier.fit(X, y)
+        with chunk_threads(1):
+            fields = fields_of(self.classifier_, X, type(self).__name__)
+        self.embedding_estimator_ = self._chosen_embedding(len(fields.vectors))
+        self.embedding_ = arranged(self.embedding_estimator_, fields)
         return self
 
     def __sklearn_tags__(self) -> Tags:
@@ -183,7 +184,7 @@ def _by_reconstruction(embedding: Any, fields: Fields) -> NDArray[Any]:
             f"With n_neighbors={embedding.n_neighbors} there are {n_groups} groups of samples without neighbours "
             "outside, each of which locally linear embedding may show as one point. Raise n_neighbors to join them.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
     rng = check_random_state(embedding.random_state)
     with chunk_threads(1):

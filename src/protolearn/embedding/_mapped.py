@@ -11,8 +11,9 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
+from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.validation import check_number, check_option, given_array, refuse_overflow, undone_on_error
+from protolearn.core.validation import check_number, check_option, given_array, refuse_overflow
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples
 from protolearn.embedding._placing import Placing
 from protolearn.embedding._start import classical_scaling, principal_components
@@ -162,6 +163,7 @@ class MappedEmbedding(Embedding):
         self.random_state = random_state
         self.verbose = verbose
 
+    @nothing_lost
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Train the mapping.
 
@@ -178,7 +180,7 @@ class MappedEmbedding(Embedding):
             The fitted view. If the fit is interrupted from the keyboard, the state reached so far is kept.
         """
         cost, mapping = self._check_parameters()
-        with undone_on_error(self), chunk_threads(self.n_jobs) as n_threads:
+        with chunk_threads(self.n_jobs) as n_threads:
             samples = self._read_samples(X, self.n_jobs)
             if samples.vectors is None and not isinstance(mapping, Free):
                 raise ValueError(
@@ -201,6 +203,7 @@ class MappedEmbedding(Embedding):
             self.mapping_: Solved = solved or Placing(cost, samples, positions, unit, self.squared, self.n_jobs)
             self.embedding_ = unit * positions if solved is None else solved.place(vectors)
         if interrupted:
+            keep(self)
             raise KeyboardInterrupt
         return self
 
@@ -368,6 +371,8 @@ class MappedEmbedding(Embedding):
         try:
             minimize(function, theta, jac=True, method="L-BFGS-B", callback=callback, options=options)
         except KeyboardInterrupt:
+            if len(history) == 1:
+                raise
             return reached, history, True
         return reached, history, False
 

@@ -15,10 +15,11 @@ from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components, shortest_path
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin_min
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, gen_batches
 
+from protolearn.core.estimator import nothing_lost
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.validation import check_number, check_option, given_array, undone_on_error
+from protolearn.core.validation import check_number, check_option, given_array
 from protolearn.embedding._base import Embedding, Samples
 from protolearn.embedding._neighbors import nearest_in_matrix, nearest_vectors
 from protolearn.embedding._start import _with_signs, classical_scaling
@@ -183,6 +184,7 @@ class MVU(Embedding):
         self.random_state = random_state
         self.verbose = verbose
 
+    @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
         """Unfold the samples.
 
@@ -199,7 +201,7 @@ class MVU(Embedding):
             The fitted embedding.
         """
         self._check_parameters()
-        with undone_on_error(self), chunk_threads(self.n_jobs) as n_threads:
+        with chunk_threads(self.n_jobs) as n_threads:
             samples = self._read_samples(X, self.n_jobs)
             check_number("n_components", self.n_components, integer=True, low=1, high=len(samples) - 1)
             rng = check_random_state(self.random_state)
@@ -268,7 +270,7 @@ class MVU(Embedding):
             f"With n_neighbors={self.n_neighbors} the graph of neighbours {falls}. Each was joined to the sample "
             "nearest to it, so how they lie to each other means little. Raise n_neighbors, or unfold them one by one.",
             UserWarning,
-            stacklevel=6,
+            stacklevel=7,
         )
         while n_parts > 1:  # Boruvka's tree of shortest links
             first, second = np.transpose([_shortest_link(different, parts == part) for part in range(n_parts)])
@@ -332,7 +334,7 @@ class MVU(Embedding):
                 f"Rods are still off by up to {error:.2g} of their mean length after {self.n_iter_} steps. Raise "
                 "max_iter or tol; use constraint='slack' if no points have the distances in X.",
                 ConvergenceWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
         self.edge_error_ = framework.rods.error(squares, self.constraint == "shrink")
         return points
@@ -384,7 +386,10 @@ class Framework:
         self.transposed = self.incidence.T.tocsr()
         ends = rods.first.astype(np.int32), rods.second.astype(np.int32)  # SciPy 1.13 searches no longer indices
         lengths = sparse.csr_array((np.sqrt(rods.squares), ends), shape=(self.n, self.n))
-        self.paths = np.square(shortest_path(lengths, method="D", directed=False))
+        self.paths = np.empty((self.n, self.n))
+        for rows in gen_batches(self.n, 128):  # a search for all paths at once could not be interrupted
+            starts = np.arange(rows.start, rows.stop)
+            self.paths[rows] = np.square(shortest_path(lengths, method="D", directed=False, indices=starts))
         widest = weights @ self.paths @ weights
         if not widest:
             raise ValueError("Neighbours at distance zero hold all samples together; raise n_neighbors.")
@@ -446,6 +451,8 @@ class Framework:
         solution = scs.SCS(
             problem, cones, verbose=False, eps_abs=CONVEX_TOL, eps_rel=CONVEX_TOL, max_iters=CONVEX_ITER
         ).solve()
+        if solution["info"]["status"] == "interrupted":  # scs takes the signal for itself
+            raise KeyboardInterrupt
         if not np.isfinite(solution["x"]).all():  # no points have the distances in X, not even to within tol
             return self.drawn_out(rank, rng), np.zeros(self.rods.n), solution["info"]["iter"]
         rows, columns = _lower_triangle(self.n)

@@ -6,13 +6,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.base import MetaEstimatorMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import power_of_two
-from protolearn.core.validation import check_part, check_running, undone_on_error
+from protolearn.core.validation import check_part, check_running
 from protolearn.dissimilarities._geometry import checked
 from protolearn.embedding import costs
 from protolearn.embedding._base import LEAST_SAMPLES, Samples, View, vector_samples
@@ -27,7 +28,7 @@ GRAPHS = {"Isomap": "isomap", "LocallyLinearEmbedding": "lle", "SpectralEmbeddin
 KNOWN = ("SNE", "TSNE", "MappedEmbedding", "MDS", "ClassicalMDS", *GRAPHS)
 
 
-class OutOfSample(View, MetaEstimatorMixin, BaseEstimator):
+class OutOfSample(View, MetaEstimatorMixin, Estimator):
     """Places new samples into a view that has no map: each goes where it costs least, while all others rest.
 
     Parameters
@@ -80,6 +81,7 @@ class OutOfSample(View, MetaEstimatorMixin, BaseEstimator):
         self.cost = cost
         self.n_jobs = n_jobs
 
+    @nothing_lost
     def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
         """Fit the embedding.
 
@@ -95,22 +97,21 @@ class OutOfSample(View, MetaEstimatorMixin, BaseEstimator):
         self : object
             The fitted view.
         """
-        with undone_on_error(self):
-            check_part("embedding", self.embedding, "fit_transform")
-            check_running(self)
-            given = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
-            cost = None if isinstance(self.cost, str) and self.cost == "auto" else get_cost(self.cost)
-            if cost is None:
-                _check_known(self.embedding)
-            with chunk_threads(1):
-                samples = self._samples(given)
-            self.embedding_estimator_ = clone(self.embedding)
-            self.embedding_ = np.asarray(self.embedding_estimator_.fit_transform(given, y))
-            self.cost_ = cost or _own_cost(self.embedding_estimator_)
-            with chunk_threads(1):
-                unit = self.cost_.unit(samples)
-            positions = self.embedding_.astype(np.float64) / unit
-            self._placing = Placing(self.cost_, samples, positions, unit, self._squared, self.n_jobs)
+        check_part("embedding", self.embedding, "fit_transform")
+        check_running(self)
+        given = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
+        cost = None if isinstance(self.cost, str) and self.cost == "auto" else get_cost(self.cost)
+        if cost is None:
+            _check_known(self.embedding)
+        with chunk_threads(1):
+            samples = self._samples(given)
+        self.embedding_estimator_ = clone(self.embedding)
+        self.embedding_ = np.asarray(self.embedding_estimator_.fit_transform(given, y))
+        self.cost_ = cost or _own_cost(self.embedding_estimator_)
+        with chunk_threads(1):
+            unit = self.cost_.unit(samples)
+        positions = self.embedding_.astype(np.float64) / unit
+        self._placing = Placing(self.cost_, samples, positions, unit, self._squared, self.n_jobs)
         return self
 
     def transform(self, X: ArrayLike) -> NDArray[Any]:

@@ -13,9 +13,10 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
 from protolearn.core.documentation import extends, filled
+from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.ties import power_of_two
-from protolearn.core.validation import check_flags, check_number, check_option, given_array, undone_on_error
+from protolearn.core.validation import check_flags, check_number, check_option, given_array
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples, check_square
 from protolearn.embedding._descent import Descent
 from protolearn.embedding._exact import Exact
@@ -139,6 +140,7 @@ class NeighborEmbedding(Embedding):
     random_state: Any
     verbose: int
 
+    @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
         """Arrange the samples.
 
@@ -155,7 +157,7 @@ class NeighborEmbedding(Embedding):
             The fitted embedding. If the fit is interrupted from the keyboard, the state reached so far is kept.
         """
         divergence = self._check_parameters()
-        with undone_on_error(self), chunk_threads(self.n_jobs) as n_threads:
+        with chunk_threads(self.n_jobs) as n_threads:
             data = self._read_graph(X) if self._pairwise and sparse.issparse(X) else self._read_samples(X, self.n_jobs)
             check_perplexity(self.perplexity, len(data))
             threads = Threads(n_threads)
@@ -176,6 +178,7 @@ class NeighborEmbedding(Embedding):
             interrupted = self._descend(points, forces, divergence)
             self.embedding_ = points
         if interrupted:
+            keep(self)
             raise KeyboardInterrupt
         return self
 
@@ -218,7 +221,7 @@ class NeighborEmbedding(Embedding):
                 "All distances in the graph X are the same, so there is no telling which neighbours are nearest; give "
                 "a graph of distances (mode='distance' in scikit-learn).",
                 UserWarning,
-                stacklevel=3,
+                stacklevel=4,
             )
         others = graph.row != graph.col
         entries = graph.data[others], (graph.row[others], graph.col[others])
@@ -308,6 +311,8 @@ class NeighborEmbedding(Embedding):
                 if self.n_iter_ % EVERY == 0:
                     self._look(forces.value(points, divergence) if self.n_iter_ > early else None)
         except KeyboardInterrupt:
+            if not self.n_iter_:
+                raise
             interrupted = True
         else:
             interrupted = False

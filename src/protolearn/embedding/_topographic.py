@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 from sklearn.utils import check_random_state
 
+from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.schedules import geometric
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_number, check_option, given_array, undone_on_error
+from protolearn.core.validation import check_number, check_option, given_array
 from protolearn.embedding._base import Embedding
 from protolearn.embedding.structures import SHAPES, triangular_mesh, uniform
 
@@ -74,6 +75,7 @@ class TopographicEmbedding(Embedding):
     _winners: tuple[str, ...]
     winner: str
 
+    @nothing_lost
     @chunk_threads(1)
     def fit(self, X: ArrayLike, y: None = None) -> Self:
         """Arrange the images of the samples.
@@ -91,15 +93,15 @@ class TopographicEmbedding(Embedding):
             The fitted embedding. If the fit is interrupted from the keyboard, the state reached so far is kept.
         """
         self._check_parameters()
-        with undone_on_error(self):
-            squares = self._read(X)
-            rng = check_random_state(self.random_state)
-            vectors, unit = self._sampling_vectors(len(squares), rng)
-            images = self._start(len(squares), unit, rng)
-            trainer = self._trainer(squares, vectors)
-            interrupted = self._run(trainer, vectors, images, rng)
-            self._store(trainer, vectors, images, unit)
+        squares = self._read(X)
+        rng = check_random_state(self.random_state)
+        vectors, unit = self._sampling_vectors(len(squares), rng)
+        images = self._start(len(squares), unit, rng)
+        trainer = self._trainer(squares, vectors)
+        interrupted = self._run(trainer, vectors, images, rng)
+        self._store(trainer, vectors, images, unit)
         if interrupted:
+            keep(self)
             raise KeyboardInterrupt
         return self
 
@@ -179,6 +181,8 @@ class TopographicEmbedding(Embedding):
                 self.n_distinct_winners_.append(len(np.unique(epoch.winners)))
                 self._report()
         except KeyboardInterrupt:
+            if not self.cost_history_:
+                raise
             return True
         return False
 

@@ -21,6 +21,7 @@ __all__ = ["Neighbors", "calibrated", "check_perplexity", "conditional_affinitie
 Floats = NDArray[np.float64]
 
 N_STEPS, TOLERANCE = 100, 1e-7  # of the search for a bandwidth
+CALL_ENTRIES = 1 << 18  # of one call of the compiled loop: a fraction of a second
 
 
 class Neighbors(NamedTuple):
@@ -82,7 +83,9 @@ def calibrated(squares: Floats, perplexity: float, threads: Threads | None = Non
     n = len(squares)
     p, rates = np.empty(squares.shape), np.empty(n)
     loop = threads or Threads()
-    loop.over(n, calibrate, np.asarray(squares, np.float64), ..., np.log(perplexity), p, rates, N_STEPS, TOLERANCE)
+    most = max(1, CALL_ENTRIES // squares.shape[1])
+    given = np.asarray(squares, np.float64)
+    loop.over(n, calibrate, given, ..., np.log(perplexity), p, rates, N_STEPS, TOLERANCE, most=most)
     return p, 0.5 / rates
 
 

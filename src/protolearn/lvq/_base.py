@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protolearn.core.estimator import Estimator
 from protolearn.core.reject import relative_similarity, with_rejects
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_option, check_scale, given_array, refuse_overflow
@@ -27,7 +28,7 @@ Floats = NDArray[np.float64]
 CHUNK_BYTES = 1 << 21
 
 
-class LVQClassifier(ClassifierMixin, BaseEstimator):
+class LVQClassifier(ClassifierMixin, Estimator):
     """Nearest-prototype classification with any metric: the parent of all LVQ classifiers."""
 
     # parameters and fitted state of the children

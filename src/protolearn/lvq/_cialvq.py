@@ -94,11 +94,11 @@ class CIALVQ(GLVQ):
     classes_ : ndarray of shape (n_classes,)
         The classes.
     cost_history_ : list of float
-        Cost after every iteration.
+        Cost after every iteration. Of batches given to ``partial_fit``, the mean cost of each, of the last 1,000.
     score_history_ : list of float
         Accuracy after every iteration, if ``early_stopping``.
     n_iter_ : int
-        Number of iterations.
+        Number of iterations, or of batches given to ``partial_fit``.
     %(features)s
 
     See Also

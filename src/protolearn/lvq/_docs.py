@@ -91,11 +91,11 @@ ATTRIBUTES = """
 %(prototypes)s
 cost_history_ : list of float
     Cost after every iteration; with ``sgd`` and ``adam`` the mean cost that samples met during an epoch (``sgd``:
-    without the regularisation).
+    without the regularisation). Of batches given to ``partial_fit``, the mean cost of each, of the last 1,000.
 score_history_ : list of float
     Accuracy after every iteration, if ``early_stopping``.
 n_iter_ : int
-    Number of iterations.
+    Number of iterations, or of batches given to ``partial_fit``.
 %(features)s
 """
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -11,6 +12,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, compute_sample_weight
 
 from protolearn.core.documentation import extends
+from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import (
@@ -19,7 +21,6 @@ from protolearn.core.validation import (
     check_option,
     check_running,
     check_weights,
-    undone_on_error,
 )
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
@@ -47,6 +48,7 @@ FORM = (
     "learn_filters",
     "patch_shape",
 )
+LONGEST_HISTORY = 1000  # batches of a stream whose costs are kept
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
 
@@ -96,6 +98,7 @@ class GLVQ(LVQClassifier):
 
     regularization = 0.0
     _form: dict[str, Any]
+    _stream: Stream
 
     def __init__(
         self,
@@ -140,6 +143,7 @@ class GLVQ(LVQClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
+    @nothing_lost
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn prototypes and metric.
 
@@ -160,33 +164,33 @@ class GLVQ(LVQClassifier):
         self : object
             The fitted classifier.
         """
-        with undone_on_error(self):
-            self._check_parameters()
-            resumes = self.warm_start and hasattr(self, "prototypes_")
-            samples, labels, weights = self._check_samples(X, y, sample_weight, reset=not resumes)
-            known, codes = np.unique(labels, return_inverse=True)
-            if resumes:
-                self._check_resumable(known)
-            if len(known) < 2:
-                raise ValueError(
-                    f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only ({known[0]})."
-                )
-            self.classes_ = known
-            for name in ("_stream", "_hidden"):
-                self.__dict__.pop(name, None)
-            check_reject(self.reject_threshold, self.reject_label, self.classes_)
-            rng = check_random_state(self.random_state)
-            held_out = None
-            if self.early_stopping is True:
-                kept, out = self._split(codes, rng)
-                held_out = samples[out], codes[out], weights[out]
-                samples, codes, weights = samples[kept], codes[kept], weights[kept]
-            self._codes = self._prototype_codes(codes)
-            with chunk_threads(self.n_jobs) as n_threads:
-                self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
-            self._fit_temperature(samples, codes, weights)
+        self._check_parameters()
+        resumes = self.warm_start and hasattr(self, "prototypes_")
+        samples, labels, weights = self._check_samples(X, y, sample_weight, reset=not resumes)
+        known, codes = np.unique(labels, return_inverse=True)
+        if resumes:
+            self._check_resumable(known)
+        if len(known) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only ({known[0]})."
+            )
+        self.classes_ = known
+        for name in ("_stream", "_hidden"):
+            self.__dict__.pop(name, None)
+        check_reject(self.reject_threshold, self.reject_label, self.classes_)
+        rng = check_random_state(self.random_state)
+        held_out = None
+        if self.early_stopping is True:
+            kept, out = self._split(codes, rng)
+            held_out = samples[out], codes[out], weights[out]
+            samples, codes, weights = samples[kept], codes[kept], weights[kept]
+        self._codes = self._prototype_codes(codes)
+        with chunk_threads(self.n_jobs) as n_threads:
+            self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
+        self._fit_temperature(samples, codes, weights)
         return self
 
+    @nothing_lost
     def partial_fit(
         self,
         X: ArrayLike,
@@ -215,23 +219,20 @@ class GLVQ(LVQClassifier):
         self : object
             The classifier.
         """
-        with undone_on_error(self):
-            self._check_parameters()
-            first = not hasattr(self, "prototypes_")
-            samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first)
-            if not first:
-                self._check_resumable(self.classes_)
-            elif classes is None:
-                raise ValueError(
-                    "classes must be given in the first call of partial_fit: all classes that will ever come."
-                )
-            else:
-                self.classes_ = np.unique(np.asarray(classes))
-                check_reject(self.reject_threshold, self.reject_label, self.classes_)
-            unknown = np.setdiff1d(labels, self.classes_)
-            if len(unknown):
-                raise ValueError(f"y contains {list(unknown)}, which are not among the classes {list(self.classes_)}.")
-            self._go_on(samples, np.searchsorted(self.classes_, labels), weights)
+        self._check_parameters()
+        first = not hasattr(self, "prototypes_")
+        samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first)
+        if not first:
+            self._check_resumable(self.classes_)
+        elif classes is None:
+            raise ValueError("classes must be given in the first call of partial_fit: all classes that will ever come.")
+        else:
+            self.classes_ = np.unique(np.asarray(classes))
+            check_reject(self.reject_threshold, self.reject_label, self.classes_)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y contains {list(unknown)}, which are not among the classes {list(self.classes_)}.")
+        self._go_on(samples, np.searchsorted(self.classes_, labels), weights)
         return self
 
     @property
@@ -398,6 +399,8 @@ class GLVQ(LVQClassifier):
         try:
             solver.minimise(problem, progress.flat, progress.max_iter, self.tol, rng, progress)
         except KeyboardInterrupt:
+            if not progress.costs:
+                raise
             interrupted = True
         self.cost_history_ = progress.costs
         self.n_iter_ = max(1, len(progress.costs))
@@ -407,6 +410,7 @@ class GLVQ(LVQClassifier):
         self._store(problem, frame, progress.best)
         if interrupted:
             self._fit_temperature(samples, y, u)
+            keep(self)
             raise KeyboardInterrupt
 
     def _store(self, problem: Problem, frame: Frame, flat: Floats) -> None:
@@ -433,9 +437,10 @@ class GLVQ(LVQClassifier):
                 self._codes = self._prototype_codes(None)
             frame = self._frame(samples, u, rescales=True, resumes=True)
             metric, W, theta = self._begin(frame, frame.enter(samples), codes, u, resumes, rng)
-            self._stream = Stream(frame, rng, metric, W, theta, np.full(len(self.classes_), resumes))
-            self.cost_history_ = []
-        stream = self._stream
+            stream = Stream(frame, rng, metric, W, theta, np.full(len(self.classes_), resumes))
+            self.cost_history_, self.n_iter_ = [], 0
+        else:
+            stream = deepcopy(self._stream)  # the old one serves on if this batch fails
         stream.settle(self._frame(samples, u, rescales=True, resumes=True), samples)
         X = stream.frame.enter(samples)
         if isinstance(self.init, str):
@@ -445,8 +450,9 @@ class GLVQ(LVQClassifier):
         problem = self._problem(stream.metric, X, codes, u, *stream.parts, 1)
         problem.hidden = self._hidden
         with chunk_threads(1):
-            self.cost_history_.append(stream.learn(problem))
-        self.n_iter_ = len(self.cost_history_)
+            self.cost_history_ = [*self.cost_history_, stream.learn(problem)][-LONGEST_HISTORY:]
+        self.n_iter_ += 1
+        self._stream = stream
         self._store(problem, stream.frame, pack(*stream.parts))
         if len(np.unique(codes)) > 1 or not hasattr(self, "_temperature"):
             self._fit_temperature(samples, codes, u)

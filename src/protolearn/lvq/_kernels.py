@@ -120,8 +120,9 @@ def sweep_matrix(
     regularization: float,
     kind: int,
     slope: float,
-) -> float:
-    """One epoch of matrix learning, in place; return the mean cost that the samples met.
+    sums: NDArray[Any],
+) -> None:
+    """Matrix learning from some samples, in place; add the cost that they met, and their weight, to ``sums``.
 
     Without ``psi`` (length 0) prototype p uses ``omega[slots[p]]``; otherwise ``psi[slots[p]] @ omega[0]``.
     """
@@ -131,7 +132,7 @@ def sweep_matrix(
     f, f_J, f_K = np.empty(N), np.empty(N), np.empty(N)
     v, v_J, v_K = np.empty(M), np.empty(M), np.empty(M)
     z, z_J, z_K = np.empty(M), np.empty(M), np.empty(M)
-    cost, mass = 0.0, 0.0
+    cost, mass = sums[0], sums[1]
     masked = not allowed.all()
     for i in order:
         x = X[i]
@@ -192,7 +193,7 @@ def sweep_matrix(
                     if masked:
                         omega[s] *= allowed
                     _normalise(omega[s])  # Bunte 2011, eq. 2.21
-    return cost / mass if mass > 0 else 0.0
+    sums[0], sums[1] = cost, mass
 
 
 @njit(cache=True, nogil=True)
@@ -209,12 +210,13 @@ def sweep_diagonal(
     regularization: float,
     kind: int,
     slope: float,
-) -> float:
-    """One epoch of relevance learning on ``d = sum_t relevances_t (x_t - w_t)^2``, in place; return the mean cost."""
+    sums: NDArray[Any],
+) -> None:
+    """Relevance learning on ``d = sum_t relevances_t (x_t - w_t)^2``, in place; add cost and weight to ``sums``."""
     by_prototypes, by_relevances, _ = rates
     N = X.shape[1]
     f = np.empty(N)
-    cost, mass = 0.0, 0.0
+    cost, mass = sums[0], sums[1]
     for i in order:
         x = X[i]
         J, K = -1, -1
@@ -250,7 +252,7 @@ def sweep_diagonal(
                     relevances[s] += step / np.maximum(relevances[s], 1e-6)
                 if regularization > 0 or s == slots[J] or s == slots[K]:
                     _make_shares(relevances[s])
-    return cost / mass if mass > 0 else 0.0
+    sums[0], sums[1] = cost, mass
 
 
 @njit(cache=True, nogil=True)
@@ -266,7 +268,7 @@ def sweep_lvq1(
     adaptive: bool,
     by_relevances: float,
 ) -> float:
-    """One epoch of LVQ1, in place: the winner comes nearer, or goes away if its class is wrong; return the error rate.
+    """LVQ1 on some samples, in place: the winner comes nearer, or goes away if its class is wrong; return the errors.
 
     ``rates`` (k,) are those of the prototypes; if ``adaptive`` they change as in OLVQ1, up to ``most``.
     """
@@ -294,7 +296,7 @@ def sweep_lvq1(
             for t in range(N):
                 relevances[t] -= sign * by_relevances * abs(f[t])
             _make_shares(relevances)
-    return errors / len(order)
+    return errors
 
 
 @njit(cache=True, nogil=True)
@@ -307,7 +309,7 @@ def sweep_lvq21(
     rate: float,
     window: float,
 ) -> float:
-    """One epoch of LVQ2.1, in place: samples in a window around the border move both winners; return the error rate."""
+    """LVQ2.1 on some samples, in place: those in a window around the border move both winners; return the errors."""
     N = X.shape[1]
     f = np.empty(N)
     errors = 0.0
@@ -332,4 +334,4 @@ def sweep_lvq21(
             W[J] += rate * f
             _gap(x, W[K], f)
             W[K] -= rate * f
-    return errors / len(order)
+    return errors

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils import Tags, gen_batches
 from sklearn.utils.extmath import svd_flip
@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.density import squared_distances
+from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.spans import row_space
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, refuse_underflow, require_memory
@@ -28,7 +29,7 @@ BLOCK_ENTRIES = 1 << 20  # affinities held at a time
 RIDGE = 1e-8  # added to the scatter within classes, relative to its mean eigenvalue
 
 
-class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Base of the linear maps ``x -> A x`` that are learned from labelled samples."""
 
     n_components: int | None
@@ -153,6 +154,7 @@ class LFDA(LinearMetric):
         self.n_neighbors = n_neighbors
         self.scaling = scaling
 
+    @nothing_lost
     @chunk_threads(1)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Find the directions.

@@ -15,6 +15,7 @@ from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.neighbours import first_nearest
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, check_running, given_array, require_memory
@@ -26,7 +27,7 @@ __all__ = ["LMNN", "LargeMarginCost", "NearPairs", "target_neighbours"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-Watch = Callable[[float], None]
+Watch = Callable[[Floats, float], None]
 
 TILE = (512, 1024)  # rows and columns of a tile of inner products: 4 MB
 LIFETIME = 5.0  # how many steps a list of near pairs is made for
@@ -153,8 +154,11 @@ class LMNN(LinearMetric):
         require_memory(f"gamma_ of {N} features", 2 * 8 * N**2, "use components_, whose product with itself it is")
         return self.components_.T @ self.components_
 
+    @nothing_lost
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the metric.
+
+        If training is interrupted (Ctrl-C), the state so far is kept.
 
         Parameters
         ----------
@@ -172,6 +176,7 @@ class LMNN(LinearMetric):
         samples, scale, codes, classes = self._read(X, y)
         self._check_class_sizes(codes, classes)
         self.cost_history_: list[float] = []
+        interrupted = False
         with chunk_threads(1):
             samples, axes = self._within(samples)
             N = samples.shape[1]
@@ -181,19 +186,33 @@ class LMNN(LinearMetric):
                 "use a small n_components with method='low_rank', or fewer features, such as principal components",
             )
             cost = LargeMarginCost(samples, codes, self.n_neighbors, self.push)
-            start = self._start(cost, scale, axes)
+            upsilon = self._start(cost, scale, axes)
+
+            def watch(reached: Floats, value: float) -> None:
+                nonlocal upsilon
+                upsilon = reached
+                self._report(value)
+
             minimise = minimise_over_matrices if self.method == "psd" else minimise_over_factors
-            upsilon, converged = minimise(cost, start, self.max_iter, self.tol, self._watch)
+            try:
+                upsilon, converged = minimise(cost, upsilon, self.max_iter, self.tol, watch)
+            except KeyboardInterrupt:
+                if not self.cost_history_:
+                    raise
+                converged = interrupted = True
         if not converged:
             warnings.warn(
                 f"LMNN stopped after max_iter={self.max_iter} iterations, before the cost settled to tol={self.tol:g}. "
                 "The metric may serve all the same; raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         upsilon = upsilon if axes is None else upsilon @ axes.T
         self.components_ = canonical(upsilon / scale, self.n_components)
         self.n_iter_ = len(self.cost_history_)
+        if interrupted:
+            keep(self)
+            raise KeyboardInterrupt
         return self
 
     def _check_parameters(self) -> None:
@@ -236,7 +255,7 @@ class LMNN(LinearMetric):
             upsilon = check_random_state(self.random_state).uniform(-1.0, 1.0, (M, N))
         return upsilon / np.sqrt(cost.target_distances(cost.X @ upsilon.T).mean() or 1.0)
 
-    def _watch(self, cost: float) -> None:
+    def _report(self, cost: float) -> None:
         self.cost_history_.append(cost)
         n_iter = len(self.cost_history_)
         every = 1 if self.verbose > 1 else max(1, self.max_iter // 10)
@@ -402,7 +421,7 @@ def minimise_over_factors(
         return value, gradient.ravel()
 
     def callback(intermediate_result: OptimizeResult) -> None:
-        watch(float(intermediate_result.fun))
+        watch(intermediate_result.x.reshape(start.shape).copy(), float(intermediate_result.fun))
 
     options = {"maxiter": max_iter, "ftol": tol, "gtol": 0.0}
     result = minimize(flat, start.ravel(), jac=True, method="L-BFGS-B", callback=callback, options=options)
@@ -419,9 +438,9 @@ def minimise_over_matrices(
         for state in islice(projected_gradients(cost, gamma, smoothing, tol), limit - n_iter):
             value, gamma, root = state
             n_iter += 1
-            watch(value)
             if value < lowest:
                 lowest, best = value, root
+            watch(best, value)
     return best, n_iter < max_iter
 
 

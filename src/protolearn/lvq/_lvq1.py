@@ -8,13 +8,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
+from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
-from protolearn.core.validation import check_flags, check_number, check_option, check_running, undone_on_error
+from protolearn.core.validation import check_flags, check_number, check_option, check_running
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
 from protolearn.lvq.relevance import Diagonal, Identity
 from protolearn.lvq.start import first_prototypes, weighted_mean
+from protolearn.lvq.sweeps import pieces
 
 __all__ = ["LVQ1", "LVQ21"]
 
@@ -31,6 +33,7 @@ class _HeuristicLVQ(LVQClassifier):
     random_state: Any
     verbose: int
 
+    @nothing_lost
     @chunk_threads(1)
     def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
         """Learn the prototypes.
@@ -50,8 +53,7 @@ class _HeuristicLVQ(LVQClassifier):
             The fitted classifier.
         """
         self._check_parameters()
-        with undone_on_error(self):
-            self._learn(X, y)
+        self._learn(X, y)
         return self
 
     def _learn(self, X: ArrayLike, y: ArrayLike) -> None:
@@ -78,12 +80,15 @@ class _HeuristicLVQ(LVQClassifier):
                 self.error_history_.append(self._sweep(centred, codes, rng.permutation(len(centred)), W, rate))
                 self._report(epoch + 1)
         except KeyboardInterrupt:
+            if not self.error_history_:
+                raise
             interrupted = True
         self.n_iter_ = max(1, len(self.error_history_))
         self.prototypes_ = W + self._centre
         self.prototype_labels_ = self.classes_[self._codes]
         self._fit_temperature(samples, codes, weights)
         if interrupted:
+            keep(self)
             raise KeyboardInterrupt
 
     def _begin(self, W: Floats) -> None:
@@ -212,20 +217,13 @@ class LVQ1(_HeuristicLVQ):
 
         if not self.adaptive_rates:
             self._rates[:] = rate
-        error = _kernels.sweep_lvq1(
-            X,
-            y,
-            order,
-            W,
-            self._codes,
-            self.relevances_,
-            self._rates,
-            float(self.learning_rate),
-            bool(self.adaptive_rates),
-            float(self.relevance_learning_rate),
-        )
-        self._theta = (np.sqrt(self.relevances_)[None],)
-        return error
+        state = W, self._codes, self.relevances_, self._rates
+        settings = float(self.learning_rate), bool(self.adaptive_rates), float(self.relevance_learning_rate)
+        try:
+            errors = sum(_kernels.sweep_lvq1(X, y, some, *state, *settings) for some in pieces(order, W.size))
+        finally:
+            self._theta = (np.sqrt(self.relevances_)[None],)
+        return errors / len(order)
 
 
 @documented
@@ -311,4 +309,5 @@ class LVQ21(_HeuristicLVQ):
     def _sweep(self, X: Floats, y: Codes, order: Codes, W: Floats, rate: float) -> float:
         from protolearn.lvq import _kernels
 
-        return _kernels.sweep_lvq21(X, y, order, W, self._codes, float(rate), float(self.window))
+        state = W, self._codes, float(rate), float(self.window)
+        return sum(_kernels.sweep_lvq21(X, y, some, *state) for some in pieces(order, W.size)) / len(order)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,10 +11,11 @@ from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import Diagonal, Identity, Matrix, Product, allowed_entries
 
-__all__ = ["sweep"]
+__all__ = ["pieces", "sweep"]
 
 Floats = NDArray[np.float64]
 Rates = tuple[float, float, float]
+CALL_ENTRIES = 50_000_000  # that one call of a compiled loop goes through: about a tenth of a second
 
 
 def sweep(problem: Problem, flat: Floats, order: NDArray[np.int64], rates: Rates, slope: float) -> tuple[Floats, float]:
@@ -35,21 +38,24 @@ def _sweep_diagonal(
     W, theta = problem.unpack(flat.copy())
     learns = bool(theta)
     relevances = theta[0] ** 2 if learns else np.ones((1, W.shape[1]))
-    cost = _kernels.sweep_diagonal(
-        problem.X,
-        problem.y,
-        _relative_weights(problem),
-        order,
-        W,
-        problem.classes,
-        relevances,
-        problem.metric.slots(problem.classes),
-        rates if learns else (rates[0], 0.0, 0.0),
-        float(problem.regularization),
-        KINDS.index(problem.squashing),
-        slope,
-    )
-    return pack(W, (np.sqrt(relevances),) if learns else ()), cost
+    weights, sums = _relative_weights(problem), np.zeros(2)
+    for some in pieces(order, W.size):
+        _kernels.sweep_diagonal(
+            problem.X,
+            problem.y,
+            weights,
+            some,
+            W,
+            problem.classes,
+            relevances,
+            problem.metric.slots(problem.classes),
+            rates if learns else (rates[0], 0.0, 0.0),
+            float(problem.regularization),
+            KINDS.index(problem.squashing),
+            slope,
+            sums,
+        )
+    return pack(W, (np.sqrt(relevances),) if learns else ()), _mean(sums)
 
 
 def _sweep_matrix(
@@ -61,24 +67,27 @@ def _sweep_matrix(
     omega, psi = theta if len(theta) == 2 else (theta[0], np.empty((0, 1, 1)))
     mask = getattr(problem.metric, "mask", None)
     shape = omega.shape[1:]
-    cost = _kernels.sweep_matrix(
-        problem.X,
-        problem.y,
-        _relative_weights(problem),
-        order,
-        W,
-        problem.classes,
-        omega,
-        psi,
-        problem.metric.slots(problem.classes),
-        np.ones(shape, bool) if mask is None else allowed_entries(mask, shape),
-        bool(getattr(problem.metric, "symmetric", False)),
-        rates,
-        float(problem.regularization),
-        KINDS.index(problem.squashing),
-        slope,
-    )
-    return pack(W, theta), cost
+    weights, sums = _relative_weights(problem), np.zeros(2)
+    for some in pieces(order, W.size * shape[0] + omega.size + psi.size):
+        _kernels.sweep_matrix(
+            problem.X,
+            problem.y,
+            weights,
+            some,
+            W,
+            problem.classes,
+            omega,
+            psi,
+            problem.metric.slots(problem.classes),
+            np.ones(shape, bool) if mask is None else allowed_entries(mask, shape),
+            bool(getattr(problem.metric, "symmetric", False)),
+            rates,
+            float(problem.regularization),
+            KINDS.index(problem.squashing),
+            slope,
+            sums,
+        )
+    return pack(W, theta), _mean(sums)
 
 
 def _sweep_any(
@@ -97,6 +106,23 @@ def _sweep_any(
 
 
 KINDS = tuple(SQUASHING)
+
+
+def pieces(order: NDArray[np.int64], n_entries: int) -> Iterator[NDArray[np.int64]]:
+    """Cut an order of samples, each of which takes so many operations, for calls after which Python heeds interrupts.
+
+    Examples
+    --------
+    >>> [len(piece) for piece in pieces(np.arange(25), CALL_ENTRIES // 10)]
+    [10, 10, 5]
+    """
+    size = max(1, CALL_ENTRIES // n_entries)
+    return (order[start : start + size] for start in range(0, len(order), size))
+
+
+def _mean(sums: Floats) -> float:
+    """Return the mean of costs, whose sum and total weight are given."""
+    return float(sums[0] / sums[1]) if sums[1] > 0 else 0.0
 
 
 def _relative_weights(problem: Problem) -> Floats:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
 from dataclasses import replace
 from functools import reduce
-from itertools import islice
 from typing import Any, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
@@ -23,6 +23,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from protolearn.core import initialisation
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.density import correlation_dimension, mean_pairwise_distance, parzen_log_density
+from protolearn.core.estimator import Estimator, keep, nothing_lost
 from protolearn.core.loop import Step, anneal, learn_online, nearest, stage, winners
 from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.schedules import Schedule, as_schedule
@@ -45,7 +46,7 @@ __all__ = ["PrototypeMap"]
 ONLINE_STEPS = 256  # values of the schedule in an epoch of online learning, close enough to be joined by lines
 
 
-class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Base of all maps of vectors; a map says how prototypes cooperate, where they start and how the range falls."""
 
     algorithm: str
@@ -81,6 +82,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
         """Return the range of every epoch, which may depend on whether prototypes start where they were."""
 
+    @nothing_lost
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Place the prototypes.
 
@@ -97,7 +99,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         Returns
         -------
         self : object
-            The fitted map. If the fit is interrupted from the keyboard, the state reached so far is kept.
+            The fitted map. If the fit is interrupted from the keyboard, or fails in a later patch, what was learned so
+            far is kept.
         """
         self._check_parameters()
         rng = check_random_state(self.random_state)
@@ -114,6 +117,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self._assign(samples)
         return self
 
+    @nothing_lost
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from one more patch of samples.
 
@@ -140,7 +144,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         model = getattr(self, "_model", None)
         if model is not None:
             self._check_unchanged(model)
-        rng = check_random_state(self.random_state) if model is None else self._rng
+        rng = check_random_state(self.random_state) if model is None else deepcopy(self._rng)
         samples, model = self._read_more(X, y, sample_weight, model)
         return self._learn_patches([samples], model, rng)
 
@@ -321,36 +325,54 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     # Learning
 
     def _learn_patches(self, patches: Iterable[Samples], model: Model | None, rng: np.random.RandomState) -> Self:
-        """Learn patch after patch, in ``patch_runs`` independent runs whose prototypes are merged at the end."""
+        """Learn patch after patch, in ``patch_runs`` independent runs whose prototypes are merged at the end.
+
+        If a patch fails, or the user interrupts, what was learned before is merged and kept.
+        """
         runs: list[Model | None] = [model] + [None] * (self.patch_runs - 1)
         rngs = [rng] + [np.random.RandomState(rng.randint(2**31)) for _ in runs[1:]]
+        last: Any = None
         failure: BaseException | None = None
         with chunk_threads(self.n_jobs) as n_threads:
             try:
                 for group in _batched(patches, self.patch_runs):
-                    each = n_threads if len(group) == 1 else 1
-                    done = Parallel(n_threads if len(group) > 1 else 1, require="sharedmem")(
-                        delayed(self._learn_best)(*job, each, self.decay) for job in zip(group, runs, rngs)
-                    )
-                    runs[: len(done)] = done
+                    done = self._learn_each(list(zip(group, runs, rngs)), n_threads)
+                    runs[: len(done)], last = done, group[len(done) - 1]
                     if any(model.interrupted for model in done):
                         raise KeyboardInterrupt
             except (KeyboardInterrupt, Exception) as error:
-                failure = error  # what was learned before is kept
+                failure = error
             models = [model for model in runs if model is not None]
-            if len(models) > 1 and failure is None:
+            if len(models) > 1:
                 others = reduce(Samples.joined, (model.as_samples() for model in models[1:]))
                 merged = self._learn_best(others, models[0], rng, n_threads, decay=1.0)
-                shown = self._winners(group[-1].X, merged, n_threads)
-                models[0] = merged.showing(group[-1].weights, *shown)
+                shown = self._winners(last.X, merged, n_threads)
+                models[0] = merged.showing(last.weights, *shown)
+                if merged.interrupted:
+                    failure = KeyboardInterrupt()
         if models and models[0] is not model:
             self._rng = rng
             self._store(models[0])
+            keep(self)
         if failure is not None:
             raise failure
         if not models:
             raise ValueError("There are no patches in the iterator; give at least one.")
         return self
+
+    def _learn_each(
+        self, jobs: list[tuple[Samples, Model | None, np.random.RandomState]], n_threads: int
+    ) -> list[Model]:
+        """Train each run on its patch, at the same time or one after the other until one is interrupted."""
+        if len(jobs) > 1 and n_threads > 1:
+            learn = Parallel(n_threads, require="sharedmem")
+            return learn(delayed(self._learn_best)(*job, 1, self.decay) for job in jobs)
+        done: list[Model] = []
+        for job in jobs:
+            done.append(self._learn_best(*job, n_threads, self.decay))
+            if done[-1].interrupted:
+                break
+        return done
 
     def _learn_best(
         self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
@@ -397,6 +419,8 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 self._report(costs, ranges)
             prototypes, settled = self._finished(prototypes, source, ranges[-1], rng)
         except KeyboardInterrupt:
+            if not costs:
+                raise
             interrupted = True
         history = {"costs": costs, "ranges": ranges, "interrupted": interrupted, "magnification": magnification}
         history |= {"settled": None if settled is None else scale * settled, "edges": edges}
@@ -695,6 +719,18 @@ def as_shares(labels: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _batched(items: Iterable[Samples], size: int) -> Iterator[list[Samples]]:
-    iterator = iter(items)
-    while group := list(islice(iterator, size)):
+    """Yield so many items at a time; of those before one that fails, none is lost."""
+    group: list[Samples] = []
+    failure = None
+    try:
+        for item in items:
+            group.append(item)
+            if len(group) == size:
+                yield group
+                group = []
+    except Exception as error:
+        failure = error
+    if group:
         yield group
+    if failure is not None:
+        raise failure

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import softmax
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, gen_batches, get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.validation import check_flags, check_option, check_part, check_weights
 from protolearn.maps._neural_gas import NeuralGas
@@ -29,7 +30,7 @@ from protolearn.maps._neural_gas import NeuralGas
 __all__ = ["PrototypeClassifier"]
 
 
-class PrototypeClassifier(ClassifierMixin, BaseEstimator):
+class PrototypeClassifier(ClassifierMixin, Estimator):
     """Classify by the label of the nearest prototype of a map.
 
     The map is fitted first. Then every prototype gets the class shares of the samples it wins; a prototype that wins
@@ -104,6 +105,7 @@ class PrototypeClassifier(ClassifierMixin, BaseEstimator):
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
 
+    @nothing_lost
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the map, then label its prototypes.
 

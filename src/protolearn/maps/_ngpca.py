@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy
+from copy import copy, deepcopy
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from protolearn.core.cooperation import Cooperation, Ranks
+from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.initialisation import inverse_cdf, mean_and_variance, sampling_order
 from protolearn.core.loop import nearest, stage, winners
 from protolearn.core.shapes import Shapes
@@ -170,6 +171,7 @@ class NGPCA(ClusterMixin, ShapedMap):
 
     fit_predict = PrototypeMap.fit_predict
 
+    @nothing_lost
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn prototypes and their directions.
 
@@ -186,16 +188,19 @@ class NGPCA(ClusterMixin, ShapedMap):
         Returns
         -------
         self : object
-            The fitted map. If the fit is interrupted from the keyboard, the state reached so far is kept.
+            The fitted map. If the fit is interrupted from the keyboard, or fails in a later patch, what was learned so
+            far is kept.
         """
         if isinstance(X, Iterator) and self.algorithm == "online":
             self.__dict__.pop("_model", None)
             for patch in X:
                 self.partial_fit(*(patch if isinstance(patch, tuple) else (patch,)))
+                keep(self)
             return self
         return super().fit(X, y, sample_weight)
 
     @available_if(_learns_on)
+    @nothing_lost
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Present more samples, as many as given, drawn in proportion to their weight; range and rate fall on.
 
@@ -220,7 +225,7 @@ class NGPCA(ClusterMixin, ShapedMap):
         self._check_parameters()
         model = getattr(self, "_model", None)
         samples = self._read(X, y, sample_weight, reset=model is None)
-        rng = check_random_state(self.random_state) if model is None else self._rng
+        rng = check_random_state(self.random_state) if model is None else deepcopy(self._rng)
         with chunk_threads(self.n_jobs) as n_threads:
             if model is None:
                 model = self._sized(samples)._begin(samples, rng, n_threads)
@@ -229,6 +234,7 @@ class NGPCA(ClusterMixin, ShapedMap):
         self._rng = rng
         self._store(model)
         if model.interrupted:
+            keep(self)
             raise KeyboardInterrupt
         return self
 
@@ -331,6 +337,8 @@ class NGPCA(ClusterMixin, ShapedMap):
                     X, source.weights, order, units.centers, _Units.of(model), settings, rng, n_threads
                 )
         except KeyboardInterrupt:
+            if not done:
+                raise
             interrupted = True
         seen = replace(
             model,

@@ -6,17 +6,18 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, OutlierMixin, clone
+from sklearn.base import OutlierMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
+from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.validation import check_number, check_part, check_weights
 from protolearn.maps._matrix import MatrixNeuralGas
 
 __all__ = ["OutlierDetector"]
 
 
-class OutlierDetector(OutlierMixin, BaseEstimator):
+class OutlierDetector(OutlierMixin, Estimator):
     """Tell which samples a map does not account for.
 
     The map is fitted; a sample is an outlier if its score is below that of a share ``contamination`` of the training
@@ -60,6 +61,7 @@ class OutlierDetector(OutlierMixin, BaseEstimator):
         self.estimator = estimator
         self.contamination = contamination
 
+    @nothing_lost
     def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the map and set the threshold.
 

@@ -170,8 +170,13 @@ def hebbian_graph(
 def best_of(models: Iterable[Any], cost: Callable[[Any], float]) -> Any:
     """Return the first model of lowest cost; one that was interrupted is the last, and serves if there is no other."""
     best: Any = None
-    for model in models:
-        if model.interrupted:
-            return model if best is None else replace(best, interrupted=True)
-        best = model if best is None else lower(best, model, cost)
+    try:
+        for model in models:
+            if model.interrupted:
+                return model if best is None else replace(best, interrupted=True)
+            best = model if best is None else lower(best, model, cost)
+    except KeyboardInterrupt:  # at the very start of one
+        if best is None:
+            raise
+        return replace(best, interrupted=True)
     return best

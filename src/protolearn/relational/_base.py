@@ -329,7 +329,7 @@ class DissimilarityMap(PrototypeMap):
             return Pairs(matrix, diagonal=matrix.diagonal().astype(np.float64), **common)
         matrix, largest = checked(matrix, squared=self.squared, symmetrize=self.symmetrize)
         refuse_large(matrix, largest, self.squared)
-        return Pairs(matrix if self.squared else np.square(matrix), **common)
+        return Pairs(matrix if self.squared else _squares(matrix), **common)
 
     def _sound(self, block: NDArray[Any]) -> NDArray[Any]:
         """Require finite dissimilarities that are not negative, in a block."""
@@ -644,6 +644,14 @@ def _to_prototypes(shared: NDArray[Any], model: RelatedModel, is_kernel: bool) -
     if model.shift:  # between different objects
         shared = np.where(shared == 0, 0.0, shared + model.shift)
     return shared @ model.positions.T + model.offsets
+
+
+def _squares(matrix: NDArray[Any]) -> NDArray[Any]:
+    """Return the squares of all entries, row by row, so that Python heeds interrupts in a large matrix."""
+    squares = np.empty_like(matrix)
+    for row, square in zip(matrix, squares):
+        np.square(row, out=square)
+    return squares
 
 
 def _two_nearest(squares: Floats) -> tuple[Indices, Indices]:

@@ -1,0 +1,114 @@
+"""What all estimators share: a fit that fails loses nothing, and a stored model knows the version it was made by."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+import sklearn.exceptions
+from sklearn.base import BaseEstimator
+
+from protolearn import __version__
+
+__all__ = ["Estimator", "InconsistentVersionWarning", "keep", "nothing_lost"]
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+SAFE, VERSION = "_safe_state", "_protolearn_version"
+
+
+def nothing_lost(method: Method) -> Method:
+    """Make a method that changes an estimator leave it as it was, or as `keep` last saw it, if it fails.
+
+    Attributes get their old values back, so a method must not change these values in place. That holds for every
+    exception, and for an interrupt from the keyboard.
+
+    Examples
+    --------
+    >>> from sklearn.base import BaseEstimator
+    >>> class Model(BaseEstimator):
+    ...     @nothing_lost
+    ...     def fit(self, classes):
+    ...         self.classes_ = classes
+    ...         if len(classes) < 2:
+    ...             raise ValueError
+    ...         return self
+    >>> model = Model().fit("ab")
+    >>> try:
+    ...     model.fit("c")
+    ... except ValueError:
+    ...     print(model.classes_)
+    ab
+    """
+
+    @wraps(method)
+    def protected(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if SAFE in vars(self):  # called by another such method, which looks after the estimator
+            return method(self, *args, **kwargs)
+        keep(self)
+        try:
+            result = method(self, *args, **kwargs)
+            del vars(self)[SAFE]
+            return result
+        except BaseException:
+            self.__dict__ = vars(self).get(SAFE, vars(self))
+            raise
+
+    return cast(Method, protected)
+
+
+def keep(estimator: Any) -> None:
+    """Let the present state of an estimator be the one that a failure leaves behind.
+
+    A fit calls this when it has stored what it reached, before it passes an interrupt on.
+    """
+    state = {name: value for name, value in vars(estimator).items() if name != SAFE}
+    vars(estimator)[SAFE] = state
+
+
+class InconsistentVersionWarning(sklearn.exceptions.InconsistentVersionWarning):
+    """A model was stored by another version of protolearn.
+
+    Parameters
+    ----------
+    estimator_name : str
+        Class of the model.
+    current_version : str
+        The version that loads it.
+    original_version : str
+        The version that stored it.
+    """
+
+    def __init__(self, *, estimator_name: str, current_version: str, original_version: str) -> None:
+        self.estimator_name = estimator_name
+        self.current_version = current_version
+        self.original_version = original_version
+
+    def __str__(self) -> str:
+        return (
+            f"{self.estimator_name} was stored by protolearn (version {self.original_version}) and is loaded by "
+            f"version {self.current_version}; it may fail, or give other results. Load it with the version that stored "
+            "it, or fit it anew."
+        )
+
+
+class Estimator(BaseEstimator):
+    """Base of all estimators: files know the version of protolearn that made them, and another one warns."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes, and the version."""
+        state = {name: value for name, value in super().__getstate__().items() if name != SAFE}
+        return state | {VERSION: __version__}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Take attributes over, and warn if another version stored them."""
+        state = dict(state)
+        version = state.pop(VERSION, "unknown")
+        if version != __version__:
+            name = type(self).__name__
+            warnings.warn(
+                InconsistentVersionWarning(estimator_name=name, current_version=__version__, original_version=version),
+                stacklevel=2,
+            )
+        super().__setstate__(state)
