@@ -50,9 +50,10 @@ plot_history(NeuralGas(n_prototypes=40, init="center", random_state=0).fit(X))
 # A hundred clusters
 # ------------------
 # Small clusters on a board, with one prototype for each. k-means from random samples leaves many clusters without a
-# prototype and others with two, and cannot mend it: prototypes do not cross the gaps. Each dot below is one run from
-# another seed. Neural gas from a heap in the middle does far better. Where clusters are as clear as here, spread
-# samples (k-means++) are the better start, and k-means from them does as well as neural gas.
+# prototype and others with two, and cannot mend it: prototypes do not cross the gaps. From spread samples (k-means++)
+# most runs miss a few. Each dot below is one run from another seed. Neural gas finds all clusters in every run, from
+# spread samples as well as from a heap in the middle: after the last epoch it *settles*, and prototypes that are hardly
+# needed move to where they lower the cost most.
 
 board, _ = make_checkerboard(random_state=0)
 runs = {
