@@ -354,7 +354,8 @@ def test_views_of_scikit_learn_whose_parameters_have_other_names():
         plus = DiscriminativeEmbedding(FROZEN, spectral).fit(X).embedding_estimator_
         near = kneighbors_graph(D, used - 1, metric="precomputed").toarray() + np.eye(len(X))
         np.testing.assert_array_equal(plus.affinity_matrix_.toarray(), (near + near.T) / 2)
-    scaling = MDS(n_init=1, init="random", random_state=0)
+    start = {"init": "random"} if "init" in MDS().get_params() else {}  # in scikit-learn since 1.8
+    scaling = MDS(n_init=1, random_state=0, **start)
     by_hand = {"metric": "precomputed"} if isinstance(scaling.metric, str) else {"dissimilarity": "precomputed"}
     plus = DiscriminativeEmbedding(FROZEN, scaling).fit_transform(X)
     np.testing.assert_array_equal(plus, clone(scaling).set_params(**by_hand).fit_transform(D))

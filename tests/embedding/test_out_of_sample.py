@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn import manifold
 from sklearn.base import clone
 from sklearn.cluster import KMeans as OtherKMeans
 from sklearn.datasets import make_s_curve
 from sklearn.decomposition import PCA, KernelPCA
 from sklearn.exceptions import NotFittedError
-from sklearn.manifold import MDS, ClassicalMDS, Isomap, LocallyLinearEmbedding, SpectralEmbedding
+from sklearn.manifold import MDS, Isomap, LocallyLinearEmbedding, SpectralEmbedding
 from sklearn.manifold import TSNE as OtherTSNE
 
 from protolearn import SNE, TSNE, XOM, MappedEmbedding, OutOfSample
@@ -20,6 +21,7 @@ from protolearn.embedding import _placing
 from protolearn.embedding.costs import COSTS, isomap, laplacian, lle, mds, nerv, sammon, sne, strain, tnerv, tsne
 from protolearn.embedding.divergences import Gamma
 
+START = {"init": "classical_mds"} if "init" in MDS().get_params() else {}  # in scikit-learn since 1.8
 EMBEDDINGS = {
     "tsne": TSNE(perplexity=15, max_iter=100, random_state=0),
     "gamma": TSNE(perplexity=15, max_iter=100, divergence=Gamma(0.5), dof=2.0, random_state=0),
@@ -28,16 +30,18 @@ EMBEDDINGS = {
     "free": MappedEmbedding(cost="sammon", mapping="free", max_iter=50, random_state=0),
     "linear": MappedEmbedding(cost="mds", mapping="linear", max_iter=50, random_state=0),
     "other tsne": OtherTSNE(perplexity=15, max_iter=500, random_state=0),
-    "mds": MDS(n_init=1, init="classical_mds", random_state=0),
-    "classical": ClassicalMDS(),
+    "mds": MDS(n_init=1, random_state=0, **START),
     "isomap": Isomap(n_neighbors=8),
     "lle": LocallyLinearEmbedding(n_neighbors=10, random_state=0),
     "spectral": SpectralEmbedding(n_neighbors=10, random_state=0),
 }
+if hasattr(manifold, "ClassicalMDS"):  # in scikit-learn since 1.8
+    EMBEDDINGS["classical"] = manifold.ClassicalMDS()
+PRECOMPUTED = {"metric" if isinstance(MDS().metric, str) else "dissimilarity": "precomputed"}
 PAIRWISE = {
     "tsne": TSNE(perplexity=15, max_iter=100, metric="precomputed", random_state=0),
     "other tsne": OtherTSNE(perplexity=15, max_iter=500, metric="precomputed", init="random", random_state=0),
-    "mds": MDS(n_init=1, init="classical_mds", metric="precomputed", random_state=0),
+    "mds": MDS(n_init=1, random_state=0, **START, **PRECOMPUTED),
     "isomap": Isomap(n_neighbors=8, metric="precomputed"),
     "free": MappedEmbedding(cost="mds", mapping="free", metric="precomputed", max_iter=50, random_state=0),
 }

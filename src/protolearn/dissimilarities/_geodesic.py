@@ -71,7 +71,8 @@ def _neighbour_graph(X: Any, k: int, metric: str, n_jobs: int | None) -> Any:
     else:
         indices = first_smallest(np.where(np.eye(len(given), dtype=bool), np.inf, given), k)
         lengths = np.take_along_axis(given, indices, axis=1)
-    return csr_array((lengths.ravel(), indices.ravel(), np.arange(0, indices.size + 1, k)), shape=(len(given),) * 2)
+    places, starts = (numbers.astype(np.int32) for numbers in (indices.ravel(), np.arange(0, indices.size + 1, k)))
+    return csr_array((lengths.ravel(), places, starts), shape=(len(given),) * 2)
 
 
 def check_connected(graph: Any, n_neighbors: int) -> None:

@@ -83,7 +83,7 @@ class _ScaledText(Text):
     def _rescale(self) -> None:
         assert self.axes is not None
         pixels = np.ptp(self.axes.transData.transform([(0.0, 0.0), (0.0, self._units)])[:, 1])
-        points = pixels * 72 / self.get_figure(root=True).dpi  # type: ignore[union-attr]
+        points = pixels * 72 / self.axes.figure.dpi
         self.set_fontsize(points)
         self.set_path_effects([withStroke(linewidth=0.2 * points, foreground="white", alpha=0.7)])
 
