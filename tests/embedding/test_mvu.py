@@ -150,7 +150,7 @@ def test_components_are_joined_by_the_shortest_rods(metric):
 def test_bad_input_is_named(strip):
     X, _ = strip
     far = np.vstack([X, X + 100.0])
-    apart = sparse.block_diag([np.ones((len(X), len(X)))] * 2)
+    apart = sparse.block_diag([sparse.coo_array(np.ones((len(X), len(X))))] * 2)
     with pytest.raises(ValueError, match="2 components"):
         MVU(connectivity=apart).fit(far)
     with pytest.raises(ValueError, match="sdp"):

@@ -2,6 +2,7 @@
 
 import pickle
 import re
+from inspect import getdoc
 
 import numpy as np
 import pytest
@@ -162,20 +163,16 @@ def test_documented_attributes_exist(estimator):
     """And no others, beside those of scikit-learn."""
     _, y = blobs()
     fitted = clone(estimator).set_params(label_weight=0.3, magnification=0.5).fit(distances(), y)
-    section = type(estimator).__doc__.partition("    Attributes\n")[2].partition("    See Also\n")[0]
-    documented = {
-        name for line in re.findall(r"^    (\w.*_) :", section, flags=re.M) for name in re.split(r",\s*", line)
-    }
+    section = getdoc(type(estimator)).partition("\nAttributes\n")[2].partition("\nSee Also\n")[0]
+    documented = {name for line in re.findall(r"^(\w.*_) :", section, flags=re.M) for name in re.split(r",\s*", line)}
     public = {name for name in vars(fitted) if name.endswith("_") and not name.startswith("_")}
     assert documented == public
 
 
 @pytest.mark.parametrize("estimator", MAPS, ids=repr)
 def test_documented_parameters_exist(estimator):
-    section = type(estimator).__doc__.partition("    Parameters\n")[2].partition("    Attributes\n")[0]
-    documented = [
-        name for line in re.findall(r"^    (\w.*) : ", section, flags=re.M) for name in re.split(r",\s*", line)
-    ]
+    section = getdoc(type(estimator)).partition("\nParameters\n")[2].partition("\nAttributes\n")[0]
+    documented = [name for line in re.findall(r"^(\w.*) : ", section, flags=re.M) for name in re.split(r",\s*", line)]
     assert sorted(documented) == sorted(estimator.get_params())
     assert "%(" not in type(estimator).__doc__
 

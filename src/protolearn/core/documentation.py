@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from inspect import Parameter, Signature, signature
-from textwrap import indent
+from inspect import Parameter, Signature, cleandoc, signature
 from typing import Any, TypeVar
 
 __all__ = ["extends", "filled"]
@@ -17,9 +16,9 @@ def filled(parts: dict[str, str]) -> Callable[[T], T]:
     """Fill shared parts, ``%(name)s`` on lines of their own, into the docstring of a class, in this order."""
 
     def decorate(estimator: T) -> T:
-        text = estimator.__doc__ or ""
+        text = cleandoc(estimator.__doc__ or "")  # as Python has it from 3.13 on
         for name, part in parts.items():
-            text = text.replace(f"    %({name})s", indent(part.strip("\n"), "    "))
+            text = text.replace(f"%({name})s", part.strip("\n"))
         estimator.__doc__ = text
         return estimator
 

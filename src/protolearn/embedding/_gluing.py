@@ -184,9 +184,8 @@ def whitened(z: Floats, shares: Floats, thin: float = THIN) -> Whitened:
         block[m, q - 1] = mass**-0.5
         back.append(block)
         constant.append([*np.zeros(q - 1), np.sqrt(mass / n)])
-    return Whitened(
-        sparse.hstack(columns, format="csr"), sparse.csr_array(sparse.block_diag(back)), np.concatenate(constant)
-    )
+    blocks = sparse.csr_array(sparse.block_diag([sparse.coo_array(block) for block in back]))
+    return Whitened(sparse.hstack(columns, format="csr"), blocks, np.concatenate(constant))
 
 
 def _largest(gram: Any, constant: Floats, n_components: int) -> tuple[Floats, Floats]:
