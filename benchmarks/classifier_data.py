@@ -1,6 +1,6 @@
 """The data of the classifiers' tasks: X (n, d) and y (n,) classes 0, 1, ... for training, then the same held out.
 
-Each function splits 70/30 by classes with seed 0 and standardises by the training samples, unless it says otherwise.
+Each function splits 70/30 by classes with seed 0 and standardizes by the training samples, unless it says otherwise.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ def digits() -> Split:
     """Return scikit-learn's handwritten digits."""
     from sklearn.datasets import load_digits
 
-    return _standardised(*_split(*load_digits(return_X_y=True)))
+    return _standardized(*_split(*load_digits(return_X_y=True)))
 
 
 def segmentation() -> Split:
     """Return the image segmentation data of UCI with their own split, without the three constant features."""
     arrays = stored("segmentation")
     X, X_test = (np.delete(arrays[name], [2, 3, 4], axis=1) for name in ("X_train", "X_test"))
-    return _standardised(X, arrays["y_train"], X_test, arrays["y_test"])
+    return _standardized(X, arrays["y_train"], X_test, arrays["y_test"])
 
 
 def letter() -> Split:
     """Return the letters of UCI."""
     arrays = stored("letter")
-    return _standardised(*_split(arrays["X"], arrays["y"]))
+    return _standardized(*_split(arrays["X"], arrays["y"]))
 
 
 def usps() -> Split:
-    """Return the handwritten digits of USPS with their own split, as grey values in [-1, 1]."""
+    """Return the handwritten digits of USPS with their own split, as gray values in [-1, 1]."""
     arrays = stored("usps")  # thousandths
     return arrays["X_train"] / 1000, arrays["y_train"], arrays["X_test"] / 1000, arrays["y_test"]
 
@@ -56,7 +56,7 @@ def synthetic(n_samples: int, n_features: int, held_out: float = 0.3) -> Split:
         n_clusters_per_class=1,
         random_state=0,
     )
-    return _standardised(*_split(X, y, held_out))
+    return _standardized(*_split(X, y, held_out))
 
 
 def stored(name: str) -> dict[str, np.ndarray]:
@@ -76,7 +76,7 @@ def _split(X: np.ndarray, y: np.ndarray, held_out: float = 0.3) -> Split:
     return X, y, X_test, y_test
 
 
-def _standardised(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> Split:
+def _standardized(X: np.ndarray, y: np.ndarray, X_test: np.ndarray, y_test: np.ndarray) -> Split:
     from sklearn.preprocessing import StandardScaler
 
     scaler = StandardScaler().fit(X)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks.embedding_data import N_COMPONENTS, Labelled, digits, mnist
+from benchmarks.embedding_data import N_COMPONENTS, Labeled, digits, mnist
 from benchmarks.growth import Series, growth, lines, picture
 from benchmarks.registry import OURS
 from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
@@ -22,7 +22,7 @@ __all__ = ["GAMMA", "TASKS", "GrowthTask", "MeasureTask", "ViewTask", "kl_diverg
 WARM_UP_SAMPLES = 1_000
 PERPLEXITY = 30.0
 N_NEIGHBORS = 12  # of the trustworthiness
-N_JUDGED = 5_000  # samples at most whose neighbours are compared
+N_JUDGED = 5_000  # samples at most whose neighbors are compared
 GAMMA = f"{OURS} (gamma)"  # t-SNE under the gamma divergence
 YARDSTICK = "openTSNE"
 
@@ -33,9 +33,9 @@ TRUSTWORTHINESS: Column = ("trustworthiness", "trustworthiness", "{:.4f}".format
 
 @dataclass(frozen=True)
 class ViewTask(Task):
-    """A view of samples in the plane; judged by its divergence, if it is one of t-SNE, and by its neighbours."""
+    """A view of samples in the plane; judged by its divergence, if it is one of t-SNE, and by its neighbors."""
 
-    data: Callable[[], Labelled]
+    data: Callable[[], Labeled]
     large: bool = True  # whether peers take the ways that they have for many samples
     perplexity: float = PERPLEXITY
 
@@ -88,7 +88,7 @@ class ViewTask(Task):
         return {"is_student": is_student}, np.asarray(view, dtype=np.float64)
 
     def judge(self, row: Row, result: np.ndarray | None) -> Row:
-        """Return the divergence, the error of all samples, and what the neighbours of some have become."""
+        """Return the divergence, the error of all samples, and what the neighbors of some have become."""
         from scipy import sparse
 
         from protolearn.metrics import nearest_neighbor_error, view_quality

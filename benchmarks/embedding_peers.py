@@ -1,7 +1,7 @@
 """Who is compared on views of data.
 
 Functions ``fit(X, task) -> (view, whether it is one of t-SNE)``, and ``measure(X, Y, y, k) -> trustworthiness`` at k
-neighbours for ``view-quality``.
+neighbors for ``view-quality``.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ def open_tsne_model(perplexity: float, large: bool) -> Any:
 
 
 def umap_model(large: bool) -> Any:
-    # With a seed it takes one thread. The search for neighbours that it has for 4,096 samples and more is asked for, so
+    # With a seed it takes one thread. The search for neighbors that it has for 4,096 samples and more is asked for, so
     # that the first call compiles it.
     from umap import UMAP
 

@@ -45,7 +45,7 @@ def picture(series: list[Series], time: str = "ms / epoch") -> Any:
     for axes, (symbol, sizes, times) in zip(figure.subplots(1, len(series), squeeze=False)[0], series):
         slope, start = _line(sizes, times)
         between = np.geomspace(sizes[0], sizes[-1])
-        axes.loglog(between, slope * between + start, color="grey", label=f"{start:.2f} + {slope:.3g} {symbol}")
+        axes.loglog(between, slope * between + start, color="gray", label=f"{start:.2f} + {slope:.3g} {symbol}")
         axes.loglog(sizes, times, "o", label="measured")
         axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
         axes.set_xticks([], minor=True)

@@ -4,30 +4,30 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["N_CLASSES", "Labelled", "Pictures", "features", "noise", "skin", "textures"]
+__all__ = ["N_CLASSES", "Labeled", "Pictures", "features", "noise", "skin", "textures"]
 
-Labelled = tuple[np.ndarray, np.ndarray]
+Labeled = tuple[np.ndarray, np.ndarray]
 Pictures = tuple[np.ndarray, np.ndarray]
 
 N_CLASSES = 4
 INFORMATIVE = 3  # directions in which the classes differ
 NUISANCE = 3.0  # standard deviation in all others
-SMALL, GRAIN = 64, 3.0  # size of pictures before they are enlarged, and the noise of a camera, in grey values
+SMALL, GRAIN = 64, 3.0  # size of pictures before they are enlarged, and the noise of a camera, in gray values
 
 
-def features(n_images: int, n_features: int) -> Labelled:
+def features(n_images: int, n_features: int) -> Labeled:
     """Return features of images that differ in three hidden directions by class, and more in all others by chance."""
     rng = np.random.default_rng(0)
-    centres = 2.0 * rng.standard_normal((N_CLASSES, INFORMATIVE))
+    centers = 2.0 * rng.standard_normal((N_CLASSES, INFORMATIVE))
     turn, _ = np.linalg.qr(rng.standard_normal((n_features, n_features)))
     y = rng.integers(N_CLASSES, size=n_images)
     X = rng.standard_normal((n_images, n_features))
     X[:, INFORMATIVE:] *= NUISANCE
-    X[:, :INFORMATIVE] += centres[y]
+    X[:, :INFORMATIVE] += centers[y]
     return X @ turn, y
 
 
-def textures() -> tuple[Labelled, Labelled, Labelled]:
+def textures() -> tuple[Labeled, Labeled, Labeled]:
     """Return patches 15 x 15 x 3 of five textures: 3,000 to train on, 1,000 to test on, 500 of unseen pictures."""
     from protolearn.datasets import make_color_textures, texture_protocol
 
@@ -54,6 +54,6 @@ def skin(n_images: int, size: int) -> Pictures:
 
 
 def noise(n_images: int, size: int) -> Pictures:
-    """Return pictures in which nearly every pixel has a colour of its own, with the masks of lesions."""
+    """Return pictures in which nearly every pixel has a color of its own, with the masks of lesions."""
     _, masks = skin(n_images, size)
     return np.random.default_rng(0).integers(256, size=(*masks.shape, 3), dtype=np.uint8), masks

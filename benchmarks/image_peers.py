@@ -3,7 +3,7 @@
 For searches functions ``fit(X, y, task)`` that return a model with ``index(Z)``, which returns the model, and
 ``kneighbors(Q, n_neighbors, return_distance)``; for textures those that return a model with ``predict``, and with
 ``share`` if only a part of the training was done; for the task ``texture-products`` one that returns a function, which
-evaluates cost and gradient and returns the seconds; for colours functions ``fit(images, masks) -> colours (n, 6)``.
+evaluates cost and gradient and returns the seconds; for colors functions ``fit(images, masks) -> colors (n, 6)``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from benchmarks.images import RetrievalTask, TextureTask, mean_colours
+from benchmarks.images import RetrievalTask, TextureTask, mean_colors
 from benchmarks.registry import OURS, competitor
 
 __all__: list[str] = []
@@ -108,7 +108,7 @@ def our_evaluation(X: np.ndarray, y: np.ndarray, task: TextureTask) -> Callable[
     class Caught(Solver):
         """Keeps the problem that it should solve."""
 
-        def minimise(self, problem: Any, start: Any, max_iter: int, tol: float, rng: Any, watch: Any) -> None:
+        def minimize(self, problem: Any, start: Any, max_iter: int, tol: float, rng: Any, watch: Any) -> None:
             met.append((problem, start.copy()))
             watch(start, 0.0)
 
@@ -126,7 +126,7 @@ def our_evaluation(X: np.ndarray, y: np.ndarray, task: TextureTask) -> Callable[
 
 
 @competitor(OURS, "colors", **OWN)
-def our_colours(images: np.ndarray, masks: np.ndarray) -> np.ndarray:
+def our_colors(images: np.ndarray, masks: np.ndarray) -> np.ndarray:
     from protolearn.applications import RegionColors
 
     return RegionColors("lab").transform(list(zip(images, masks)))
@@ -140,8 +140,8 @@ def our_early_means(images: np.ndarray, masks: np.ndarray) -> np.ndarray:
 
 
 @competitor("scikit-image, in a loop", "colors", package="scikit-image", environment="own")
-def skimage_colours(images: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    return mean_colours(images, masks)
+def skimage_colors(images: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    return mean_colors(images, masks)
 
 
 class _Mapped:

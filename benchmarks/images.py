@@ -1,4 +1,4 @@
-"""What is compared for images: time of a query and of its metric, of training on textures, and of reading colours.
+"""What is compared for images: time of a query and of its metric, of training on textures, and of reading colors.
 
 Arrays: X (n, d) features, or patches (n, h, w, c) of textures, y (n,) classes; Z (m, d) images in an index, Q queries.
 """
@@ -25,7 +25,7 @@ __all__ = [
     "RetrievalTask",
     "StructureTask",
     "TextureTask",
-    "mean_colours",
+    "mean_colors",
 ]
 
 N_NEIGHBORS = 11
@@ -41,9 +41,9 @@ PRECISION: Column = (f"precision at {N_NEIGHBORS}", "precision", "{:.4f}".format
 
 @dataclass(frozen=True)
 class RetrievalTask(Task):
-    """A metric is learned from labelled images, and finds the nearest of many others; judged by their classes."""
+    """A metric is learned from labeled images, and finds the nearest of many others; judged by their classes."""
 
-    n_labelled: int = 1_000
+    n_labeled: int = 1_000
     n_indexed: int = 20_000
     n_features: int = 6
     n_components: int | None = 3  # rank of the metric, None: full
@@ -78,15 +78,15 @@ class RetrievalTask(Task):
         return {str(d): replace(self, n_features=d) for d in self.FEATURES}
 
     def write_data(self) -> None:
-        """Write the labelled images, those of the index, and the queries, with the classes of all."""
-        ends = np.cumsum([self.n_labelled, self.n_indexed, N_BATCHES * BATCH])
+        """Write the labeled images, those of the index, and the queries, with the classes of all."""
+        ends = np.cumsum([self.n_labeled, self.n_indexed, N_BATCHES * BATCH])
         X, y = features(ends[-1], self.n_features)
         for name, part, classes in zip(self.ARRAYS, np.split(X, ends[:-1]), np.split(y, ends[:-1])):
             np.save(self.folder / f"{name}.npy", part)
             np.save(self.folder / f"{name}_classes.npy", classes)
 
     def load(self) -> Data:
-        """Return the labelled images and their classes, the images of the index, and the queries."""
+        """Return the labeled images and their classes, the images of the index, and the queries."""
         return tuple(np.load(self.folder / f"{name}.npy") for name in ("X", "X_classes", "Z", "Q"))
 
     def warm_up(self, fit: Callable[..., Any], data: Data) -> None:
@@ -137,7 +137,7 @@ class MetricTask(RetrievalTask):
 
     columns: ClassVar[list[Column]] = [
         *WHO,
-        ("labelled images", "size", str),
+        ("labeled images", "size", str),
         *TIMES,
         ("time ratio", "seconds_ratio", "{:.2f}".format),
         PRECISION,
@@ -153,7 +153,7 @@ class MetricTask(RetrievalTask):
 
     def sizes(self) -> dict[str, Task]:
         """Return one task for few images with few features, and one for many."""
-        return {f"{n:,} x {d}": replace(self, n_labelled=n, n_features=d) for n, d in self.SIZES}
+        return {f"{n:,} x {d}": replace(self, n_labeled=n, n_features=d) for n, d in self.SIZES}
 
     def notes(self, rows: list[Row]) -> list[str]:
         """Say nothing: there is no target."""
@@ -162,7 +162,7 @@ class MetricTask(RetrievalTask):
 
 @dataclass(frozen=True)
 class TextureTask(Task):
-    """A classifier of colour textures at the size of its source; judged by errors on three kinds of patches."""
+    """A classifier of color textures at the size of its source; judged by errors on three kinds of patches."""
 
     structure: str = "full"
     prototypes_per_class: int = 4
@@ -312,7 +312,7 @@ class EvaluationTask(TextureTask):
 
 @dataclass(frozen=True)
 class ColorTask(Task):
-    """Mean colours of pictures, inside and outside of masks; judged by those of a plain loop."""
+    """Mean colors of pictures, inside and outside of masks; judged by those of a plain loop."""
 
     data: Callable[..., Pictures] = skin
     n_images: int = 200
@@ -335,7 +335,7 @@ class ColorTask(Task):
         return f"{self.title}, {self.n_images} pictures of {self.image_size} x {self.image_size} pixels"
 
     def sizes(self) -> dict[str, Task]:
-        """Return one task for skin, and one for pictures without two pixels of the same colour, the hardest case."""
+        """Return one task for skin, and one for pictures without two pixels of the same color, the hardest case."""
         return {"skin": self, "noise": replace(self, data=noise)}
 
     def write_data(self) -> None:
@@ -356,13 +356,13 @@ class ColorTask(Task):
         return fit(*data)
 
     def outcome(self, fitted: Any, data: Data) -> tuple[dict[str, float], np.ndarray | None]:
-        """Return the colours."""
+        """Return the colors."""
         return {}, fitted
 
     def judge(self, row: Row, result: np.ndarray | None) -> Row:
-        """Return the rate of pictures, and how far some colours are from those of a plain loop."""
+        """Return the rate of pictures, and how far some colors are from those of a plain loop."""
         images, masks = (array[: self.n_judged] for array in self.load())
-        gap = np.abs(np.asarray(result)[: self.n_judged] - mean_colours(images, masks)).max()
+        gap = np.abs(np.asarray(result)[: self.n_judged] - mean_colors(images, masks)).max()
         return {"images_per_second": self.n_images / row["seconds"], "difference": float(gap)}
 
 
@@ -372,16 +372,16 @@ TASKS: dict[str, Task] = {
         RetrievalTask("retrieval", "search by a learned metric of rank 3", most_fits=1),
         RetrievalTask("retrieval-full", "search by a learned metric of full rank", n_components=None, most_fits=1),
         MetricTask("metrics", "time to learn a metric"),
-        TextureTask("textures", "colour textures, 3,000 patches 15 x 15 x 3, 5 classes, full maps", most_fits=1),
+        TextureTask("textures", "color textures, 3,000 patches 15 x 15 x 3, 5 classes, full maps", most_fits=1),
         StructureTask("texture-structures", "the same textures with simpler maps", most_fits=1),
         EvaluationTask("texture-products", "cost and gradient of these textures, full maps", most_fits=1),
-        ColorTask("colors", "mean colours in Lab, inside and outside of masks"),
+        ColorTask("colors", "mean colors in Lab, inside and outside of masks"),
     )
 }
 
 
-def mean_colours(images: np.ndarray, masks: np.ndarray) -> np.ndarray:
-    """Return the mean colours in Lab outside and inside of masks, as one would write it with scikit-image."""
+def mean_colors(images: np.ndarray, masks: np.ndarray) -> np.ndarray:
+    """Return the mean colors in Lab outside and inside of masks, as one would write it with scikit-image."""
     from skimage.color import rgb2lab
 
     converted = map(rgb2lab, images)

@@ -28,7 +28,7 @@ PLACING: list[Column] = [(title, key, "{:.3f}".format) for title, key in zip(("p
 
 @dataclass(frozen=True)
 class PlacingTask(Task):
-    """A view of some samples, into which others are placed; judged by the classes and neighbours of these."""
+    """A view of some samples, into which others are placed; judged by the classes and neighbors of these."""
 
     n_trained: int
     n_placed: int
@@ -79,7 +79,7 @@ class PlacingTask(Task):
         return dict(zip(CLOCKS, seconds)), np.concatenate([fitted.embedding_, placed]).astype(np.float64)
 
     def judge(self, row: Row, result: np.ndarray | None) -> Row:
-        """Return the errors of the nearest trained samples, and what the neighbours of some that were placed are."""
+        """Return the errors of the nearest trained samples, and what the neighbors of some that were placed are."""
         from sklearn.neighbors import KNeighborsClassifier
 
         from protolearn.metrics import nearest_neighbor_error, trustworthiness

@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.registry import OURS
 from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
 
-__all__ = ["TASKS", "MapTask", "chunks", "quantisation_error", "topographic_error"]
+__all__ = ["TASKS", "MapTask", "chunks", "quantization_error", "topographic_error"]
 
 WARM_UP_SAMPLES, WARM_UP_EPOCHS = 2000, 2
 
@@ -28,7 +28,7 @@ class MapTask(Task):
     n_samples: int = 50_000
     n_features: int = 50
     lattice: tuple[int, int] = (10, 10)
-    topographic: bool = False  # whether neighbours on the lattice mean anything for these prototypes
+    topographic: bool = False  # whether neighbors on the lattice mean anything for these prototypes
     memory_map: bool = False  # whether the samples stay on disk
     memory_limit: float | None = None  # MB that protolearn may use beyond the samples
 
@@ -38,12 +38,12 @@ class MapTask(Task):
         ("epochs", "epochs", str),
         ("s / epoch", "seconds_per_epoch", "{:.4f}".format),
         ("time ratio", "seconds_per_epoch_ratio", "{:.2f}".format),
-        ("quantisation error", "quantisation_error", "{:.4f}".format),
-        ("error ratio", "quantisation_error_ratio", "{:.4f}".format),
+        ("quantization error", "quantization_error", "{:.4f}".format),
+        ("error ratio", "quantization_error_ratio", "{:.4f}".format),
         ("topographic error", "topographic_error", "{:.3f}".format),
         ("memory MB", "memory_mb", "{:.0f}".format),
     ]
-    compared: ClassVar[tuple[str, ...]] = ("seconds_per_epoch", "quantisation_error")
+    compared: ClassVar[tuple[str, ...]] = ("seconds_per_epoch", "quantization_error")
 
     @property
     def n_prototypes(self) -> int:
@@ -98,7 +98,7 @@ class MapTask(Task):
         facts: Row = {"seconds_per_epoch": row["seconds"] / row["epochs"]}
         if result is not None:
             X = np.load(self.folder / "samples.npy", mmap_mode="r")
-            facts["quantisation_error"] = quantisation_error(X, result)
+            facts["quantization_error"] = quantization_error(X, result)
             facts["topographic_error"] = topographic_error(X, result, self.lattice) if self.topographic else None
         return facts
 
@@ -116,12 +116,12 @@ class MapTask(Task):
 TASKS: dict[str, Task] = {
     task.name: task
     for task in (
-        MapTask("som", "self-organising map on a 10 x 10 lattice", epochs=10, topographic=True),
+        MapTask("som", "self-organizing map on a 10 x 10 lattice", epochs=10, topographic=True),
         MapTask("ng", "neural gas", epochs=10),
         MapTask("kmeans", "k-means from the same start", epochs=20),
         MapTask(
             "memmap",
-            "self-organising map on a 10 x 10 lattice",
+            "self-organizing map on a 10 x 10 lattice",
             epochs=3,
             n_samples=1_000_000,
             topographic=True,
@@ -137,14 +137,14 @@ def chunks(n_samples: int, size: int = 2048) -> Iterator[slice]:
     return (slice(start, min(start + size, n_samples)) for start in range(0, n_samples, size))
 
 
-def quantisation_error(X: np.ndarray, W: np.ndarray) -> float:
+def quantization_error(X: np.ndarray, W: np.ndarray) -> float:
     """Mean distance of a sample to its nearest prototype."""
     total = sum(np.sqrt(distances.min(axis=1)).sum() for distances in _squared_distances(X, W))
     return float(total / len(X))
 
 
 def topographic_error(X: np.ndarray, W: np.ndarray, lattice: tuple[int, int]) -> float:
-    """Share of samples whose two nearest prototypes are not among each other's eight lattice neighbours."""
+    """Share of samples whose two nearest prototypes are not among each other's eight lattice neighbors."""
     errors = 0
     for distances in _squared_distances(X, W):
         nearest = np.argpartition(distances, 1, axis=1)[:, :2]

@@ -16,7 +16,7 @@ import numpy as np
 from benchmarks.growth import Series, growth, lines, picture
 from benchmarks.maps import MapTask
 from benchmarks.registry import OURS
-from benchmarks.relational_data import LENGTH, distances, labelled_strings, series, strings, texts
+from benchmarks.relational_data import LENGTH, distances, labeled_strings, series, strings, texts
 from benchmarks.shapes import product_notes
 from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
 
@@ -42,12 +42,12 @@ class MatrixTask(MapTask):
         *TIMES,
         ("epochs", "epochs", str),
         RATIO,
-        ("quantisation error", "quantisation_error", "{:.4f}".format),
-        ("error ratio", "quantisation_error_ratio", "{:.4f}".format),
+        ("quantization error", "quantization_error", "{:.4f}".format),
+        ("error ratio", "quantization_error_ratio", "{:.4f}".format),
         ("topographic error", "topographic_error", "{:.3f}".format),
         MEMORY,
     ]
-    compared: ClassVar[tuple[str, ...]] = ("seconds", "quantisation_error")
+    compared: ClassVar[tuple[str, ...]] = ("seconds", "quantization_error")
 
     @cached_property
     def samples(self) -> np.ndarray:
@@ -79,14 +79,14 @@ class MatrixTask(MapTask):
 
 @dataclass(frozen=True)
 class MedianTask(MatrixTask):
-    """Prototypes that are objects: the quantisation error is the loss of k-medoids for each object."""
+    """Prototypes that are objects: the quantization error is the loss of k-medoids for each object."""
 
     yardstick: str = "kmedoids (FasterPAM)"
     most_loss: float = 1.01  # loss at most in relation to the yardstick
 
     def notes(self, rows: list[Row]) -> list[str]:
         """Set our times in relation to the matrix products, and our losses to those of the yardstick."""
-        return super().notes(rows) + _against(rows, self.yardstick, "quantisation_error", "loss", self.most_loss)
+        return super().notes(rows) + _against(rows, self.yardstick, "quantization_error", "loss", self.most_loss)
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ class StringsTask(Task):
 
     def write_data(self) -> None:
         """Write the strings and their classes."""
-        words, y = labelled_strings(self.n_objects)
+        words, y = labeled_strings(self.n_objects)
         np.save(self.folder / "strings.npy", words)
         np.save(self.folder / "classes.npy", y)
 
@@ -290,12 +290,12 @@ TASKS: dict[str, Task] = {
         MedianTask("median-plane", "median neural gas in the plane", 100, n_features=2, most_fits=1),
         MedoidsTask("medoids", "medoids", 100, most_fits=1),
         MedoidsTask("medoids-plane", "medoids in the plane", 100, n_features=2, most_fits=1),
-        MatrixTask("relational-som", "relational self-organising map", 50, topographic=True, most_fits=1),
+        MatrixTask("relational-som", "relational self-organizing map", 50, topographic=True, most_fits=1),
         StringsTask("strings", f"relational neural gas of strings of length {LENGTH}", most_fits=1),
         PairsTask("edit", f"edit distance of strings of length {LENGTH}", strings, 3_000),
         PairsTask("numeric-edit", f"edit distance of {LENGTH} numbers", partial(series, length=LENGTH), 1_000),
         PairsTask("dtw", "dynamic time warping of 100 numbers", partial(series, length=100), 150),
-        PairsTask("ncd", "normalised compression distance (bz2) of texts of 60 words", texts, 100),
+        PairsTask("ncd", "normalized compression distance (bz2) of texts of 60 words", texts, 100),
     )
 }
 

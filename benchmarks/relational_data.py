@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-__all__ = ["LENGTH", "N_CLASSES", "distances", "labelled_strings", "series", "strings", "texts"]
+__all__ = ["LENGTH", "N_CLASSES", "distances", "labeled_strings", "series", "strings", "texts"]
 
 LENGTH = 30  # of strings and of short series
 N_CLASSES = 50
@@ -19,10 +19,10 @@ def distances(X: np.ndarray) -> np.ndarray:
 
 def strings(n_objects: int) -> np.ndarray:
     """Return strings of about 30 letters."""
-    return labelled_strings(n_objects)[0]
+    return labeled_strings(n_objects)[0]
 
 
-def labelled_strings(n_objects: int) -> tuple[np.ndarray, np.ndarray]:
+def labeled_strings(n_objects: int) -> tuple[np.ndarray, np.ndarray]:
     """Return strings of about 30 letters, and the class from which each descends."""
     from protolearn.datasets import make_string_classes
 

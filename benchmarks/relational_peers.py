@@ -31,7 +31,7 @@ def our_relational_gas(D: np.ndarray, task: MatrixTask, **options: Any) -> Fitte
     return _combined(model.coefficients_, task), model.n_iter_
 
 
-@competitor(f"{OURS} (from the centre)", "relational-ng", "relational-peers", **OWN)
+@competitor(f"{OURS} (from the center)", "relational-ng", "relational-peers", **OWN)
 def our_relational_gas_from_center(D: np.ndarray, task: MatrixTask) -> Fitted:
     return our_relational_gas(D, task, init="center")
 

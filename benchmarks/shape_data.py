@@ -25,7 +25,7 @@ def elongated(n_samples: int, n_features: int = 20, n_clusters: int = 50) -> np.
 
 
 def mnist() -> np.ndarray:
-    """Return the 60,000 training digits of MNIST (60000, 784), grey values in [0, 1]."""
+    """Return the 60,000 training digits of MNIST (60000, 784), gray values in [0, 1]."""
     X, _ = _training_digits()
     return X
 

@@ -88,7 +88,7 @@ def our_online_ngpca(X: np.ndarray, task: ShapeTask) -> Fitted:
 
 @competitor("NumPy, all units at once", "ngpca", package="numpy", environment="own")
 def numpy_ngpca(X: np.ndarray, task: ShapeTask) -> Fitted:
-    # The same rule, as one would write it: centres C (k, d), axes W (k, m, d), variances L (k, m), of the rest S (k,).
+    # The same rule, as one would write it: centers C (k, d), axes W (k, m, d), variances L (k, m), of the rest S (k,).
     rng = np.random.default_rng(0)
     k, m, d = task.n_prototypes, task.n_components, X.shape[1]
     C = task.init.copy()

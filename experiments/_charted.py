@@ -29,7 +29,7 @@ __all__ = [
     "held_out_error",
     "local_models",
     "measured",
-    "neighbour_view",
+    "neighbor_view",
     "no_worse",
     "spread_row",
     "way_back",
@@ -40,18 +40,18 @@ COORDINATIONS = {"charting": "charting", "llc": "LLC"}
 CHARTED = tuple(f"{local}, {words}" for local in (MNG, MIXTURE) for words in COORDINATIONS.values())
 MEASURES = ("1-NN error, %", "trustworthiness")
 DIGITS = (2, 4)  # of the measures, as printed
-N_NEIGHBOURS = 12  # in trustworthiness
-SIZES = (20, 30, 40)  # of neighbourhoods for Isomap and LLE, of the 20 to 40 that the document searches
+N_NEIGHBORS = 12  # in trustworthiness
+SIZES = (20, 30, 40)  # of neighborhoods for Isomap and LLE, of the 20 to 40 that the document searches
 TEAR = 0.1  # isometry defect that a further component counts as, as in Charting
 SETTINGS = {
     "MNG": "matrix neural gas, random samples, range 1 -> 0.01, 100 epochs",
     "MoPPCA": "mixture of probabilistic PCA with as many directions as the view, start from k-means",
-    "coordination": "charting as in the document; LLC with 12 neighbours is added. The same local models serve both",
+    "coordination": "charting as in the document; LLC with 12 neighbors is added. The same local models serve both",
     "restarts": "of all local models the one with the smallest isometry defect, without a look at classes",
     "rescale": "isometric",
-    "Isomap, LLE": f"scikit-learn, the neighbours of {SIZES} with the lowest 1-NN error",
+    "Isomap, LLE": f"scikit-learn, the neighbors of {SIZES} with the lowest 1-NN error",
     "1-NN error": "leave-one-out, in per cent",
-    "trustworthiness": f"{N_NEIGHBOURS} neighbours",
+    "trustworthiness": f"{N_NEIGHBORS} neighbors",
 }
 
 
@@ -92,8 +92,8 @@ def charted(
     return found
 
 
-def neighbour_view(name: str, X: Array, y: Array, n_components: int, sizes: tuple[int, ...] = SIZES) -> Array:
-    """Return the view by Isomap or LLE whose number of neighbours has the lowest 1-NN error."""
+def neighbor_view(name: str, X: Array, y: Array, n_components: int, sizes: tuple[int, ...] = SIZES) -> Array:
+    """Return the view by Isomap or LLE whose number of neighbors has the lowest 1-NN error."""
     kind = {"Isomap": Isomap, "LLE": LocallyLinearEmbedding}[name]
     options = {"random_state": 0} if name == "LLE" else {}
     views = [kind(n_neighbors=size, n_components=n_components, **options).fit_transform(X) for size in sizes]
@@ -102,11 +102,11 @@ def neighbour_view(name: str, X: Array, y: Array, n_components: int, sizes: tupl
 
 def measured(X: Array, Y: Array, y: Array) -> Measured:
     error = 100 * nearest_neighbor_error(Y, y, n_jobs=1)
-    return Measured(error, trustworthiness(X, Y, n_neighbors=N_NEIGHBOURS, n_jobs=1))
+    return Measured(error, trustworthiness(X, Y, n_neighbors=N_NEIGHBORS, n_jobs=1))
 
 
 def held_out_error(Y: Array, y: Array, Y_new: Array, y_new: Array) -> float:
-    """Return the 1-NN error in per cent of new samples, whose neighbours are the training samples."""
+    """Return the 1-NN error in per cent of new samples, whose neighbors are the training samples."""
     return 100 * float((KNeighborsClassifier(1).fit(Y, y).predict(Y_new) != y_new).mean())
 
 

@@ -13,7 +13,7 @@ from sklearn.cluster import HDBSCAN, SpectralClustering
 from sklearn.metrics.cluster import contingency_matrix
 from sklearn.model_selection import KFold, StratifiedKFold
 
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import RANGE_END, Array, AsPrinted, load, repeat
 from experiments._report import NO_NUMBER, REFERENCE, Row, holds, judge, row
 from protolearn import (
@@ -94,21 +94,21 @@ KINDS = {
     "relational k-means": PrintedRelationalKMeans,
     "relational NG": PrintedRelationalNeuralGas,
 }
-N_NEIGHBOURS = 10  # in the graph of spectral clustering
+N_NEIGHBORS = 10  # in the graph of spectral clustering
 MISSING = "The data files are not there: skipped. Set PROTOLEARN_DATA to the folder that holds them."
 SETTINGS = {
     "accuracy": "per cent, of test objects; mean over the folds of a repeat, standard deviation over repeats",
     "seeds": "number of the repeat, for folds and start",
     "readings": "D as distances: squared by the map (squared=False); D as squares: taken as they are (squared=True)",
-    "start": "NG near the centre (median: random objects), k-means random objects",
+    "start": "NG near the center (median: random objects), k-means random objects",
     "range": "NG n / 2 -> 0.01, geometric",
     "median": "noise of 1e-4 on distances, fading; no noise in the last epoch",
     "mixing": "share of the labels in the distance",
     "labels": "majority in a receptive field; supervised: the largest share; new objects are placed without labels",
     "defaults": "settings of the library: spread start, range from 2, 100 epochs; median prototypes all different",
     "competitors": "same folds, same number of clusters where one is asked for; majority label of a cluster, test "
-    "objects by the nearest medoid, or nearest member of a cluster (HDBSCAN: not noise). k-medoids minimises the sum "
-    "of D. Spectral clustering has a graph of ten neighbours and HDBSCAN clusters of at least two: in trials on test "
+    "objects by the nearest medoid, or nearest member of a cluster (HDBSCAN: not noise). k-medoids minimizes the sum "
+    "of D. Spectral clustering has a graph of ten neighbors and HDBSCAN clusters of at least two: in trials on test "
     "folds the best, on chromosomes, of six affinities, and the best, on cat cortex and proteins, of the sizes 2, 3 "
     "and 5. Annealing has its defaults, of 300 epochs",
 }
@@ -247,7 +247,7 @@ def _medoids(D: Array, n_clusters: int, seed: int) -> tuple[Array, Array]:
 
 def _spectral(D: Array, n_clusters: int, seed: int) -> tuple[Array, Array]:
     model = SpectralClustering(
-        n_clusters, affinity="precomputed_nearest_neighbors", n_neighbors=N_NEIGHBOURS, random_state=seed
+        n_clusters, affinity="precomputed_nearest_neighbors", n_neighbors=N_NEIGHBORS, random_state=seed
     )
     return model.fit_predict(D), np.arange(len(D))
 
@@ -324,8 +324,8 @@ def draw_accuracies(ax: Axes, found: Mapping[str, Any], printed: Printed) -> Non
         **look,
     )
     plain = "others" if any(_without_reading(name) != name for name in found) else "ours"
-    kinds = {reading: COLOURS[i] for i, reading in enumerate(READINGS)} | {"": COLOURS[2]}
-    for i, (kind, colour) in enumerate(kinds.items()):
+    kinds = {reading: COLORS[i] for i, reading in enumerate(READINGS)} | {"": COLORS[2]}
+    for i, (kind, color) in enumerate(kinds.items()):
         chosen = [name for name in found if name.endswith(kind) and (kind or _without_reading(name) == name)]
         values = [np.array(found[name]).mean(axis=1) for name in chosen]
         if chosen:
@@ -334,7 +334,7 @@ def draw_accuracies(ax: Axes, found: Mapping[str, Any], printed: Printed) -> Non
                 np.array([names.index(_without_reading(name)) for name in chosen]) + (0.0, 0.22, 0.0)[i],
                 xerr=[part.std(ddof=1) if len(part) > 1 else 0.0 for part in values],
                 fmt="o",
-                color=colour,
+                color=color,
                 label=f"ours, {kind}" if kind else plain,
                 **look,
             )
@@ -346,12 +346,12 @@ def draw_accuracies(ax: Axes, found: Mapping[str, Any], printed: Printed) -> Non
 
 def draw_sweep(ax: Axes, weights: Array, found: Mapping[str, Any]) -> None:
     """Draw the accuracy over the label weight, one line for each map: found (repeats, folds) by map and weight."""
-    for (name, sweep), colour in zip(found.items(), COLOURS):
+    for (name, sweep), color in zip(found.items(), COLORS):
         values = np.array(sweep).mean(axis=2)  # (weights, repeats)
         error = values.std(axis=1, ddof=1) / np.sqrt(values.shape[1])
         mean = values.mean(axis=1)
-        ax.fill_between(weights, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
-        ax.plot(weights, mean, "o-", markersize=3, linewidth=1.4, color=colour, label=name)
+        ax.fill_between(weights, mean - error, mean + error, color=color, alpha=0.2, linewidth=0)
+        ax.plot(weights, mean, "o-", markersize=3, linewidth=1.4, color=color, label=name)
     ax.set(xlabel="label weight", ylabel="accuracy in %, test (band: standard error)")
 
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from scipy.stats import ttest_1samp
 from sklearn.decomposition import PCA
 
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array
 from experiments._report import NO_NUMBER, Row, holds, row
 from protolearn import TSNE
@@ -40,15 +40,15 @@ N_COMPONENTS = 30
 START = 1e-4  # standard deviation of the first positions
 EARLY, LATER = 250, 500  # iterations
 SIGNIFICANT = 0.05
-FEW_SIZES = (5, 25, 100)  # of neighbourhoods
+FEW_SIZES = (5, 25, 100)  # of neighborhoods
 
 SETTINGS = {
-    "data": f"principal components ({N_COMPONENTS}) of the centred images, each scaled to unit variance",
+    "data": f"principal components ({N_COMPONENTS}) of the centered images, each scaled to unit variance",
     "starts": f"normal values times {START}, seed = number of the start, shared by all divergences and perplexities",
     "gamma": list(GAMMAS),
-    "optimisation": f"defaults of the library: {EARLY} iterations of exaggerated KL, which are the same for all "
+    "optimization": f"defaults of the library: {EARLY} iterations of exaggerated KL, which are the same for all "
     f"divergences and run once for each start and perplexity, then {LATER} iterations; nothing tuned",
-    "method": "'fast', three neighbours for each unit of perplexity",
+    "method": "'fast', three neighbors for each unit of perplexity",
     "1-NN error": "leave-one-out, in the view",
     "test": f"paired t test over starts, two-sided, level {SIGNIFICANT}; without a difference of means p = 1",
 }
@@ -58,7 +58,7 @@ class Views(NamedTuple):
     """What comes of one start."""
 
     errors: Array  # (perplexities, divergences)
-    q: Array  # (divergences, sizes of neighbourhoods), at the perplexity that is shown
+    q: Array  # (divergences, sizes of neighborhoods), at the perplexity that is shown
     b: Array
     points: Array  # (divergences, n, 2)
 
@@ -128,7 +128,7 @@ def error_rows(errors: Array, perplexities: Any) -> list[Row]:
 
 
 def mean_curves(runs: list[Views], names: Any) -> dict[str, dict[str, Array]]:
-    """Return Q and B over the size of neighbourhoods, as means over starts, thinned for a picture."""
+    """Return Q and B over the size of neighborhoods, as means over starts, thinned for a picture."""
     sizes = np.unique(np.geomspace(1, runs[0].q.shape[1], 60).astype(int))
     values = {measure: np.mean([getattr(one, measure) for one in runs], axis=0) for measure in ("q", "b")}
     return {
@@ -138,14 +138,14 @@ def mean_curves(runs: list[Views], names: Any) -> dict[str, dict[str, Array]]:
 
 
 def quality_rows(runs: list[Views]) -> list[Row]:
-    """Return rows with Q and B at a few sizes of neighbourhoods, for the record."""
+    """Return rows with Q and B at a few sizes of neighborhoods, for the record."""
     rows = []
     for measure in ("q", "b"):
         values = np.array([getattr(one, measure) for one in runs])  # (starts, divergences, sizes)
         for K in FEW_SIZES:
             for name in ("KL", "gamma 0.2", "gamma 1.2", "gamma 2.0"):
                 ours = values[:, NAMES.index(name), K - 1]
-                rows.append(row(f"{measure.upper()} of {K} neighbours, {name}", None, ours, NO_NUMBER))
+                rows.append(row(f"{measure.upper()} of {K} neighbors, {name}", None, ours, NO_NUMBER))
     return rows
 
 
@@ -169,19 +169,19 @@ def draw_errors(ax: Axes, errors: Any, perplexities: Any, gammas: Any) -> None:
     values = np.array(errors)
     mean = values.mean(axis=0)
     spread = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros_like(mean)
-    for i, (perplexity, colour) in enumerate(zip(perplexities, COLOURS)):
-        ax.errorbar(gammas, mean[i, 1:], yerr=spread[i, 1:], fmt="o-", markersize=3, capsize=2, color=colour)
-        ax.axhline(mean[i, 0], color=colour, linestyle="--", linewidth=1)
-        ax.plot([], [], color=colour, label=f"perplexity {perplexity:g}")
+    for i, (perplexity, color) in enumerate(zip(perplexities, COLORS)):
+        ax.errorbar(gammas, mean[i, 1:], yerr=spread[i, 1:], fmt="o-", markersize=3, capsize=2, color=color)
+        ax.axhline(mean[i, 0], color=color, linestyle="--", linewidth=1)
+        ax.plot([], [], color=color, label=f"perplexity {perplexity:g}")
     ax.set(xlabel="gamma (dashed: KL)", ylabel="1-NN error in %")
     ax.legend(frameon=False, fontsize=8)
 
 
 def draw_curves(ax: Axes, curves: Any, label: str) -> None:
-    """Draw mean curves over the size of neighbourhoods, by divergence."""
-    for (name, values), colour in zip(curves.items(), COLOURS):
+    """Draw mean curves over the size of neighborhoods, by divergence."""
+    for (name, values), color in zip(curves.items(), COLORS):
         sizes, curve = np.array(values).T
-        ax.plot(sizes, curve, color=colour, linewidth=1.3, label=name)
+        ax.plot(sizes, curve, color=color, linewidth=1.3, label=name)
     ax.set_xscale("log")
-    ax.set(xlabel="neighbours K", ylabel=label)
+    ax.set(xlabel="neighbors K", ylabel=label)
     ax.legend(frameon=False, fontsize=8)

@@ -15,7 +15,7 @@ from protolearn.lvq.problem import Problem
 from protolearn.lvq.solvers import Solver
 
 __all__ = [
-    "COLOURS",
+    "COLORS",
     "METHODS",
     "Samples",
     "Watched",
@@ -34,7 +34,7 @@ METHODS: dict[str, type[GLVQ]] = {
     "LGMLVQ": LGMLVQ,
 }
 # Okabe and Ito (2008), as in protolearn.plotting
-COLOURS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
+COLORS = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442")
 
 Samples = tuple[Array, Array]  # X (n, N) and y (n,)
 
@@ -88,22 +88,22 @@ class Watched(Solver):
         self.look = look
         self.rescales = solver.rescales
 
-    def minimise(self, problem: Problem, start: Array, max_iter: int, tol: float, rng: Any, watch: Any) -> None:
-        """Minimise as the solver does."""
+    def minimize(self, problem: Problem, start: Array, max_iter: int, tol: float, rng: Any, watch: Any) -> None:
+        """Minimize as the solver does."""
 
         def both(flat: Array, cost: float) -> None:
             self.look(problem, flat)
             watch(flat, cost)
 
-        self.solver.minimise(problem, start, max_iter, tol, rng, both)
+        self.solver.minimize(problem, start, max_iter, tol, rng, both)
 
 
 def draw_regions(ax: Axes, predict: Callable[[Array], Array], n_classes: int) -> None:
-    """Fill the plane that the Axes show with the colours of the classes, and draw the borders between them."""
+    """Fill the plane that the Axes show with the colors of the classes, and draw the borders between them."""
     x, y = (np.linspace(*limits, 400) for limits in (ax.get_xlim(), ax.get_ylim()))
     plane = np.stack(np.meshgrid(x, y), axis=-1)
     codes = predict(plane.reshape(-1, 2)).reshape(plane.shape[:2])
     levels = np.arange(n_classes + 1) - 0.5
-    ax.contourf(x, y, codes, levels=levels, colors=COLOURS[:n_classes], alpha=0.14, zorder=0)
+    ax.contourf(x, y, codes, levels=levels, colors=COLORS[:n_classes], alpha=0.14, zorder=0)
     for code in range(n_classes):
         ax.contour(x, y, codes == code, levels=[0.5], colors="#222222", linewidths=0.9, zorder=2)

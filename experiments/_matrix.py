@@ -36,8 +36,8 @@ SETTINGS = {
     "start": "random samples, matrices at the identity",
     "range": "NG n / 2, SOM n / 12; geometric to 0.01 in 100 epochs",
     "SOM": "rectangular lattice, path length, exponential kernel, Heskes winner",
-    "normalisation": "determinant one",
-    "regularisation": "variances of scaled features at least 1e-6 of their mean (none was needed in the plane)",
+    "normalization": "determinant one",
+    "regularization": "variances of scaled features at least 1e-6 of their mean (none was needed in the plane)",
 }
 
 

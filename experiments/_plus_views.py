@@ -1,6 +1,6 @@
 """What the experiments on supervised views share: the methods of Bunte 2011, table 7.1, and how they are judged.
 
-A view with a plus sign sees the distances that a classifier has learned. Errors are of the nearest neighbour (1-NN) in
+A view with a plus sign sees the distances that a classifier has learned. Errors are of the nearest neighbor (1-NN) in
 the view.
 """
 
@@ -20,7 +20,7 @@ from sklearn.manifold import Isomap, LocallyLinearEmbedding
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import ADDED, MISSED, NO_NUMBER, ORDER, REPRODUCED, Row, holds, row
 from protolearn import LGMLVQ, MVU, SNE, TSNE, XOM, Charting, DiscriminativeEmbedding
@@ -29,7 +29,7 @@ from protolearn.metrics import nearest_neighbor_error
 
 __all__ = [
     "CHARTING",
-    "COLOURS_10",
+    "COLORS_10",
     "DISCRIMINANT",
     "METHODS",
     "NAIVE",
@@ -62,7 +62,7 @@ SHOWN = 500  # samples in a picture
 NAIVE, CHARTING, PRINCIPAL, DISCRIMINANT, RAW = "naive projection", "charting+", "PCA", "LDA", "data space"
 CHARTING_DEFAULT = f"{CHARTING}, defaults of the library"
 CLASSIFIER, UNFOLDING, UNFOLDING_LENGTHS = "LVQ", "MVU", "MVU+, learned lengths"
-UNFOLDED = (5, 8, 12)  # neighbours
+UNFOLDED = (5, 8, 12)  # neighbors
 GRID = {  # values of one parameter; the middle one is taken where nothing is chosen
     "XOM": ("range_end", (0.05, "auto", 0.2)),
     "Isomap": ("n_neighbors", (10, 25, 50)),
@@ -73,7 +73,7 @@ GRID = {  # values of one parameter; the middle one is taken where nothing is ch
 METHODS = tuple(GRID)
 FRACTIONS, NEAREST = (0.1, 0.2, 0.4, 0.8), (1, 2, 3)
 MIDDLE_CHARTS = (0.4, 2)
-COLOURS_10 = (*COLOURS, "#000000", "#999999", "#8C510A")
+COLORS_10 = (*COLORS, "#000000", "#999999", "#8C510A")
 SETTINGS = {
     "classifier": "LGMLVQ with a matrix of rank M for each prototype, solver and start of prototypes of the library "
     "(L-BFGS, neural gas), matrices from random numbers, by which the runs differ",
@@ -85,10 +85,10 @@ SETTINGS = {
     "charting": "gating by distance, bandwidth 'mean': a fraction alpha of the mean distance to k other prototypes",
     "XOM": "200 vectors in a hexagon, 50000 steps, rate 0.9 -> 0.05; last range in units of the root mean square "
     "distance",
-    "Isomap, LLE": "scikit-learn; LLE+ by this library, neighbours by the learned metric",
+    "Isomap, LLE": "scikit-learn; LLE+ by this library, neighbors by the learned metric",
     "halves": f"{HALVES} classifiers trained on half of the samples, drawn by class; all samples are embedded, those "
     "of the other half without labels (charting: placed by its map); middle setting of the grid, nothing chosen",
-    "held-out error": "1-NN of the other half, with the training half as neighbours",
+    "held-out error": "1-NN of the other half, with the training half as neighbors",
     "rule": f"tolerance {TOLERANCE}, or the printed deviation if it is larger",
 }
 
@@ -174,7 +174,7 @@ def without_labels(job: tuple[str, str], task: Task, n_halves: int) -> tuple[Fou
     """Return leave-one-out and, of the middle setting, held-out errors of a view without labels."""
     name, words = job
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # scikit-learn tells of neighbour graphs that fall apart
+        warnings.simplefilter("ignore")  # scikit-learn tells of neighbor graphs that fall apart
         Y = models(name, 0)[words].fit_transform(task.X)
     halves = [half(task.y, seed) for seed in range(n_halves)] if words == middle_of(name) else []
     held_out = {job: [error_of_others(Y, task.y, *parts) for parts in halves]} if halves else {}
@@ -253,7 +253,7 @@ def half(y: Array, seed: int) -> tuple[Array, Array]:
 
 
 def error_of_others(Y: Array, y: Array, train: Array, test: Array) -> float:
-    """Return the error of 1-NN for some samples, with others as neighbours."""
+    """Return the error of 1-NN for some samples, with others as neighbors."""
     return 1.0 - float(KNeighborsClassifier(1).fit(Y[train], y[train]).score(Y[test], y[test]))
 
 
@@ -342,7 +342,7 @@ def held_out_rows(held_out: Found) -> list[Row]:
 
 
 def unfoldings(task: Task) -> dict[str, dict[int, Array]]:
-    """Return the errors of maximum variance unfolding without and with labels, by the number of neighbours."""
+    """Return the errors of maximum variance unfolding without and with labels, by the number of neighbors."""
     found = {}
     kinds = {UNFOLDING: ((None, False),), f"{UNFOLDING}+": [(seed, False) for seed in range(RUNS)]}
     kinds[UNFOLDING_LENGTHS] = [(seed, True) for seed in range(RUNS)]
@@ -354,7 +354,7 @@ def unfoldings(task: Task) -> dict[str, dict[int, Array]]:
 
 
 def unfolding_rows(found: Mapping[str, Mapping[int, Array]], printed: Mapping[str, float], judged: bool) -> list[Row]:
-    """Return rows for maximum variance unfolding; a number of neighbours counts if its graphs are never in parts."""
+    """Return rows for maximum variance unfolding; a number of neighbors counts if its graphs are never in parts."""
     rows = []
     for name, errors in found.items():
         whole = {k: line for k, line in errors.items() if not np.isnan(line).any()}
@@ -366,18 +366,18 @@ def unfolding_rows(found: Mapping[str, Mapping[int, Array]], printed: Mapping[st
             difference = float(whole[k].mean()) - error
             near = difference <= TOLERANCE and ("+" in name or difference >= -TOLERANCE)
             verdict = ADDED if name == UNFOLDING_LENGTHS else holds(near) if judged else NO_NUMBER
-            rows.append(row(f"1-NN error, {name}, {k} neighbours", error, whole[k], verdict))
+            rows.append(row(f"1-NN error, {name}, {k} neighbors", error, whole[k], verdict))
         if text:
-            rows.append(row(f"{name}, mean errors by neighbours", None, text, NO_NUMBER))
+            rows.append(row(f"{name}, mean errors by neighbors", None, text, NO_NUMBER))
         if parts:
-            rows.append(row(f"{name}, runs with a graph in parts, by neighbours", None, parts, NO_NUMBER))
+            rows.append(row(f"{name}, runs with a graph in parts, by neighbors", None, parts, NO_NUMBER))
     return rows
 
 
 def unfolded(job: tuple[int, int | None, bool], task: Task) -> float:
-    """Return the error of a view by maximum variance unfolding; NaN if the graph of neighbours is not connected.
+    """Return the error of a view by maximum variance unfolding; NaN if the graph of neighbors is not connected.
 
-    A job is a number of neighbours, the seed of the classifier that chooses them, or None, and whether their distances
+    A job is a number of neighbors, the seed of the classifier that chooses them, or None, and whether their distances
     are learned, too.
     """
     k, seed, learned = job
@@ -394,7 +394,7 @@ def unfolded(job: tuple[int, int | None, bool], task: Task) -> float:
         error = nearest_neighbor_error(model.fit_transform(X), task.y, n_jobs=1)
     except ValueError:
         error = np.nan
-    print(f"{UNFOLDING}, {k} neighbours, classifier {seed}, learned lengths {learned}: {error:.3f}", flush=True)
+    print(f"{UNFOLDING}, {k} neighbors, classifier {seed}, learned lengths {learned}: {error:.3f}", flush=True)
     return error
 
 
@@ -433,6 +433,6 @@ def draw_pairs(data: Mapping[str, Any]) -> Figure:
 
 def draw_points(ax: Axes, points: Any, y: Any, title: str) -> None:
     x, up = np.array(points).T
-    ax.scatter(x, up, s=5, c=[COLOURS_10[label] for label in y], linewidth=0)
+    ax.scatter(x, up, s=5, c=[COLORS_10[label] for label in y], linewidth=0)
     ax.set(xticks=[], yticks=[])
     ax.set_title(title, fontsize=8)

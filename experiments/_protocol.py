@@ -41,7 +41,7 @@ RANGE_END = 0.01
 SOM_SETTINGS = {
     "SOM kernel": "exponential, path length on the rectangular lattice",
     "SOM range": "sqrt(n) / 2 -> 0.01",
-    "SOM winner": "Heskes, with a neighbourhood normalised to sum one for each node; 'nearest' is Kohonen's rule",
+    "SOM winner": "Heskes, with a neighborhood normalized to sum one for each node; 'nearest' is Kohonen's rule",
 }
 PATCH_SETTINGS = {
     "patch start": "k-means and neural gas start a patch from the prototypes of the patch before; "
@@ -118,7 +118,7 @@ def random_samples(X: Array, n_prototypes: int, seed: int) -> Array:
 
 
 def batch_som(shape: tuple[int, int], epochs: int, seed: int, **options: Any) -> SOM:
-    """SOM as in the document: exponential neighbourhood, small values around the mean, range sqrt(n)/2 -> 0.01."""
+    """SOM as in the document: exponential neighborhood, small values around the mean, range sqrt(n)/2 -> 0.01."""
     settings = {
         "lattice": shape,
         "kernel": "exponential",
@@ -132,7 +132,7 @@ def batch_som(shape: tuple[int, int], epochs: int, seed: int, **options: Any) ->
 
 
 def toolbox_som(shape: tuple[int, int], epochs: int, seed: int) -> SOM:
-    """SOM with the defaults of the SOM Toolbox: hexagonal, nearest winner, Gaussian neighbourhood that ends at 1."""
+    """SOM with the defaults of the SOM Toolbox: hexagonal, nearest winner, Gaussian neighborhood that ends at 1."""
     start = max(1.0, np.sqrt(shape[0] * shape[1]) / 2)
     options = {"winner": "nearest", "kernel": "gaussian", "range_start": start, "range_end": 1.0}
     return batch_som(shape, epochs, seed, lattice=hexagonal(*shape), **options)

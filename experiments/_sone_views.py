@@ -1,4 +1,4 @@
-"""What the experiments on self-organised neighbour embedding (SONE) share: measures of views over many starts."""
+"""What the experiments on self-organized neighbor embedding (SONE) share: measures of views over many starts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from scipy.stats import ttest_ind
 
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array
 from experiments._report import Row, holds, row
 from protolearn.metrics import nearest_neighbor_error, view_quality
@@ -24,7 +24,7 @@ WINNERS = {
 SIGNIFICANT = 0.05
 SETTINGS = {
     "view": "two dimensions",
-    "sigma": "a third of the distance of neighbour n_k, or by perplexity where the document has it. The mesh has a "
+    "sigma": "a third of the distance of neighbor n_k, or by perplexity where the document has it. The mesh has a "
     "spacing of 10. The document gives neither; both are defaults of the library, chosen on digits",
     "rate": "1 with a structure hypothesis; without one it falls from 0.3 to 0.01 (document: not given)",
     "1-NN error": "leave-one-out, in the view",
@@ -39,7 +39,7 @@ class Seen(NamedTuple):
 
     points: Array
     error: float
-    q: Array  # (sizes of neighbourhoods,)
+    q: Array  # (sizes of neighborhoods,)
     b: Array
     auc: float
     sammon: float
@@ -71,18 +71,18 @@ def larger_row(quantity: str, document: str, larger: Array, smaller: Array) -> R
 
 
 def draw_view(ax: Axes, points: Any, y: Any, title: str) -> None:
-    """Draw a view with one colour for each class."""
+    """Draw a view with one color for each class."""
     x, up = np.array(points).T
-    ax.scatter(x, up, s=6, c=[COLOURS[i % len(COLOURS)] for i in np.unique(y, return_inverse=True)[1]], linewidth=0)
+    ax.scatter(x, up, s=6, c=[COLORS[i % len(COLORS)] for i in np.unique(y, return_inverse=True)[1]], linewidth=0)
     ax.set(xticks=[], yticks=[], aspect="equal")
     ax.set_title(title, fontsize=9)
 
 
-def draw_mean_curve(ax: Axes, curves: Any, colour: str, name: str) -> None:
-    """Draw a measure over the size of neighbourhoods: mean over starts, with a band of one standard deviation."""
+def draw_mean_curve(ax: Axes, curves: Any, color: str, name: str) -> None:
+    """Draw a measure over the size of neighborhoods: mean over starts, with a band of one standard deviation."""
     values = np.array(curves)
     sizes, mean = np.arange(1, values.shape[1] + 1), values.mean(axis=0)
     spread = values.std(axis=0, ddof=1) if len(values) > 1 else 0.0
-    ax.fill_between(sizes, mean - spread, mean + spread, color=colour, alpha=0.2, linewidth=0)
-    ax.plot(sizes, mean, color=colour, linewidth=1.3, label=name)
-    ax.set(xlabel="neighbours K", xscale="log")
+    ax.fill_between(sizes, mean - spread, mean + spread, color=color, alpha=0.2, linewidth=0)
+    ax.plot(sizes, mean, color=color, linewidth=1.3, label=name)
+    ax.set(xlabel="neighbors K", xscale="log")

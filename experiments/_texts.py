@@ -22,9 +22,9 @@ from protolearn.core.lattices import Lattice
 from protolearn.dissimilarities import Dissimilarities
 
 __all__ = [
-    "COLOURS",
+    "COLORS",
     "Phrases",
-    "alike_neighbours",
+    "alike_neighbors",
     "draw_disc",
     "load_texts",
     "majority",
@@ -35,7 +35,7 @@ __all__ = [
     "stemmer",
 ]
 
-COLOURS = (
+COLORS = (
     *("#1b6ca8", "#e08e45", "#4a7c59", "#c8553d", "#7a5195", "#8c6d46", "#d4a5c9"),
     *("#2a9d8f", "#b5bd3c", "#0b2545", "#8fb8de", "#f2c14e", "#5c5c5c"),
 )
@@ -86,7 +86,7 @@ N_PLACES = 1 << 10
 
 
 class Phrases(Dissimilarities):
-    """Short texts with the normalised compression distance by `size_in_bits`, block by block in compiled code.
+    """Short texts with the normalized compression distance by `size_in_bits`, block by block in compiled code.
 
     The same values as ``Dissimilarities(texts, "ncd", compressor=size_in_bits)``, many times faster.
     """
@@ -238,7 +238,7 @@ def majority(winners: Array, y: Array, n_nodes: int, n_classes: int) -> tuple[Ar
     return np.where(hits > 0, counts.argmax(axis=1), -1), hits, counts.max(axis=1).sum() / hits.sum()
 
 
-def alike_neighbours(lattice: Lattice, classes: Array) -> float:
+def alike_neighbors(lattice: Lattice, classes: Array) -> float:
     """Return the share of edges, of those between nodes that win anything, that join nodes of the same class."""
     ends = classes[lattice.edges]
     ends = ends[(ends >= 0).all(axis=1)]
@@ -246,14 +246,14 @@ def alike_neighbours(lattice: Lattice, classes: Array) -> float:
 
 
 def same_by_chance(lattice: Lattice, classes: Array, n_draws: int = 1000) -> Array:
-    """Return `alike_neighbours` for classes that change places at random."""
+    """Return `alike_neighbors` for classes that change places at random."""
     rng = np.random.default_rng(0)
     used = classes >= 0
     shuffled = classes.copy()
     shares = []
     for _ in range(n_draws):
         shuffled[used] = rng.permutation(classes[used])
-        shares.append(alike_neighbours(lattice, shuffled))
+        shares.append(alike_neighbors(lattice, shuffled))
     return np.array(shares)
 
 
@@ -273,8 +273,8 @@ def draw_disc(ax: Axes, lattice: Lattice, classes: Array, hits: Array, names: li
     share = np.sqrt(hits / hits.max())
     for code, name in enumerate(names):
         chosen = classes == code
-        ax.scatter(x[chosen], y[chosen], s=15 + 150 * share[chosen], color=COLOURS[code], linewidth=0)
-        ax.plot([], [], "o", color=COLOURS[code], label=name)
+        ax.scatter(x[chosen], y[chosen], s=15 + 150 * share[chosen], color=COLORS[code], linewidth=0)
+        ax.plot([], [], "o", color=COLORS[code], label=name)
     ax.scatter(x[classes < 0], y[classes < 0], s=8, color="white", edgecolor="0.7", linewidth=0.7)
     ax.set_aspect("equal")
     ax.axis("off")

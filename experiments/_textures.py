@@ -1,4 +1,4 @@
-"""Colour textures for the experiments: pictures that can be laid side by side, in classes with enough of them."""
+"""Color textures for the experiments: pictures that can be laid side by side, in classes with enough of them."""
 
 from __future__ import annotations
 

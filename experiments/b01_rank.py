@@ -107,7 +107,7 @@ def run(quick: bool = False) -> Result:
     scores = {k: at_best(runs[k], best[k]) for k in SIZES}
     truncated = truncated_scores(runs[7][FULL], best[7][FULL], test)
     by_pca = {M: after_pca(train, test, M) for M in RANKS}
-    neighbours = {M: [neighbour_score(r, best[7][M], train, test) for r in runs[7][M]] for M in RANKS}
+    neighbors = {M: [neighbor_score(r, best[7][M], train, test) for r in runs[7][M]] for M in RANKS}
     spectra = {k: np.array([spectrum_course(r) for r in runs[k][FULL]]) for k in SIZES}
     defaults = {k: {M: default_scores(train, test, k, M, n_runs) for M in RANKS} for k in SIZES}
     rows = [
@@ -116,10 +116,10 @@ def run(quick: bool = False) -> Result:
         *on_eigenvalues(spectra, best),
         *on_truncation(truncated, scores[7]),
         *on_further_seeds(train, test, n_runs, epochs),
-        *on_competitors(by_pca, neighbours, scores[7]),
+        *on_competitors(by_pca, neighbors, scores[7]),
         *on_size(scores),
         *accuracy_rows(scores, best, truncated),
-        *competitor_rows(by_pca, neighbours),
+        *competitor_rows(by_pca, neighbors),
         *default_rows(defaults),
     ]
     return report(
@@ -129,7 +129,7 @@ def run(quick: bool = False) -> Result:
             "test": {k: [scores[k][M][1] for M in RANKS] for k in SIZES},
             "truncated": [truncated[M] for M in RANKS],
             "pca": [by_pca[M] for M in RANKS],
-            "neighbours": [neighbours[M] for M in RANKS],
+            "neighbors": [neighbors[M] for M in RANKS],
             "defaults": {k: [defaults[k][M] for M in RANKS] for k in SIZES},
             "counts": {k: np.mean(spectra[k] > SIGNIFICANT, axis=0).sum(axis=1) for k in SIZES},
             "examples": {f"{k} {M}": example(runs[k][M], best[k][M]) for k in SIZES for M in (2, FULL)},
@@ -232,7 +232,7 @@ def truncated_scores(runs: list[Run], epoch: int, test: Samples) -> dict[int, li
     return scores
 
 
-def neighbour_score(run: Run, epoch: int, train: Samples, test: Samples) -> float:
+def neighbor_score(run: Run, epoch: int, train: Samples, test: Samples) -> float:
     """Return the test accuracy of 1-NN among training samples that the learned matrix has projected."""
     omega = run.states[epoch][1][0][0]
     nearest = KNeighborsClassifier(1).fit(train[0] @ omega.T, train[1])
@@ -347,7 +347,7 @@ def on_further_seeds(train: Samples, test: Samples, n_runs: int, epochs: int) ->
 
 
 def on_competitors(
-    by_pca: dict[int, list[float]], neighbours: dict[int, list[float]], scores: dict[int, Array]
+    by_pca: dict[int, list[float]], neighbors: dict[int, list[float]], scores: dict[int, Array]
 ) -> list[Row]:
     rows = []
     means = {M: float(values[1].mean()) for M, values in scores.items()}
@@ -358,7 +358,7 @@ def on_competitors(
         text = f"{gaps[2]:.1f}, {gaps[3]:.1f}"
         quantity = f"{name} after PCA minus LiRaM, M = 2, 3, test, %"
         rows.append(row(quantity, "worse", text, holds(small <= -WORSE)))
-    gains = [float(np.mean(neighbours[M])) - by_pca[M][1] for M in (2, 3)]
+    gains = [float(np.mean(neighbors[M])) - by_pca[M][1] for M in (2, 3)]
     text = f"{gains[0]:.1f}, {gains[1]:.1f}"
     quantity = "1-NN after LiRaM minus 1-NN after PCA, M = 2, 3, test, %"
     return [*rows, row(quantity, "better", text, holds(min(gains) > 0))]
@@ -394,13 +394,13 @@ def beside(quantity: str, value: float) -> str:
     return f"{quantity} (reference run: {value})"
 
 
-def competitor_rows(by_pca: dict[int, list[float]], neighbours: dict[int, list[float]]) -> list[Row]:
+def competitor_rows(by_pca: dict[int, list[float]], neighbors: dict[int, list[float]]) -> list[Row]:
     rows = []
     for M in RANKS:
         before = "" if M == FULL else " after PCA"
         for name, value in zip(("LDA", "1-NN"), by_pca[M]):
             rows.append(row(f"{name}{before}, M = {M}, accuracy, test", None, value, NO_NUMBER))
-        rows.append(row(f"1-NN after LiRaM, M = {M}, accuracy, test", None, neighbours[M], NO_NUMBER))
+        rows.append(row(f"1-NN after LiRaM, M = {M}, accuracy, test", None, neighbors[M], NO_NUMBER))
     return rows
 
 
@@ -422,14 +422,14 @@ def draw(result: Result) -> Figure:
     draw_bands(axes[4, 0], data["test"]["7"], "LiRaM, 7 prototypes (fig. 3.2)")
     draw_bands(axes[4, 1], data["truncated"], "full matrix cut to M (fig. 3.2)")
     draw_bands(axes[4, 2], data["test"]["15"], "LiRaM, 15 prototypes (fig. 3.4)")
-    for k, colour in zip(("7", "15"), (BLUE, RED)):
-        draw_mean(axes[4, 3], [values[1] for values in data["defaults"][k]], colour, f"{k} prototypes")
-        axes[5, 2].plot(data["counts"][k], color=colour, linewidth=1.3, label=f"{k} prototypes")
+    for k, color in zip(("7", "15"), (BLUE, RED)):
+        draw_mean(axes[4, 3], [values[1] for values in data["defaults"][k]], color, f"{k} prototypes")
+        axes[5, 2].plot(data["counts"][k], color=color, linewidth=1.3, label=f"{k} prototypes")
     finish_ranks(axes[4, 3], "library defaults")
     for ax, i, name in ((axes[5, 0], 0, "LDA"), (axes[5, 1], 1, "1-NN")):
         draw_mean(ax, [values[i] for values in data["pca"]], BLUE, f"{name} after PCA")
         finish_ranks(ax, f"{name} (fig. 3.3)", (45, 97))
-    draw_mean(axes[5, 1], data["neighbours"], RED, "1-NN after LiRaM")
+    draw_mean(axes[5, 1], data["neighbors"], RED, "1-NN after LiRaM")
     for ax in (axes[4, 3], axes[5, 0], axes[5, 1]):
         ax.legend(frameon=False, loc="lower right", fontsize="small")
     axes[5, 2].axvline(100, color="0.7", linewidth=0.8)
@@ -443,8 +443,8 @@ def draw_example(line: Any, title: str, values: dict[str, Any]) -> None:
     """Draw a learning curve, and diagonal, spectrum and off-diagonal of the matrix of one run."""
     curve, matrix = np.array(values["curve"]), np.array(values["matrix"])
     epochs = 5 * (1 + np.arange(len(curve)))
-    for i, (part, colour) in enumerate((("train", BLUE), ("test", RED))):
-        line[0].plot(epochs, curve[:, i], color=colour, linewidth=1.2, label=part)
+    for i, (part, color) in enumerate((("train", BLUE), ("test", RED))):
+        line[0].plot(epochs, curve[:, i], color=color, linewidth=1.2, label=part)
     line[0].axvline(100, color="0.7", linewidth=0.8)
     line[0].plot(values["epoch"], curve[min(values["epoch"] // 5, len(curve) - 1), 0], "o", color=BLUE, markersize=4)
     line[0].set(title=title, xlabel="epoch", ylabel="accuracy, %", ylim=(60, 100))
@@ -473,9 +473,9 @@ def draw_bands(ax: Axes, values: Any, title: str) -> None:
     finish_ranks(ax, title)
 
 
-def draw_mean(ax: Axes, values: Any, colour: str, label: str) -> None:
+def draw_mean(ax: Axes, values: Any, color: str, label: str) -> None:
     mean = [float(np.mean(part)) for part in values]
-    ax.plot(np.arange(len(RANKS)), mean, "o-", color=colour, markersize=3, linewidth=1.2, label=label)
+    ax.plot(np.arange(len(RANKS)), mean, "o-", color=color, markersize=3, linewidth=1.2, label=label)
 
 
 def finish_ranks(ax: Axes, title: str, limits: tuple[float, float] = (60, 97)) -> None:

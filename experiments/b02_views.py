@@ -2,7 +2,7 @@
 
 Protocol (Bunte 2011, sec. 3.4.3, table 3.1 part 1, fig. 3.6): data and training as in B1, M = 2. Of ten runs the one
 with the best training accuracy is shown, at the epoch with the best mean training accuracy. LLiRaM LVQ has one
-prototype and one local matrix per class, which starts at the identity. LFDA scans its number of neighbours k = 1 ... 30
+prototype and one local matrix per class, which starts at the identity. LFDA scans its number of neighbors k = 1 ... 30
 (a class has 30 training samples, so 29 at most), NCA its number of steps l = 1 ... 30; the best 1-NN accuracy on the
 training set decides. NCA is scikit-learn's, where l counts steps of L-BFGS and not line searches of conjugate
 gradients; it starts at 0.1 times normal values, in ten runs, the best of which is shown. (After a first run with 0.01,
@@ -36,7 +36,7 @@ from sklearn.base import clone
 from sklearn.neighbors import KNeighborsClassifier, NearestNeighbors, NeighborhoodComponentsAnalysis
 from sklearn.utils import shuffle
 
-from experiments._lvq import COLOURS, Samples, accuracy, segmentation
+from experiments._lvq import COLORS, Samples, accuracy, segmentation
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, judge, report, row
 from experiments.b01_rank import EPOCHS, RUNS, SIZES, Run, best_epoch, liram_runs, recorded, scaled
@@ -54,7 +54,7 @@ LIRAM, LIRAM_15, LLIRAM = "LiRaM, 7 prototypes", "LiRaM, 15 prototypes", "LLiRaM
 MORE = "LLiRaM, 15 prototypes"
 # Bunte 2011, table 3.1: train and test, classification and 1-NN
 CLASSIFICATION = {LIRAM: (92.9, 88.0), LIRAM_15: (91.9, 90.3), LLIRAM: (89.0, 85.7)}
-NEIGHBOURS = {
+NEIGHBORS = {
     LIRAM: (85.7, 87.0),
     LIRAM_15: (88.6, 87.5),
     LLIRAM: (88.6, 87.4),
@@ -134,7 +134,7 @@ def run(quick: bool = False) -> Result:
         settings=settings(size, len(groups), epochs),
         rows=[
             *classification_rows(groups),
-            *neighbour_rows(views, train, test),
+            *neighbor_rows(views, train, test),
             *statements(views, test),
             *lliram_rows(groups),
             *scan_rows(lfda, nca, train, test),
@@ -154,7 +154,7 @@ def settings(size: int, n_groups: int, epochs: int) -> dict[str, Any]:
         "runs": f"{n_groups} times {size}, seeds 0, 1, ...",
         "epochs": f"{epochs}; the one with the best mean training accuracy counts",
         "shown": f"of every {size} runs the one with the best training accuracy there",
-        "training": "as B1; LLiRaM with the same rates, local matrices of classes from the identity, not normalised",
+        "training": "as B1; LLiRaM with the same rates, local matrices of classes from the identity, not normalized",
         "LFDA": f"k = 1 ... {SCAN[-1]}, scaling 'weighted' is judged",
         "NCA": f"scikit-learn, 1 ... {SCAN[-1]} steps of L-BFGS, start 0.1 times normal values",
         "1-NN": "leave-one-out on training and on test samples; also test among training samples",
@@ -196,7 +196,7 @@ def in_view(view: dict[str, Any]) -> Predict:
 
 
 def leave_one_out(Z: Array, y: Array) -> float:
-    """Return the 1-NN accuracy among samples that are not their own neighbours, in per cent."""
+    """Return the 1-NN accuracy among samples that are not their own neighbors, in per cent."""
     nearest = NearestNeighbors(n_neighbors=1).fit(Z).kneighbors(return_distance=False)[:, 0]
     return 100 * float((y[nearest] == y).mean())
 
@@ -205,7 +205,7 @@ Scan = dict[int, tuple[float, View]]
 
 
 def lfda_scan(train: Samples, scan: tuple[int, ...], M: int, scaling: str = "weighted") -> Scan:
-    """Return the training accuracy and the view for every number of neighbours."""
+    """Return the training accuracy and the view for every number of neighbors."""
     views = {k: View(LFDA(M, n_neighbors=k, scaling=scaling).fit(*train).components_) for k in scan}
     return {k: (leave_one_out(view(train[0]), train[1]), view) for k, view in views.items()}
 
@@ -262,12 +262,12 @@ def classification_rows(groups: list[Group]) -> list[Row]:
     return rows
 
 
-def neighbour_rows(views: list[dict[str, View]], train: Samples, test: Samples) -> list[Row]:
-    ours = {name: np.array([group[name].scores(train, test) for group in views]) for name in NEIGHBOURS}  # (groups, 3)
+def neighbor_rows(views: list[dict[str, View]], train: Samples, test: Samples) -> list[Row]:
+    ours = {name: np.array([group[name].scores(train, test) for group in views]) for name in NEIGHBORS}  # (groups, 3)
     rows = []
     for i, part in enumerate(("train, leave-one-out", "test, leave-one-out", "test among training samples")):
         lowest = min(ours, key=lambda name: ours[name][:, i].mean()) == "LFDA"
-        for name, printed in NEIGHBOURS.items():
+        for name, printed in NEIGHBORS.items():
             document = printed[min(i, 1)]
             verdict = judge(ours[name][:, i], document, TOLERANCE, lowest) if i < 2 else NO_NUMBER
             rows.append(row(f"{name}, 1-NN in the view, {part}, %", document, ours[name][:, i], verdict))
@@ -279,7 +279,7 @@ def statements(views: list[dict[str, View]], test: Samples) -> list[Row]:
         min(class_score(view(test[0]), test[1], label) for view in group.values() for label in (1, 6))
         for group in views
     ]
-    quality = {name: [leave_one_out(group[name](test[0]), test[1]) for group in views] for name in NEIGHBOURS}
+    quality = {name: [leave_one_out(group[name](test[0]), test[1]) for group in views] for name in NEIGHBORS}
     mean = {name: float(np.mean(values)) for name, values in quality.items()}
     lvq, others = (max(v for name, v in mean.items() if (name in CLASSIFICATION) == is_lvq) for is_lvq in (1, 0))
     text = f"{lvq:.1f} against {others:.1f}"
@@ -291,7 +291,7 @@ def statements(views: list[dict[str, View]], test: Samples) -> list[Row]:
 
 
 def class_score(Z: Array, y: Array, label: int) -> float:
-    """Return the percentage of a class whose nearest neighbour belongs to it."""
+    """Return the percentage of a class whose nearest neighbor belongs to it."""
     nearest = NearestNeighbors(n_neighbors=1).fit(Z).kneighbors(return_distance=False)[:, 0]
     return 100 * float((y[nearest] == label)[y == label].mean())
 
@@ -364,8 +364,8 @@ def draw(result: Result) -> Figure:
 def draw_view(ax: Axes, view: dict[str, Any], labels: Array) -> None:
     """Draw samples, and prototypes and class borders if the view has any; far outliers fall outside."""
     Z = np.array(view["points"])
-    colours = np.array((*COLOURS, "#000000"))
-    ax.scatter(Z[:, 0], Z[:, 1], s=9, c=colours[labels], alpha=0.75, linewidth=0, zorder=3)
+    colors = np.array((*COLORS, "#000000"))
+    ax.scatter(Z[:, 0], Z[:, 1], s=9, c=colors[labels], alpha=0.75, linewidth=0, zorder=3)
     around = Z if view["prototypes"] is None else np.vstack([Z, view["prototypes"]])
     low, high = np.percentile(around, [0.5, 99.5], axis=0)
     margin = 0.06 * (high - low)
@@ -377,21 +377,21 @@ def draw_view(ax: Axes, view: dict[str, Any], labels: Array) -> None:
     draw_borders(ax, in_view(view))
     V, codes = np.array(view["prototypes"]), np.array(view["codes"])
     style: dict[str, Any] = {"marker": "D", "facecolor": "none", "linewidth": 1.7, "zorder": 4}
-    ax.scatter(V[:, 0], V[:, 1], s=75, edgecolor=colours[codes], **style)
+    ax.scatter(V[:, 0], V[:, 1], s=75, edgecolor=colors[codes], **style)
 
 
-def draw_borders(ax: Axes, predict: Predict, colour: str = "0.35") -> None:
+def draw_borders(ax: Axes, predict: Predict, color: str = "0.35") -> None:
     """Draw the borders between the regions of a prediction, in the plane that the Axes show."""
     x, y = (np.linspace(*limits, 400) for limits in (ax.get_xlim(), ax.get_ylim()))
     plane = np.stack(np.meshgrid(x, y), axis=-1)
     codes = predict(plane.reshape(-1, 2)).reshape(plane.shape[:2])
     for code in np.unique(codes):
-        ax.contour(x, y, codes == code, levels=[0.5], colors=colour, linewidths=0.7, zorder=1)
+        ax.contour(x, y, codes == code, levels=[0.5], colors=color, linewidths=0.7, zorder=1)
 
 
 def draw_legend(ax: Axes, classes: list[str]) -> None:
     ax.axis("off")
-    marks = [Line2D([], [], linestyle="", marker="o", color=c, label=n) for c, n in zip((*COLOURS, "#000000"), classes)]
+    marks = [Line2D([], [], linestyle="", marker="o", color=c, label=n) for c, n in zip((*COLORS, "#000000"), classes)]
     diamond: dict[str, Any] = {"marker": "D", "markersize": 8, "fillstyle": "none", "color": "0.4"}
     marks.append(Line2D([], [], linestyle="", label="prototype", **diamond))
     ax.legend(handles=marks, frameon=False, loc="center left")

@@ -1,6 +1,6 @@
 """B3: discriminative views of gene expression data, SRBCT and NCI.
 
-Protocol (Bunte 2011, sec. 3.4.4, figs. 3.7 and 3.8): 83 samples of four childhood tumours and 60 cell lines of eight
+Protocol (Bunte 2011, sec. 3.4.4, figs. 3.7 and 3.8): 83 samples of four childhood tumors and 60 cell lines of eight
 tissues (the printed percentages fit 61), 50 genes each; LiRaM and LLiRaM LVQ with M = 2, one prototype per class and
 1000 epochs, ten runs; LFDA with k = 1 ... 10 and NCA with l = 1 ... 10. All accuracies are those of the samples that
 were trained on, for LFDA and NCA by leave-one-out 1-NN in the view.

@@ -41,7 +41,7 @@ from protolearn.lvq import SGD
 TITLE = "land cover (substitute for Colorado)"
 N_TRAIN, N_SHORT, N_NCA = 2000, 500, 200  # per class
 IMAGE = 400
-N_NEIGHBOUR_TEST = 100_000
+N_NEIGHBOR_TEST = 100_000
 EPOCHS = 200
 RUNS = 3
 SCAN = tuple(range(1, 11))
@@ -66,7 +66,7 @@ CLASSIFICATION = {
     ("LLiRaM", 2): (78.7, 73.8),
     ("LLiRaM", 3): (87.7, 85.8),
 }
-NEIGHBOURS = {
+NEIGHBORS = {
     ("LiRaM", 2): (79.6, 84.6),
     ("LiRaM", 3): (93.3, 96.4),
     ("LLiRaM", 2): (79.9, 83.7),
@@ -88,7 +88,7 @@ Key = tuple[str, int]
 
 
 def run(quick: bool = False) -> Result:
-    n_runs, epochs, n_test = (2, 5, 5000) if quick else (RUNS, EPOCHS, N_NEIGHBOUR_TEST)
+    n_runs, epochs, n_test = (2, 5, 5000) if quick else (RUNS, EPOCHS, N_NEIGHBOR_TEST)
     n_train, n_short, n_nca = (100, 50, 20) if quick else (N_TRAIN, N_SHORT, N_NCA)
     train = make_landsat_like(n_train, random_state=0)
     short = make_landsat_like(n_short, random_state=1)
@@ -104,7 +104,7 @@ def run(quick: bool = False) -> Result:
     nca = {M: nca_scan(reduced, SCAN, M, 0) for M in (2, 3)}
     views |= {("NCA", M): best_of_scan(nca[M]) for M in (2, 3)}
     trained_on = {"LiRaM": short, "LLiRaM": short, "LFDA": train, "NCA": reduced}
-    scores = {key: neighbour_scores(views[key], trained_on[key[0]], sample) for key in NEIGHBOURS}
+    scores = {key: neighbor_scores(views[key], trained_on[key[0]], sample) for key in NEIGHBORS}
     predicted = best[CONFUSED][1]
     matrix = confusion_matrix(predicted, pixels[1])  # rows are predictions, as in the document
     shown = chosen(train[1], SHOWN)
@@ -113,7 +113,7 @@ def run(quick: bool = False) -> Result:
         rows=[
             *statements(runs, scores),
             *classification_rows(runs, best),
-            *neighbour_rows(scores),
+            *neighbor_rows(scores),
             *nca_rows(nca),
             *confusion_rows(matrix),
             *default_rows(train, pixels, sample),
@@ -153,7 +153,7 @@ def one_run(seed: int, key: Key, train: Samples, pixels: Samples, epochs: int) -
     return [accuracy(model, train), right], predicted, View(model.omega_)
 
 
-def neighbour_scores(view: View, train: Samples, test: Samples) -> list[float]:
+def neighbor_scores(view: View, train: Samples, test: Samples) -> list[float]:
     return [leave_one_out(view(X), y) for X, y in (train, test)]
 
 
@@ -198,10 +198,10 @@ def classification_rows(runs: dict[Key, list[Any]], best: dict[Key, Any]) -> lis
     return rows
 
 
-def neighbour_rows(scores: dict[Key, list[float]]) -> list[Row]:
+def neighbor_rows(scores: dict[Key, list[float]]) -> list[Row]:
     return [
         row(f"{name} {M}-D, 1-NN in the view, {part}, %", printed[i], scores[name, M][i], NO_NUMBER)
-        for (name, M), printed in NEIGHBOURS.items()
+        for (name, M), printed in NEIGHBORS.items()
         for i, part in enumerate(("train", "test"))
     ]
 
@@ -238,7 +238,7 @@ def default_rows(train: Samples, pixels: Samples, sample: Samples) -> list[Row]:
 def draw(result: Result) -> Figure:
     figure, axes = canvas(3, 4, (4.0, 3.6))
     data = result["data"]
-    colours = palette()
+    colors = palette()
     labels = np.array(data["labels"]) - 1
     for place, (name, points) in enumerate(data["views"].items()):
         Z = np.array(points)
@@ -249,14 +249,14 @@ def draw(result: Result) -> Figure:
             ax.set_box_aspect(None, zoom=1.15)
             ax.set(zticklabels=[])
         style = {"depthshade": False} if Z.shape[1] == 3 else {}
-        ax.scatter(*Z.T, s=7, c=colours[labels], linewidth=0, **style)
+        ax.scatter(*Z.T, s=7, c=colors[labels], linewidth=0, **style)
         ax.set(title=name, xticklabels=[], yticklabels=[])
     for ax, name in zip(axes[2], ("truth", "prediction")):
-        ax.imshow(colours[from_text(data[name])], interpolation="nearest")
+        ax.imshow(colors[from_text(data[name])], interpolation="nearest")
         ax.set_title("labels" if name == "truth" else "prediction, LLiRaM 3-D")
         ax.axis("off")
     draw_confusion(axes[2, 2], np.array(data["confusion"], float))
-    marks = [Line2D([], [], linestyle="", marker="s", color=c, label=n) for c, n in zip(colours, CLASSES)]
+    marks = [Line2D([], [], linestyle="", marker="s", color=c, label=n) for c, n in zip(colors, CLASSES)]
     axes[2, 3].axis("off")
     axes[2, 3].legend(handles=marks, frameon=False, loc="center left", fontsize="small")
     return figure
@@ -270,6 +270,6 @@ def draw_confusion(ax: Any, matrix: Array) -> None:
 
 
 def palette() -> Array:
-    """Return 14 colours (14, 3), the dark ones of tab20 first."""
+    """Return 14 colors (14, 3), the dark ones of tab20 first."""
     order = np.arange(20).reshape(10, 2).T.ravel()[:14]
     return mpl.colormaps["tab20"](order)[:, :3]

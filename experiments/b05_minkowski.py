@@ -26,7 +26,7 @@ from scipy.optimize import brentq
 from scipy.spatial.distance import cdist
 from scipy.stats import gennorm
 
-from experiments._lvq import COLOURS, Samples, accuracy, draw_regions
+from experiments._lvq import COLORS, Samples, accuracy, draw_regions
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import NO_NUMBER, Result, Row, holds, report, row
 from experiments.b02_views import draw_borders
@@ -40,7 +40,7 @@ NOISES = (1.0, 2.0, 8.0)
 RUNS = 10
 STRAIGHT, BENT = 1e-6, 0.02
 PAIR = np.array([[0.0, 0.0], [2.0, 1.0]])
-CENTRES = np.array([[0.0, 0.0], [3.2, 2.6], [3.0, -0.4], [0.2, 3.0], [6.0, 0.6], [6.2, 3.6]])
+CENTERS = np.array([[0.0, 0.0], [3.2, 2.6], [3.0, -0.4], [0.2, 3.0], [6.0, 0.6], [6.2, 3.6]])
 
 
 def run(quick: bool = False) -> Result:
@@ -53,7 +53,7 @@ def run(quick: bool = False) -> Result:
             "data": "three classes of two Gaussian clusters; 60 training and 500 test samples per cluster",
             "model": "GLVQ, two prototypes per class, library defaults",
             "runs": f"{n_runs}, with other clusters and noise",
-            "noise study": "three classes of two clusters in 8 dimensions, generalised normal noise of unit variance",
+            "noise study": "three classes of two clusters in 8 dimensions, generalized normal noise of unit variance",
             "rule": f"straight below {STRAIGHT}, bent above {BENT}",
         },
         rows=[
@@ -73,21 +73,21 @@ def run(quick: bool = False) -> Result:
 def planar_classes(seed: int, n_per_cluster: int = 60) -> Samples:
     rng = np.random.RandomState(seed)
     cluster = np.repeat(np.arange(6), n_per_cluster)
-    return CENTRES[cluster] + 0.75 * rng.normal(size=(len(cluster), 2)), cluster // 2
+    return CENTERS[cluster] + 0.75 * rng.normal(size=(len(cluster), 2)), cluster // 2
 
 
 def one_noise(seed: int, q: float, n_test: int) -> list[float]:
     """Return the test accuracy for every exponent of the distance, given that of the noise."""
     rng = np.random.RandomState(seed)
-    centres = rng.normal(size=(6, 8))
-    train, test = (noisy(centres, q, n, rng) for n in (60, n_test // 6))
+    centers = rng.normal(size=(6, 8))
+    train, test = (noisy(centers, q, n, rng) for n in (60, n_test // 6))
     return [accuracy(GLVQ(2, metric=Minkowski(p), random_state=0).fit(*train), test) for p in EXPONENTS]
 
 
-def noisy(centres: Array, q: float, n_per_cluster: int, rng: np.random.RandomState) -> Samples:
-    cluster = np.repeat(np.arange(len(centres)), n_per_cluster)
-    noise = gennorm.rvs(q, size=(len(cluster), centres.shape[1]), random_state=rng) / gennorm.std(q)
-    return centres[cluster] + noise, cluster // 2
+def noisy(centers: Array, q: float, n_per_cluster: int, rng: np.random.RandomState) -> Samples:
+    cluster = np.repeat(np.arange(len(centers)), n_per_cluster)
+    noise = gennorm.rvs(q, size=(len(cluster), centers.shape[1]), random_state=rng) / gennorm.std(q)
+    return centers[cluster] + noise, cluster // 2
 
 
 def statements(model: GLVQ) -> list[Row]:
@@ -137,9 +137,9 @@ def draw(result: Result) -> Figure:
     places = iter([*axes[0, 1:], *axes[1, :2]])
     for p, ax in zip(data["prototypes"], places):
         draw_model(ax, float(p), data)
-    for (q, values), colour in zip(data["scores"].items(), COLOURS):
+    for (q, values), color in zip(data["scores"].items(), COLORS):
         values = np.array(values)
-        axes[1, 2].plot(EXPONENTS, values - values.max(), "o-", color=colour, markersize=4, label=f"noise exponent {q}")
+        axes[1, 2].plot(EXPONENTS, values - values.max(), "o-", color=color, markersize=4, label=f"noise exponent {q}")
     axes[1, 2].set(title="which p for which noise", xlabel="p", ylabel="test accuracy below the best, %")
     axes[1, 2].legend(frameon=False, fontsize="small")
     axes[1, 3].axis("off")
@@ -149,20 +149,20 @@ def draw(result: Result) -> Figure:
 def draw_equidistance(ax: Axes) -> None:
     x = np.linspace(-1.15, 1.15, 300)
     X, Y = np.meshgrid(x, x)
-    for p, colour in zip((*EXPONENTS, 5.0), COLOURS):
-        ax.contour(X, Y, np.abs(X) ** p + np.abs(Y) ** p, levels=[1.0], colors=[colour], linewidths=1.3)
-        ax.plot([], [], color=colour, label=f"p = {p:g}")
+    for p, color in zip((*EXPONENTS, 5.0), COLORS):
+        ax.contour(X, Y, np.abs(X) ** p + np.abs(Y) ** p, levels=[1.0], colors=[color], linewidths=1.3)
+        ax.plot([], [], color=color, label=f"p = {p:g}")
     ax.set(title="equal distance from the origin", aspect="equal")
     ax.legend(frameon=False, fontsize="small", loc="center")
 
 
 def draw_model(ax: Axes, p: float, data: dict[str, Any]) -> None:
-    """Draw samples, prototypes, class regions, and receptive fields in grey."""
+    """Draw samples, prototypes, class regions, and receptive fields in gray."""
     Z, W = np.array(data["points"]), np.array(data["prototypes"][f"{p:g}"])
-    colours = np.array(COLOURS)
+    colors = np.array(COLORS)
     classes = np.arange(6) // 2
-    ax.scatter(Z[:, 0], Z[:, 1], s=6, c=colours[data["labels"]], alpha=0.6, linewidth=0, zorder=3)
-    ax.scatter(W[:, 0], W[:, 1], s=70, marker="D", facecolor=colours[classes], edgecolor="white", zorder=4)
+    ax.scatter(Z[:, 0], Z[:, 1], s=6, c=colors[data["labels"]], alpha=0.6, linewidth=0, zorder=3)
+    ax.scatter(W[:, 0], W[:, 1], s=70, marker="D", facecolor=colors[classes], edgecolor="white", zorder=4)
     ax.set(title=f"GLVQ, p = {p:g}", xlim=(-2.5, 8.5), ylim=(-3, 6))
 
     def nearest(points: Array) -> Array:

@@ -2,12 +2,12 @@
 
 No table of the document: it uses these data for views only (Bunte 2011, sec. 6.6 and 7.3.4), so there is nothing to
 compare with. The LVQ classifiers, from one metric for all to a matrix for each prototype, with one and with five
-prototypes per class and otherwise default settings, beside linear discriminant analysis and the nearest neighbour.
+prototypes per class and otherwise default settings, beside linear discriminant analysis and the nearest neighbor.
 
 Satimage (36 features, 6 classes) and USPS (256 pixels, 10 digits) in their published split; letter recognition (16
 features, 26 classes) with its first 16000 samples for training, as usual. Features are z-transformed by the training
 set; pixels of USPS, which share a scale, are left as they are (z-transformed pixels were tried as well: about the same
-for LVQ, worse for the nearest neighbour). One run; how much results vary with the seed is not shown here.
+for LVQ, worse for the nearest neighbor). One run; how much results vary with the seed is not shown here.
 """
 
 from __future__ import annotations
@@ -83,9 +83,9 @@ def draw(result: Result) -> Figure:
     figure, axes = canvas(1, len(result["data"]), (4.8, 3.8))
     for ax, (name, scores) in zip(axes[0], result["data"].items()):
         test = [values[1] for values in scores.values()]
-        colours = ["0.6" if "per class" not in method else LIGHT if " 1 " in method else BLUE for method in scores]
+        colors = ["0.6" if "per class" not in method else LIGHT if " 1 " in method else BLUE for method in scores]
         places = np.arange(len(test))[::-1]
-        ax.barh(places, test, color=colours)
+        ax.barh(places, test, color=colors)
         for place, value in zip(places, test):
             ax.text(value + 0.3, place, f"{value:.1f}", va="center", fontsize=8)
         ax.set_yticks(places, scores)

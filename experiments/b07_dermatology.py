@@ -1,16 +1,16 @@
-"""B7: finding lesions of the same colour, on a substitute for the photographs of a clinic.
+"""B7: finding lesions of the same color, on a substitute for the photographs of a clinic.
 
 Protocol (Bunte 2011, secs. 4.2 and 4.3, figs. 4.5-4.8 and 4.10): 211 photographs of skin, 82 red, 46 white, 29 blue and
-54 brown lesions; mean colours of healthy skin and lesion in eight colour spaces, z-transformed. A map to three new
+54 brown lesions; mean colors of healthy skin and lesion in eight color spaces, z-transformed. A map to three new
 features is learned from nine of ten folds, in ten starts; each image of the tenth is a query, and the rate is the share
 of its k nearest among all other images that have its class, for k = 1 ... 25. Compared: the six features as they are,
 their differences lesion minus skin, LiRaM LVQ (one prototype per class, 500 epochs, rates 0.01 and 0.001 with decay
 1e-4, matrix learning from epoch 50 on, prototypes at means of random thirds, entries of the matrix from [-1, 1]),
 LGMLVQ with the same settings, each image mapped by the matrix of its nearest prototype, and LMNN with kappa = k and
-kappa = 25 target neighbours.
+kappa = 25 target neighbors.
 
-The photographs are not public. Used instead: the colours that protolearn.datasets.make_lesions draws. Its constants
-were picked by hand until rates came near the printed ones, and its lesions keep 0.6 of the colour of the skin because
+The photographs are not public. Used instead: the colors that protolearn.datasets.make_lesions draws. Its constants
+were picked by hand until rates came near the printed ones, and its lesions keep 0.6 of the color of the skin because
 the document reports smaller weights for the skin. So the levels agree by construction, and so does it that a learned
 metric beats differences in Lab: rates have no verdict, and only some statements are judged. Beside the first draw stand
 another one, with all spaces, ten FURTHER draws for methods that take little time, and draws of the control setting in
@@ -23,8 +23,8 @@ lesion is no longer skin plus a shift, a small gain is left.
 
 Features are z-transformed by the folds that the map is learned from; the document uses all images, and rows on
 "optimism" show what that does. Hue and tint are single numbers, as in the document; rows with "cos and sin" give the
-cyclic channel as two. "Differences" are those of colours, then z-transformed; the document may have taken differences
-of z-transformed colours, which is given as well. For LGMLVQ the document says neither whether the matrices start alike
+cyclic channel as two. "Differences" are those of colors, then z-transformed; the document may have taken differences
+of z-transformed colors, which is given as well. For LGMLVQ the document says neither whether the matrices start alike
 nor what is done about their rotations, which are arbitrary: given are its raw maps from separate starts, from one start
 for all matrices, and a ranking by the metric of the query alone, which does not depend on rotations. To save time it
 has FEWER starts, and the other draw has it with the library's defaults only.
@@ -55,7 +55,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import ADDED, NO_NUMBER, Result, Row, holds, report, row
 from experiments.b01_rank import means_of_thirds
@@ -64,7 +64,7 @@ from protolearn.applications import ColorDifference, ImageRetriever, RegionColor
 from protolearn.datasets import make_lesions
 from protolearn.lvq import SGD
 
-TITLE = "colours of lesions (substitute for dermatology)"
+TITLE = "colors of lesions (substitute for dermatology)"
 # spaces with the rate of LiRaM LVQ at k = 11 that is printed; of the last three only their range
 PRINTED = {"ycrcb": 82.3, "lab": 82.2, "lch": 81.1, "luv": 81.0, "rgb": 80.7}
 BEST = tuple(PRINTED)
@@ -74,7 +74,7 @@ CYCLIC = ("lch", "tsl")
 THREE = ("rgb", "lab", "ycrcb")
 NAMES = {
     **{"ycrcb": "YCrCb", "lab": "Lab", "lch": "Lch", "luv": "Luv"},
-    **{"rgb": "RGB", "nrgb": "normalised RGB", "tsl": "TSL", "xyz": "XYZ"},
+    **{"rgb": "RGB", "nrgb": "normalized RGB", "tsl": "TSL", "xyz": "XYZ"},
 }
 KS = tuple(range(1, 26))
 SHOWN = (1, 5, 11, 25)
@@ -90,7 +90,7 @@ SAME = 0.5
 GAIN = 1.0
 SIMILAR = 0.9
 
-ORIGINAL, DIFFERENCE, TRAP = "six features", "differences", "differences of z-transformed colours"
+ORIGINAL, DIFFERENCE, TRAP = "six features", "differences", "differences of z-transformed colors"
 LIRAM, LIRAM_DEFAULT = "LiRaM", "LiRaM, library defaults"
 LOCAL, LOCAL_ALIKE, LOCAL_QUERY = "LGMLVQ, raw maps", "LGMLVQ, raw maps from one start", "LGMLVQ, metric of the query"
 LOCAL_DEFAULT = "LGMLVQ, library defaults"
@@ -130,14 +130,14 @@ REMARKS = {
         "tints drawn here lie between 0.39 and 0.68 of the circle and do not wrap around, while the hues of two "
         "lesions do; so TSL serves as well as Lch"
     ),
-    "other spaces below": "so for normalised RGB only; XYZ falls short of the rule, and no tint wraps around",
+    "other spaces below": "so for normalized RGB only; XYZ falls short of the rule, and no tint wraps around",
     "smallest of k": "so for all k from 2 on; at k = 1 the six features are up to 1.4 % better in Lab, Lch and TSL",
     "TSL, differences minus": (
-        "tints drawn here do not wrap around; differences of z-transformed colours are worse, but in every space"
+        "tints drawn here do not wrap around; differences of z-transformed colors are worse, but in every space"
     ),
     "kappa = 25, minus LiRaM": "so in four of five spaces; in Lch two hues wrap around, and cos and sin cure that",
     "LGMLVQ, raw maps, minus": (
-        "the colours drawn here spread alike in all classes, so that a matrix for each class has little to gain; and "
+        "the colors drawn here spread alike in all classes, so that a matrix for each class has little to gain; and "
         "raw maps depend on the start"
     ),
     "largest sigma_init": "all are far below 2 %; in RGB some runs end in another state, see the cosines below",
@@ -150,7 +150,7 @@ REMARKS = {
 
 @dataclass(frozen=True)
 class Task:
-    """What is measured: a method on a draw of the colours."""
+    """What is measured: a method on a draw of the colors."""
 
     space: str
     method: str
@@ -202,7 +202,7 @@ def all_rows(rates: Rates, draws: Iterable[int]) -> list[Row]:
 
 def settings(n_starts: int, draws: Iterable[int]) -> dict[str, Any]:
     return {
-        "data": "make_lesions, 211 x 6 colours; no photographs; constants picked so that levels come near the printed",
+        "data": "make_lesions, 211 x 6 colors; no photographs; constants picked so that levels come near the printed",
         "folds": FOLDS,
         "starts": f"LiRaM {n_starts}, LGMLVQ and random LMNN {min(n_starts, FEWER)}; one without random numbers",
         "draws": f"random_state 0 first, 1 as another one; {list(draws)} as further ones",
@@ -249,9 +249,9 @@ def further_draws(draws: Iterable[int]) -> list[Task]:
 
 def measured(task: Task, n_starts: int) -> RetrievalRates:
     """Return the rates of a method, with the folds of the draw."""
-    colours, y = make_lesions(persistence=task.persistence, random_state=task.draw)
+    colors, y = make_lesions(persistence=task.persistence, random_state=task.draw)
     difference = task.method == DIFFERENCE
-    X = RegionColors(task.space, difference=difference, cyclic=task.cyclic).fit_transform(colours)
+    X = RegionColors(task.space, difference=difference, cyclic=task.cyclic).fit_transform(colors)
     starts = {LIRAM: n_starts, **dict.fromkeys((*LOCAL_METHODS, *RANDOM_LMNN), min(n_starts, FEWER))}
     return retrieval_rates(
         retriever(task.method, task.M),
@@ -339,7 +339,7 @@ def texts(values: Iterable[float], digits: int = 1) -> str:
 
 
 def on_spaces(rates: Rates) -> list[Row]:
-    """Compare colour spaces."""
+    """Compare color spaces."""
     of_liram = {space: rate(rates, Task(space, LIRAM)) for space in SPACES}
     ranking = sorted(SPACES, key=lambda space: -of_liram[space])
     lowest = min(of_liram[space] for space in BEST)
@@ -637,10 +637,10 @@ def _listed(rates: Rates, task: Task, before: str) -> Row:
 
 DRAWN = {
     ORIGINAL: ("#c8553d", "-"),
-    DIFFERENCE: (COLOURS[2], "-"),
-    LIRAM: (COLOURS[0], "-"),
-    LMNN_K: (COLOURS[1], ":"),
-    LMNN_25: (COLOURS[1], "-"),
+    DIFFERENCE: (COLORS[2], "-"),
+    LIRAM: (COLORS[0], "-"),
+    LMNN_K: (COLORS[1], ":"),
+    LMNN_25: (COLORS[1], "-"),
     LOCAL: ("#222222", "-"),
     LOCAL_QUERY: ("#222222", "--"),
 }
@@ -662,20 +662,20 @@ def draw(result: Result) -> Figure:
 
 
 def draw_curves(ax: Axes, curves: Mapping[str, Any]) -> None:
-    for method, (colour, line) in DRAWN.items():
+    for method, (color, line) in DRAWN.items():
         rates, eps = np.array(curves[method]["rates"]), np.array(curves[method]["eps"])
-        ax.plot(KS, rates, color=colour, linestyle=line, linewidth=1.3, label=method)
+        ax.plot(KS, rates, color=color, linestyle=line, linewidth=1.3, label=method)
         if method in (ORIGINAL, DIFFERENCE, LIRAM):
             ax.fill_between(KS, rates - eps, rates + eps, color="#888888", alpha=0.2, linewidth=0)
         if method == LIRAM:
             sigma = np.array(curves[method]["sigma"])
-            ax.fill_between(KS, rates - sigma, rates + sigma, color=colour, alpha=0.4, linewidth=0)
+            ax.fill_between(KS, rates - sigma, rates + sigma, color=color, alpha=0.4, linewidth=0)
     ax.set(xlabel="k", ylabel="retrieval rate")
 
 
 def draw_bars(ax: Axes, omega: Array) -> None:
     places = np.arange(6)
-    for i, (values, colour) in enumerate(zip(omega, COLOURS)):
-        ax.bar(places + 0.27 * (i - 1), values, 0.27, color=colour, label=f"row {i + 1}")
+    for i, (values, color) in enumerate(zip(omega, COLORS)):
+        ax.bar(places + 0.27 * (i - 1), values, 0.27, color=color, label=f"row {i + 1}")
     ax.axhline(0, color="#222222", linewidth=0.6)
     ax.set_xticks(places, [f"{part} {j}" for part in ("skin", "lesion") for j in (1, 2, 3)], fontsize="x-small")

@@ -1,10 +1,10 @@
-"""B8: colour textures, told apart by the spectra of small patches; substitutes for VisTex.
+"""B8: color textures, told apart by the spectra of small patches; substitutes for VisTex.
 
 Protocol (Bunte 2011, sec. 5.3, table 5.1, fig. 5.4): photographs of bark, brick, tile, fabric and food of the VisTex
 collection, 128 x 128 pixels. Patches of 15 x 15 pixels: 150 of each of 20 pictures to train on, 50 others of the same
 pictures to test on, and 50 of each of 15 unseen pictures (4, 2, 2, 4 and 3 of the classes) for evaluation. CIA-LVQ with
-4 prototypes and a full map for each class, 12 Gabor filters, no squashing, 300 epochs. Compared with grey patches, the
-same filters and the nearest neighbour. One run is printed.
+4 prototypes and a full map for each class, 12 Gabor filters, no squashing, 300 epochs. Compared with gray patches, the
+same filters and the nearest neighbor. One run is printed.
 
 The pictures are not at hand. Used instead, with other pictures or splits in every run: "generated", pictures of
 protolearn.datasets.make_color_textures with all numbers as above; "GIMP", textures that come with that program, in 3
@@ -18,13 +18,13 @@ variants, for which the document has no numbers: a map of less freedom ("diagona
 a weight for each channel), and, all with a diagonal map, one map for all classes, distances that heed positions,
 learned filters, differences of Gaussians or no filters in place of Gabor's; and a full map with the sigmoid that is the
 default of the library, and at most 100 iterations. Variants with a diagonal map are trained in the first VARIANT_RUNS
-runs only, for reasons of time, and compared with the diagonal map there. Further baselines: the nearest neighbour by
-all pixels, and by the mean colour of the patches. Patches of the test that are shifted around by a random number of
+runs only, for reasons of time, and compared with the diagonal map there. Further baselines: the nearest neighbor by
+all pixels, and by the mean color of the patches. Patches of the test that are shifted around by a random number of
 pixels show who is blind to shifts.
 
 Rule, fixed before the run, after a look at generated pictures of other seeds and a trial of three iterations; errors
-are means over runs: CIA-LVQ (full map) is "lower" than the grey baseline if its error is, on test and on evaluation
-patches; it "generalises" better if its error rises less from test to evaluation; shifts are "tolerated" if they raise
+are means over runs: CIA-LVQ (full map) is "lower" than the gray baseline if its error is, on test and on evaluation
+patches; it "generalizes" better if its error rises less from test to evaluation; shifts are "tolerated" if they raise
 the error by at most TOLERANCE per cent; "hard" are brick and tile if they are the two classes of lowest accuracy,
 "easy" are bark and food if they are the two of highest. Planned were 3, 5 and 3 runs, and variants in two of each; the
 first ones in order were done in the time there was. Three runs were made anew after a change of the library (scale of
@@ -45,15 +45,15 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import NO_NUMBER, SKIPPED, Result, Row, holds, report, row
 from experiments._textures import gimp_textures
 from protolearn import CIALVQ
-from protolearn.applications import grey_texture_classifier
+from protolearn.applications import gray_texture_classifier
 from protolearn.datasets import TexturePatches, load_picture_textures, make_color_textures, texture_protocol
 
-TITLE = "colour textures (substitutes for VisTex)"
+TITLE = "color textures (substitutes for VisTex)"
 GENERATED, GIMP, PHOTOGRAPHS = "generated", "GIMP", "photographs"
 RUNS = {GENERATED: 2, GIMP: 4, PHOTOGRAPHS: 2}
 VARIANT_RUNS = {GENERATED: 1, GIMP: 1, PHOTOGRAPHS: 1}  # the first ones
@@ -65,8 +65,8 @@ TOLERANCE = 2.0
 HARD, EASY = {"brick", "tile"}, {"bark", "food"}
 MINUTES = 15  # that a training of full size should take at most
 
-GREY, PIXELS, MEANS = "grey + Gabor + 1-NN", "pixels + 1-NN", "mean colours + 1-NN"
-BASELINES = (GREY, PIXELS, MEANS)
+GRAY, PIXELS, MEANS = "gray + Gabor + 1-NN", "pixels + 1-NN", "mean colors + 1-NN"
+BASELINES = (GRAY, PIXELS, MEANS)
 FULL, DIAGONAL, COLOR = "CIA, full", "CIA, diagonal", "CIA, color"
 STRUCTURES = (FULL, DIAGONAL, COLOR)
 AS_PRINTED: dict[str, Any] = {"structure": "full", "squashing": "identity", "max_iter": MOST_ITERATIONS}
@@ -89,9 +89,9 @@ GROUPS = {"main": (*BASELINES, *MAIN), "variants": tuple(VARIANTS)}
 METHODS = (*BASELINES, *LEARNED)
 PARTS = ("train", "test", "evaluation")
 # Bunte 2011, sec. 5.3: errors, and in table 5.1 accuracies of the classes on the evaluation set
-PRINTED = {FULL: (10.6, 28.0, 28.8), GREY: (None, 37.5, 61.9)}
-PRINTED_CLASSES = {FULL: (88.0, 57.0, 43.0, 63.5, 87.33), GREY: (26.0, 45.0, 51.0, 41.5, 36.67)}
-PRINTED_MEANS = {FULL: 67.8, GREY: 40.0}
+PRINTED = {FULL: (10.6, 28.0, 28.8), GRAY: (None, 37.5, 61.9)}
+PRINTED_CLASSES = {FULL: (88.0, 57.0, 43.0, 63.5, 87.33), GRAY: (26.0, 45.0, 51.0, 41.5, 36.67)}
+PRINTED_MEANS = {FULL: 67.8, GRAY: 40.0}
 
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
@@ -145,10 +145,10 @@ def all_patches(data: str, seed: int, quick: bool) -> TexturePatches:
 
 
 def method(name: str, seed: int, quick: bool) -> Any:
-    if name == GREY:
-        return grey_texture_classifier()
+    if name == GRAY:
+        return gray_texture_classifier()
     if name in BASELINES:
-        features = mean_colours if name == MEANS else all_pixels
+        features = mean_colors if name == MEANS else all_pixels
         return make_pipeline(FunctionTransformer(features), KNeighborsClassifier(1))
     return CIALVQ(random_state=seed, **LEARNED[name] | ({"max_iter": 3} if quick else {}))
 
@@ -157,7 +157,7 @@ def all_pixels(X: Array) -> Array:
     return X.reshape(len(X), -1)
 
 
-def mean_colours(X: Array) -> Array:
+def mean_colors(X: Array) -> Array:
     return X.mean(axis=(1, 2))
 
 
@@ -244,10 +244,10 @@ def data_rows(data: str, runs: list[dict[str, Any]]) -> list[Row]:
     rows = statements(data, runs)
     for name in runs[0]:
         for part, words in enumerate(PARTS):
-            if part or name not in BASELINES:  # a patch is its own nearest neighbour
+            if part or name not in BASELINES:  # a patch is its own nearest neighbor
                 printed = PRINTED.get(name, (None,) * 3)[part]
                 rows.append(row(f"{data}, {name}, {words} error, %", printed, values(runs, name, part), NO_NUMBER))
-    for name in (GREY, FULL):
+    for name in (GRAY, FULL):
         means = [float(np.mean(class_accuracies(one[name]))) for one in runs]
         document = PRINTED_MEANS[name]
         rows.append(row(f"{data}, {name}, mean accuracy of classes, evaluation, %", document, means, NO_NUMBER))
@@ -267,14 +267,14 @@ def data_rows(data: str, runs: list[dict[str, Any]]) -> list[Row]:
 
 
 def statements(data: str, runs: list[dict[str, Any]]) -> list[Row]:
-    cia, grey = (np.array([values(runs, name, part) for part in range(3)]) for name in (FULL, GREY))
+    cia, gray = (np.array([values(runs, name, part) for part in range(3)]) for name in (FULL, GRAY))
     rows = []
     for part in (1, 2):
-        said = f"below {GREY} ({grey[part].mean():.3g})"
-        lower = holds(cia[part].mean() < grey[part].mean())
+        said = f"below {GRAY} ({gray[part].mean():.3g})"
+        lower = holds(cia[part].mean() < gray[part].mean())
         rows.append(row(f"{data}, {FULL}, {PARTS[part]} error, %", said, cia[part], lower))
-    rise, limit = cia[2] - cia[1], float((grey[2] - grey[1]).mean())
-    said = f"below {GREY} ({limit:.3g})"
+    rise, limit = cia[2] - cia[1], float((gray[2] - gray[1]).mean())
+    said = f"below {GRAY} ({limit:.3g})"
     rows.append(row(f"{data}, {FULL}, rise from test to evaluation, %", said, rise, holds(rise.mean() < limit)))
     for name in STRUCTURES:
         rise = np.array([one[name]["shifted"] - one[name]["errors"][1] for one in runs])
@@ -329,23 +329,23 @@ def draw(result: Result) -> Figure:
 
 def draw_errors(ax: Axes, runs: list[dict[str, Any]]) -> None:
     places = np.arange(len(METHODS))[::-1]
-    for part, colour in ((2, COLOURS[0]), (1, COLOURS[1])):
+    for part, color in ((2, COLORS[0]), (1, COLORS[1])):
         for place, name in zip(places, METHODS):
             errors = values(runs, name, part)
-            ax.plot(errors, [place] * len(errors), ".", color=colour, alpha=0.5, markersize=5)
+            ax.plot(errors, [place] * len(errors), ".", color=color, alpha=0.5, markersize=5)
         tried = [name in runs[0] for name in METHODS]
         means = [np.mean(values(runs, name, part)) for name in METHODS if name in runs[0]]
-        ax.plot(means, places[tried], "D", color=colour, markersize=6, label=f"{PARTS[part]}, mean")
+        ax.plot(means, places[tried], "D", color=color, markersize=6, label=f"{PARTS[part]}, mean")
     ax.set_yticks(places, METHODS, fontsize=8)
     ax.grid(axis="y", color="0.92")
     ax.set(xlim=(-1, None), ylim=(-0.6, len(METHODS) - 0.4))
 
 
 def draw_sizes(ax: Axes, found: dict[str, Any]) -> None:
-    for colour, (data, runs) in zip(COLOURS, found.items()):
+    for color, (data, runs) in zip(COLORS, found.items()):
         sizes = [runs[0][name]["learned"][1] for name in reversed(STRUCTURES)]
         errors = [np.mean(values(runs, name, 2)) for name in reversed(STRUCTURES)]
-        ax.plot(sizes, errors, "o-", color=colour, label=data)
+        ax.plot(sizes, errors, "o-", color=color, label=data)
     ax.set(xscale="log", xlabel="numbers in the maps", ylabel="evaluation error, %", title="color, diagonal, full")
     ax.set_ylim(bottom=0)
     ax.legend(frameon=False, fontsize=8)

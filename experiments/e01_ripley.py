@@ -14,7 +14,7 @@ the prototypes are at the mean, so the 1.7 must be the mean *squared* distance; 
 Start of k-means: "small values" as the document's general remark says, and random samples beside it. The median
 variants of the figure follow with the relational methods.
 
-The document used the SOM Toolbox, whose default is a hexagonal lattice with a Gaussian neighbourhood that ends at a
+The document used the SOM Toolbox, whose default is a hexagonal lattice with a Gaussian neighborhood that ends at a
 range of 1. A SOM with these settings was added after a first look at the results, to see whether it explains them; it
 has no verdict.
 
@@ -184,11 +184,11 @@ def draw(result: Result) -> Figure:
 
 def draw_curves(ax: Axes, result: Result) -> None:
     sizes = result["data"]["sizes"]
-    for name, colour in PLOTTED.items():
+    for name, color in PLOTTED.items():
         values = np.array(result["data"]["errors"][name])
         mean, deviation = values.mean(axis=0), values.std(axis=0, ddof=1)
-        ax.fill_between(sizes, mean - deviation, mean + deviation, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(sizes, mean, "o-", markersize=3, linewidth=1.4, color=colour, label=name)
+        ax.fill_between(sizes, mean - deviation, mean + deviation, color=color, alpha=0.15, linewidth=0)
+        ax.plot(sizes, mean, "o-", markersize=3, linewidth=1.4, color=color, label=name)
     ax.set(xlabel="number of prototypes", ylabel="test error (mean squared distance)", yscale="log")
     ax.yaxis.set_major_formatter(ScalarFormatter())
     ax.yaxis.set_minor_formatter(ScalarFormatter())

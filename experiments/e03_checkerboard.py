@@ -1,4 +1,4 @@
-"""E3: quantisation and classification of the checkerboard.
+"""E3: quantization and classification of the checkerboard.
 
 Protocol (Hasenfuss 2009, sec. 3.5, table 3.1): 10 x 10 clusters in the plane with 15-20 samples each, labels
 alternating like a chess board, separate training and test sets; 100 prototypes, 100 epochs, 5 runs; classification by
@@ -11,7 +11,7 @@ small values it collapses (last rows), so the printed k-means row cannot have us
 a first look at the results, to see whether the SOM Toolbox's defaults explain the printed SOM rows; it has no
 verdict.
 
-Rule, fixed before the run: quantisation errors are reproduced within QUANTISATION_TOLERANCE (relative),
+Rule, fixed before the run: quantization errors are reproduced within QUANTIZATION_TOLERANCE (relative),
 classification errors within CLASSIFICATION_TOLERANCE (absolute); otherwise "same order" if, in that line of the
 table, batch NG is lowest and both SOMs are above online NG and k-means.
 
@@ -48,9 +48,9 @@ N_PROTOTYPES = 100
 LATTICE = (10, 10)
 EPOCHS = 100
 RUNS = 20
-QUANTISATION_TOLERANCE = 0.25
+QUANTIZATION_TOLERANCE = 0.25
 CLASSIFICATION_TOLERANCE = 0.02
-QUANTITIES = ("quantisation error, train", "quantisation error, test", "class error, train", "class error, test")
+QUANTITIES = ("quantization error, train", "quantization error, test", "class error, train", "class error, test")
 DOCUMENT = {
     "online NG": (0.0043, 0.0051, 0.1032, 0.1207),
     "batch NG": (0.0028, 0.0033, 0.0330, 0.0426),
@@ -86,7 +86,7 @@ def run(quick: bool = False) -> Result:
     for column, quantity in enumerate(QUANTITIES):
         ordered = same_order({name: float(part[:, column].mean()) for name, part in values.items()})
         for name, line in DOCUMENT.items():
-            tolerance = QUANTISATION_TOLERANCE * line[column] if column < 2 else CLASSIFICATION_TOLERANCE
+            tolerance = QUANTIZATION_TOLERANCE * line[column] if column < 2 else CLASSIFICATION_TOLERANCE
             ours = values[name][:, column]
             verdict = judge(ours, line[column], tolerance, ordered)
             rows.append(row(f"{name}, {quantity}", line[column], ours, verdict))
@@ -103,7 +103,7 @@ def run(quick: bool = False) -> Result:
             "error": "half the mean squared distance, after z-transform by the training set",
             "spread within a field": "Gaussian, 0.12 of the spacing",
             "k-means start": "random samples",
-            "rule": f"quantisation within {QUANTISATION_TOLERANCE} relative, classes within {CLASSIFICATION_TOLERANCE}",
+            "rule": f"quantization within {QUANTIZATION_TOLERANCE} relative, classes within {CLASSIFICATION_TOLERANCE}",
             **SOM_SETTINGS,
             **ONLINE_SETTINGS,
         },

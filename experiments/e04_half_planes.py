@@ -102,8 +102,8 @@ def draw(result: Result) -> Figure:
 def draw_cells(ax: Axes, result: Result, name: str) -> None:
     X, y = np.array(result["data"]["X"]), np.array(result["data"]["y"])
     prototypes = np.array(result["data"]["prototypes"][name])
-    for label, colour in enumerate(("#8fb8de", "#e3a587")):
-        ax.plot(*X[y == label].T, ".", color=colour, markersize=4)
+    for label, color in enumerate(("#8fb8de", "#e3a587")):
+        ax.plot(*X[y == label].T, ".", color=color, markersize=4)
     far_away = 1e3 * np.array([(-1, -1), (-1, 1), (1, -1), (1, 1)])  # their cells close those of the prototypes
     cells = Voronoi(np.vstack([prototypes, far_away]))
     voronoi_plot_2d(cells, ax, show_points=False, show_vertices=False, line_width=1.2)

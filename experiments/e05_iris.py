@@ -5,7 +5,7 @@ random halves for training and test, 50 runs; sweep of the mixing parameter beta
 count.
 
 The document says that accuracy rises as labels get more weight, with batch neural gas (BNG) as the flat reference. No
-numbers of its own; it quotes fuzzy labelled neural gas from the literature, 0.85 train / 0.91 test (mixing 0.5).
+numbers of its own; it quotes fuzzy labeled neural gas from the literature, 0.85 train / 0.91 test (mixing 0.5).
 
 In sec. 3.5 beta is the weight of the data (beta = 1 is plain BNG); here label_weight = 1 - beta.
 
@@ -84,7 +84,7 @@ def rows_of(accuracies: Array, literature: dict[str, float]) -> list[dict[str, A
         rows.append(row(f"accuracy rises with the label weight, {part}", "yes", text, holds(rises)))
         rows.append(row(f"BNG, accuracy, {part}", None, values[:, 0], NO_NUMBER))
         rows.append(row(f"SBNG, label weight 0.95, accuracy, {part}", None, values[:, -1], NO_NUMBER))
-        quantity = f"SBNG, label weight 0.5, accuracy, {part} (document: fuzzy labelled NG)"
+        quantity = f"SBNG, label weight 0.5, accuracy, {part} (document: fuzzy labeled NG)"
         rows.append(row(quantity, literature[part], values[:, half], REFERENCE))
     return rows
 
@@ -93,12 +93,12 @@ def draw(result: Result) -> Figure:
     figure, axes = canvas(size=(5.6, 4.0))
     ax = axes[0, 0]
     accuracies = np.array(result["data"]["accuracies"])
-    for i, (part, colour) in enumerate((("train", "#1b6ca8"), ("test", "#c8553d"))):
+    for i, (part, color) in enumerate((("train", "#1b6ca8"), ("test", "#c8553d"))):
         mean = accuracies[:, :, i].mean(axis=0)
         error = accuracies[:, :, i].std(axis=0, ddof=1) / np.sqrt(len(accuracies))
-        ax.fill_between(LABEL_WEIGHTS, mean - error, mean + error, color=colour, alpha=0.2, linewidth=0)
-        ax.plot(LABEL_WEIGHTS, mean, "o-", markersize=3, linewidth=1.4, color=colour, label=f"SBNG, {part}")
-        ax.axhline(mean[0], color=colour, linestyle="--", linewidth=1, label=f"BNG, {part}")
+        ax.fill_between(LABEL_WEIGHTS, mean - error, mean + error, color=color, alpha=0.2, linewidth=0)
+        ax.plot(LABEL_WEIGHTS, mean, "o-", markersize=3, linewidth=1.4, color=color, label=f"SBNG, {part}")
+        ax.axhline(mean[0], color=color, linestyle="--", linewidth=1, label=f"BNG, {part}")
     ax.set(xlabel="label weight (1 - beta)", ylabel="accuracy (mean, band: standard error)")
     figure.legend(frameon=False, loc="outside lower center", ncols=4)
     return figure

@@ -3,7 +3,7 @@
 Protocol (Hasenfuss 2009, sec. 3.5, fig. 3.4): 569 samples, 30 features, 2 classes; 20 prototypes, range from 10;
 otherwise as E5.
 
-The document says that accuracy rises with the weight of the labels. It quotes fuzzy labelled neural gas from the
+The document says that accuracy rises with the weight of the labels. It quotes fuzzy labeled neural gas from the
 literature, 0.92 train / 0.91 test (mixing 0.5), which is worse than batch neural gas with labels added afterwards.
 
 Rule, fixed before the run: as E5; "the quoted method is worse than BNG" holds if our BNG is above the quoted numbers.
@@ -28,7 +28,7 @@ def run(quick: bool = False) -> Result:
     rows = e05_iris.rows_of(accuracies, LITERATURE)
     for i, (part, quoted) in enumerate(LITERATURE.items()):
         values = accuracies[:, 0, i]
-        quantity = f"BNG above fuzzy labelled NG ({quoted}), {part}"
+        quantity = f"BNG above fuzzy labeled NG ({quoted}), {part}"
         rows.append(row(quantity, "yes", values, holds(values.mean() > quoted)))
     return report(e05_iris.settings(accuracies), rows, {"accuracies": accuracies})
 

@@ -178,19 +178,19 @@ def rows_of(parzen: dict[int, Array], exact: dict[int, Array], growing: dict[int
 def draw(result: Result) -> Figure:
     figure, axes = canvas(1, 2, (5.2, 4.0))
     c = np.array(result["data"]["exponents"])
-    for d, colour in zip(DIMENSIONS, ("#1b6ca8", "#c8553d", "#4a7c59")):
+    for d, color in zip(DIMENSIONS, ("#1b6ca8", "#c8553d", "#4a7c59")):
         curves = np.array(result["data"]["parzen"][str(d)])
         mean, deviation = curves.mean(axis=0), curves.std(axis=0, ddof=1)
-        axes[0, 0].fill_between(c, mean - deviation, mean + deviation, color=colour, alpha=0.15, linewidth=0)
-        axes[0, 0].plot(c, mean, "o-", color=colour, markersize=3, linewidth=1.4, label=f"d = {d}")
+        axes[0, 0].fill_between(c, mean - deviation, mean + deviation, color=color, alpha=0.15, linewidth=0)
+        axes[0, 0].plot(c, mean, "o-", color=color, markersize=3, linewidth=1.4, label=f"d = {d}")
         exact = np.array(result["data"]["exact"][str(d)]).mean(axis=0)
-        axes[0, 0].plot(c, exact, ":", color=colour, linewidth=1.2)
+        axes[0, 0].plot(c, exact, ":", color=color, linewidth=1.2)
         optimum = OPTIMA[d]
         axes[0, 0].annotate(
             "",
             xy=(optimum, np.interp(optimum, c, mean) + 0.004),
             xytext=(optimum, np.log(N_PROTOTYPES) + 0.028),
-            arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.4},
+            arrowprops={"arrowstyle": "->", "color": color, "linewidth": 1.4},
         )
     axes[0, 0].axhline(np.log(N_PROTOTYPES), color="0.6", linewidth=0.8, linestyle="--")
     axes[0, 0].plot([], [], ":", color="0.4", label="exact density")

@@ -13,7 +13,7 @@ The document says: prototypes spread to the borders for small alpha and contract
 and 14 get neurons only for small c; class 1 takes most neurons for large c. (Its "c -> 0 focuses on rare events" must
 read c -> -1.)
 
-Rule, fixed before the run, on means over runs: "contracts" if the mean distance of prototypes from the centre of
+Rule, fixed before the run, on means over runs: "contracts" if the mean distance of prototypes from the center of
 gravity falls at every step of c; "only for small c" if both rare classes together have at least MIN_RARE neurons at
 the smallest c, more than at c = 0, and less than one at the largest c. A neuron belongs to the majority class of its
 receptive field.

@@ -2,17 +2,17 @@
 
 Protocol (Hasenfuss 2009, sec. 3.5, table 3.4, fig. 3.11): 40000 points from four planar Gaussians of unit variance, 4
 prototypes, patches of 100 points in random order, 20 epochs for each patch (and for batch), range 2 -> 0, 10-fold
-cross-validation. The centres are not given; here (+-4, +-4).
+cross-validation. The centers are not given; here (+-4, +-4).
 
 The document's mean error is the mean *distance* to the nearest prototype: 1.25 is that of a planar unit Gaussian to
-its centre (sqrt(pi/2) = 1.253). So nothing is z-transformed. All centres are found in all runs.
+its center (sqrt(pi/2) = 1.253). So nothing is z-transformed. All centers are found in all runs.
 
 k-means starts from random samples; its start is not described, so "k-means++" is reported beside it. A patch starts
 from the prototypes of the patch before. Neural gas that starts near the mean for every patch, and neural gas with the
 defaults of the library, were added after a first look.
 
 Rule, fixed before the run: an error is reproduced within TOLERANCE (relative); otherwise "same order" if batch NG and
-patch NG are not above batch and patch k-means. A centre is found if a prototype is within FOUND of it.
+patch NG are not above batch and patch k-means. A center is found if a prototype is within FOUND of it.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ EXTRA = (
 REMARKS = {
     "batch NG": (
         "in some runs one prototype serves two clouds while two share another: on an exact square, neural gas "
-        "that starts at the centre can end there, and an independent implementation of the algorithm does the "
-        "same; on a slightly distorted square it did not happen. The document's centres are not known"
+        "that starts at the center can end there, and an independent implementation of the algorithm does the "
+        "same; on a slightly distorted square it did not happen. The document's centers are not known"
     ),
-    "patch k-means, test error": "better than printed: all centres are found exactly",
+    "patch k-means, test error": "better than printed: all centers are found exactly",
     "k-means": (
         "stuck in local optima when several of the random first samples are from one cloud; with k-means++ "
-        "all centres are found"
+        "all centers are found"
     ),
 }
 
@@ -94,7 +94,7 @@ def run(quick: bool = False) -> Result:
         found = values[name][:, 1]
         verdict = holds((found == N_PROTOTYPES).all()) if name in DOCUMENT else ADDED if "NG" in name else NO_NUMBER
         text = f"in {int((found == N_PROTOTYPES).sum())} of {len(found)} runs"
-        rows.append(row(f"{name}, all centres found", "in all runs" if name in DOCUMENT else None, text, verdict))
+        rows.append(row(f"{name}, all centers found", "in all runs" if name in DOCUMENT else None, text, verdict))
     return report(
         settings={
             "runs": len(runs),
@@ -106,7 +106,7 @@ def run(quick: bool = False) -> Result:
             "scaling": "none",
             "k-means start": "random samples",
             **PATCH_SETTINGS,
-            "rule": f"within {TOLERANCE} relative; centre found within {FOUND}",
+            "rule": f"within {TOLERANCE} relative; center found within {FOUND}",
         },
         rows=rows,
         data={"X": X[:3000], "prototypes": fitted_positions(X)},
@@ -134,11 +134,11 @@ def one_run(fold: int, X: Array, centers: Array, folds: list[Any]) -> dict[str, 
     results = {}
     for name, estimator in estimators(X[train], fold).items():
         estimator.fit(X[train])
-        results[name] = [quantization_error(X[test], estimator), centres_found(centers, estimator.prototypes_)]
+        results[name] = [quantization_error(X[test], estimator), centers_found(centers, estimator.prototypes_)]
     return results
 
 
-def centres_found(centers: Array, prototypes: Array) -> int:
+def centers_found(centers: Array, prototypes: Array) -> int:
     gaps = np.linalg.norm(centers[:, None] - prototypes, axis=2)
     return int((gaps.min(axis=1) <= FOUND).sum())
 

@@ -4,7 +4,7 @@ Protocol (Hasenfuss 2009, sec. 3.5, fig. 3.12): checkerboard of about 2000 point
 epochs (for batch and for each patch), 10 runs; patches of 200, 400 and 600 points. Generator as in E3 (15-20 points
 in each field, Gaussian spread 0.12), z-transformed; k-means starts from random samples.
 
-The document gives the accuracy of each method, a quantisation error "around 0.055 for all" (read as mean distance),
+The document gives the accuracy of each method, a quantization error "around 0.055 for all" (read as mean distance),
 and says that patch neural gas misses 3-4 clusters more than batch, k-means about 15, neural gas 7.
 
 Rule, fixed before the run: accuracies (of the training points) are reproduced within TOLERANCE (percentage points),
@@ -12,7 +12,7 @@ errors within ERROR_TOLERANCE (relative), numbers of missed clusters within MISS
 every neural gas is above every k-means, batch NG above patch NG and batch k-means above patch k-means.
 
 What is a missed cluster? The document equates one with about 1 % of classification error, so a field is missed if it
-is not the commonest field in any receptive field. Counting fields without a prototype near the centre (within LOCATED
+is not the commonest field in any receptive field. Counting fields without a prototype near the center (within LOCATED
 spacings) would count two fields that share one prototype as two; a smoke run with two runs was counted that way at
 first, and this count is still given, without a verdict.
 
@@ -64,11 +64,11 @@ DOCUMENT = {
     "patch NG, 600": 91.80,
 }
 MISSES = {"batch k-means": 15.0, "batch NG": 7.0}
-QUANTISATION = 0.055
+QUANTIZATION = 0.055
 
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
-    "quantisation error": (
+    "quantization error": (
         "depends on the spread within a field, which is not given; one value for methods that miss 7 and 15 "
         "clusters is hard to explain in any case"
     ),
@@ -86,7 +86,7 @@ REMARKS = {
 
 def run(quick: bool = False) -> Result:
     runs = repeat(one_run, range(2 if quick else RUNS))
-    # (runs, [accuracy train, accuracy test, quantisation error, missed clusters, fields without a prototype])
+    # (runs, [accuracy train, accuracy test, quantization error, missed clusters, fields without a prototype])
     values = {name: np.array([part[name] for part in runs]) for name in runs[0]}
     ordered = same_order({name: float(part[:, 0].mean()) for name, part in values.items()})
     rows = []
@@ -95,8 +95,8 @@ def run(quick: bool = False) -> Result:
         rows.append(row(f"{name}, accuracy % (train)", printed, accuracy, judge(accuracy, printed, TOLERANCE, ordered)))
     for name in DOCUMENT:
         errors = values[name][:, 2]
-        verdict = judge(errors, QUANTISATION, ERROR_TOLERANCE * QUANTISATION, ordered)
-        rows.append(row(f"{name}, quantisation error", QUANTISATION, errors, verdict))
+        verdict = judge(errors, QUANTIZATION, ERROR_TOLERANCE * QUANTIZATION, ordered)
+        rows.append(row(f"{name}, quantization error", QUANTIZATION, errors, verdict))
     for name, printed in MISSES.items():
         missed = values[name][:, 3]
         rows.append(row(f"{name}, missed clusters", printed, missed, judge(missed, printed, MISS_TOLERANCE, ordered)))
@@ -116,7 +116,7 @@ def run(quick: bool = False) -> Result:
     for name in ("batch NG, library defaults", *(f"patch NG, {size}, library defaults" for size in PATCH_SIZES)):
         rows.append(row(f"{name}, accuracy % (train)", None, values[name][:, 0], ADDED))
     for name in MISSES:
-        rows.append(row(f"{name}, fields without a prototype near the centre", None, values[name][:, 4], NO_NUMBER))
+        rows.append(row(f"{name}, fields without a prototype near the center", None, values[name][:, 4], NO_NUMBER))
     for name in DOCUMENT:
         rows.append(row(f"{name}, accuracy % (test)", None, values[name][:, 1], NO_NUMBER))
     X, y = make_checkerboard(random_state=0)
@@ -161,7 +161,7 @@ def gas(seed: int, **options: Any) -> NeuralGas:
 def one_run(seed: int) -> dict[str, list[float]]:
     train, y_train, field = make_checkerboard(return_field=True, random_state=2 * seed)
     test, y_test = make_checkerboard(random_state=2 * seed + 1)
-    z_train, z_test, centres = z_transform(train, test, field_centres())
+    z_train, z_test, centers = z_transform(train, test, field_centers())
     results = {}
     for name, model in estimators(z_train, seed).items():
         classifier = PrototypeClassifier(model).fit(z_train, y_train)
@@ -170,12 +170,12 @@ def one_run(seed: int) -> dict[str, list[float]]:
             100 * classifier.score(z_test, y_test),
             quantization_error(z_train, classifier.estimator_),
             missed_clusters(classifier.estimator_.predict(z_train), field),
-            len(centres) - located_fields(centres, classifier.estimator_.prototypes_),
+            len(centers) - located_fields(centers, classifier.estimator_.prototypes_),
         ]
     return results
 
 
-def field_centres() -> Array:
+def field_centers() -> Array:
     return np.array([(col, row) for row in range(10) for col in range(10)], float)
 
 
@@ -186,10 +186,10 @@ def missed_clusters(winners: Array, field: Array) -> int:
     return 100 - len(np.unique(counts[counts.sum(axis=1) > 0].argmax(axis=1)))
 
 
-def located_fields(centres: Array, prototypes: Array) -> int:
-    """Count the fields with a prototype near their centre."""
-    spacing = np.linalg.norm(centres[1] - centres[0])
-    gaps = np.linalg.norm(centres[:, None] - prototypes, axis=2)
+def located_fields(centers: Array, prototypes: Array) -> int:
+    """Count the fields with a prototype near their center."""
+    spacing = np.linalg.norm(centers[1] - centers[0])
+    gaps = np.linalg.norm(centers[:, None] - prototypes, axis=2)
     return int((gaps.min(axis=1) <= LOCATED * spacing).sum())
 
 
@@ -203,8 +203,8 @@ def same_order(accuracy: dict[str, float]) -> bool:
 def draw(result: Result) -> Figure:
     figure, axes = canvas(1, 2, (4.6, 4.2))
     X, y = np.array(result["data"]["X"]), np.array(result["data"]["y"])
-    for label, colour in enumerate(("#1b6ca8", "#e08e45")):
-        axes[0, 0].scatter(*X[y == label].T, s=5, color=colour, linewidth=0)
+    for label, color in enumerate(("#1b6ca8", "#e08e45")):
+        axes[0, 0].scatter(*X[y == label].T, s=5, color=color, linewidth=0)
     axes[0, 0].set(title="Checkerboard (fig. 3.12)", aspect="equal")
     names = [*DOCUMENT, *(f"patch NG anew, {size}" for size in PATCH_SIZES)]
     places = np.arange(len(names))[::-1]

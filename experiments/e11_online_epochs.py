@@ -9,7 +9,7 @@ clusters is located after 1.
 
 Rule, fixed before the run: reproduced within TOLERANCE clusters; otherwise "same order" if the number of missed
 clusters never rises with the number of epochs. A cluster is missed as in E10. After one epoch: reproduced if fewer
-than TOLERANCE clusters are located, that is have a prototype within a quarter of the spacing of their centre.
+than TOLERANCE clusters are located, that is have a prototype within a quarter of the spacing of their center.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from experiments._protocol import ONLINE_SETTINGS, canvas, neural_gas, repeat, z_transform
 from experiments._report import NO_NUMBER, Result, holds, judge, report, row
-from experiments.e10_checkerboard_patches import N_PROTOTYPES, field_centres, located_fields, missed_clusters
+from experiments.e10_checkerboard_patches import N_PROTOTYPES, field_centers, located_fields, missed_clusters
 from protolearn.datasets import make_checkerboard
 
 TITLE = "online neural gas, checkerboard"
@@ -73,7 +73,7 @@ def run(quick: bool = False) -> Result:
 def one_run(seed: int, numbers_of_epochs: tuple[int, ...]) -> tuple[list[list[int]], list[list[int]]]:
     """Return the missed and the located clusters for each range and number of epochs."""
     X, _, field = make_checkerboard(return_field=True, random_state=2 * seed)
-    X, centres = z_transform(X, field_centres())
+    X, centers = z_transform(X, field_centers())
     missed, located = [], []
     for start in RANGE_STARTS:
         fits = [
@@ -81,7 +81,7 @@ def one_run(seed: int, numbers_of_epochs: tuple[int, ...]) -> tuple[list[list[in
             for epochs in numbers_of_epochs
         ]
         missed.append([missed_clusters(gas.labels_, field) for gas in fits])
-        located.append([located_fields(centres, gas.prototypes_) for gas in fits])
+        located.append([located_fields(centers, gas.prototypes_) for gas in fits])
     return missed, located
 
 
@@ -90,10 +90,10 @@ def draw(result: Result) -> Figure:
     ax = axes[0, 0]
     missed = np.array(result["data"]["missed"])
     epochs = EPOCHS[: missed.shape[2]]
-    for i, (start, colour) in enumerate(zip(RANGE_STARTS, ("#1b6ca8", "#8fb8de"))):
+    for i, (start, color) in enumerate(zip(RANGE_STARTS, ("#1b6ca8", "#8fb8de"))):
         mean, deviation = missed[:, i].mean(axis=0), missed[:, i].std(axis=0, ddof=1)
         ax.errorbar(
-            epochs, mean, yerr=deviation, fmt="o-", color=colour, markersize=4, label=f"ours, range from {start:g}"
+            epochs, mean, yerr=deviation, fmt="o-", color=color, markersize=4, label=f"ours, range from {start:g}"
         )
     ax.plot(DOCUMENT.keys(), DOCUMENT.values(), "D", color="0.5", label="document")
     ax.set(xscale="log", xlabel="epochs", ylabel="missed clusters of 100", title="Online neural gas, checkerboard")

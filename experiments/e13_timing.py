@@ -56,7 +56,7 @@ REMARKS = {
         "no faster than a few large epochs; the document's times grew with samples times epochs"
     ),
     "11 clouds, batch NG, accuracy": (
-        "in some runs two clouds share a prototype after 8 epochs from a start at the centre; the document's "
+        "in some runs two clouds share a prototype after 8 epochs from a start at the center; the document's "
         "modes are not known"
     ),
     "11 clouds, batch k-means, accuracy": (

@@ -2,15 +2,15 @@
 
 Protocol (Hasenfuss 2009, sec. 3.5, figs. 3.14-3.16): 11000 points from 11 Gaussian modes, patches of 1000, 100 epochs
 for each patch, patch neural gas; three orders of the stream: random, strictly mode by mode, and diffused (56 % of the
-current mode, 21 % of each direct neighbour, 1 % of each second neighbour). The document shows single runs; here 10.
+current mode, 21 % of each direct neighbor, 1 % of each second neighbor). The document shows single runs; here 10.
 The modes are not given: unit Gaussians about 8 apart (`make_eleven_clouds`). 11 prototypes (not stated). Not scaled.
 
-The document says that the final centres are almost ideal in all three orders. It does not say whether a patch starts
+The document says that the final centers are almost ideal in all three orders. It does not say whether a patch starts
 from the prototypes of the patch before, which is what is judged here, or anew near the mean; the second, and neural
 gas with the defaults of the library, were added after a first look.
 
 Rule, fixed before the run: an order is reproduced if in at least RELIABLE of the runs every mode has a prototype
-within NEAR of its centre; "same order, other values" if that holds in at least half of the runs.
+within NEAR of its center; "same order, other values" if that holds in at least half of the runs.
 """
 
 from __future__ import annotations

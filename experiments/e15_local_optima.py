@@ -27,7 +27,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments._folds import MISSING, pairs
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import RANGE_END, Array, canvas, repeat
 from experiments._report import NO_NUMBER, SKIPPED, Result, Row, holds, report, row
 from protolearn import PairwiseAnnealing, RelationalNeuralGas
@@ -57,8 +57,8 @@ def run(quick: bool = False) -> Result:
         "runs": {name: f"{count} (document: {1000 if name == 'cat cortex' else 500})" for name, count in RUNS.items()},
         "seeds": "run number, for the start",
         "epochs": EPOCHS,
-        "RNG": "start near the centre, range n / 2 -> 0.01",
-        "DA": "start in the centre, temperature from a little above the largest variance to a thousandth",
+        "RNG": "start near the center, range n / 2 -> 0.01",
+        "DA": "start in the center, temperature from a little above the largest variance to a thousandth",
         "cost": "eq. 4.3 of the untouched dissimilarities",
         "spreads": {name: spreads(D) for name, D in sets.items()},
         "rule": "the mean cost rises from row to row by more than two standard errors; alike: it does not",
@@ -139,7 +139,7 @@ def draw(result: Result) -> Figure:
         for i, level in enumerate(LEVELS):
             ax = axes[i, j]
             ours = np.minimum(found[method][level], edges[-1])
-            ax.hist(ours, edges, weights=np.full(len(ours), 100 / len(ours)), color=COLOURS[j % 2])
+            ax.hist(ours, edges, weights=np.full(len(ours), 100 / len(ours)), color=COLORS[j % 2])
             ax.axvline(np.mean(found[method][level]), color="#222222", linewidth=1, linestyle="--")
             ax.set_title(f"{name}, {method}, {level}", fontsize=8)
         axes[-1, j].set_xlabel("intra-cluster distance")

@@ -5,7 +5,7 @@ strength of connections; 12 prototypes, 150 epochs, 250 x 10-fold cross-validati
 mixing parameter 0.5. The number of repeats here is smaller, see the settings. The document does not say whether it
 squares the dissimilarities: both readings are run. The figure shows the accuracy over the mixing parameter.
 
-k-medoids, spectral clustering, HDBSCAN, deterministic annealing and the nearest neighbour are added, in the same folds.
+k-medoids, spectral clustering, HDBSCAN, deterministic annealing and the nearest neighbor are added, in the same folds.
 
 Rule, fixed after a first look with 10 repeats and before the full run: an accuracy is reproduced if it differs from
 the printed one by at most the larger of both standard deviations; otherwise "same order" if, with this reading,

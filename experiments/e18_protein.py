@@ -5,7 +5,7 @@ epochs, 100 x 10-fold cross-validation (not said to be stratified), mixing param
 four large classes: the 13 "others" are not in the public copy, which makes the task easier, so printed accuracies are
 shown for the record and only comparisons of methods are judged. The number of repeats is smaller, see the settings.
 
-k-medoids, spectral clustering, HDBSCAN, deterministic annealing and the nearest neighbour are added, in the same
+k-medoids, spectral clustering, HDBSCAN, deterministic annealing and the nearest neighbor are added, in the same
 folds. The graph of spectral clustering is not connected here; in one trial a Gaussian affinity, with the 5 % quantile
 of the dissimilarities for its width, had 97 %.
 

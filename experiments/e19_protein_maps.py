@@ -90,7 +90,7 @@ def run(quick: bool = False) -> Result:
 
 
 SOM_RANGES = {
-    "SOM": "Heskes winner, exponential kernel, path length; range N/2 -> 0.01, start near the centre",
+    "SOM": "Heskes winner, exponential kernel, path length; range N/2 -> 0.01, start near the center",
     "SOM, sqrt": "range sqrt(N)/2 -> 0.01",
     "SOM, defaults": "Gaussian kernel, start on the plane of classical scaling, range a twelfth of the largest lattice "
     "distance -> 0.55",
@@ -147,12 +147,12 @@ def shown(D: Array, y: Array, epochs: int) -> dict[str, Any]:
 
 
 def coherence_row(name: str, model: PrototypeClassifier) -> Row:
-    """Return a row on the share of neighbouring prototypes with the same class."""
+    """Return a row on the share of neighboring prototypes with the same class."""
     fitted: Any = model.estimator_
     edges = fitted.lattice_.edges if hasattr(fitted, "lattice_") else np.transpose(fitted.graph_.nonzero())
     used = edges[(fitted.multiplicities_[edges] > 0).all(axis=1)]
     same = float((model.prototype_labels_[used[:, 0]] == model.prototype_labels_[used[:, 1]]).mean())
-    return row(f"{name}: neighbours of the same class", "coherent regions", same, holds(same >= COHERENT))
+    return row(f"{name}: neighbors of the same class", "coherent regions", same, holds(same >= COHERENT))
 
 
 def draw(result: Result) -> Figure:

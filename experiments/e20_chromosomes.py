@@ -1,11 +1,11 @@
 """E20: Copenhagen chromosomes, classes of dissimilarities.
 
-Protocol (Hasenfuss 2009, sec. 4.6, table 4.8): edit distances of 4200 grey profiles in 22 classes; 100 prototypes, 100
+Protocol (Hasenfuss 2009, sec. 4.6, table 4.8): edit distances of 4200 gray profiles in 22 classes; 100 prototypes, 100
 epochs, 10 x stratified 2-fold cross-validation, mixing parameter 0.9. Here all 4400 profiles of the data base (which
 200 were left out is not known), and fewer repeats, see the settings. The document does not say whether it squares the
 dissimilarities, nor whether 0.9 is the share of the labels or of the data: all readings are run.
 
-k-medoids, spectral clustering, HDBSCAN, deterministic annealing and the nearest neighbour are added, in the same folds.
+k-medoids, spectral clustering, HDBSCAN, deterministic annealing and the nearest neighbor are added, in the same folds.
 
 Rule, fixed after a first look at single folds and before the full run: an accuracy is reproduced if it differs from
 the printed one by at most the larger of both standard deviations, or half a point; otherwise "same order" if, with

@@ -7,8 +7,8 @@ public: here the elutriation series of the yeast cell cycle, 14 times as well, g
 dissimilarity 1 - r. Cells start together and divide about once: profiles rise, fall, or have one peak.
 
 Rule, fixed before the run. "Up" and "down" are the signs of the correlation of a node's mean profile with time. The
-halves are as in the figure if a line through the centre of the disc separates at least HALVES of the nodes by sign
-(chance, with 85 random signs, is about 0.6). The change is smooth if the mean profiles of neighbouring nodes correlate
+halves are as in the figure if a line through the center of the disc separates at least HALVES of the nodes by sign
+(chance, with 85 random signs, is about 0.6). The change is smooth if the mean profiles of neighboring nodes correlate
 by at least SMOOTH on average, and more than those of nodes four and more steps apart. The document does not say
 whether it squares dissimilarities: both readings are run, and the defaults of the library.
 """
@@ -50,11 +50,11 @@ def run(quick: bool = False) -> Result:
     settings = {
         "data": f"yeast cell cycle, elutriation: {len(curves)} genes without missing values, {curves.shape[1]} times",
         "dissimilarity": "1 - Pearson's r",
-        "lattice": "hyperbolic, 7 neighbours, 85 nodes, path length",
+        "lattice": "hyperbolic, 7 neighbors, 85 nodes, path length",
         "epochs": epochs,
-        "SOM": "Heskes winner, exponential kernel, range N / 2 -> 0.01, start near the centre",
+        "SOM": "Heskes winner, exponential kernel, range N / 2 -> 0.01, start near the center",
         "defaults": "Gaussian kernel, start on the plane of classical scaling, ranges of the library, 100 epochs",
-        "rule": f"a line separates {HALVES:.0%} of the nodes; neighbours correlate by {SMOOTH}",
+        "rule": f"a line separates {HALVES:.0%} of the nodes; neighbors correlate by {SMOOTH}",
     }
     return report(settings, rows, {"epochs": epochs})
 
@@ -91,7 +91,7 @@ def rows_of(name: str, som: RelationalSOM, curves: Array) -> list[Row]:
     return [
         row(f"{name}: signs of trend separated by a line", "two halves", separated, holds(separated >= HALVES)),
         row(
-            f"{name}: correlation of neighbouring nodes, and of nodes {FAR} steps apart or more",
+            f"{name}: correlation of neighboring nodes, and of nodes {FAR} steps apart or more",
             "smooth change",
             f"{near:.2f}, {far:.2f}",
             holds(near >= SMOOTH and near > far),
@@ -102,7 +102,7 @@ def rows_of(name: str, som: RelationalSOM, curves: Array) -> list[Row]:
 
 
 def best_halves(places: Array, signs: Array) -> float:
-    """Return the share of nodes on the right side of the best line through the centre."""
+    """Return the share of nodes on the right side of the best line through the center."""
     angles = np.linspace(0, 2 * np.pi, 360, endpoint=False)
     sides = places @ np.stack([np.cos(angles), np.sin(angles)]) > 0
     return float((sides == signs[:, None]).mean(axis=0).max())

@@ -66,7 +66,7 @@ def run(quick: bool = False) -> Result:
             "runs": f"{n_runs} (document: 20)",
             "seeds": "run number, for samples and start alike",
             "epochs": epochs,
-            "range": "n / 2 -> 0.01, start near the centre",
+            "range": "n / 2 -> 0.01, start near the center",
             "relational": f"d = 1, one run, c = {', '.join(f'{c:g}' for c in exponents)}, magnification of the library "
             "(density from the dissimilarities), from the same given start",
             "density": "Gaussian Parzen window, bandwidth = average distance / 3",
@@ -92,16 +92,16 @@ def draw(result: Result) -> Figure:
     figure, axes = canvas(size=(5.4, 4.0))
     c = np.array(result["data"]["exponents"])
     ax = axes[0, 0]
-    for d, colour in zip(DIMENSIONS, ("#1b6ca8", "#c8553d", "#4a7c59")):
+    for d, color in zip(DIMENSIONS, ("#1b6ca8", "#c8553d", "#4a7c59")):
         curves: Array = np.array(result["data"]["curves"][str(d)])
         mean, deviation = curves.mean(axis=0), curves.std(axis=0, ddof=1)
-        ax.fill_between(c, mean - deviation, mean + deviation, color=colour, alpha=0.15, linewidth=0)
-        ax.plot(c, mean, "o-", color=colour, markersize=3, linewidth=1.4, label=f"d = {d}")
+        ax.fill_between(c, mean - deviation, mean + deviation, color=color, alpha=0.15, linewidth=0)
+        ax.plot(c, mean, "o-", color=color, markersize=3, linewidth=1.4, label=f"d = {d}")
         ax.annotate(
             "",
             xy=(OPTIMA[d], np.interp(OPTIMA[d], c, mean) + 0.004),
             xytext=(OPTIMA[d], np.log(N_PROTOTYPES) + 0.028),
-            arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.4},
+            arrowprops={"arrowstyle": "->", "color": color, "linewidth": 1.4},
         )
     ax.axhline(np.log(N_PROTOTYPES), color="0.6", linewidth=0.8, linestyle="--")
     ax.set(xlabel="exponent c", ylabel="entropy of the map (nats)", title="50 prototypes; arrows: c* = 2/d")

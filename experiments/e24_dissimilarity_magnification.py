@@ -91,7 +91,7 @@ def run(quick: bool = False) -> Result:
             + " (document: 100, 100, 10, 100)",
             "seeds": "run number, for the start; the objects are the same",
             "epochs": EPOCHS,
-            "range": "n / 2 -> 0.01, start near the centre",
+            "range": "n / 2 -> 0.01, start near the center",
             "readings": "D as distances: squared by the map; D as squares: taken as they are",
             "density": "Gaussian Parzen window of distances, bandwidth = average distance / 3",
             "dimension": "Grassberger-Procaccia, window of radii of the library",
@@ -194,14 +194,14 @@ def near(top: float, optimum: float) -> bool:
 def draw(result: Result) -> Figure:
     figure, axes = canvas(2, len(PROTOCOLS), (3.8, 3.2))
     for (upper, lower), name in zip(axes.T, PROTOCOLS):
-        for reading, colour in zip(READINGS, ("#1b6ca8", "#e08e45")):
+        for reading, color in zip(READINGS, ("#1b6ca8", "#e08e45")):
             curve = result["data"][with_reading(name, reading)]
             c, entropy = np.array(curve["c"]), np.array(curve["entropy"])
             mean = entropy.mean(axis=0)
             if len(entropy) > 1:
                 deviation = entropy.std(axis=0, ddof=1)
-                upper.fill_between(c, mean - deviation, mean + deviation, color=colour, alpha=0.15, linewidth=0)
-            upper.plot(c, mean, color=colour, linewidth=1.4, label=reading)
+                upper.fill_between(c, mean - deviation, mean + deviation, color=color, alpha=0.15, linewidth=0)
+            upper.plot(c, mean, color=color, linewidth=1.4, label=reading)
         printed = PROTOCOLS[name][3]
         if printed is not None:
             upper.axvline(2 / printed, color="0.6", linewidth=0.8, linestyle="--")

@@ -40,7 +40,7 @@ def run(quick: bool = False) -> Result:
     X = planar_points()
     if X is None:
         print("Skipped: the file ripley_synth.npz is not in the data folder.")
-        return report({}, [row("quantisation error", "fig. 4.15", None, SKIPPED)])
+        return report({}, [row("quantization error", "fig. 4.15", None, SKIPPED)])
     epochs = 10 if quick else EPOCHS
     assert_same_as_kept(X, epochs)
     runs = np.array(repeat(errors, range(2 if quick else RUNS), X, epochs))  # (runs, 1 + sizes)
@@ -64,7 +64,7 @@ def run(quick: bool = False) -> Result:
             "runs": len(runs),
             "seeds": "run number, for the start; the points are the same",
             "epochs": epochs,
-            "range": "n / 2 -> 0.01, start near the centre",
+            "range": "n / 2 -> 0.01, start near the center",
             "error": "half the sum of squared distances to the nearest prototype; points not z-transformed",
             "approximation": "equal coefficients of the k nearest points of the receptive field, fewer if it has fewer",
             "rule": f"rank correlation below -{FALLING}; at k = 20 within {NEAR} relative of the prototypes",

@@ -43,7 +43,7 @@ def run(quick: bool = False) -> Result:
     X = planar_points()
     if X is None:
         print("Skipped: the file ripley_synth.npz is not in the data folder.")
-        return report({}, [row("quantisation error", "fig. 4.16", None, SKIPPED)])
+        return report({}, [row("quantization error", "fig. 4.16", None, SKIPPED)])
     epochs = 10 if quick else EPOCHS
     runs = np.array(repeat(errors, range(2 if quick else RUNS), X, epochs))  # (runs, maps, patches)
     found = {name: runs[:, i] for i, name in enumerate(MAPS)}
@@ -66,7 +66,7 @@ def run(quick: bool = False) -> Result:
             "runs": len(runs),
             "seeds": "run number, for start and order of patches; the points are the same",
             "epochs": f"{epochs} for each patch",
-            "range": "n / 2 -> 0.01; every patch starts anew, relational near the centre, median with random objects",
+            "range": "n / 2 -> 0.01; every patch starts anew, relational near the center, median with random objects",
             "median": "noise of 1e-4 on distances, fading; no noise in the last epoch",
             "error": "half the sum of squared distances of all points to the nearest prototype",
             "rule": f"rank correlation at least {RISING}; relational below median for every number of patches",
@@ -103,11 +103,11 @@ def error(X: Array, D: Array, name: str, n_patches: int, epochs: int, seed: int)
 
 def draw(result: Result) -> Figure:
     figure, axes = canvas()
-    for name, colour in zip(MAPS, ("#c8553d", "#8fb8de", "#1b6ca8", "#0b2545")):
+    for name, color in zip(MAPS, ("#c8553d", "#8fb8de", "#1b6ca8", "#0b2545")):
         values = np.array(result["data"]["found"][name])
         mean, deviation = values.mean(axis=0), values.std(axis=0, ddof=1)
-        axes[0, 0].fill_between(N_PATCHES, mean - deviation, mean + deviation, color=colour, alpha=0.15, linewidth=0)
-        axes[0, 0].plot(N_PATCHES, mean, "o-", color=colour, markersize=3, label=name)
+        axes[0, 0].fill_between(N_PATCHES, mean - deviation, mean + deviation, color=color, alpha=0.15, linewidth=0)
+        axes[0, 0].plot(N_PATCHES, mean, "o-", color=color, markersize=3, label=name)
     axes[0, 0].set(xlabel="number of patches", ylabel="half the sum of squared distances", title="fig. 4.16")
     axes[0, 0].set_ylim(bottom=0)
     axes[0, 0].legend(frameon=False, fontsize=8, loc="lower right")

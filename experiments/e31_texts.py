@@ -1,6 +1,6 @@
 """E31: maps of news texts by compression.
 
-Protocol (Hasenfuss 2009, sec. 4.6, figs. 4.17, 4.18): stop words left out, Porter's stems, normalised compression
+Protocol (Hasenfuss 2009, sec. 4.6, figs. 4.17, 4.18): stop words left out, Porter's stems, normalized compression
 distance with bzip2, supervised patch relational SOM on hyperbolic lattices, 100 epochs. Reuters-21578 (ModApte, 7
 largest classes): 85 nodes, 10 patches, k = 5 texts for each prototype, mixing 0.5. 20 Newsgroups (7 topics): 29 nodes,
 60 patches of 20000 articles, k = 1, mixing 0.2. The third set, 183,546 articles, is E32.
@@ -12,7 +12,7 @@ mixing parameter is read as the share of the labels.
 
 The document prints no accuracy: the pictures show contiguous regions of topics.
 
-Rule, fixed before the full run: topics form regions if more neighbouring nodes have the same commonest topic than in
+Rule, fixed before the full run: topics form regions if more neighboring nodes have the same commonest topic than in
 any of 1000 maps with the topics of the nodes shuffled. Maps without labels, with D read as squares, and with the
 defaults of the library are given without a verdict.
 
@@ -31,7 +31,7 @@ from experiments._folds import MISSING, PrintedRelationalSOM
 from experiments._protocol import RANGE_END, Array, canvas
 from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, report, row
 from experiments._texts import (
-    alike_neighbours,
+    alike_neighbors,
     draw_disc,
     load_texts,
     majority,
@@ -85,9 +85,9 @@ def run(quick: bool = False) -> Result:
             + ("Porter's stems" if stemmer() else "no stems, the package snowballstemmer is not there"),
             "NCD": "bzip2, the shorter text first, symmetric, zero diagonal; read as a distance unless said otherwise",
             "epochs": f"{epochs} for each patch; later patches start from the map so far",
-            "SOM range": "N / 2 -> 0.01 for N nodes, exponential kernel of the path length, start in the centre",
+            "SOM range": "N / 2 -> 0.01 for N nodes, exponential kernel of the path length, start in the center",
             "topic of a node": "commonest among all texts it wins at the end, without the use of labels",
-            "rule": "more neighbours alike than in any of 1000 shuffled maps",
+            "rule": "more neighbors alike than in any of 1000 shuffled maps",
         },
         rows=rows,
         data=found,
@@ -144,7 +144,7 @@ def measured(model: PrintedRelationalSOM, y: Array) -> Found:
         "hits": hits,
         "purity": purity,
         "largest": np.bincount(codes).max() / len(codes),
-        "alike": alike_neighbours(lattice, classes),
+        "alike": alike_neighbors(lattice, classes),
         "chance": float(same_by_chance(lattice, classes).max()),
         "regions": n_regions(lattice, classes),
         "found": len(np.unique(classes[classes >= 0])),
@@ -155,7 +155,7 @@ def measured(model: PrintedRelationalSOM, y: Array) -> Found:
 
 def rows_of(name: str, part: Found) -> list[Row]:
     main = name in ("Reuters, as in the document", "20 Newsgroups")
-    text = f"{part['alike']:.3f} of neighbours alike, by chance at most {part['chance']:.3f}"
+    text = f"{part['alike']:.3f} of neighbors alike, by chance at most {part['chance']:.3f}"
     verdict = holds(part["alike"] > part["chance"]) if main else ADDED
     other = NO_NUMBER if main else ADDED
     regions = f"{part['regions']} for {part['found']} of {len(part['names'])} topics"

@@ -1,7 +1,7 @@
 """E31, third part: a map of 183,546 short texts in constant memory, patch by patch.
 
-Protocol (Hasenfuss 2009, sec. 4.6, fig. 4.19): 183,546 articles of 13 newsgroups, normalised compression distance,
-relational SOM on the hyperbolic lattice of 85 nodes (centre and three rings), 183 patches of about 1000, k = 3 texts
+Protocol (Hasenfuss 2009, sec. 4.6, fig. 4.19): 183,546 articles of 13 newsgroups, normalized compression distance,
+relational SOM on the hyperbolic lattice of 85 nodes (center and three rings), 183 patches of about 1000, k = 3 texts
 for each prototype. Whether labels were used, and the number of epochs, are not said: none here, and 50.
 
 The articles are a private collection. Here the texts are invented: as many, of 13 topics, with 15 words on average, 60
@@ -16,7 +16,7 @@ was constant, about 12 MB, one extended patch in doubles; and that it took 18 ho
 
 Rule, fixed before the full run: the number of entries is reproduced within COUNT_TOLERANCE (relative). Memory is
 constant if its highest value above that before the fit is at most MEMORY_GROWTH MB more with all texts than with
-N_FEW. Topics form regions if more neighbouring nodes have the same commonest topic than in any of 1000 maps with the
+N_FEW. Topics form regions if more neighboring nodes have the same commonest topic than in any of 1000 maps with the
 topics of the nodes shuffled.
 """
 
@@ -34,7 +34,7 @@ from matplotlib.figure import Figure
 
 from experiments._protocol import canvas
 from experiments._report import ADDED, NO_NUMBER, Result, holds, judge, report, row
-from experiments._texts import Phrases, alike_neighbours, draw_disc, majority, n_regions, same_by_chance, size_in_bits
+from experiments._texts import Phrases, alike_neighbors, draw_disc, majority, n_regions, same_by_chance, size_in_bits
 from protolearn import RelationalSOM
 from protolearn.core.lattices import hyperbolic
 from protolearn.datasets import make_topic_texts
@@ -91,25 +91,25 @@ def run(quick: bool = False) -> Result:
         row(
             "topics form regions",
             "yes",
-            f"{ours['alike']:.3f} of neighbours alike, by chance at most {ours['chance']:.3f}",
+            f"{ours['alike']:.3f} of neighbors alike, by chance at most {ours['chance']:.3f}",
             holds(ours["alike"] > ours["chance"]),
         ),
     ]
     for name, part in results.items():
         verdict = ADDED if name.endswith("defaults") else NO_NUMBER
         rows.append(row(f"texts in a node of their topic, %, {name}", None, 100 * part["purity"], verdict))
-        rows.append(row(f"neighbouring nodes of the same topic, %, {name}", None, 100 * part["alike"], verdict))
+        rows.append(row(f"neighboring nodes of the same topic, %, {name}", None, 100 * part["alike"], verdict))
         rows.append(row(f"connected regions of {N_TOPICS} topics, {name}", None, part["regions"], verdict))
     return report(
         settings={
             "texts": f"make_topic_texts({many}, {N_TOPICS}, n_words=15, share=0.6, random_state=0), about 90 letters",
             "compressor": "LZ77 with repeats of three letters and more, size in bits (experiments._texts)",
             "NCD": "read as a distance (squared=False)",
-            "lattice": f"hyperbolic, 7 neighbours, {RINGS} rings",
+            "lattice": f"hyperbolic, 7 neighbors, {RINGS} rings",
             "patches": f"{n_patches} of about {PATCH_SIZE}, k = {K}; later ones start from the map so far",
             "epochs": f"{epochs} for each patch",
             "labels": "not used for learning; the commonest topic of a node afterwards",
-            "SOM range": "N / 2 = 42.5 -> 0.01, exponential kernel of the path length, start in the centre; "
+            "SOM range": "N / 2 = 42.5 -> 0.01, exponential kernel of the path length, start in the center; "
             "defaults: Gaussian kernel, principal plane, range of the library",
             "memory": "highest resident size of a process of its own, minus that before the fit",
             "threads": 1,
@@ -154,7 +154,7 @@ def one_map(n_texts: int, epochs: int, name: str) -> dict[str, Any]:
         "classes": classes,
         "hits": hits,
         "purity": purity,
-        "alike": alike_neighbours(lattice, classes),
+        "alike": alike_neighbors(lattice, classes),
         "chance": float(same_by_chance(lattice, classes).max()),
         "regions": n_regions(lattice, classes),
     }

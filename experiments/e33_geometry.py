@@ -25,7 +25,7 @@ from matplotlib.figure import Figure
 from scipy.spatial.distance import squareform
 
 from experiments._folds import MISSING, pairs
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array, canvas, load
 from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, judge, report, row
 from experiments.e22_profiles import profiles
@@ -154,8 +154,8 @@ def draw(result: Result) -> Figure:
     figure, axes = canvas(1, len(spectra), (3.8, 3.4))
     for ax, (name, values) in zip(axes[0], spectra.items()):
         place, value = np.array(values).T
-        for colour, chosen in ((COLOURS[0], value >= 0), (COLOURS[3], value < 0)):
-            ax.vlines(place[chosen], 0, value[chosen], color=colour, linewidth=1)
+        for color, chosen in ((COLORS[0], value >= 0), (COLORS[3], value < 0)):
+            ax.vlines(place[chosen], 0, value[chosen], color=color, linewidth=1)
         ax.axhline(0, color="0.5", linewidth=0.6)
         ax.set_yscale("symlog", linthresh=1)
         ax.set(title=name, xlabel="eigenvalue number")

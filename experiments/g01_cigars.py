@@ -29,7 +29,7 @@ from matplotlib.figure import Figure
 from sklearn.discriminant_analysis import QuadraticDiscriminantAnalysis
 from sklearn.utils import check_random_state
 
-from experiments._lvq import COLOURS, METHODS, Samples, accuracy, as_published, draw_regions, printed_rates
+from experiments._lvq import COLORS, METHODS, Samples, accuracy, as_published, draw_regions, printed_rates
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import NO_NUMBER, Result, holds, judge, report, row
 from protolearn.datasets import make_cigars
@@ -79,7 +79,7 @@ def run(quick: bool = False) -> Result:
             "rates": "prototypes 0.01 as printed (0.005 for exact gradients), diagonal 0.005, rest 0.0001, decay 1e-4",
             "start": "class means, relevances 1 / N, Omega = identity / sqrt(N), symmetric",
             "squashing": "identity",
-            "regularisation": 0,
+            "regularization": 0,
             "scaling": "none",
             "rule": f"test bands {BANDS}; training within {TRAINING} points",
         },
@@ -245,14 +245,14 @@ def draw(result: Result) -> Figure:
 
 
 def scatter(ax: Axes, X: Array, y: Array) -> None:
-    ax.scatter(X[:, 0], X[:, 1], s=4, c=np.array(COLOURS)[y], alpha=0.55, linewidths=0)
+    ax.scatter(X[:, 0], X[:, 1], s=4, c=np.array(COLORS)[y], alpha=0.55, linewidths=0)
     ax.set(xlim=(-9, 9), ylim=(-8.5, 8.5), aspect="equal", xticks=(-5, 0, 5), yticks=(-5, 0, 5))
 
 
 def draw_state(ax: Axes, found: dict[str, Any]) -> None:
     draw_regions(ax, partial(predict, found), 2)
     prototypes = np.array(found["prototypes"])
-    ax.scatter(prototypes[:, 0], prototypes[:, 1], s=46, c=COLOURS[:2], edgecolors="#222222", linewidths=1.2, zorder=3)
+    ax.scatter(prototypes[:, 0], prototypes[:, 1], s=46, c=COLORS[:2], edgecolors="#222222", linewidths=1.2, zorder=3)
 
 
 def predict(found: dict[str, Any], points: Array) -> Array:
@@ -266,7 +266,7 @@ def draw_projection(ax: Axes, X: Array, y: Array, matrix: Array) -> None:
     values, vectors = np.linalg.eigh(matrix)
     places = np.sqrt(values[-1]) * X @ vectors[:, -1]
     for code in (0, 1):
-        ax.hist(places[y == code], bins=np.linspace(-9, 9, 61).tolist(), color=COLOURS[code], alpha=0.55)
+        ax.hist(places[y == code], bins=np.linspace(-9, 9, 61).tolist(), color=COLORS[code], alpha=0.55)
     ax.set(xlabel=f"eigenvalue {values[-1]:.4f}", ylabel="samples", xlim=(-9, 9))
 
 
@@ -280,7 +280,7 @@ def draw_accuracies(ax: Axes, printed: dict[str, Any], ways: dict[str, Any], par
         spread = [of_method.std(ddof=1) if len(of_method) > 1 else 0.0 for of_method in values]
         means = [of_method.mean() for of_method in values]
         shifted = places + 0.22 * (number + 1)
-        ax.errorbar(means, shifted, xerr=spread, fmt="o", markersize=4, color=COLOURS[number], label=way)
+        ax.errorbar(means, shifted, xerr=spread, fmt="o", markersize=4, color=COLORS[number], label=way)
     ax.set_yticks(places + 0.11 * len(ways), list(printed))
     ax.invert_yaxis()
     ax.set_title(f"{part} accuracy, %", fontsize=10)

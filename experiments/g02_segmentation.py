@@ -13,8 +13,8 @@ changes nothing but the rounding: a deviation shows where that counts. LGMLVQ wi
 first look.
 
 Rule, fixed before the run, on means over runs: test accuracies as in G1, with the BANDS below; training accuracies
-within TRAINING points; "same order" if every metric adaptation is better than GLVQ, and LGMLVQ best. Colour "stands
-out" in a matrix if pairs of the colour features 8 to 13, 15 of 120 pairs, hold more than half of the squared entries
+within TRAINING points; "same order" if every metric adaptation is better than GLVQ, and LGMLVQ best. Color "stands
+out" in a matrix if pairs of the color features 8 to 13, 15 of 120 pairs, hold more than half of the squared entries
 off the diagonal. "No overfitting": LGMLVQ has the best test accuracy, and the gap to its training accuracy is below GAP
 points. Defaults shall be at least as good as printed, as in G1.
 """
@@ -31,7 +31,7 @@ from sklearn.base import clone
 from sklearn.neighbors import NearestCentroid
 from sklearn.utils import shuffle
 
-from experiments._lvq import COLOURS, METHODS, Samples, accuracy, as_published, printed_rates, segmentation
+from experiments._lvq import COLORS, METHODS, Samples, accuracy, as_published, printed_rates, segmentation
 from experiments._protocol import Array, canvas, repeat, z_transform
 from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, holds, report, row
 from experiments.g01_cigars import SLACK, default_rows, draw_accuracies, table_rows
@@ -52,7 +52,7 @@ BANDS = {"GLVQ": (78, 80), "GRLVQ": (83.5, 85.5), "GMLVQ": (87, 89), "LGRLVQ": (
 TRAINING = 2.5
 GAP = 5.0
 SHOWN = ("brickface", "window")
-COLOUR = slice(7, 13)  # features 8 to 13 of the document
+COLOR = slice(7, 13)  # features 8 to 13 of the document
 RAW, SCALED = ", raw", ", z-transformed"
 LONGER = 300  # iterations of L-BFGS, several times the default
 
@@ -102,7 +102,7 @@ def run(quick: bool = False) -> Result:
             "rates": f"prototypes 0.8 as printed (0.4 for exact gradients), metric {RATES}, decay 1e-3",
             "start": "class means, relevances 1 / N, Omega = identity / sqrt(N), symmetric",
             "squashing": "identity",
-            "regularisation": 0,
+            "regularization": 0,
             "scaling": "none, and for the defaults also z-transform by the training set",
             "rule": f"test bands {BANDS}; training within {TRAINING} points; defaults at most {SLACK} points below",
         },
@@ -159,7 +159,7 @@ def claim_rows(found: dict[str, Array]) -> list[Any]:
 def relevance_rows(name: str, matrices: Array, features: list[str]) -> list[Any]:
     """Return rows on what stands out in the relevance matrices (runs, 16, 16) of a class."""
     off = matrices * (1 - np.eye(matrices.shape[-1]))
-    share = (off[:, COLOUR, COLOUR] ** 2).sum(axis=(1, 2)) / (off**2).sum(axis=(1, 2))
+    share = (off[:, COLOR, COLOR] ** 2).sum(axis=(1, 2)) / (off**2).sum(axis=(1, 2))
     mean = off.mean(axis=0)
     lower = np.tril_indices(len(mean))
     strongest = np.argsort(-np.abs(mean[lower]))[:3]
@@ -169,7 +169,7 @@ def relevance_rows(name: str, matrices: Array, features: list[str]) -> list[Any]
     diagonal = ", ".join(f"{i + 1} {features[i]} {weights[i]:.2f}" for i in order)
     position = matrices[:, [0, 1], [0, 1]].sum(axis=1)
     return [
-        row(f"{name}, share of colour pairs off the diagonal", "colour stands out", share, holds(share.mean() > 0.5)),
+        row(f"{name}, share of color pairs off the diagonal", "color stands out", share, holds(share.mean() > 0.5)),
         row(f"{name}, largest entries off the diagonal", None, pairs, NO_NUMBER),
         row(f"{name}, largest relevances", None, diagonal, NO_NUMBER),
         row(f"{name}, relevance of the position (1 and 2)", None, position, NO_NUMBER),
@@ -183,7 +183,7 @@ def draw(result: Result) -> Figure:
     numbers = np.arange(1, len(data["features"]) + 1)
     for (left, right, _), name in zip(axes, SHOWN):
         matrix = np.array(data["matrices"][name])
-        left.bar(numbers, matrix.diagonal(), color=COLOURS[0])
+        left.bar(numbers, matrix.diagonal(), color=COLORS[0])
         left.set(title=f"{name}: diagonal", ylabel="relevance", xticks=numbers)
         left.set_xticklabels([f"{i} {text}" for i, text in zip(numbers, data["features"])], rotation=90, fontsize=7)
         draw_matrix(figure, right, matrix - np.diag(matrix.diagonal()))

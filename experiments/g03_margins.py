@@ -1,14 +1,14 @@
-"""G3: margins in the course of training, and what the generalisation bound makes of them.
+"""G3: margins in the course of training, and what the generalization bound makes of them.
 
 The document (Biehl, Hammer, Schneider 2006, sec. 4) bounds the error on new samples by the share of narrow margins,
 d_K - d_J below rho, plus a term that depends on rho, on the number of samples and prototypes and on the radius of the
-data, but neither on the number of features nor on that of metric parameters; and it says that training optimises the
+data, but neither on the number of features nor on that of metric parameters; and it says that training optimizes the
 margin directly. It gives no numbers. Here: the cigars and the protocol of G1, 5 data sets; margins on the training
 samples, in metrics of trace one (Euclidean distances are halved for that). The wide margin RHO = 1 was fixed in
 advance: the square of two standard deviations across a cigar. The universal constant of the bound, which theory leaves
-open, is taken as 1; data are centred.
+open, is taken as 1; data are centered.
 
-Rule: training of a matrix "optimises the margin" if the mean margin error at RHO is lower after the last epoch than
+Rule: training of a matrix "optimizes the margin" if the mean margin error at RHO is lower after the last epoch than
 before metric learning. (Made narrower after a first run, in which it compared all methods with the first epoch; that
 held too.) The bound does "not depend on metric parameters" if its terms besides the margin error are the same for all
 methods, within PAR (relative).
@@ -23,7 +23,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments._lvq import COLOURS, METHODS, Watched, accuracy, as_published
+from experiments._lvq import COLORS, METHODS, Watched, accuracy, as_published
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import NO_NUMBER, Result, holds, report, row
 from experiments.g01_cigars import EPOCHS, METRIC_START, cigars, online
@@ -94,7 +94,7 @@ class Margins:
         self.epoch += 1
         if self.epoch not in self.epochs:
             return
-        W, theta = problem.unpack(problem.normalised(flat))
+        W, theta = problem.unpack(problem.normalized(flat))
         D = problem.metric.measure(problem.X, W, problem.classes, theta)[0]
         trace = W.shape[1] if isinstance(problem.metric, Identity) else 1
         self.found[self.epoch] = classification_margins(D / trace, problem.classes, problem.y)
@@ -136,13 +136,13 @@ def all_rows(found: dict[str, dict[str, Array]]) -> list[Any]:
     ]
     for name, values in found.items():
         with_matrix = name.endswith("GMLVQ")
-        optimised = holds(values["last"].mean() < values["before"].mean())
+        optimized = holds(values["last"].mean() < values["before"].mean())
         rows += [
             row(
                 f"{name}, margin error after the last epoch",
-                "margin is optimised" if with_matrix else None,
+                "margin is optimized" if with_matrix else None,
                 values["last"],
-                optimised if with_matrix else NO_NUMBER,
+                optimized if with_matrix else NO_NUMBER,
             ),
             row(f"{name}, test error", None, values["test"], NO_NUMBER),
             row(f"{name}, bound at the best rho", None, values["posterior"], NO_NUMBER),
@@ -164,9 +164,9 @@ def draw(result: Result) -> Figure:
         ax.set_title(f"{name}: margins on training samples")
     axes[0, 0].legend(frameon=False, fontsize=8, loc="upper left")
     ax = axes[0, 3]
-    for (name, errors), colour in zip(data["errors"].items(), COLOURS):
-        ax.plot(RHOS, errors, color=colour, label=name)
-        ax.axhline(data["test"][name], color=colour, linewidth=0.8, linestyle=":")
+    for (name, errors), color in zip(data["errors"].items(), COLORS):
+        ax.plot(RHOS, errors, color=color, label=name)
+        ax.axhline(data["test"][name], color=color, linewidth=0.8, linestyle=":")
     ax.set(xscale="log", xlabel="rho", ylabel="margin error; dotted: test error", title="after the last epoch")
     ax.legend(frameon=False, fontsize=8)
     return figure
@@ -175,9 +175,9 @@ def draw(result: Result) -> Figure:
 def draw_quantiles(ax: Axes, found: Array, metric_start: int) -> None:
     """Show quantiles of margins (epochs, 1 + quantiles) over the epochs in the first column."""
     epochs = found[:, 0]
-    ax.fill_between(epochs, found[:, 1], found[:, 5], color=COLOURS[0], alpha=0.15, linewidth=0, label="5 to 95 %")
-    ax.fill_between(epochs, found[:, 2], found[:, 4], color=COLOURS[0], alpha=0.3, linewidth=0, label="25 to 75 %")
-    ax.plot(epochs, found[:, 3], color=COLOURS[0], label="median")
+    ax.fill_between(epochs, found[:, 1], found[:, 5], color=COLORS[0], alpha=0.15, linewidth=0, label="5 to 95 %")
+    ax.fill_between(epochs, found[:, 2], found[:, 4], color=COLORS[0], alpha=0.3, linewidth=0, label="25 to 75 %")
+    ax.plot(epochs, found[:, 3], color=COLORS[0], label="median")
     ax.axhline(0, color="#222222", linewidth=0.8)
     ax.axvline(metric_start, color="0.6", linewidth=0.8, linestyle="--", label="metric learning")
     ax.set(xscale="log", xlabel="epoch", ylabel="margin", ylim=(-20, 50))

@@ -1,12 +1,12 @@
 """G4: matrices restricted to a band around the diagonal, for temporal signals.
 
 The document (Biehl, Hammer, Schneider 2006, sec. 6) proposes, and leaves to the future, to restrict the matrix by prior
-knowledge: in spatial or temporal data neighbouring values are related and others are not, so that a band around the
+knowledge: in spatial or temporal data neighboring values are related and others are not, so that a band around the
 diagonal may be enough, with a number of entries that is linear in that of the features. Two kinds of signals, both
 generated, 150 and 600 training samples, 3000 test samples, 10 runs, defaults of the library but for the mask:
 
 - rhythms: 50 values of three autoregressive processes of order two, alike in mean (0) and variance (1), that differ in
-  their favourite frequency alone. Only products of neighbouring values tell the classes apart. LGMLVQ.
+  their favorite frequency alone. Only products of neighboring values tell the classes apart. LGMLVQ.
 - waveforms (Breiman et al. 1984): 21 values, three classes, each a random mixture of two of three triangles with noise
   that is independent from value to value, so that relations between them tell nothing. GMLVQ.
 
@@ -28,7 +28,7 @@ from matplotlib.figure import Figure
 from scipy.signal import lfilter
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 
-from experiments._lvq import COLOURS, Samples, accuracy
+from experiments._lvq import COLORS, Samples, accuracy
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import NO_NUMBER, Result, holds, report, row
 from protolearn import GMLVQ, LGMLVQ
@@ -186,13 +186,13 @@ def draw(result: Result) -> Figure:
 def draw_series(ax: Axes) -> None:
     X, y = rhythms(6, np.random.RandomState(0))
     for place, i in enumerate(np.argsort(y, kind="stable")):
-        ax.plot(X[i] - 5 * place, color=COLOURS[y[i]], linewidth=1)
+        ax.plot(X[i] - 5 * place, color=COLORS[y[i]], linewidth=1)
     ax.set(title="rhythms: two series of each class", xlabel="time", yticks=())
 
 
 def draw_curves(ax: Axes, task: str, found: dict[str, Any]) -> None:
     entries = [n_entries(task, width) for width in WIDTHS]
-    for (n, values), colour in zip(found.items(), COLOURS):
+    for (n, values), color in zip(found.items(), COLORS):
         accuracies = np.array(values)
         ax.errorbar(
             entries,
@@ -200,7 +200,7 @@ def draw_curves(ax: Axes, task: str, found: dict[str, Any]) -> None:
             yerr=accuracies.std(axis=1, ddof=1),
             fmt="o-",
             markersize=4,
-            color=colour,
+            color=color,
             label=f"{n} training samples",
         )
     ax.set(xscale="log", xlabel="half-width, and entries that are learned", ylabel="test accuracy, %")
@@ -213,12 +213,12 @@ def draw_curves(ax: Axes, task: str, found: dict[str, Any]) -> None:
 def draw_profiles(ax: Axes, profiles: dict[str, Array]) -> None:
     """Show diagonals of the relevance matrices, and of the inverse covariance matrices as crosses."""
     lags = np.arange(LAGS)
-    for code, (frequency, colour) in enumerate(zip(FREQUENCIES, COLOURS)):
-        ax.plot(lags, profiles["2"][code], color=colour, label=f"frequency {frequency}")
-        ax.plot(lags, profiles["full"][code], color=colour, linestyle=":")
+    for code, (frequency, color) in enumerate(zip(FREQUENCIES, COLORS)):
+        ax.plot(lags, profiles["2"][code], color=color, label=f"frequency {frequency}")
+        ax.plot(lags, profiles["full"][code], color=color, linestyle=":")
         a = coefficients(frequency)
         precision = np.array([a @ a, a[:2] @ a[1:], a[0] * a[2], *np.zeros(LAGS - 3)])
-        ax.plot(lags, precision / precision[0], "x", color=colour)
+        ax.plot(lags, precision / precision[0], "x", color=color)
     ax.axhline(0, color="0.7", linewidth=0.8)
     ax.set(xlabel="distance from the diagonal", ylabel="mean entry, relative")
     ax.set_title("relevance: half-width 2 (full: dotted;\nx: inverse covariance)", fontsize=10)

@@ -1,9 +1,9 @@
 """M1: four long Gaussian clusters, and how the matrices turn into their directions.
 
 Protocol (Arnonkijpanich 2010, sec. 4.1, fig. 4.1): 4 clusters with 500 samples each in the plane, principal axes in the
-ratio 16:1, read as variances; 4 prototypes; matrix neural gas, SOM and k-means for 100 epochs, 10 runs. Centres and
+ratio 16:1, read as variances; 4 prototypes; matrix neural gas, SOM and k-means for 100 epochs, 10 runs. Centers and
 directions are not stated; protolearn.datasets.make_gaussian_ellipses has them at (+-4, 0) and (0, +-4), upright and
-flat in turn. There, neighbouring clusters touch at their ends, so that no method can be right about every sample;
+flat in turn. There, neighboring clusters touch at their ends, so that no method can be right about every sample;
 quadratic discriminants, which know the classes, tell how much is possible.
 
 The document says that all three maps find the clusters, that the direction in which the metric is weakest (solid lines

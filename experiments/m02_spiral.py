@@ -6,7 +6,7 @@ protolearn.datasets has three turns and noise of 1 % of its radius.
 
 The document says that matrix NG has converged after about 60 epochs, with long ellipses outside and nearly round ones
 in the middle, that the SOM behaves in the same way, and that k-means is caught in local optima. The cost of all three
-is compared without neighbourhood: half the sum over samples of the distance to the nearest prototype, in its matrix.
+is compared without neighborhood: half the sum over samples of the distance to the nearest prototype, in its matrix.
 The default maps of the library, which start from the Euclidean ones, have no verdict. Maps from better starts (SOM laid
 over the principal plane; the best of ten random starts by cost) were added after a first look.
 

@@ -1,7 +1,7 @@
 """M3: two spirals, told apart by maps with and without matrices.
 
 Protocol (Arnonkijpanich 2010, sec. 4.1, fig. 4.4): two spirals with 1000 samples each, 34 prototypes, k-means, SOM and
-neural gas with and without matrices for 100 epochs; prototypes are labelled by the majority of their receptive field,
+neural gas with and without matrices for 100 epochs; prototypes are labeled by the majority of their receptive field,
 and C2 is the accuracy. The printed accuracies are part of a picture and not known. The formula of the spirals is not
 stated either; make_spirals of protolearn.datasets has three turns of each and noise of 1 % of the radius. The lattice
 of 34 nodes is 2 x 17. 10 runs.

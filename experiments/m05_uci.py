@@ -4,13 +4,13 @@ Protocol (Arnonkijpanich 2010, sec. 4.1, table 4.1): iris (150 x 4, 3 classes), 
 columns in the document, of which 30 are features) and ionosphere (351 x 34, 2 classes), features as they are; as many
 prototypes as classes, 100 epochs, 10 runs. C1 is the Rand index of clusters and classes, C2 the accuracy of the
 majority label of each cluster. "Direct Mahalanobis" knows the classes: class means, and inverse covariances of the
-classes (pseudo-inverse where there is none), not normalised. The document starts from "small random numbers"; here from
+classes (pseudo-inverse where there is none), not normalized. The document starts from "small random numbers"; here from
 random samples, since from small values k-means fails.
 
 The library then does the same with matrix NG in three ways: the best of ten of these starts by cost; its default
 start from the Euclidean map; and, added later, the best of ten default starts, of which the first is that one. The
 latter two have matrices of determinant one, or a logarithmic volume. The class-wise distances are also computed with
-these normalisations.
+these normalizations.
 
 Rule, fixed before the run, when single values of other code and of the library's variants were known: a mean is
 reproduced if it differs from the printed one by at most two standard errors of the difference (from both standard
@@ -30,7 +30,7 @@ from matplotlib.figure import Figure
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.metrics import rand_score
 
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._matrix import COUNTERPARTS, MATRIX, SETTINGS, as_published, by_default, majority_accuracy
 from experiments._protocol import Array, canvas, load, repeat
 from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, judge, report, row
@@ -136,8 +136,8 @@ def cluster(X: Array, y: Array, n_runs: int) -> dict[str, Array]:
     """Return C1 and C2 (runs, 2) of all maps."""
     runs = repeat(one_run, range(n_runs), X, y)
     found = {name: np.array([part[name] for part in runs]) for name in runs[0]}
-    for normalisation, name in (("none", DIRECT), ("det", f"{DIRECT}, det"), ("logdet", f"{DIRECT}, logdet")):
-        found[name] = np.array([measures(class_wise(normalisation).fit(X, y).predict(X), y)])
+    for normalization, name in (("none", DIRECT), ("det", f"{DIRECT}, det"), ("logdet", f"{DIRECT}, logdet")):
+        found[name] = np.array([measures(class_wise(normalization).fit(X, y).predict(X), y)])
     return found
 
 
@@ -153,9 +153,9 @@ def measures(clusters: Array, y: Array) -> tuple[float, float]:
     return float(rand_score(y, clusters)), majority_accuracy(y, clusters)
 
 
-def class_wise(normalisation: str) -> PrototypeClassifier:
+def class_wise(normalization: str) -> PrototypeClassifier:
     """Return the map with one prototype for each class, its mean and covariance."""
-    one = MatrixKMeans(1, normalization=normalisation, regularization="pinv", epsilon=1e-9, random_state=0)
+    one = MatrixKMeans(1, normalization=normalization, regularization="pinv", epsilon=1e-9, random_state=0)
     return PrototypeClassifier(one, per_class=True)
 
 
@@ -265,10 +265,10 @@ def draw_measure(ax: Axes, found: dict[str, Any], data: str, i: int) -> None:
     )
     values = [np.array(found[name])[:, i] for name in names]
     spread = [part.std(ddof=1) if len(part) > 1 else 0.0 for part in values]
-    for label, rows, colour in (("ours, same protocol", slice(0, 7), 0), ("ours, other starts", slice(7, None), 3)):
+    for label, rows, color in (("ours, same protocol", slice(0, 7), 0), ("ours, other starts", slice(7, None), 3)):
         places = np.arange(len(names))[rows] + 0.15
         means = [part.mean() for part in values][rows]
-        ax.errorbar(means, places, xerr=spread[rows], fmt="o", color=COLOURS[colour], label=label, **look)
+        ax.errorbar(means, places, xerr=spread[rows], fmt="o", color=COLORS[color], label=label, **look)
     ax.set_yticks(range(len(names)), names, fontsize=8)
     ax.invert_yaxis()
     ax.grid(axis="x", color="0.9")

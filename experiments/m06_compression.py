@@ -1,7 +1,7 @@
 """M6: pictures compressed by local principal components.
 
-Protocol (Arnonkijpanich 2010, sec. 4.2, tables 4.2-4.4, figs. 4.6-4.10): grey pictures, codebooks learned from blocks
-of the left half and tested on the right half, at 4.25, 2.25 and 1.25 bits per pixel (bpp): vector quantisation by
+Protocol (Arnonkijpanich 2010, sec. 4.2, tables 4.2-4.4, figs. 4.6-4.10): gray pictures, codebooks learned from blocks
+of the left half and tested on the right half, at 4.25, 2.25 and 1.25 bits per pixel (bpp): vector quantization by
 neural gas (NG; 19 prototypes of single pixels, 512 and 32 of 2 x 2), global PCA (34, 18 and 10 directions of 8 x 8),
 and three models of local PCA with 16 prototypes of 4 x 4 and 8, 4 and 2 directions: VQPCA, mixtures of probabilistic
 PCA (MoPPCA) and matrix NG, as in M1-M5 with 100 epochs. A block is coded by the winning prototype; coefficients are not
@@ -9,7 +9,7 @@ rounded, as it seems. 3 runs.
 
 The document has Lena, House and Church at 512 x 512. The printed values of global PCA, which has no choices, fit Lena
 and House at 256 x 256; these are used. Church is not known: the picture "china" stands in, and camera, astronaut, brick
-and coffee of scikit-image (grey; left out if it is not installed) are added, all without printed values, in a single
+and coffee of scikit-image (gray; left out if it is not installed) are added, all without printed values, in a single
 run and, to save time, with SHORT epochs for NG. Matrix NG can also code a block by the prototype that reconstructs it
 best ("best chart"). protolearn.applications.ImageCompressor does so, with matrices of as many directions as it codes,
 and writes real files: codebook, indices and coefficients of 8 bits. Matrix NG as in the document, but with matrices of
@@ -37,7 +37,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._matrix import EPOCHS, as_published
 from experiments._protocol import Array, canvas, load, repeat
 from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, judge, report, row
@@ -87,7 +87,7 @@ PRINTED = {  # train and test PSNR at the three rates
 METHODS = tuple(PRINTED["Lena"])
 LOCAL_METHODS = METHODS[2:]
 CROP = slice(84, 212), slice(86, 258)  # of the training half of china, with the tower
-GREYS = mpl.colormaps["gray"].resampled(64)  # leaves colours of the palette to the curves
+GRAYS = mpl.colormaps["gray"].resampled(64)  # leaves colors of the palette to the curves
 MARKERS = "osvD^P"
 
 # why a row is not reproduced, by a phrase of its quantity
@@ -153,8 +153,8 @@ def all_pictures() -> dict[str, Array]:
 
     for name in MORE:
         picture = getattr(data, name)()
-        grey = np.rint(255 * color.rgb2gray(picture)).astype(np.uint8) if picture.ndim == 3 else picture
-        pictures[name] = grey
+        gray = np.rint(255 * color.rgb2gray(picture)).astype(np.uint8) if picture.ndim == 3 else picture
+        pictures[name] = gray
     return pictures
 
 
@@ -303,7 +303,7 @@ def draw(result: Result) -> Figure:
     gas = as_published(MATRIX, N_PROTOTYPES, 0).fit(blocks(left))
     shown[MATRIX] = joined(decoded(gas, blocks(left), LOCAL[2], best_chart=False), left.shape)
     for ax, name in zip(axes[:2].flat, ("original", *METHODS)):
-        ax.imshow(shown[name][CROP], cmap=GREYS, vmin=0, vmax=255, interpolation="nearest")
+        ax.imshow(shown[name][CROP], cmap=GRAYS, vmin=0, vmax=255, interpolation="nearest")
         ax.set_axis_off()
         ax.set_title(name if name == "original" else f"{name}, {psnr(left, shown[name]):.2f} dB", fontsize=10)
     for ax, name in zip(axes[2], PICTURES):
@@ -317,9 +317,9 @@ def draw_rates(ax: Axes, name: str, found: dict[str, Any]) -> None:
     base = np.array(found["PCA"])[:, :, 1].mean(axis=0)
     for number, method in enumerate((*METHODS, MATRIX + FEW + BEST_CHART)):
         values = np.array(found[method])[:, :, 1].mean(axis=0)
-        ax.plot(RATES, values - base, f"{MARKERS[number]}-", markersize=4, color=COLOURS[number], label=method)
+        ax.plot(RATES, values - base, f"{MARKERS[number]}-", markersize=4, color=COLORS[number], label=method)
         if method in PRINTED.get(name, {}):
-            ax.plot(RATES, np.array(PRINTED[name][method])[:, 1] - base, "x", color=COLOURS[number])
+            ax.plot(RATES, np.array(PRINTED[name][method])[:, 1] - base, "x", color=COLORS[number])
     ax.set(title=f"{name}: test PSNR above global PCA, dB (x: printed)", xlabel="bits per pixel", xticks=RATES)
     ax.title.set_fontsize(9)
     ax.grid(axis="y", color="0.9")

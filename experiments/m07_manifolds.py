@@ -2,9 +2,9 @@
 
 Protocol (Arnonkijpanich 2010, sec. 5.3, tables 5.1 and 5.2, figs. 5.1-5.4): nine manifolds of 2000 points in three
 dimensions (HD: five in ten), each shown in two dimensions (HD: five) by charting with matrix NG (MNG) and with mixtures
-of probabilistic PCA (MoPPCA) as local models, by Isomap and by LLE, the latter two with the best number of neighbours
+of probabilistic PCA (MoPPCA) as local models, by Isomap and by LLE, the latter two with the best number of neighbors
 from 20 to 40; 10 runs with fresh samples. Leave-one-out 1-NN error of classes on the manifold, in the data ("None") and
-in the views, and trustworthiness with 12 neighbours.
+in the views, and trustworthiness with 12 neighbors.
 
 The generators of the document are taken from what it cites, and the rules for classes, which it does not give, such
 that the error in the data is about as printed; see protolearn.datasets. Cornerplanes has 2115 points, HD 3125. The
@@ -12,7 +12,7 @@ document starts MNG with a range of n / 2 and, as it seems, once; then a chart o
 spoils the view. Here the range starts at 1 from random samples, and of RESTARTS local models the one is taken whose
 charts come nearest to isometries. These settings were chosen on rolls of the seeds 100 to 102; no other set was tuned,
 and all seeds here are others. The document also has no rescaling of the view. There are RUNS runs instead of ten.
-Isomap and LLE have three numbers of neighbours (20, 30, 40), and run in the first FEW runs only; a second fit, below,
+Isomap and LLE have three numbers of neighbors (20, 30, 40), and run in the first FEW runs only; a second fit, below,
 is made in the first run.
 
 Beyond the document: locally linear coordination (LLC) of the same charts; new samples, 1000 of a second sample, placed
@@ -47,7 +47,7 @@ from experiments._charted import (
     held_out_error,
     local_models,
     measured,
-    neighbour_view,
+    neighbor_view,
     no_worse,
     spread_row,
     way_back,
@@ -110,8 +110,8 @@ REMARKS = {  # why a row is not reproduced, by a phrase of its quantity
         "the view has small loops, where the second direction of the charts of a curve is noise; MoPPCA has none"
     ),
     "toroidal helix, MoPPCA": "as the document has a standard deviation of 0, no difference is allowed",
-    "Isomap": "the neighbours are chosen among three numbers, by the 1-NN error",
-    "LLE": "the neighbours are chosen among three numbers, by the 1-NN error",
+    "Isomap": "the neighbors are chosen among three numbers, by the 1-NN error",
+    "LLE": "the neighbors are chosen among three numbers, by the 1-NN error",
     "MoPPCA": "cause not found; the document used other code",
 }
 
@@ -143,7 +143,7 @@ def one_run(job: tuple[str, int], quick: bool) -> dict[str, Any]:
     views = charted(X, n_charts, n_components, starts)
     points = {key: charting.embedding_ for key, charting in views.items()}
     if seed < FEW:
-        points |= {key: neighbour_view(key, X, y, n_components) for key in COLUMNS[:2]}
+        points |= {key: neighbor_view(key, X, y, n_components) for key in COLUMNS[:2]}
     found |= {key: measured(X, Y, y) for key, Y in points.items()}
     for key, charting in views.items():
         placed = charting.transform(new)
@@ -161,7 +161,7 @@ def one_run(job: tuple[str, int], quick: bool) -> dict[str, Any]:
             found[f"refit {MNG}, {words}"] = moved(first, new, again.embedding_[len(X) :])
     if not seed:
         some = np.linspace(0, len(X) - 1, SHOWN).astype(int)
-        found["drawn"] = {"data": X[some, :3].round(2), "colour": coordinates[some, 0].round(2)}
+        found["drawn"] = {"data": X[some, :3].round(2), "color": coordinates[some, 0].round(2)}
         found["drawn"] |= {"views": {key: (Y[some, :2] / Y[:, :2].std()).round(2) for key, Y in points.items()}}
     print(
         f"{name}, seed {seed}: " + ", ".join(f"{key} {found[key].error:.2f} {found[key].trust:.4f}" for key in points)
@@ -264,12 +264,12 @@ def our_rows(name: str, found: dict[str, list[Any]]) -> list[Row]:
 
 
 def draw(result: Result) -> Figure:
-    """Draw the first run: the data and all views, coloured by the first coordinate on the manifold."""
+    """Draw the first run: the data and all views, colored by the first coordinate on the manifold."""
     drawn = result["data"]["drawn"]
     names = ("data", CHARTED[2], *CHARTED[:2], *COLUMNS[1::-1])
     figure, axes = canvas(len(drawn), len(names), (2.0, 1.8))
     for line, (name, one) in zip(axes, drawn.items()):
-        look: dict[str, Any] = {"c": one["colour"], "cmap": "viridis", "s": 5, "linewidth": 0}
+        look: dict[str, Any] = {"c": one["color"], "cmap": "viridis", "s": 5, "linewidth": 0}
         for ax, key in zip(line, names):
             points = np.array(one["data"] if key == "data" else one["views"][key])
             ax.set(xticks=[], yticks=[], title=key if name == "swissrole" else "")

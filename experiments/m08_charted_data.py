@@ -4,10 +4,10 @@ Protocol (Arnonkijpanich 2010, sec. 5.3, tables 5.3 and 5.4): MNIST (300 images 
 COIL-20 (1440 images), ORL faces (400) and HIVA (3845 molecules), reduced to 30 principal components and then, by
 charting with four charts of matrix NG (MNG) or of a mixture of probabilistic PCA (MoPPCA), by Isomap and by LLE, to 20,
 5, 8 and 15 dimensions; 10 runs. Leave-one-out 1-NN error in the components ("None") and in the views, and
-trustworthiness with 12 neighbours.
+trustworthiness with 12 neighbors.
 
 MNG has as many directions as the view (sec. 5.1), a range from 1 from random samples, and RESTARTS starts, of which the
-one with the smallest isometry defect is taken. Views are rescaled. Isomap and LLE have 20, 30 or 40 neighbours, the
+one with the smallest isometry defect is taken. Views are rescaled. Isomap and LLE have 20, 30 or 40 neighbors, the
 best of these; on the three sets that do not change they run once, on MNIST FEW times. There are fewer runs, see RUNS.
 Beyond the document, and chosen on the digits of scikit-learn: MNG with whole matrices; and shares of charts by the
 ranks of their distances, as in neural gas, in place of densities, which in so many dimensions leave nearly every sample
@@ -36,7 +36,7 @@ from experiments._charted import (
     held_out_error,
     local_models,
     measured,
-    neighbour_view,
+    neighbor_view,
     spread_row,
     way_back,
 )
@@ -77,8 +77,8 @@ REMARKS = {  # why a row is not reproduced, by a phrase of its quantity
         "in 30 dimensions densities leave nearly every sample to one chart, so there is little to glue by; with shares "
         "by ranks, see below, both measures are within the printed spread"
     ),
-    "LLE": "the neighbours are chosen among three numbers, by the 1-NN error",
-    "Isomap": "the neighbours are chosen among three numbers, by the 1-NN error",
+    "LLE": "the neighbors are chosen among three numbers, by the 1-NN error",
+    "Isomap": "the neighbors are chosen among three numbers, by the 1-NN error",
 }
 
 draw = None  # tables only
@@ -133,7 +133,7 @@ def one_run(job: tuple[str, int], quick: bool) -> dict[str, Any]:
     found |= {key: measured(X, charting.embedding_, y) for key, charting in views.items()}
     found |= {f"back {key}": way_back(charting, X) for key, charting in views.items()}
     if seed < (FEW if name == "MNIST" else 1):
-        found |= {key: measured(X, neighbour_view(key, X, y, d), y) for key in COLUMNS[:2]}
+        found |= {key: measured(X, neighbor_view(key, X, y, d), y) for key in COLUMNS[:2]}
     if len(new):
         new = first.transform(new)
         found["new None"] = held_out_error(X, y, new, new_labels)

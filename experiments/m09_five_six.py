@@ -8,7 +8,7 @@ with LLE and MoPPCA. There are no numbers.
 
 Here the images are drawn anew in each of RUNS runs. MNG has two directions for each prototype, a range from 1 from
 random samples; MNG and MoPPCA have RESTARTS starts, of which the one with the smallest isometry defect is taken. Isomap
-and LLE have 20, 30 or 40 neighbours, the best by 1-NN error. SOM places an image on the lattice, at its winner. Beyond
+and LLE have 20, 30 or 40 neighbors, the best by 1-NN error. SOM places an image on the lattice, at its winner. Beyond
 the document: charts that share samples by the ranks of their distances, and locally linear coordination (LLC).
 
 The picture is put into numbers: the 1-NN error in the view (SOM: of the majority in a node); how well a straight line
@@ -29,7 +29,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from experiments._charted import CHARTED, MIXTURE, MNG, SETTINGS, best_charting, local_models, neighbour_view
+from experiments._charted import CHARTED, MIXTURE, MNG, SETTINGS, best_charting, local_models, neighbor_view
 from experiments._matrix import majority_accuracy
 from experiments._protocol import Array, batch_som, canvas, load, repeat
 from experiments._report import NO_NUMBER, SKIPPED, Result, Row, holds, report, row
@@ -85,8 +85,8 @@ def one_run(job: tuple[int], quick: bool) -> dict[str, Any]:
     views = {
         VIEWS[MNG]: best_charting(gas, 2, X, "charting").embedding_,
         VIEWS[MIXTURE]: best_charting(mixture, 2, X, "charting").embedding_,
-        "Isomap": neighbour_view("Isomap", X, y, 2),
-        "LLE": neighbour_view("LLE", X, y, 2),
+        "Isomap": neighbor_view("Isomap", X, y, 2),
+        "LLE": neighbor_view("LLE", X, y, 2),
         "SOM": nodes[winners],
         RANKS: best_charting(gas, 2, X, "charting", gating="rank").embedding_,
         LLC: best_charting(gas, 2, X, "llc").embedding_,

@@ -1,13 +1,13 @@
 """M10: a teapot that turns, as a curve in the plane.
 
-Protocol (Arnonkijpanich 2010, sec. 5.3, figs. 5.6-5.8): 200 colour images, 76 x 101 pixels, of a teapot that turns by
+Protocol (Arnonkijpanich 2010, sec. 5.3, figs. 5.6-5.8): 200 color images, 76 x 101 pixels, of a teapot that turns by
 180 degrees, shown in two dimensions by Isomap, LLE and charting with mixtures of probabilistic PCA (MoPPCA) and with
 matrix NG (MNG). In the document's pictures Isomap is not smooth, LLE is unevenly dense, MoPPCA has two knots, and MNG
 is an ordered open curve. It gives neither numbers nor settings.
 
 The photographs are not at hand; another teapot is rendered at the same size and angles. It is reduced to 6 principal
 components; MNG and MoPPCA have 6 charts of two directions, which share samples by the ranks of their distances (by
-densities they do not overlap), and the best of RESTARTS by isometry defect is taken; Isomap and LLE have 6 neighbours.
+densities they do not overlap), and the best of RESTARTS by isometry defect is taken; Isomap and LLE have 6 neighbors.
 Beyond the document: locally linear coordination (LLC) of 20 charts of MNG, by densities. All these settings were chosen
 on the pot of protolearn.datasets.make_rotating_views, not on these images.
 
@@ -39,7 +39,7 @@ from protolearn.plotting import plot_trajectory
 
 TITLE = "teapot"
 RESTARTS = 10
-N_FIRST, N_CHARTS, MANY_CHARTS, N_NEIGHBOURS = 6, 6, 20, 6
+N_FIRST, N_CHARTS, MANY_CHARTS, N_NEIGHBORS = 6, 6, 20, 6
 FLOOR = 0.05  # least variance in a chart, relative to the mean
 ORDERED = 99.0
 VIEWS = {MNG: CHARTED[0], MIXTURE: CHARTED[2], "Isomap": "Isomap", "LLE": "LLE"}
@@ -49,7 +49,7 @@ N_IMAGES = 14
 REMARKS = {  # why a row is not reproduced, by a phrase of its quantity
     "MNG, charting": "the curve comes near its own end and crosses itself once; with LLC it is open",
     "MoPPCA": "no crossing on these images, but a zigzag where charts meet; the settings of the document are not known",
-    "uneven": "MoPPCA varies more; the number of neighbours of LLE in the document is not known",
+    "uneven": "MoPPCA varies more; the number of neighbors of LLE in the document is not known",
 }
 
 
@@ -65,7 +65,7 @@ def run(quick: bool = False) -> Result:
         "components": N_FIRST,
         "charts": f"{N_CHARTS}, LLC {MANY_CHARTS}; variances at least {FLOOR} of their mean",
         "restarts": RESTARTS,
-        "neighbours of Isomap and LLE": N_NEIGHBOURS,
+        "neighbors of Isomap and LLE": N_NEIGHBORS,
         "rule": f"see the script; order at least {ORDERED} %",
     }
     return report(settings, all_rows(found), {"views": {name: Y.round(4) for name, Y in views.items()}})
@@ -80,8 +80,8 @@ def all_views(X: Array, restarts: int) -> dict[str, Array]:
     models = {
         VIEWS[MNG]: Charting(local_model=gas, gating="rank", **options),
         VIEWS[MIXTURE]: Charting(local_model=MixturePPCA(N_CHARTS, n_components=2), gating="rank", **options),
-        "Isomap": Isomap(n_neighbors=N_NEIGHBOURS),
-        "LLE": LocallyLinearEmbedding(n_neighbors=N_NEIGHBOURS, eigen_solver="dense"),
+        "Isomap": Isomap(n_neighbors=N_NEIGHBORS),
+        "LLE": LocallyLinearEmbedding(n_neighbors=N_NEIGHBORS, eigen_solver="dense"),
         LLC: Charting(local_model=many, coordination="llc", **options),
     }
     return {name: model.fit_transform(X) for name, model in models.items()}

@@ -1,7 +1,7 @@
 """M11: dynamic textures, continued.
 
 Protocol (Arnonkijpanich 2010, sec. 5.4, tables 5.5 and 5.6, figs. 5.9-5.15): videos of the DynTex collection, 200 to
-251 colour frames of 144 x 176 pixels, reduced to 100 principal components and then to 40 dimensions by charting with
+251 color frames of 144 x 176 pixels, reduced to 100 principal components and then to 40 dimensions by charting with
 matrix NG (MNG) or a mixture of probabilistic PCA (MoPPCA) with 2 to 5 charts. A trajectory is made in the view from the
 first frames on, and turned into new frames. The error is the mean absolute difference of the pixels of a new frame to
 the original frame of the same time; printed are its mean and standard deviation over frames: 31.4 (MNG) and 33.7
@@ -35,7 +35,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 
 from experiments._charted import MIXTURE, MNG
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array, canvas, data_path, repeat
 from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, report, row
 from protolearn import Charting, MixturePPCA
@@ -191,8 +191,8 @@ def draw(result: Result) -> Figure:
         line[0].set_xticks(THUMBNAIL[0] * (np.arange(len(SHOWN)) + 0.5), [str(t + 1) for t in SHOWN], fontsize=8)
         line[0].set_title(f"{name}, new frames")
         for ax, key, words in zip(line[1:], ("in time", "nearest"), ("frame of the same time", "nearest frame")):
-            for colour, model in zip(COLOURS, MODELS):
-                ax.plot(one[key][model], color=colour, linewidth=1.1, label=model)
+            for color, model in zip(COLORS, MODELS):
+                ax.plot(one[key][model], color=color, linewidth=1.1, label=model)
             ax.set(xlabel="frame", ylabel="error", title=f"{name}, error to the {words}", ylim=(0, None))
     axes[0, 1].legend(frameon=False)
     return figure

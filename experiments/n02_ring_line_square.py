@@ -2,7 +2,7 @@
 
 Protocol (Möller and Hoffmann 2004, sec. 4.1.3): 750 points, 10 units with both principal directions, 30000
 presentations, range 1 -> 0.01, rate 0.5 -> 0.05, first variances 1000. A: positions and shapes learn together. B: first
-neural gas with the same settings, then 3000 steps of the same PCA within each receptive field, with the centre fixed;
+neural gas with the same settings, then 3000 steps of the same PCA within each receptive field, with the center fixed;
 the rate of these is not given, here it falls as before. The document has 10 runs on one sample; here also 10 samples
 with a run each, since likelihoods of samples differ.
 

@@ -3,7 +3,7 @@
 Protocol (Möller and Hoffmann 2004, sec. 4.1.4 and 4.1.5). Spiral 1: 1000 points, 12 units, range 1 -> 0.01, rate 0.5 ->
 0.05, 30000 presentations, with all three directions (fig. 4) or one (fig. 5); first variances are not given, here 1000.
 Spiral 2: 500 points, 8 units with one direction, first variances 1; the standard set as above, and a modified set that
-ends at range 0.005 and rate 0.005; compared with a mixture of probabilistic PCA, and with a generalised RBF network,
+ends at range 0.005 and rate 0.005; compared with a mixture of probabilistic PCA, and with a generalized RBF network,
 which this library does not have.
 
 Two readings of the document were chosen by an independent implementation, because what is printed does not give the
@@ -78,7 +78,7 @@ def run(quick: bool = False) -> Result:
         *(line for name, found in uniform.items() for line in rows_1(found, name)),
         *(line for name, found in gaussian.items() for line in rows_2(found, name)),
         *(row(f"spiral 2, {name}", value, None, REFERENCE) for name, value in ELSEWHERE.items()),
-        row("spiral 2, generalised RBF network", RBF, None, SKIPPED),
+        row("spiral 2, generalized RBF network", RBF, None, SKIPPED),
     ]
     return report(
         settings={

@@ -7,7 +7,7 @@ with the combined measure against Mahalanobis alone, with one direction in the p
 planar ones are run, with the settings of figs. 1 and 3.
 
 Rules: fig. 10 is reproduced if the point belongs to these units; fig. 11 if the combined measure has the higher
-likelihood, by more than a standard deviation over runs on average, and if with Mahalanobis alone more centres lie off
+likelihood, by more than a standard deviation over runs on average, and if with Mahalanobis alone more centers lie off
 the data, further than OFF from any point, on average. The reconstruction error and the Euclidean distance for the
 record. (The first rule asked for the higher likelihood in every one of five runs; how a single run ends depends on
 rounding, and so on the processor.)
@@ -63,7 +63,7 @@ def run(quick: bool = False) -> Result:
             "seeds": "run number, for the start and the order of presentation",
             "steps": steps,
             "units": {name: n_units for name, (_, n_units, _) in DATA.items()},
-            "rule": f"combined above Mahalanobis by more than an sd; fewer centres further than {OFF} from any point",
+            "rule": f"combined above Mahalanobis by more than an sd; fewer centers further than {OFF} from any point",
         },
         rows=rows,
         data={"steps": steps, "found": found},
@@ -76,7 +76,7 @@ def model_of(name: str, measure: str, seed: int, steps: int) -> NGPCA:
 
 
 def one_run(seed: int, name: str, steps: int) -> list[list[float]]:
-    """Return likelihood and number of centres off the data for each measure."""
+    """Return likelihood and number of centers off the data for each measure."""
     X, _ = DATA[name][0](random_state=0)
     fitted = [model_of(name, measure, seed, steps).fit(X) for measure in MEASURES]
     return [[model.score(X), (cdist(model.prototypes_, X).min(axis=1) > OFF).sum()] for model in fitted]
@@ -89,8 +89,8 @@ def rows_of(name: str, found: Array) -> list[dict[str, Any]]:
     above = gain.mean() > gain.std(ddof=1)
     return [
         row(f"{name}, likelihood of combined above Mahalanobis", "works, fails", gain, holds(above)),
-        row(f"{name}, centres off the data, combined", "fewer", off[:, 0], holds(fewer)),
-        row(f"{name}, centres off the data, Mahalanobis", "more", off[:, 1], holds(fewer)),
+        row(f"{name}, centers off the data, combined", "fewer", off[:, 0], holds(fewer)),
+        row(f"{name}, centers off the data, Mahalanobis", "more", off[:, 1], holds(fewer)),
         *(
             row(f"{name}, {measure}, log-likelihood", None, likelihoods[:, i], NO_NUMBER)
             for i, measure in enumerate(MEASURES)
@@ -133,10 +133,10 @@ def draw_curves(ax: Any, title: str, measure: str) -> None:
     distances = by_hand(np.column_stack([x.ravel(), y.ravel()]), measure).reshape(*x.shape, 2)
     own = distances.argmin(axis=2)
     levels = np.arange(0.5, 4) ** 2 + SHAPES.gains(measure)[2][0]
-    for unit, colour in enumerate(("#1b6ca8", "#c8553d")):
-        ax.contour(x, y, distances[..., unit], levels=levels, colors=colour, linewidths=0.9)
-        ax.plot(*CENTERS[unit], "o", color=colour)
-        ax.annotate(str(unit + 1), CENTERS[unit], xytext=(4, 4), textcoords="offset points", color=colour)
+    for unit, color in enumerate(("#1b6ca8", "#c8553d")):
+        ax.contour(x, y, distances[..., unit], levels=levels, colors=color, linewidths=0.9)
+        ax.plot(*CENTERS[unit], "o", color=color)
+        ax.annotate(str(unit + 1), CENTERS[unit], xytext=(4, 4), textcoords="offset points", color=color)
     ax.contourf(x, y, own, levels=[-0.5, 0.5, 1.5], colors=["#1b6ca8", "#c8553d"], alpha=0.08)
     ax.plot(*POINT, "k*", markersize=9)
     unit = int(by_hand(POINT[None], measure).argmin()) + 1

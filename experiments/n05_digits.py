@@ -3,7 +3,7 @@
 Protocol (Möller and Hoffmann 2004, sec. 4.2, table 1): MNIST, 60000 training and 10000 test images, pixels / 255 and
 nothing else. A network for each class: 10 units with 10 directions, 30000 presentations, range 2 -> 0.002, rate 0.5 ->
 0.0002, first variances 0.1; a sample has the class of the nearest unit, without priors; means of 3 runs. Compared: the
-same centres with the Euclidean distance, neural gas with the same settings, and neural gas with PCA afterwards, 3000
+same centers with the Euclidean distance, neural gas with the same settings, and neural gas with PCA afterwards, 3000
 steps for each unit, at a rate that falls as before (not given). Neural gas is the first stage of the latter.
 
 Rules, fixed before the run: an error is reproduced if the mean is at most TOLERANCES points off, which are the printed
@@ -45,7 +45,7 @@ SETTINGS: dict[str, Any] = {
 PRINTED = {
     ("NGPCA", "test"): 2.79,
     ("NGPCA", "training"): 1.97,
-    ("NGPCA, Euclidean to centres", "test"): 8.23,
+    ("NGPCA, Euclidean to centers", "test"): 8.23,
     ("NG", "test"): 7.61,
     ("NG, then PCA", "test"): 3.03,
 }
@@ -144,8 +144,8 @@ def one_run(seed: int, data: Digits, steps: int) -> dict[Any, float]:
     return {
         ("NGPCA", "test"): error(together, test),
         ("NGPCA", "training"): error(together, train),
-        ("NGPCA, Euclidean to centres", "test"): error(by_centres(together), test),
-        ("NG", "test"): error(by_centres(apart), test),
+        ("NGPCA, Euclidean to centers", "test"): error(by_centers(together), test),
+        ("NG", "test"): error(by_centers(apart), test),
         ("NG, then PCA", "test"): error(apart, test),
         "spread of the counts": np.concatenate([own.multiplicities_ for own in together.estimators_]).std(ddof=1),
         "smallest variance": variances.min(),
@@ -159,10 +159,10 @@ def error(model: Any, samples: tuple[Array, Array]) -> float:
     return 100 * (1 - model.score(*samples))
 
 
-def by_centres(model: PrototypeClassifier) -> KNeighborsClassifier:
-    """Return the classifier by the nearest centre."""
-    centres = np.concatenate([own.prototypes_ for own in model.estimators_])
-    return KNeighborsClassifier(1).fit(centres, model.prototype_labels_)
+def by_centers(model: PrototypeClassifier) -> KNeighborsClassifier:
+    """Return the classifier by the nearest center."""
+    centers = np.concatenate([own.prototypes_ for own in model.estimators_])
+    return KNeighborsClassifier(1).fit(centers, model.prototype_labels_)
 
 
 def validate(model: Any, train: tuple[Array, Array]) -> tuple[float, float]:
@@ -188,7 +188,7 @@ def table_rows(values: dict[Any, Array]) -> list[dict[str, Any]]:
     """Return the rows of table 1."""
     means = {name: values[name].mean() for name in PRINTED if name[1] == "test"}
     ranked = sorted(means, key=lambda name: means[name])
-    ordered = ranked[0][0] == "NGPCA" and {name for name, _ in ranked[2:]} == {"NG", "NGPCA, Euclidean to centres"}
+    ordered = ranked[0][0] == "NGPCA" and {name for name, _ in ranked[2:]} == {"NG", "NGPCA, Euclidean to centers"}
     return [
         row(
             f"{method}, {part} error, %",
@@ -253,10 +253,10 @@ def draw(result: Result) -> Figure:
         n_classes = len(np.unique(test[1][model.predict(test[0]) != test[1]]))
         plot_misclassified(model, *test, ax=mistakes.subplots(2, n_classes))
         for part, title in (
-            (upper, "centres"),
+            (upper, "centers"),
             (eigenimages, f"a unit of the digit {DIGIT} and its directions"),
             (variation, "along the first direction, in steps of half a standard deviation"),
-            (mistakes, "first mistake of each class, and the centre it was taken for"),
+            (mistakes, "first mistake of each class, and the center it was taken for"),
         ):
             part.suptitle(title, fontsize="medium")
     draw_candidates(lower.subplots(), result["data"])

@@ -94,7 +94,7 @@ def one_run(seed: int, data: Digits, steps: int) -> dict[str, tuple[float, float
 
 
 def draw(result: Result) -> Figure:
-    """Draw all centres of the first run, and the test errors."""
+    """Draw all centers of the first run, and the test errors."""
     figure, axes = canvas(1, 2, size=(4.4, 4.2))
     found = mnist(result["data"]["quick"])
     if found is not None:

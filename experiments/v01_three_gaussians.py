@@ -2,7 +2,7 @@
 
 Protocol (Bunte 2011, sec. 6.4, fig. 6.1): three flat classes in three dimensions, one above the other, with a larger
 variance in directions that do not separate them. A linear mapping to the plane, trained under the cost of t-SNE, is
-compared with PCA by a picture and by the curves Q and B over the size K of neighbourhoods. The document has no
+compared with PCA by a picture and by the curves Q and B over the size K of neighborhoods. The document has no
 parameters and no numbers.
 
 Data are of `protolearn.datasets.make_three_gaussians`, SAMPLES fresh samples of 100 points of each class; perplexity 30
@@ -25,7 +25,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array, repeat
 from experiments._report import NO_NUMBER, Result, Row, holds, report, row
 from protolearn import MappedEmbedding
@@ -37,7 +37,7 @@ TITLE = "linear t-SNE mapping, three Gaussians"
 SAMPLES = 10
 PRINCIPAL, MAPPED = "PCA", "linear t-SNE mapping"
 SIZES = (5, 20, 50, 150)
-LARGEST = 200  # neighbourhood in the picture
+LARGEST = 200  # neighborhood in the picture
 
 
 class Seen(NamedTuple):
@@ -108,32 +108,32 @@ def rows_of(found: dict[str, list[Seen]]) -> list[Row]:
     for measure, curves in (("Q", Q), ("B", B)):
         for name, curve in curves.items():
             text = ", ".join(f"{curve[K - 1]:.3f}" for K in SIZES)
-            rows.append(row(f"{measure} of {SIZES} neighbours, {name}", None, text, NO_NUMBER))
+            rows.append(row(f"{measure} of {SIZES} neighbors, {name}", None, text, NO_NUMBER))
     return rows
 
 
 def draw(result: Result) -> Figure:
     data = result["data"]
-    colours = [COLOURS[label] for label in data["y"]]
+    colors = [COLORS[label] for label in data["y"]]
     figure = Figure(figsize=(11, 7.6), layout="constrained")
     space: Any = figure.add_subplot(2, 2, 1, projection="3d")
-    space.scatter(*np.array(data["X"])[:, [0, 2, 1]].T, s=7, c=colours, depthshade=False)
+    space.scatter(*np.array(data["X"])[:, [0, 2, 1]].T, s=7, c=colors, depthshade=False)
     space.view_init(elev=12, azim=-60)
     space.set_title("data")
     for place, name in ((2, PRINCIPAL), (3, MAPPED)):
         ax = figure.add_subplot(2, 2, place)
         x, up = np.array(data["points"][name]).T
-        ax.scatter(x, up, s=9, c=colours, linewidth=0)
+        ax.scatter(x, up, s=9, c=colors, linewidth=0)
         ax.set(xticks=[], yticks=[], title=name)
     draw_curves(figure.add_subplot(2, 2, 4), data)
     return figure
 
 
 def draw_curves(ax: Axes, data: dict[str, Any]) -> None:
-    for colour, name in zip(COLOURS, data["q"]):
-        ax.plot(np.arange(1, LARGEST + 1), data["q"][name], color=colour, label=f"Q, {name}")
-        ax.plot(np.arange(1, LARGEST + 1), data["b"][name], color=colour, linestyle="--", label=f"B, {name}")
+    for color, name in zip(COLORS, data["q"]):
+        ax.plot(np.arange(1, LARGEST + 1), data["q"][name], color=color, label=f"Q, {name}")
+        ax.plot(np.arange(1, LARGEST + 1), data["b"][name], color=color, linestyle="--", label=f"B, {name}")
     ax.axhline(0, color="0.7", linewidth=0.8)
     ax.spines[["top", "right"]].set_visible(False)
-    ax.set(xlabel="neighbours K", title="Q, and B (above 0: intrusive)")
+    ax.set(xlabel="neighbors K", title="Q, and B (above 0: intrusive)")
     ax.legend(frameon=False, fontsize=8)

@@ -3,7 +3,7 @@
 Protocol (Bunte 2011, sec. 6.5, fig. 6.2): 2310 samples of 16 features, each divided by its maximum, 10 principal
 components. Neural gas with 14 prototypes, local PCA with 10 coordinates, linear on each chart, perplexity 50;
 parametric t-SNE by a network with 100, 100 and 500 hidden units, perplexity 25. Both are trained on about 10 % of the
-samples and then place all. Error of five neighbours (5-NN) in the view, by 10-fold cross-validation, on the training
+samples and then place all. Error of five neighbors (5-NN) in the view, by 10-fold cross-validation, on the training
 samples and on all.
 
 The document trains by gradient descent with fixed rates; here L-BFGS, with the defaults of the library. RUNS random
@@ -11,7 +11,7 @@ tenths, the same ones for all mappings. Principal components are those of all sa
 two there are a linear mapping and charts with soft borders (by ranks), perplexity 50. Settings were not tuned; the
 mappings were tried on digits.
 
-The other 90 % are also scored on their own: 1-NN and 5-NN, with the training samples as neighbours, and among
+The other 90 % are also scored on their own: 1-NN and 5-NN, with the training samples as neighbors, and among
 themselves (leave-one-out, 10-fold cross-validation).
 
 Rule, fixed before the run: an error is reproduced if it is at most TOLERANCE above the printed one (that in ten
@@ -34,7 +34,7 @@ from sklearn.decomposition import PCA
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from experiments._lvq import COLOURS, segmentation
+from experiments._lvq import COLORS, segmentation
 from experiments._plus_views import draw_points, scaled
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import (
@@ -76,7 +76,7 @@ SCORES = {
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
     "gain of Q": "our network is much better than the printed one",
-    "among training samples": "neighbours are a tenth of the samples only; the printed error is among all samples",
+    "among training samples": "neighbors are a tenth of the samples only; the printed error is among all samples",
     "alone": "within one standard deviation of the target",
 }
 PARTS = ("train", "full")
@@ -231,6 +231,6 @@ def draw(result: Result) -> Figure:
 
 
 def draw_curves(ax: Axes, curves: dict[str, list[float]], label: str) -> None:
-    for colour, (name, curve) in zip(COLOURS, curves.items()):
-        ax.plot(np.arange(1, len(curve) + 1), curve, color=colour, linewidth=1.3, label=name)
-    ax.set(xlabel="neighbours K", ylabel=label, xscale="log")
+    for color, (name, curve) in zip(COLORS, curves.items()):
+        ax.plot(np.arange(1, len(curve) + 1), curve, color=color, linewidth=1.3, label=name)
+    ax.set(xlabel="neighbors K", ylabel=label, xscale="log")

@@ -3,8 +3,8 @@
 Protocol (Bunte 2011, sec. 6.6, figs. 6.3 and 6.4): UCI Letter (20000 x 16, 26 classes), Phoneme of LVQ-PAK (20
 features, 13 classes) and Landsat (6435 x 36, 6 classes). Charts are the local matrices of LVQ of rank 10, 10 and 30;
 the mapping is then trained without labels under the cost of t-SNE. Both see 7 % to 18 % of the samples. Error of five
-neighbours (5-NN) in the view, by 10-fold cross-validation, on the training samples and on all. The document has a bar
-chart and no numbers; its competitors (supervised NeRV, MRE, coloured MVU, supervised Isomap, parametric embedding, NCA)
+neighbors (5-NN) in the view, by 10-fold cross-validation, on the training samples and on all. The document has a bar
+chart and no numbers; its competitors (supervised NeRV, MRE, colored MVU, supervised Isomap, parametric embedding, NCA)
 are quoted from elsewhere.
 
 Here the training set is 7 % of Letter, 18 % of Phoneme (the 3656 samples of 13 classes with at least 50 samples in both
@@ -17,7 +17,7 @@ Settings were not tuned; the mapping was tried on digits.
 Rule, fixed before the run, on means over the runs: the mapping (crisp) is "best" if no competitor has a lower error on
 all samples; "close to the original space" if it is at most CLOSE above 5-NN there, and on Phoneme below it; "alike" if
 its errors on training samples and on all differ by at most CLOSE (the error on samples that were not trained on, with
-training samples as neighbours, stands beside). O, Q, G and C, and M, N and H, are "neighbours" if each has another of
+training samples as neighbors, stands beside). O, Q, G and C, and M, N and H, are "neighbors" if each has another of
 its group among the NEAR nearest classes in the view, by class medians in the first run.
 """
 
@@ -34,8 +34,8 @@ from sklearn.frozen import FrozenEstimator
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
 
-from experiments._lvq import COLOURS
-from experiments._plus_views import COLOURS_10, scaled
+from experiments._lvq import COLORS
+from experiments._plus_views import COLORS_10, scaled
 from experiments._protocol import Array, canvas, load, repeat, z_transform
 from experiments._report import NO_NUMBER, NOT_YET, SKIPPED, Result, Row, holds, report, row
 from experiments.v02_segmentation import cross_validated
@@ -55,7 +55,7 @@ GROUPS = ("OQGC", "MNH")
 CRISP, SOFT = "LVQ charts, crisp", "LVQ charts, soft"
 SPACE = "original space"
 COMPETITORS = ("NCA", "LDA", "GMLVQ of rank 2", "neural gas charts, crisp", "PCA")
-OTHERS = "supervised NeRV, MRE, coloured MVU, supervised Isomap, parametric embedding"
+OTHERS = "supervised NeRV, MRE, colored MVU, supervised Isomap, parametric embedding"
 SCORES = {
     "train": "5-NN error, training samples",
     "full": "5-NN error, all samples",
@@ -65,7 +65,7 @@ SCORES = {
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
     "above that in the original space": (
-        "with all samples as neighbours; with the training samples as neighbours the view is better (Letter), see below"
+        "with all samples as neighbors; with the training samples as neighbors the view is better (Letter), see below"
     ),
     "training samples and all": "the classifier fits its few training samples too well",
     "O, Q, G, C": "O, Q and G are; C is among E, U and K",
@@ -217,7 +217,7 @@ def draw(result: Result) -> Figure:
         methods = list(part["errors"])
         for i, (score, words) in enumerate(SCORES.items()):
             heights = [part["errors"][method][score] for method in methods]
-            below.barh(np.arange(len(methods)) + 0.26 * (i - 1), heights, 0.26, color=COLOURS[i], label=words)
+            below.barh(np.arange(len(methods)) + 0.26 * (i - 1), heights, 0.26, color=COLORS[i], label=words)
         below.set_yticks(range(len(methods)), methods, fontsize=8)
         below.invert_yaxis()
         below.set_xlabel("5-NN error")
@@ -227,12 +227,12 @@ def draw(result: Result) -> Figure:
 
 def draw_classes(ax: Any, name: str, part: Mapping[str, Any]) -> None:
     Y, y = np.array(part["points"]), np.array(part["y"])
-    colours = [COLOURS_10[label % len(COLOURS_10)] for label in y]
+    colors = [COLORS_10[label % len(COLORS_10)] for label in y]
     if part["names"]:
-        ax.scatter(*Y.T, s=2, c=colours, alpha=0.35, linewidth=0)
+        ax.scatter(*Y.T, s=2, c=colors, alpha=0.35, linewidth=0)
         for label, text in enumerate(part["names"]):
             place = np.median(Y[y == label], axis=0)
             ax.text(*place, text, ha="center", va="center", fontsize=11, fontweight="bold")
     else:
-        ax.scatter(*Y.T, s=5, c=colours, linewidth=0)
+        ax.scatter(*Y.T, s=5, c=colors, linewidth=0)
     ax.set(xticks=[], yticks=[], title=f"{name}, all samples")

@@ -10,7 +10,7 @@ The data of the document are not known. Here they are of `protolearn.datasets.ma
 chosen such that PCA has about the printed error; all other numbers are of other data than printed ones. Classifiers,
 settings and their choice see `experiments._plus_views`: fixed after trials for timing on data of another seed, where
 five views with one setting each were seen. t-SNE+ is not in the document. MVU runs on SUBSET samples, with classifiers
-of these, and so has no verdict; MVU+ takes neighbours from the learned metric and their distances from the data, as the
+of these, and so has no verdict; MVU+ takes neighbors from the learned metric and their distances from the data, as the
 document says, and (added later) both from the learned metric. Held-out errors (labels of half of the samples, errors of
 the other half) are not in the document.
 
@@ -74,7 +74,7 @@ REMARKS = {
     "naive": "each prototype has axes of its own, so that fields of both classes may fall on each other, by chance",
     "kernel PCA": "better than printed; other data, and the document does not give its widths",
     "PCA": "other data; the error of PCA differs from sample to sample, 0.24 to 0.38",
-    "Isomap": "other data; better than printed with more neighbours",
+    "Isomap": "other data; better than printed with more neighbors",
 }
 
 

@@ -12,7 +12,7 @@ their choice see `experiments._plus_views`. Held-out errors are not in the docum
 Rule, fixed before the run: as V4. Charting "needs alpha of about 0.4" if its mean error over the runs is at most
 TOLERANCE for some k at 0.4, and is higher at 0.1 for every k than the lowest at 0.4. MVU+ is "nearly perfect for most
 k" if the mean error is at most TOLERANCE for at least two of the three. The intrinsic dimension is "4" within 0.5, by
-the mean of maximum likelihood estimates from 6 to 12 neighbours.
+the mean of maximum likelihood estimates from 6 to 12 neighbors.
 """
 
 from __future__ import annotations
@@ -75,9 +75,9 @@ DIMENSION = 4
 REMARKS = {
     "1-NN error, PCA": "the printed error is that of features as they are, see below",
     "1-NN error, Isomap": "the printed error is that of features as they are, see below",
-    "1-NN error, LLE": "better than printed, with 6 neighbours; of features as they are the error is as printed",
+    "1-NN error, LLE": "better than printed, with 6 neighbors; of features as they are the error is as printed",
     "MVU+ is nearly perfect": "where all runs have a connected graph; in others one of five graphs is in parts",
-    "intrinsic dimension": "depends on neighbours and scale; features as they are have about 2",
+    "intrinsic dimension": "depends on neighbors and scale; features as they are have about 2",
     "1-NN error, XOM": "the units of the printed ranges are not known",
 }
 
@@ -131,7 +131,7 @@ def perfect_row(found: Mapping[str, Mapping[int, Array]]) -> Row:
     """Return a row on how often MVU+ is nearly perfect; never if the graph is in parts in some run."""
     right = [k for k, errors in found["MVU+"].items() if errors.mean() <= TOLERANCE]  # NaN is not
     text = f"{len(right)} of {len(found['MVU+'])}"
-    return row("numbers of neighbours for which MVU+ is nearly perfect", "most", text, holds(len(right) >= 2))
+    return row("numbers of neighbors for which MVU+ is nearly perfect", "most", text, holds(len(right) >= 2))
 
 
 def raw_rows(task: Task) -> list[Row]:

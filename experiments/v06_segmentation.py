@@ -2,17 +2,17 @@
 
 Protocol (Bunte 2011, sec. 7.3.3, table 7.1, figs. 7.9-7.11): all 2310 samples, 16 features scaled to variance one,
 7 classes; local matrices of rank M = 2 or 3 for one prototype of each class, 10 runs. Views as in V4, and linear
-discriminant analysis (LDA). MVU was not run there, since the graph of neighbours needs 46 of them. Table 7.1 prints
+discriminant analysis (LDA). MVU was not run there, since the graph of neighbors needs 46 of them. Table 7.1 prints
 0.85 for t-SNE; that of SNE is 0.11, so 0.085 must be meant.
 
 Classifiers, settings and their choice see `experiments._plus_views`. Held-out errors are not in the document.
 
-Rule, fixed before the run: as V4; the number of neighbours for a connected graph is reproduced within NEIGHBOURS. M = 3
-is "lower" if the error of Isomap+, LLE+ and SNE+ is, as printed. Isomap+ "loses classes with few neighbours" if the
-graph of 10 learned neighbours is not connected (scikit-learn joins its parts, so that none is lost here). Sky and grass
+Rule, fixed before the run: as V4; the number of neighbors for a connected graph is reproduced within NEIGHBORS. M = 3
+is "lower" if the error of Isomap+, LLE+ and SNE+ is, as printed. Isomap+ "loses classes with few neighbors" if the
+graph of 10 learned neighbors is not connected (scikit-learn joins its parts, so that none is lost here). Sky and grass
 are "well separated", and foliage and window "hard", if these have the two lowest and the two highest errors of the
 seven classes in the view of SNE+, M = 2, of the first classifier. The intrinsic dimension is "3" within 0.5, by the
-mean of maximum likelihood estimates from 6 to 12 neighbours.
+mean of maximum likelihood estimates from 6 to 12 neighbors.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from protolearn.embedding import discriminative_distances
 from protolearn.metrics import intrinsic_dimension
 
 TITLE = "segmentation, supervised views"
-NEIGHBOURS = 5
+NEIGHBORS = 5
 FEW = 10
 PRINTED = {
     NAIVE: (0.07, 0.0),
@@ -76,11 +76,11 @@ DIMENSION = 3
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
     "naive": "each class has axes of its own, so that classes may fall on each other, by chance",
-    "kinds of views": "LLE with 6 neighbours has a lower error than LLE+ and the printed LLE; its views are near lines",
+    "kinds of views": "LLE with 6 neighbors has a lower error than LLE+ and the printed LLE; its views are near lines",
     "M = 2 and 3": "SNE+ and XOM+ gain, Isomap+ and LLE+ do not; all errors are below the printed ones",
-    "connected graph": "of neighbours in either direction; how the document counts is not said",
+    "connected graph": "of neighbors in either direction; how the document counts is not said",
     "classes with the lowest": "path is as good as sky, and grass comes third",
-    "intrinsic": "without samples that are there twice; the document may have taken other neighbours",
+    "intrinsic": "without samples that are there twice; the document may have taken other neighbors",
     "1-NN error": "better than printed",
 }
 
@@ -126,14 +126,14 @@ def rank_rows(found: Found) -> list[Row]:
 
 
 def graph_rows(X: Array, y: Array) -> list[Row]:
-    """Return rows on the graphs of neighbours."""
+    """Return rows on the graphs of neighbors."""
     needed = next(k for k in range(1, len(X)) if connected_components(kneighbors_graph(X, k), directed=False)[0] == 1)
     lvq = LGMLVQ(1, n_components=2, metric_init="random", random_state=0).fit(X, y)
     learned = kneighbors_graph(discriminative_distances(lvq, X), FEW, metric="precomputed")
     parts = int(connected_components(learned, directed=False)[0])
     return [
-        row("neighbours for a connected graph", CONNECTED, needed, judge(needed, CONNECTED, NEIGHBOURS, False)),
-        row(f"parts of the graph of {FEW} learned neighbours, M = 2", "classes are lost", parts, holds(parts > 1)),
+        row("neighbors for a connected graph", CONNECTED, needed, judge(needed, CONNECTED, NEIGHBORS, False)),
+        row(f"parts of the graph of {FEW} learned neighbors, M = 2", "classes are lost", parts, holds(parts > 1)),
     ]
 
 

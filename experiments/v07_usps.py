@@ -3,7 +3,7 @@
 Protocol (Bunte 2011, sec. 7.3.4, table 7.1, figs. 7.12 and 7.13): USPS, 16 x 16 pixels, 200 samples of each of ten
 digits, pixels scaled to variance one; local matrices of rank 2 for one prototype of each digit, 10 runs. Views as in
 V4, and linear discriminant analysis (LDA). MVU has a printed error of 0.56, MVU+ was not run there, since the graph of
-learned neighbours is not connected; neither is run here.
+learned neighbors is not connected; neither is run here.
 
 Which samples were taken is not said; here 200 of each digit, drawn from training and test set. Classifiers, settings
 and their choice see `experiments._plus_views`. Held-out errors are not in the document.

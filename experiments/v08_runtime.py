@@ -1,7 +1,7 @@
 """V8: time over the number of samples.
 
 Protocol (Bunte 2011, figs. 7.5 and 8.3): three-tip star, growing number of samples; LiRaM LVQ with 6 prototypes and 100
-epochs, charting, XOM with 1500 steps, LLE and Isomap with 35 neighbours, MVU with 3, SNE with perplexity 30; SNE and
+epochs, charting, XOM with 1500 steps, LLE and Isomap with 35 neighbors, MVU with 3, SNE with perplexity 30; SNE and
 SONE with 1000 iterations. The document has curves without numbers and says: LVQ, charting and XOM grow linearly with
 the number of samples, the others quadratically or worse; SONE linearly (with the nearest image as winner).
 
@@ -26,7 +26,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from sklearn.manifold import Isomap, LocallyLinearEmbedding
 
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array, canvas
 from experiments._report import NO_NUMBER, NOT_YET, Result, Row, holds, report, row
 from protolearn import GMLVQ, SNE, SONE, TSNE, XOM
@@ -165,8 +165,8 @@ def verdict(slope: float, said: str | None) -> str:
 def draw(result: Result) -> Figure:
     figure, axes = canvas(1, 1, (6.4, 4.4))
     for i, (name, found) in enumerate(result["data"]["times"].items()):
-        style = "--" if i >= len(COLOURS) else "-"
-        axes[0, 0].plot(found["sizes"], found["whole"], f"o{style}", color=COLOURS[i % len(COLOURS)], label=name)
+        style = "--" if i >= len(COLORS) else "-"
+        axes[0, 0].plot(found["sizes"], found["whole"], f"o{style}", color=COLORS[i % len(COLORS)], label=name)
     axes[0, 0].set(xscale="log", yscale="log", xlabel="samples", ylabel="seconds of one thread")
     axes[0, 0].legend(frameon=False, fontsize=8, loc="center left", bbox_to_anchor=(1, 0.5))
     return figure

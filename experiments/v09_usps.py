@@ -9,7 +9,7 @@ leave-one-out 1-NN error in the view.
 Here the digits 0 to 4 of another version of USPS, training and test set: 5427 samples, and classes of 824 to 1553
 samples instead of 1100. The size of the hexagon is not given; 397 vectors with a spacing of 10 have the diameter that
 goes with the printed width, by the rule of the library. The winner is the one with the smallest divergence, as in the
-document, but found by 128 neighbours of each sample; the library's own rule (the lowest mean), the nearest image and
+document, but found by 128 neighbors of each sample; the library's own rule (the lowest mean), the nearest image and
 the defaults of the library stand beside it. Runs are fewer, see RUNS, and so are the epochs of t-SONE, see EPOCHS. The
 variants without structure run on WS_PER_CLASS samples of each class for WS_EPOCHS epochs, with the first perplexity in
 proportion. Settings are those of the document and of the library; nothing was tuned on these data. Charting is not in
@@ -32,7 +32,7 @@ from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
 from experiments._folds import MISSING
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array, canvas, load, repeat
 from experiments._report import NO_NUMBER, NOT_YET, SKIPPED, Result, Row, holds, judge, report, row
 from experiments._sone_views import SETTINGS, WINNERS, Seen, draw_view, looked_at, stacked
@@ -47,7 +47,7 @@ FIRST, CELLS = 800, 20  # samples of a digit, and cells along a side, for areas
 FILLED = 0.9
 EPOCHS = {"divergence": 200, "mean": 200, "image": 500}  # of t-SONE, by winner
 WS_PER_CLASS, WS_EPOCHS = 300, 100
-SIZES = (10, 100, 1000)  # of neighbourhoods
+SIZES = (10, 100, 1000)  # of neighborhoods
 EVERY = 8  # sample of the whole data is drawn, and every second one of the smaller data
 
 TSONE = {name: f"t-SONE, {words}" for name, words in WINNERS.items()}
@@ -71,7 +71,7 @@ TABLE = {
 CHARTING = {"sammon": 0.25, "spearman": 0.42, "pearson": 0.43, "error": 0.29}
 SINGLE_ERRORS = {PRINTED_SONE: 0.13, PRINTED_TSONE: 0.05, PRINCIPAL: 0.37}
 REMARKS = {
-    "SONE, circle": "narrow neighbourhoods from the start: all images end around one sampling vector",
+    "SONE, circle": "narrow neighborhoods from the start: all images end around one sampling vector",
     "t-SNE": "our t-SNE keeps distances better than the printed one",
     "smallest area, t-SONE": "it is digit 1 if the nearest image wins",
     "PCA": "another version of USPS, with classes of other sizes",
@@ -191,7 +191,7 @@ def result_of(jobs: list[tuple[str, int]], outcomes: list[Outcome], y: Array) ->
     views = {name: [one.seen for one in runs] for name, runs in found.items()}
     rows = [*table_rows(views), *structure_rows(found), *area_rows(views, y), *record_rows(views)]
     settings = SETTINGS | {
-        "data": "USPS, digits 0 to 4 of training and test set, grey values from -1 to 1",
+        "data": "USPS, digits 0 to 4 of training and test set, gray values from -1 to 1",
         "runs": {name: len(runs) for name, runs in found.items()},
         "epochs of t-SONE": {WINNERS[name]: epochs for name, epochs in EPOCHS.items()},
         "n_k": "3000 of 5500 samples, in proportion",
@@ -218,7 +218,7 @@ def shown(name: str) -> bool:
 
 
 def thinned(curves: Array) -> Array:
-    """Return a mean curve at some sizes of neighbourhoods: sizes, values."""
+    """Return a mean curve at some sizes of neighborhoods: sizes, values."""
     sizes = np.unique(np.geomspace(1, curves.shape[1], 60).astype(int))
     return np.array([sizes, curves.mean(axis=0)[sizes - 1]])
 
@@ -299,7 +299,7 @@ def areas_of(points: Array, y: Array) -> Array:
 
 
 def record_rows(views: dict[str, list[Seen]]) -> list[Row]:
-    """Return rows without a verdict: all other values, and Q and B at a few sizes of neighbourhoods."""
+    """Return rows without a verdict: all other values, and Q and B at a few sizes of neighborhoods."""
     rows = []
     for name, runs in views.items():
         if name not in TABLE:
@@ -310,7 +310,7 @@ def record_rows(views: dict[str, list[Seen]]) -> list[Row]:
         for name, runs in views.items():
             curves = stacked(runs, measure)
             text = ", ".join(f"{curves[:, K - 1].mean():.3f}" for K in SIZES if curves.shape[1] >= K)
-            rows.append(row(f"{measure.upper()} of {SIZES} neighbours, {name}", None, text, NO_NUMBER))
+            rows.append(row(f"{measure.upper()} of {SIZES} neighbors, {name}", None, text, NO_NUMBER))
     return rows
 
 
@@ -324,8 +324,8 @@ def draw(result: Result) -> Figure:
     for ax in places[len(data["points"]) :]:
         ax.axis("off")
     for ax, measure in zip((q_ax, b_ax), "qb"):
-        for colour, (name, (sizes, values)) in zip(COLOURS, data[measure].items()):
-            ax.plot(sizes, values, color=colour, linewidth=1.3, label=name)
-        ax.set(xlabel="neighbours K", ylabel=measure.upper(), xscale="log")
+        for color, (name, (sizes, values)) in zip(COLORS, data[measure].items()):
+            ax.plot(sizes, values, color=color, linewidth=1.3, label=name)
+        ax.set(xlabel="neighbors K", ylabel=measure.upper(), xscale="log")
     q_ax.legend(frameon=False, fontsize=6)
     return figure

@@ -3,7 +3,7 @@
 Protocol (Bunte 2011, sec. 8.6.2, table 8.2, figs. 8.7 and 8.8): t-SONE, triangular mesh in a hexagon with 48 (cat
 cortex) or 200 (proteins) sampling vectors, 500 epochs, n_k from 50 or 200 to 5, width of the kernel from 1e7 to 1000 or
 2000; 10 random starts. t-SNE with perplexity 25, said to be the best of several that are not given (here PERPLEXITIES).
-Leave-one-out 1-NN error in the view; Q and B over the size K of neighbourhoods.
+Leave-one-out 1-NN error in the view; Q and B over the size K of neighborhoods.
 
 The 65 areas of the cat cortex are the document's data, 213 proteins are its 226 without the 13 "others", which makes
 them easier: errors of proteins get no verdict. The document does not say whether it squares the dissimilarities: both
@@ -28,7 +28,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments._folds import MISSING, READINGS, pairs, with_reading
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import NO_NUMBER, SKIPPED, Result, Row, holds, judge, report, row
 from experiments._sone_views import (
@@ -58,7 +58,7 @@ WORDS = {"catcortex": "cat cortex", "protein213": "proteins"}
 PRINTED = {"catcortex": (0.13, 0.03), "protein213": (0.08, 0.03)}
 SHOWN = {"catcortex": 0.09, "protein213": 0.04}
 REMARKS = {
-    "cat cortex: 1-NN error": "probably as the divergence prefers samples with few near neighbours; with the winner by "
+    "cat cortex: 1-NN error": "probably as the divergence prefers samples with few near neighbors; with the winner by "
     "mean the error is within the printed deviation, or lower",
     "best perplexity": "perplexities differ by less than 0.01 in mean Q; those of the document are not given",
     "difference of mean Q": "our t-SNE has the higher Q for nearly all K",
@@ -164,7 +164,7 @@ def nearest(D: Array, y: Array) -> float:
 
 
 def over_sizes(runs: list[Seen], measure: str, largest: int | None = None) -> Array:
-    """Return Q or B of all runs, as means over sizes of neighbourhoods."""
+    """Return Q or B of all runs, as means over sizes of neighborhoods."""
     return stacked(runs, measure)[:, :largest].mean(axis=1)
 
 
@@ -235,8 +235,8 @@ def draw(result: Result) -> Figure:
                 ax, points, drawn["y"], f"{WORDS[name]}, {method}\nbest start, error {drawn['errors'][method]:.2f}"
             )
         for ax, measure in zip(line[3:], "qb"):
-            for colour, (method, curves) in zip(COLOURS, drawn[measure].items()):
-                draw_mean_curve(ax, curves, colour, method)
+            for color, (method, curves) in zip(COLORS, drawn[measure].items()):
+                draw_mean_curve(ax, curves, color, method)
             ax.set_ylabel(f"{measure.upper()} (band: standard deviation)")
         line[3].legend(frameon=False, fontsize=7)
     return figure

@@ -1,6 +1,6 @@
 """V11: divergences between histograms of pictures that are changed more and more.
 
-Protocol (Bunte 2011, sec. 9.2.4, figs. 9.8-9.13): grey histograms of a picture and of nine changed ones, I' = I (l (I -
+Protocol (Bunte 2011, sec. 9.2.4, figs. 9.8-9.13): gray histograms of a picture and of nine changed ones, I' = I (l (I -
 min I) + 1) with (a) "moon", l = 1 ... 9, and (b) "dolphins", l = 0.1 ... 0.9, or (c) "dolphins", I' = I + U(0, l) for
 each pixel, l = 50/255 ... 450/255. At best, the 10 x 10 divergences are a band, |i - j|. The document adds 1 to all
 counts for divergences that do not bear zeros. It has pictures of the matrices and no numbers.
@@ -8,7 +8,7 @@ counts for divergences that do not bear zeros. It has pictures of the matrices a
 The pictures of the document (Berkeley) are not at hand. Here two substitutes: generated ones of the library, ten draws,
 and photographs, the moon of scikit-image for "moon" and the temple of scikit-learn for "dolphins" (ten draws of the
 noise). 256 bins; what becomes of values above 1 is not given, so that both are done: "range", bins up to the largest
-value of all, and "clip", they count as 1. Counts are not normalised, but for KL.
+value of all, and "clip", they count as 1. Counts are not normalized, but for KL.
 
 Rule, fixed before the run, though scores of a pilot on other generated pictures were known: the score of a matrix is
 the mean over rows of Spearman's correlation with |i - j|, averaged over draws. A band is seen from BAND on. "Best" is
@@ -114,7 +114,7 @@ def run(quick: bool = False) -> Result:
         "seeds": "number of the draw",
         "bins": 256,
         "*": "1 added to all counts",
-        "KL": "of normalised histograms; all others of counts",
+        "KL": "of normalized histograms; all others of counts",
         "rule": f"band from a score of {BAND} on, best within {TIE}",
     }
     return report(settings, rows, {"scores": scores, "matrices": shown})
@@ -125,7 +125,7 @@ def generated(case: str) -> Any:
 
 
 def photographs(case: str) -> Any:
-    """Return a grey picture with values from 0 to 1."""
+    """Return a gray picture with values from 0 to 1."""
     return moon() / 255.0 if case == "a" else load_sample_image("china.jpg").mean(axis=2) / 255.0
 
 
@@ -146,7 +146,7 @@ def score(D: Array, first: int = 0, last: int = 10) -> Array:
     """Return how much the matrices (draws, 10, 10) of a range of pictures are like a band, NaN if not all finite."""
     places = np.arange(first, last)
     part = D[:, first:last, first:last]
-    ranks, ideal = standardised(part), standardised(np.abs(places[:, None] - places))
+    ranks, ideal = standardized(part), standardized(np.abs(places[:, None] - places))
     return np.where(np.isfinite(part).all(axis=(1, 2)), (ranks * ideal).mean(axis=2).mean(axis=1), np.nan)
 
 
@@ -156,7 +156,7 @@ def finite_scores(found: Matrices) -> dict[str, Array]:
     return {name: values for name, values in scores.items() if np.isfinite(values).all()}
 
 
-def standardised(values: Array) -> Array:
+def standardized(values: Array) -> Array:
     """Return the ranks along the last axis, with mean 0 and variance 1."""
     ranks = rankdata(values, axis=-1)
     return (ranks - ranks.mean(axis=-1, keepdims=True)) / ranks.std(axis=-1, keepdims=True)
@@ -223,7 +223,7 @@ def third_claims(found: Matrices, mean: dict[str, float]) -> list[Row]:
 def unstable(case: str, found: Matrices) -> Row:
     missing = 100 * float((~np.isfinite(found["gen. Renyi 0.5*"])).mean())
     return row(
-        f"({case}) generalised Renyi 0.5, entries that are no numbers, %", "unstable", missing, holds(missing > 0)
+        f"({case}) generalized Renyi 0.5, entries that are no numbers, %", "unstable", missing, holds(missing > 0)
     )
 
 

@@ -1,11 +1,11 @@
 """V12: t-SNE with the gamma divergence on Olivetti faces.
 
-Protocol (Bunte 2011, sec. 9.7.1, figs. 9.14-9.16): 400 faces of 40 persons, centred, 30 principal components of unit
+Protocol (Bunte 2011, sec. 9.7.1, figs. 9.14-9.16): 400 faces of 40 persons, centered, 30 principal components of unit
 variance; 10 random starts, used again for all divergences; gamma from 0.2 to 2 (here GAMMAS) beside
 Kullback-Leibler (KL), several perplexities (not given but 35; here PERPLEXITIES). The leave-one-out 1-NN error of
 persons in the view, and the quality Q and B at perplexity 35. The document has no numbers.
 
-The optimisation is that of the library with its defaults, not that of the document, and nothing was tuned. The number
+The optimization is that of the library with its defaults, not that of the document, and nothing was tuned. The number
 of starts is recorded with the results.
 
 Rule, fixed before the run: differences are paired over starts and must have the sign of the document with p < 0.05.
@@ -39,7 +39,7 @@ from experiments._gamma_views import (
     views_from,
     whitened,
 )
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array, canvas, load, repeat
 from experiments._report import NO_NUMBER, SKIPPED, Result, Row, holds, report, row
 
@@ -135,6 +135,6 @@ def draw(result: Result) -> Figure:
     for ax, (name, points) in zip(axes[1], data["points"].items()):
         x, up = np.array(points).T
         ax.scatter(x, up, s=5, c=y, cmap="nipy_spectral", alpha=0.6, linewidth=0)
-        ax.scatter(x[chosen], up[chosen], s=40, facecolor="none", edgecolor=COLOURS[3], linewidth=1.4)
+        ax.scatter(x[chosen], up[chosen], s=40, facecolor="none", edgecolor=COLORS[3], linewidth=1.4)
         ax.set(title=f"{name} (rings: person {PERSON})", xticks=[], yticks=[])
     return figure

@@ -1,21 +1,21 @@
 """V13: t-SNE with the gamma divergence on COIL-20.
 
-Protocol (Bunte 2011, sec. 9.7.1, figs. 9.17-9.19): 1440 images of 20 objects, each seen from 72 sides, centred, 30
+Protocol (Bunte 2011, sec. 9.7.1, figs. 9.17-9.19): 1440 images of 20 objects, each seen from 72 sides, centered, 30
 principal components of unit variance; 10 random starts, used again for all divergences; gamma from 0.2 to 2 (here
 GAMMAS) beside Kullback-Leibler (KL), several perplexities (not given but 25; here PERPLEXITIES). The
 leave-one-out 1-NN error of objects in the view, and the quality Q and B at perplexity 25. The document has no numbers.
 
-The optimisation is that of the library with its defaults, not that of the document, and nothing was tuned. The number
+The optimization is that of the library with its defaults, not that of the document, and nothing was tuned. The number
 of starts is recorded with the results.
 
 Rule, fixed before the run: differences are paired over starts and must have the sign of the document with p < 0.05.
 "Small" and "large" perplexity are the first and the last one. Error-free views are possible if each divergence has one
 without error among the starts. "Robust for gamma > 0.4" is a range of mean errors of at most ROBUST points there. Small
-and large neighbourhoods are those of NEAR and FAR samples. A link between views next to each other is broken if it is
+and large neighborhoods are those of NEAR and FAR samples. A link between views next to each other is broken if it is
 longer than BROKEN times the median link of the object. Objects count from 1.
 
 After a first look: the rule for loops saw only the link from the last view to the first, but chains open elsewhere, so
-that all links count now, and these rows have no verdict. Q of one and two neighbours was added, as the curves cross.
+that all links count now, and these rows have no verdict. Q of one and two neighbors was added, as the curves cross.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from experiments._gamma_views import (
     views_from,
     whitened,
 )
-from experiments._lvq import COLOURS
+from experiments._lvq import COLORS
 from experiments._protocol import Array, canvas, load, repeat
 from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, report, row
 
@@ -56,7 +56,7 @@ NEAR, FAR = 5, 200
 BROKEN = 5.0
 N_VIEWS = 72
 REMARKS = {
-    "Q of 5": "larger gammas keep more of the first one or two neighbours, and fewer of five (rows added)",
+    "Q of 5": "larger gammas keep more of the first one or two neighbors, and fewer of five (rows added)",
 }
 
 
@@ -82,7 +82,7 @@ def result_of(runs: list[Views], data: tuple[Array, Array], perplexities: Any, m
     errors = errors_of(runs)
     rows = [
         *claim_rows(errors, perplexities),
-        *neighbour_rows(runs),
+        *neighbor_rows(runs),
         *chain_rows(runs),
         *error_rows(errors, perplexities),
         *quality_rows(runs),
@@ -108,17 +108,17 @@ def claim_rows(errors: Array, perplexities: Any) -> list[Row]:
     ]
 
 
-def neighbour_rows(runs: list[Views]) -> list[Row]:
-    """Return rows on what a larger gamma does to small and large neighbourhoods."""
+def neighbor_rows(runs: list[Views]) -> list[Row]:
+    """Return rows on what a larger gamma does to small and large neighborhoods."""
     q = np.array([one.q for one in runs])
     rows = []
     for name in ("gamma 1.2", "gamma 2.0"):
         gain = q[:, NAMES.index(name)] - q[:, NAMES.index("KL")]
-        rows.append(gain_row(f"Q of {NEAR} neighbours, {name} - KL", "above 0", gain[:, NEAR - 1]))
-        rows.append(gain_row(f"Q of {FAR} neighbours, KL - {name}", "above 0", -gain[:, FAR - 1]))
+        rows.append(gain_row(f"Q of {NEAR} neighbors, {name} - KL", "above 0", gain[:, NEAR - 1]))
+        rows.append(gain_row(f"Q of {FAR} neighbors, KL - {name}", "above 0", -gain[:, FAR - 1]))
     for K in (1, 2):
         gain = q[:, NAMES.index("gamma 1.2"), K - 1] - q[:, NAMES.index("KL"), K - 1]
-        line = gain_row(f"Q of {K} neighbours, gamma 1.2 - KL", "above 0", gain)
+        line = gain_row(f"Q of {K} neighbors, gamma 1.2 - KL", "above 0", gain)
         rows.append(line | {"verdict": ADDED})
     return rows
 
@@ -159,8 +159,8 @@ def draw(result: Result) -> Figure:
         chains = np.array(points).reshape(-1, N_VIEWS, 2)
         for chain in chains:
             ax.plot(*np.vstack([chain, chain[:1]]).T, color="0.8", linewidth=0.6)
-        for number, colour in ((1, COLOURS[0]), (19, COLOURS[3])):
+        for number, color in ((1, COLORS[0]), (19, COLORS[3])):
             if number <= len(chains):
-                ax.plot(*np.vstack([chains[number - 1], chains[number - 1][:1]]).T, color=colour, linewidth=1.2)
+                ax.plot(*np.vstack([chains[number - 1], chains[number - 1][:1]]).T, color=color, linewidth=1.2)
         ax.set(title=f"{name} (blue 1, red 19)", xticks=[], yticks=[])
     return figure

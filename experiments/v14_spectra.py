@@ -1,8 +1,8 @@
 """V14: views of many species, t-SNE and SONE.
 
 Protocol (Bunte 2011, sec. 9.7.2, figs. 9.20 and 9.21): 3048 mass spectra of about 200 species of bacteria; t-SNE with
-perplexity 15 shows some clusters apart and a crowded centre, SONE is less crowded. There are no numbers, and neither
-the settings nor the divergence of SONE are known: generalised Kullback-Leibler (GKL) and gamma are run.
+perplexity 15 shows some clusters apart and a crowded center, SONE is less crowded. There are no numbers, and neither
+the settings nor the divergence of SONE are known: generalized Kullback-Leibler (GKL) and gamma are run.
 
 The spectra are not public; make_spectra stands in for them (3048 samples, 40 genera of 5 species, Euclidean distances),
 so that only the comparison of methods means something. All methods have the defaults of the library; nothing was
@@ -10,10 +10,10 @@ tuned. STARTS random starts.
 
 Rule, fixed before the run. Crowding is the density of the inner disc of a view over that of the whole view: around the
 median position, R is the distance that 95 % of the samples keep, and the share of samples within R / 2 is divided by
-the share of the area, 0.95 / 4; a disc that is filled evenly has 1. The centre is crowded above 1. SONE is less crowded
+the share of the area, 0.95 / 4; a disc that is filled evenly has 1. The center is crowded above 1. SONE is less crowded
 if its crowding is lower, and significantly so. A view without species is not a success: the 1-NN errors stand beside.
-For the record also the species that overlap: those whose mean distance from their centre is more than half of the
-distance to the nearest other centre. SONE with bandwidths by perplexity was added after the first start, which had
+For the record also the species that overlap: those whose mean distance from their center is more than half of the
+distance to the nearest other center. SONE with bandwidths by perplexity was added after the first start, which had
 shown hardly any species.
 """
 
@@ -118,9 +118,9 @@ def record_rows(name: str, seen: list[Seen], y: Array, crowded: Array) -> list[R
 def overlap(points: Array, y: Array) -> float:
     """Return the share of classes whose spread is more than half of the distance to the nearest other one."""
     classes = [points[y == label] for label in np.unique(y)]
-    centres = np.array([one.mean(axis=0) for one in classes])
-    spreads = [np.linalg.norm(one - centre, axis=1).mean() for one, centre in zip(classes, centres)]
-    apart = squareform(pdist(centres))
+    centers = np.array([one.mean(axis=0) for one in classes])
+    spreads = [np.linalg.norm(one - center, axis=1).mean() for one, center in zip(classes, centers)]
+    apart = squareform(pdist(centers))
     np.fill_diagonal(apart, np.inf)
     return float((2 * np.array(spreads) > apart.min(axis=1)).mean())
 
@@ -129,6 +129,6 @@ def draw(result: Result) -> Figure:
     data = result["data"]
     figure, axes = canvas(1, len(data["points"]), (3.4, 3.5))
     for ax, (name, points) in zip(axes[0], data["points"].items()):
-        title = f"{name}\ncrowding {np.mean(data['crowding'][name]):.2f} (colours: genera)"
+        title = f"{name}\ncrowding {np.mean(data['crowding'][name]):.2f} (colors: genera)"
         draw_view(ax, points, data["genus"], title)
     return figure

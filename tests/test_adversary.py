@@ -237,10 +237,10 @@ def test_wrong_input_is_refused(estimator):
     assert not any(found), "\n".join(filter(None, found))
 
 
-def standardised(numbers):
+def standardized(numbers):
     """Return columns without their mean and size: distances have a factor, logarithms of densities a constant."""
-    centred = numbers.astype(np.float64) - numbers.mean(axis=0, dtype=np.float64)
-    return centred / np.maximum(np.abs(centred).max(axis=0), np.finfo(np.float64).tiny)
+    centered = numbers.astype(np.float64) - numbers.mean(axis=0, dtype=np.float64)
+    return centered / np.maximum(np.abs(centered).max(axis=0), np.finfo(np.float64).tiny)
 
 
 def differences(estimator, X, factors):
@@ -261,7 +261,7 @@ def differences(estimator, X, factors):
             if name == "predict":
                 gap = np.mean(numbers != second[name])
             else:
-                gap = np.abs(standardised(numbers) - standardised(second[name])).max()
+                gap = np.abs(standardized(numbers) - standardized(second[name])).max()
             if gap > (0.0 if name == "predict" else 1e-3):
                 yield f"{factor:g}: {name} differs by {gap:.2g}"
 

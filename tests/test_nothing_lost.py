@@ -71,7 +71,7 @@ QUICK = {
     applications.DynamicTexture: {"n_components": 2, "n_pca": 5, "n_charts": 2},
     applications.LinearDynamicTexture: {"n_components": 5},
 }
-WITHOUT_STATE = (applications.GreyPowers, applications.RegionColors)
+WITHOUT_STATE = (applications.GrayPowers, applications.RegionColors)
 X, y = make_blobs(24, 4, random_state=0)
 WIDER, labels = make_blobs(26, 6, random_state=1)
 PIXELS = np.random.default_rng(0).integers(0, 255, (2, 16, 16), dtype=np.uint8)

@@ -39,7 +39,7 @@ X, y = make_blobs(24, 4, random_state=0)
 PIXELS = np.random.default_rng(0).integers(0, 255, (6, 16, 16, 3), dtype=np.uint8)
 SAMPLES = {
     CIALVQ: X.reshape(-1, 2, 2, 1),
-    applications.GreyPowers: PIXELS,
+    applications.GrayPowers: PIXELS,
     applications.ImageCompressor: PIXELS[0, ..., 0],
     applications.RegionColors: [(image, np.eye(16, dtype=bool)) for image in PIXELS],
     applications.DynamicTexture: np.random.default_rng(1).random((40, 4, 4)),

@@ -10,7 +10,7 @@ DOCS = Path(__file__).parents[1] / "docs"
 PACKAGES = [
     "",
     ".applications",
-    ".applications.colour",
+    ".applications.color",
     ".applications.retrieval",
     ".applications.textures",
     ".datasets",

@@ -1,7 +1,7 @@
 """The order of the gallery: maps, with shapes, of dissimilarities; views, and maps to them; classifiers; images."""
 
 ORDER = (
-    *("wine_map", "lattices", "gas_graph", "magnification", "stream", "reject", "customise"),
+    *("wine_map", "lattices", "gas_graph", "magnification", "stream", "reject", "customize"),
     *("shapes_ellipses", "shapes_digits", "shapes_complete", "shapes_outliers", "shapes_compression"),
     *("dissimilarity_words", "dissimilarity_strings", "dissimilarity_texts"),
     *("views_digits", "views_strings", "views_divergences"),

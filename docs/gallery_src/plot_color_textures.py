@@ -1,17 +1,17 @@
 """
-Textures in colour
+Textures in color
 ==================
 
-Filters find patterns in grey pictures. Colour usually becomes grey by fixed weights, made for the eye and not for the
-task. ``CIALVQ`` learns how colour becomes intensity, together with typical patches of each class.
+Filters find patterns in gray pictures. Color usually becomes gray by fixed weights, made for the eye and not for the
+task. ``CIALVQ`` learns how color becomes intensity, together with typical patches of each class.
 """
 
 # %%
 # Patches of pictures
 # -------------------
-# Five classes of textures, twelve pictures of each, all with colours, scale and light of their own. Eight of each are
+# Five classes of textures, twelve pictures of each, all with colors, scale and light of their own. Eight of each are
 # trained on, in patches of 11 × 11 pixels. The other four are never seen: what counts is whether their patches are
-# recognised.
+# recognized.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from skimage.data import immunohistochemistry
 
 from protolearn import CIALVQ
-from protolearn.applications import grey_texture_classifier
+from protolearn.applications import gray_texture_classifier
 from protolearn.datasets import load_picture_textures, make_color_textures, texture_protocol
 from protolearn.plotting import plot_color_filters
 
@@ -50,14 +50,14 @@ for ax, text in zip(axes[:, 0], ("trained on", "unseen", "unseen", "patches")):
 # %%
 # Errors
 # ------
-# The usual way is a grey patch, a bank of Gabor filters and the nearest training patch. Against that, three kinds of
-# maps from colour to intensity, each learned for every class: one weight for each colour, a filter for each colour, or
+# The usual way is a gray patch, a bank of Gabor filters and the nearest training patch. Against that, three kinds of
+# maps from color to intensity, each learned for every class: one weight for each color, a filter for each color, or
 # any linear map.
 
 models = {
-    "grey, 1-NN": grey_texture_classifier(),
-    "weights of colours": CIALVQ(structure="color", max_iter=50, random_state=0),
-    "filters of colours": CIALVQ(structure="diagonal", max_iter=50, random_state=0),
+    "gray, 1-NN": gray_texture_classifier(),
+    "weights of colors": CIALVQ(structure="color", max_iter=50, random_state=0),
+    "filters of colors": CIALVQ(structure="diagonal", max_iter=50, random_state=0),
     "any map": CIALVQ(structure="full", max_iter=100, random_state=0),
 }
 kinds = ("train", "test", "unseen")
@@ -70,8 +70,8 @@ figure, ax = plt.subplots(figsize=(7, 3.2), layout="constrained")
 places = np.arange(len(models))
 labels = ("patches trained on", "other patches of the same pictures", "patches of unseen pictures")
 looks = zip((-0.27, 0, 0.27), ("#c6dbef", "#6baed6", "#08519c"), labels)
-for (shift, colour, label), values in zip(looks, zip(*errors.values())):
-    bars = ax.bar(places + shift, values, 0.25, color=colour, label=label)
+for (shift, color, label), values in zip(looks, zip(*errors.values())):
+    bars = ax.bar(places + shift, values, 0.25, color=color, label=label)
     ax.bar_label(bars, [f"{value:.1%}" for value in values], fontsize="small", padding=1)
 ax.set_xticks(places, models)
 ax.set(ylabel="error", yticks=[])
@@ -79,17 +79,17 @@ ax.spines[["top", "right", "left"]].set_visible(False)
 ax.legend(frameon=False)
 
 # %%
-# The first bar tells nothing about nearest neighbours, which find a patch that they know again. The second is too good
-# to be true: patches of one picture share its colours, its scale and its light. In textures as colourful as these,
-# means of the colours alone would tell most patches, too; the guide compares them.
+# The first bar tells nothing about nearest neighbors, which find a patch that they know again. The second is too good
+# to be true: patches of one picture share its colors, its scale and its light. In textures as colorful as these,
+# means of the colors alone would tell most patches, too; the guide compares them.
 #
 # Reading it
 # ----------
-# The filter of a class is what its map and the Gabor filters do together; where it is grey, it has no weight.
-# Prototypes are patches, too, drawn here in the range of their own colours, and their powers tell which waves they
-# contain, the longest in the middle. Colours of prototypes need not be natural: the map may not look at some of them.
+# The filter of a class is what its map and the Gabor filters do together; where it is gray, it has no weight.
+# Prototypes are patches, too, drawn here in the range of their own colors, and their powers tell which waves they
+# contain, the longest in the middle. Colors of prototypes need not be natural: the map may not look at some of them.
 
-plot_color_filters(models["filters of colours"], n_prototypes=3)
+plot_color_filters(models["filters of colors"], n_prototypes=3)
 
 # %%
 # Moved patterns
@@ -118,7 +118,7 @@ windows = np.moveaxis(sliding_window_view(photograph, (SIZE, SIZE), axis=(0, 1))
 figure, axes = plt.subplots(1, 3, figsize=(10, 3.8), layout="constrained")
 draw(axes[0], photograph)
 axes[0].set_title("photograph")
-models = {"grey, 1-NN": grey_texture_classifier(), "CIALVQ": CIALVQ(max_iter=50, random_state=0)}
+models = {"gray, 1-NN": gray_texture_classifier(), "CIALVQ": CIALVQ(max_iter=50, random_state=0)}
 for ax, (name, model) in zip(axes[1:], models.items()):
     model.fit(parts.X_train, parts.y_train)
     found = model.predict(windows.reshape(-1, SIZE, SIZE, 3)).reshape(windows.shape[:2])

@@ -35,7 +35,7 @@ print(f"mean distance within a class {D[same].mean():.1f}, between classes {D[~n
 # -------------------------
 # Cross-validation on the matrix of distances: scikit-learn cuts out rows and columns for each fold, since the maps say
 # that they are pairwise. A single descendant is far from most of its class, so median prototypes do poorly, and the
-# nearest neighbour is wrong at times. In the mean of many, what happened to each of them by chance cancels out.
+# nearest neighbor is wrong at times. In the mean of many, what happened to each of them by chance cancels out.
 
 folds = StratifiedKFold(5, shuffle=True, random_state=0)
 sizes = [5, 10, 20, 40]

@@ -38,7 +38,7 @@ print(f"{len(texts)} texts, such as {names[0]}: {texts[0][:70]} ...")
 # %%
 # Distances
 # ---------
-# The normalised compression distance is near 0 for texts that tell the same, and near 1 for texts that have nothing in
+# The normalized compression distance is near 0 for texts that tell the same, and near 1 for texts that have nothing in
 # common. Any compressor will do; for short texts zlib is the fastest.
 
 D = ncd(texts, compressor="zlib")
@@ -56,7 +56,7 @@ som = RelationalSOM(hyperbolic(7, rings=3)).fit(D)
 plot_examples(som, names, y=modules)
 
 # %%
-# To see one side more closely, move a node to the centre: here the one of the first ring that is nearest to k-means.
+# To see one side more closely, move a node to the center: here the one of the first ring that is nearest to k-means.
 
 lattice = som.lattice_
 focus = 1 + int(lattice.distances[1:8, som.labels_[names.index("KMeans")]].argmin())
@@ -65,7 +65,7 @@ plot_examples(som, names, y=modules, n_examples=2, focus=focus)
 # %%
 # Nodes that are texts
 # --------------------
-# A median map has one of the texts on every node, which can be read. Here its neighbours can be trusted about as much.
+# A median map has one of the texts on every node, which can be read. Here its neighbors can be trusted about as much.
 
 median = MedianSOM(hyperbolic(7, rings=3)).fit(D)
 for model in (som, median):

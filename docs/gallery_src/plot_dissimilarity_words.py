@@ -30,7 +30,7 @@ D = np.mean([edit(words, normalize=True) for words in data.words.T], axis=0)
 # %%
 # The map
 # -------
-# A self-organising map of the languages. It was told nothing but the distances; colours are language families. Families
+# A self-organizing map of the languages. It was told nothing but the distances; colors are language families. Families
 # are regions, most of them with empty nodes in between. Basque has no relatives, and has to lie somewhere.
 
 som = RelationalSOM(hexagonal(4, 4)).fit(D)
@@ -72,7 +72,7 @@ plot_examples(word_map, words, y=meanings, n_examples=2)
 
 for word in ("nicht", "septem", "tres", "novum"):
     node = word_map.predict([word])[0]
-    neighbours = sorted({words[index] for index in np.flatnonzero(word_map.labels_ == node)})
-    print(f"{word:6} goes to {', '.join(neighbours)}")
+    neighbors = sorted({words[index] for index in np.flatnonzero(word_map.labels_ == node)})
+    print(f"{word:6} goes to {', '.join(neighbors)}")
 
 plt.show()

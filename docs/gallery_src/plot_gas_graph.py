@@ -3,7 +3,7 @@ Neural gas and the graph of the data
 ====================================
 
 Neural gas spreads prototypes over the data as k-means does, and is less easily caught by a poor start. It has no
-lattice; instead the graph of prototypes that are neighbours *in the data* is learned: an edge for every pair that is
+lattice; instead the graph of prototypes that are neighbors *in the data* is learned: an edge for every pair that is
 nearest and second nearest to some sample, weighted by how many samples that are.
 """
 
@@ -66,7 +66,7 @@ figure, ax = plt.subplots(figsize=(7.5, 2.8), layout="constrained")
 for row, make in enumerate(runs.values()):
     errors = [quantization_error(board, make(seed).fit(board)) for seed in range(8)]
     ax.plot(errors, np.full(8, row), "o", alpha=0.6, clip_on=False)
-ax.set(yticks=range(len(runs)), yticklabels=runs, xlabel="quantisation error", ylim=(len(runs) - 0.5, -0.5))
+ax.set(yticks=range(len(runs)), yticklabels=runs, xlabel="quantization error", ylim=(len(runs) - 0.5, -0.5))
 ax.spines[["top", "right"]].set_visible(False)
 
 plt.show()

@@ -3,14 +3,14 @@ Finding images like this one
 ============================
 
 A doctor has a photograph of a skin lesion, and asks for similar ones. Similar in what? A metric that is learned from
-labelled images finds more of the same kind than colours as they are.
+labeled images finds more of the same kind than colors as they are.
 """
 
 # %%
 # Lesions
 # -------
 # 211 pictures in four classes, made by a program, each with a mask that tells what is lesion and what is healthy skin.
-# A picture becomes six numbers: the mean colour outside and inside of the mask, in CIE Lab. The colour of a lesion also
+# A picture becomes six numbers: the mean color outside and inside of the mask, in CIE Lab. The color of a lesion also
 # depends on that of the skin, which shines through.
 
 from io import BytesIO
@@ -37,8 +37,8 @@ for pair, name in zip(np.split(axes, 4, axis=1), names):
 # %%
 # A search
 # --------
-# Images of the index are labelled. Four others are queries; results of the class of the query have a green frame. First
-# by colours as they are:
+# Images of the index are labeled. Four others are queries; results of the class of the query have a green frame. First
+# by colors as they are:
 
 pairs = list(zip(images, masks))
 known, new = train_test_split(np.arange(len(kind)), test_size=0.25, stratify=kind, random_state=0)
@@ -59,7 +59,7 @@ def show_results(metric):
 show_results("euclidean")
 
 # %%
-# Then by a metric that has been learned from the labelled images:
+# Then by a metric that has been learned from the labeled images:
 
 show_results("liram")
 
@@ -69,30 +69,30 @@ show_results("liram")
 # By cross-validation: the metric is learned from nine tenths of the images, and an image of the last tenth asks for
 # similar ones among all others. Bands are the standard error.
 #
-# A simple way out is to subtract the colour of the skin. Subtract first, and scale afterwards: done the other way
-# round, the difference of the two regions is no longer one of colours.
+# A simple way out is to subtract the color of the skin. Subtract first, and scale afterwards: done the other way
+# round, the difference of the two regions is no longer one of colors.
 #
 # These 211 lesions are an easy draw. In five draws the learned metric is right in 79 % of the first 11 results on
-# average, differences in 77 % and plain colours in 68 %; the order is the same in each.
+# average, differences in 77 % and plain colors in 68 %; the order is the same in each.
 
-colours = RegionColors().fit_transform(pairs)
-scaled = (colours - colours.mean(axis=0)) / colours.std(axis=0)
+colors = RegionColors().fit_transform(pairs)
+scaled = (colors - colors.mean(axis=0)) / colors.std(axis=0)
 subtract = ColorDifference().fit_transform
 euclidean = ImageRetriever("euclidean")
 judged = {"n_starts": 1, "random_state": 0}
 rates = {
     "learned metric": retrieval_rates(ImageRetriever(), pairs, kind, **judged),
-    "differences": retrieval_rates(euclidean, subtract(colours), kind, **judged),
-    "colours": retrieval_rates(euclidean, colours, kind, **judged),
+    "differences": retrieval_rates(euclidean, subtract(colors), kind, **judged),
+    "colors": retrieval_rates(euclidean, colors, kind, **judged),
     "scaled, then subtracted": retrieval_rates(euclidean, subtract(scaled), kind, **judged),
 }
 ax = plot_retrieval_rates(rates)
 ax.figure.set_size_inches(7, 4)
 
 # %%
-# Which colours count
+# Which colors count
 # -------------------
-# The metric is a matrix with three rows, each a new feature that weighs the six colours. Bars are means over the ten
+# The metric is a matrix with three rows, each a new feature that weighs the six colors. Bars are means over the ten
 # runs of the cross-validation, lines their standard deviation. What counts is the lesion, with some of the skin
 # subtracted: the weights of the skin are small, and mostly of the opposite sign.
 
@@ -102,8 +102,8 @@ aligned = np.sign((runs * mean).sum(axis=-1, keepdims=True)) * runs  # the sign 
 
 figure, axes = plt.subplots(1, 3, figsize=(10, 3), sharey=True, layout="constrained")
 for ax, row, spread, share in zip(axes, mean, aligned.std(axis=0), learned.recommendation.shares):
-    colours = ["#c9b8a8"] * 3 + ["#b2182b"] * 3
-    ax.bar(learned.feature_names, row, yerr=spread, color=colours, ecolor="#444444")
+    colors = ["#c9b8a8"] * 3 + ["#b2182b"] * 3
+    ax.bar(learned.feature_names, row, yerr=spread, color=colors, ecolor="#444444")
     ax.axhline(0, color="#444444", linewidth=0.8)
     ax.tick_params(axis="x", rotation=60)
     ax.set_title(f"{share:.0%} of the weight")
@@ -114,14 +114,14 @@ print(learned.recommendation)
 # %%
 # When nothing can be learned
 # ---------------------------
-# The gain depends on the images. If a lesion is the colour of the skin plus something that is the same for all people,
+# The gain depends on the images. If a lesion is the color of the skin plus something that is the same for all people,
 # then the plain difference is the ideal feature, and learning cannot do better. So measure it for your own images.
 
 for persistence in (0.6, 1.0):
     table, y = make_lesions(persistence=persistence, random_state=0)
-    colours = RegionColors().fit_transform(table)
-    difference = retrieval_rates(euclidean, subtract(colours), y, ks=[11], **judged)
-    metric = retrieval_rates(ImageRetriever(), colours, y, ks=[11], **judged)
+    colors = RegionColors().fit_transform(table)
+    difference = retrieval_rates(euclidean, subtract(colors), y, ks=[11], **judged)
+    metric = retrieval_rates(ImageRetriever(), colors, y, ks=[11], **judged)
     print(f"skin shines through by {persistence}: differences {difference.at(11):.1%}, learned {metric.at(11):.1%}")
 
 plt.show()

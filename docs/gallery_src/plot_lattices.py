@@ -2,7 +2,7 @@
 Lattices
 ========
 
-The lattice of a self-organising map says which prototypes are neighbours. It is the shape one bends the data into, so
+The lattice of a self-organizing map says which prototypes are neighbors. It is the shape one bends the data into, so
 it should have the shape one wants to see: a sheet, a sheet without borders, a disc with room for branches, a ring.
 """
 
@@ -31,7 +31,7 @@ lattices = {
 maps = {name: SOM(lattice=lattice, max_iter=50).fit(X) for name, lattice in lattices.items()}
 
 # %%
-# A sheet is the easiest to read. The cells of a rectangular one have four neighbours, those of a hexagonal one six,
+# A sheet is the easiest to read. The cells of a rectangular one have four neighbors, those of a hexagonal one six,
 # which makes distances on the map more even.
 
 
@@ -48,7 +48,7 @@ draw(["rectangular", "hexagonal"])
 
 # %%
 # A torus has no border: what leaves it on the right comes back on the left. On the hyperbolic plane the number of
-# nodes grows exponentially with the distance from the centre, which suits data that branch, such as hierarchies. A
+# nodes grows exponentially with the distance from the center, which suits data that branch, such as hierarchies. A
 # ring puts all samples in one cyclic order.
 
 draw(["torus", "hyperbolic", "ring"])
@@ -56,12 +56,12 @@ draw(["torus", "hyperbolic", "ring"])
 # %%
 # Reading the numbers
 # -------------------
-# A ring, whose nodes have two neighbours each, bends freely and quantises best. The topographic error is the share of
-# samples whose two nearest prototypes are not neighbours on the lattice. The torus has the largest: digits are no
+# A ring, whose nodes have two neighbors each, bends freely and quantizes best. The topographic error is the share of
+# samples whose two nearest prototypes are not neighbors on the lattice. The torus has the largest: digits are no
 # torus, so joining opposite borders brings unlike digits together.
 
 for name, som in maps.items():
-    print(f"{name:12s} quantisation {quantization_error(X, som):6.2f}   topographic {topographic_error(X, som):.2f}")
+    print(f"{name:12s} quantization {quantization_error(X, som):6.2f}   topographic {topographic_error(X, som):.2f}")
 
 # %%
 # A ring for data with a cycle

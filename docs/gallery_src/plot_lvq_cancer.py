@@ -2,15 +2,15 @@
 Reading a medical model
 =======================
 
-A matrix LVQ classifier tells tumours apart by two typical ones and a learned distance. Besides a prediction it gives
-the reasons: which measurements count, why a single tumour was judged as it was, what would have to be different, and
+A matrix LVQ classifier tells tumors apart by two typical ones and a learned distance. Besides a prediction it gives
+the reasons: which measurements count, why a single tumor was judged as it was, what would have to be different, and
 when it is better to say nothing.
 """
 
 # %%
 # The fit
 # -------
-# 30 measurements of cell nuclei for each of 569 tumours. A scaler brings them to the same scale and keeps their names.
+# 30 measurements of cell nuclei for each of 569 tumors. A scaler brings them to the same scale and keeps their names.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -29,25 +29,25 @@ X, X_test, y, y_test = train_test_split(cancer.data, diagnosis, stratify=diagnos
 scaler = StandardScaler().set_output(transform="pandas")
 pipeline = make_pipeline(scaler, GMLVQ(regularization=0.01)).fit(X, y)
 model = pipeline[-1]
-print(f"accuracy on {len(X_test)} new tumours: {pipeline.score(X_test, y_test):.3f}")
+print(f"accuracy on {len(X_test)} new tumors: {pipeline.score(X_test, y_test):.3f}")
 
 # %%
 # Which measurements count
 # ------------------------
-# Relevances add up to one; 0.033 would be an equal share. We chose less regularisation than the default, which makes
+# Relevances add up to one; 0.033 would be an equal share. We chose less regularization than the default, which makes
 # them more equal. Many measurements take part, since many of them say nearly the same: radius, perimeter and area grow
 # together.
 
 plot_relevances(model, n_features=15)
 
 # %%
-# The relevance matrix also tells which measurements count *together*. A positive entry: if a tumour differs from a
+# The relevance matrix also tells which measurements count *together*. A positive entry: if a tumor differs from a
 # prototype in both in the same sense, that adds to the distance. A negative one: it takes from it.
 
 plot_relevance_matrix(model, n_features=12)
 
 # %%
-# Why this tumour
+# Why this tumor
 # ---------------
 # Take the test sample with the least confidence. ``explain`` compares the nearest prototype with the nearest one of
 # the other class. The bars are what each measurement adds to the difference of the two distances.

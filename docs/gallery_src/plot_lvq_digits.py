@@ -55,7 +55,7 @@ print(f"LDA, two dimensions: {lda.score(X_test, y_test):.0%}")
 # All directions
 # --------------
 # Two dimensions are few for ten classes. The full matrix uses more of them, and the eigenvalues of the relevance matrix
-# tell how many. The rest are small and equal: the regularisation holds them there.
+# tell how many. The rest are small and equal: the regularization holds them there.
 
 full = GMLVQ().fit(X, y)
 print(f"all directions: {full.score(X_test, y_test):.0%}")
@@ -69,7 +69,7 @@ plot_eigenvalues(full)
 pipeline = make_pipeline(scaler, full)
 figure, axes = plt.subplots(2, 5, figsize=(7.5, 3.3), layout="constrained")
 for ax, prototype, label in zip(axes.flat, prototypes_in_units(pipeline), full.prototype_labels_):
-    ax.imshow(prototype.reshape(8, 8), cmap="Greys")
+    ax.imshow(prototype.reshape(8, 8), cmap="Grays")
     ax.set(title=label, xticks=[], yticks=[])
 
 plot_relevances(full, shape=(8, 8))

@@ -43,8 +43,8 @@ angle = np.linspace(0, 2 * np.pi, 200)
 circle = np.column_stack([np.cos(angle), np.sin(angle)])
 
 figure, ax = plt.subplots(figsize=(5.5, 5), layout="constrained")
-for label, colour in zip(local.classes_, ("#0072B2", "#E69F00")):
-    ax.scatter(*X[y == label].T, s=6, color=colour, linewidths=0)
+for label, color in zip(local.classes_, ("#0072B2", "#E69F00")):
+    ax.scatter(*X[y == label].T, s=6, color=color, linewidths=0)
 for w, omega in zip(local.prototypes_, local.omegas_):
     for radius in (0.5, 1.0, 2.0):
         ax.plot(*(w + radius * circle @ np.linalg.inv(omega).T).T, color="black", linewidth=1)
@@ -56,7 +56,7 @@ for label, matrix in zip(local.prototype_labels_, local.relevance_matrix_):
 # %%
 # The course of training
 # ----------------------
-# The default solver first minimises a smooth version of the cost, half-way through a steeper one that comes close to
+# The default solver first minimizes a smooth version of the cost, half-way through a steeper one that comes close to
 # counting errors: hence the step.
 
 plot_learning_curve(models)

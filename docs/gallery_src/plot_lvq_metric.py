@@ -79,9 +79,9 @@ for name, model in models.items():
 
 figure, ax = plt.subplots(figsize=(6.4, 3.4), layout="constrained")
 rows = np.arange(len(models))
-for shift, part, colour in ((-0.2, "training", "#56B4E9"), (0.2, "new samples", "#0072B2")):
+for shift, part, color in ((-0.2, "training", "#56B4E9"), (0.2, "new samples", "#0072B2")):
     values = [each[part == "new samples"] for each in accuracy.values()]
-    ax.barh(rows + shift, values, height=0.38, color=colour, label=part)
+    ax.barh(rows + shift, values, height=0.38, color=color, label=part)
     for row, value in zip(rows, values):
         ax.text(value + 0.01, row + shift, f"{value:.2f}", va="center", fontsize="small")
 ax.set_yticks(rows, models)

@@ -44,12 +44,12 @@ plot_explanation(model.explain(scaler.transform(poorest)), n_features=13)
 # ----------------
 # The alternatives are to fill in the mean of the feature, or the mean of the nearest samples that have it. Partial
 # distances need no assumption but that values are missing by chance. Where a value can be guessed well from others, as
-# a pixel from its neighbours, a guess is worth more than none, as long as enough is known to guess from.
+# a pixel from its neighbors, a guess is worth more than none, as long as enough is known to guess from.
 
 ways = {
     "partial distances": [GMLVQ(missing="partial")],
     "filled in: mean": [SimpleImputer(keep_empty_features=True), GMLVQ()],
-    "filled in: neighbours": [KNNImputer(keep_empty_features=True), GMLVQ()],
+    "filled in: neighbors": [KNNImputer(keep_empty_features=True), GMLVQ()],
 }
 shares = [0.0, 0.25, 0.5]
 pixels, digit = load_digits(return_X_y=True)
@@ -58,10 +58,10 @@ data = {"wine": (X.to_numpy(), y), "digits, 300 of them": (pixels[:300], digit[:
 figure, axes = plt.subplots(1, 2, figsize=(10, 3.8), layout="constrained")
 for ax, (title, (samples, labels)) in zip(axes, data.items()):
     gaps = [np.where(rng.random(samples.shape) < share, np.nan, samples) for share in shares]
-    for (way, steps), colour in zip(ways.items(), ("#0072B2", "#E69F00", "#009E73")):
+    for (way, steps), color in zip(ways.items(), ("#0072B2", "#E69F00", "#009E73")):
         pipeline = make_pipeline(StandardScaler(), *steps)
         scores = [cross_val_score(pipeline, each, labels, cv=3).mean() for each in gaps]
-        ax.plot(shares, scores, "o-", color=colour, markersize=4, label=way)
+        ax.plot(shares, scores, "o-", color=color, markersize=4, label=way)
     ax.set(title=title, xlabel="share of values that are missing", ylabel="accuracy, cross-validated")
     ax.spines[["top", "right"]].set_visible(False)
 axes[0].legend(frameon=False)

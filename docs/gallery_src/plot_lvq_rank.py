@@ -1,5 +1,5 @@
 """
-How many directions, how much regularisation
+How many directions, how much regularization
 ============================================
 
 Two parameters of matrix LVQ are worth a search: the number of rows of the matrix, ``n_components``, and the weight of
@@ -31,8 +31,8 @@ def draw_curve(ax, X, y, name, values, n_splits):
     cv = StratifiedKFold(n_splits, shuffle=True, random_state=0)
     scores = validation_curve(pipeline, X, y, param_name=f"gmlvq__{name}", param_range=values, cv=cv)
     places = np.arange(len(values))
-    for part, score, colour in zip(("training", "held out"), scores, ("#0072B2", "#D55E00")):
-        ax.plot(places, score.mean(axis=1), "o-", color=colour, label=part, markersize=4)
+    for part, score, color in zip(("training", "held out"), scores, ("#0072B2", "#D55E00")):
+        ax.plot(places, score.mean(axis=1), "o-", color=color, label=part, markersize=4)
     ax.set_xticks(places, [f"{value:g}" for value in values])
     ax.set(xlabel=name, ylabel="accuracy")
     ax.spines[["top", "right"]].set_visible(False)
@@ -47,11 +47,11 @@ ax.set_title("digits, 1000 of them")
 ax.legend(frameon=False)
 
 # %%
-# How much regularisation
+# How much regularization
 # -----------------------
 # Without the term, the relevance matrix tends to few directions, those that suit the training samples best. Of the
-# tumours many measurements say nearly the same, and it is better to keep all: regularise much. The oblique classes need
-# certain directions: a little regularisation helps to find them, and more hides them.
+# tumors many measurements say nearly the same, and it is better to keep all: regularize much. The oblique classes need
+# certain directions: a little regularization helps to find them, and more hides them.
 
 weights = [0.0, 0.01, 0.03, 0.1, 0.3, 1.0]
 data = {
@@ -67,13 +67,13 @@ axes[0].legend(frameon=False)
 # %%
 # What it does to the matrix
 # --------------------------
-# The eigenvalues of the relevance matrix add up to one. Regularisation makes them more equal.
+# The eigenvalues of the relevance matrix add up to one. Regularization makes them more equal.
 
 X, y = data["breast cancer"]
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
-for weight, colour in zip((0.0, 0.01, 0.1, 1.0), ("#0072B2", "#56B4E9", "#E69F00", "#D55E00")):
+for weight, color in zip((0.0, 0.01, 0.1, 1.0), ("#0072B2", "#56B4E9", "#E69F00", "#D55E00")):
     model = pipeline.set_params(gmlvq__regularization=weight).fit(X, y)[-1]
-    ax.semilogy(np.arange(1, 31), model.eigenvalues_, "o-", markersize=3, color=colour, label=f"{weight:g}")
+    ax.semilogy(np.arange(1, 31), model.eigenvalues_, "o-", markersize=3, color=color, label=f"{weight:g}")
 ax.set(xlabel="direction", ylabel="eigenvalue", ylim=(1e-6, 1.5), title="breast cancer")
 ax.legend(title="regularization", frameon=False)
 ax.spines[["top", "right"]].set_visible(False)

@@ -3,7 +3,7 @@ Magnification control
 =====================
 
 Where the data are dense there are more prototypes, but not in proportion: k-means and neural gas follow the density
-``p`` only like ``p ** (d / (d + 2))`` in ``d`` dimensions, which favours rare samples. Magnification control changes
+``p`` only like ``p ** (d / (d + 2))`` in ``d`` dimensions, which favors rare samples. Magnification control changes
 that exponent by weighting each sample with ``p ** c``: positive ``c`` turns to what is common, negative ``c`` to what
 is rare.
 """
@@ -52,8 +52,8 @@ entropies = [map_entropy(NeuralGas(50, magnification=c, random_state=0).fit(curv
 
 figure, ax = plt.subplots(figsize=(6, 3.6), layout="constrained")
 ax.plot(exponents, entropies, "o-", color="#0072B2")
-ax.axhline(np.log(50), color="grey", linewidth=0.8)
-ax.text(-0.9, np.log(50), " ln 50", va="bottom", color="grey")
+ax.axhline(np.log(50), color="gray", linewidth=0.8)
+ax.text(-0.9, np.log(50), " ln 50", va="bottom", color="gray")
 ax.axvline(gas.magnification_, color="#D55E00", linewidth=0.8)
 ax.text(gas.magnification_, min(entropies), ' "optimal"', color="#D55E00")
 ax.set(xlabel="magnification", ylabel="entropy of the winners")

@@ -44,7 +44,7 @@ for ax, (name, view) in zip(axes, views.items()):
 # %%
 # Images on a grid
 # ----------------
-# For each cell of a grid, the new digit nearest to its centre.
+# For each cell of a grid, the new digit nearest to its center.
 
 view = views["linear on charts"]
 figure, ax = plt.subplots(figsize=(8, 8), layout="constrained")
@@ -70,7 +70,7 @@ for ax, image in zip(axes, smooth.inverse_transform(line)):
 # Decisions in the view
 # ---------------------
 # So a classifier of digits can be shown: a place has the class that it gives to the image there. And since the view is
-# a map, there can be a classifier in it as well, here by the five nearest neighbours.
+# a map, there can be a classifier in it as well, here by the five nearest neighbors.
 
 classifier = LGMLVQ(n_components=10, random_state=0).fit(X, y)
 within = KNeighborsClassifier().fit(view.embedding_, y)
@@ -79,7 +79,7 @@ figure, axes = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained")
 plot_decision_regions(classifier, X_new, y_new, mapping=smooth, ax=axes[0])
 axes[0].set_title(f"LVQ on 64 pixels: {classifier.score(X_new, y_new):.1%} right")
 plot_decision_regions(within, view.transform(X_new), y_new, ax=axes[1])
-axes[1].set_title(f"neighbours in the view: {within.score(view.transform(X_new), y_new):.1%} right")
+axes[1].set_title(f"neighbors in the view: {within.score(view.transform(X_new), y_new):.1%} right")
 
 # %%
 # A view for the classes

@@ -10,7 +10,7 @@ have a place in it, and every place in the view is a sample.
 # Charts
 # ------
 # A sheet with ten stripes on it has been rolled up. Prototypes with a shape lie on the sheet like tiles: each has a
-# centre, two directions along the sheet, and a share in the samples around it.
+# center, two directions along the sheet, and a share in the samples around it.
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -35,15 +35,15 @@ plot_charts(charting, X, ax=figure.add_subplot(122))
 # --------
 # The affine maps of the charts are chosen such that charts agree where they overlap. That is an eigenproblem of 75
 # unknowns, whatever the number of samples. The isometry defect tells how far the charts are from keeping lengths: well
-# below 0.3 the sheet lies flat, far above there is a fold. Stripes are still apart: neighbours of another stripe are no
+# below 0.3 the sheet lies flat, far above there is a fold. Stripes are still apart: neighbors of another stripe are no
 # more than in the data.
 
-plot_embedding(charting, sheet[:, 0])  # coloured by the angle on the roll
+plot_embedding(charting, sheet[:, 0])  # colored by the angle on the roll
 
 print(f"isometry defect: {charting.isometry_defect_:.3f}")
-print(f"trustworthiness of 12 neighbours: {trustworthiness(X, charting.embedding_, n_neighbors=12):.4f}")
+print(f"trustworthiness of 12 neighbors: {trustworthiness(X, charting.embedding_, n_neighbors=12):.4f}")
 for name, points in {"view": charting.embedding_, "data": X}.items():
-    print(f"nearest neighbours of another stripe in the {name}: {nearest_neighbor_error(points, stripes):.1%}")
+    print(f"nearest neighbors of another stripe in the {name}: {nearest_neighbor_error(points, stripes):.1%}")
 
 # %%
 # New samples

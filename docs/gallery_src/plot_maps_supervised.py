@@ -38,7 +38,7 @@ for ax, (name, view) in zip(axes, views.items()):
     ax.set_title(f"{name}: {nearest_neighbor_error(view, y):.0%}")
 
 # %%
-# The numbers are shares of samples whose nearest neighbour is of the other class. In the plane of the star they are
+# The numbers are shares of samples whose nearest neighbor is of the other class. In the plane of the star they are
 # 11%, for the classes overlap; fewer are too good to be true.
 #
 # Wine

@@ -9,7 +9,7 @@ dimensions of it; a new curve that moves likewise is a new video.
 # %%
 # A video as a curve
 # ------------------
-# 160 frames of travelling waves. Frames are reduced to principal components, charts are glued to ten dimensions, and in
+# 160 frames of traveling waves. Frames are reduced to principal components, charts are glued to ten dimensions, and in
 # these the video is a curve. Its first two dimensions:
 
 import matplotlib.pyplot as plt

@@ -29,7 +29,7 @@ plot_prototypes(classifier, X, y)
 # %%
 # With ``label_weight=0.5`` the map has used the labels too, as half of the distance, so that receptive fields do not
 # cross the border between the classes more than they must. A map without labels works as well: its prototypes are
-# labelled by the samples they win.
+# labeled by the samples they win.
 #
 # Confidence
 # ----------
@@ -46,9 +46,9 @@ across, up = np.meshgrid(np.linspace(low[0], high[0], 200), np.linspace(low[1], 
 confidence = careful.confidence(np.column_stack([across.ravel(), up.ravel()])).reshape(across.shape)
 
 figure, ax = plt.subplots(figsize=(6.4, 5), layout="constrained")
-shades = ax.contourf(across, up, confidence, levels=np.linspace(0, 1, 11), cmap="Greys_r", alpha=0.6)
-for value, colour in {0: "#0072B2", 1: "#E69F00"}.items():
-    ax.scatter(*X_test[y_test == value].T, s=6, color=colour, linewidths=0, label=f"class {value}")
+shades = ax.contourf(across, up, confidence, levels=np.linspace(0, 1, 11), cmap="Grays_r", alpha=0.6)
+for value, color in {0: "#0072B2", 1: "#E69F00"}.items():
+    ax.scatter(*X_test[y_test == value].T, s=6, color=color, linewidths=0, label=f"class {value}")
 ax.scatter(*careful.estimator_.prototypes_.T, s=40, color="black", edgecolors="white", label="prototypes")
 ax.contour(across, up, confidence, levels=[0.5], colors="black", linewidths=0.8)
 ax.set(aspect="equal", title="confidence; outside the lines, samples are rejected")

@@ -10,7 +10,7 @@ their average, which may be none.
 # %%
 # A relation with two values
 # --------------------------
-# Samples on a circle. For most x there are two values of y, above and below. The nearest neighbours are on both, and
+# Samples on a circle. For most x there are two values of y, above and below. The nearest neighbors are on both, and
 # their average is on neither. A map completes a sample within one prototype, so its answer lies on the circle, here on
 # one of the two halves.
 
@@ -32,7 +32,7 @@ regression = KNeighborsRegressor(15).fit(circle[:, :1], circle[:, 1]).predict(kn
 
 figure, ax = plt.subplots(figsize=(7.2, 5), layout="constrained")
 plot_ellipses(gas, circle, arrows=False, ax=ax)
-ax.plot(known, regression, "s", markersize=4, color="tab:blue", label="nearest neighbours")
+ax.plot(known, regression, "s", markersize=4, color="tab:blue", label="nearest neighbors")
 ax.plot(*completed.T, "o", markersize=4, color="tab:orange", label="completed")
 ax.set(xlabel="x, known", ylabel="y, to be found")
 ax.legend(loc="upper left", bbox_to_anchor=(1, 1))
@@ -62,19 +62,19 @@ unknown = np.full((500, 2), np.nan)
 arm = NGPCA(100, 2, algorithm="batch", random_state=0).fit(np.hstack([places, angles]))
 forward = arm.complete(np.hstack([unknown, angles_new]), how="joint")[:, :2]
 backward = arm.complete(np.hstack([places_new, unknown]), how="joint")[:, 2:]
-neighbours = KNeighborsRegressor().fit(places, angles).predict(places_new)
+neighbors = KNeighborsRegressor().fit(places, angles).predict(places_new)
 
 errors = {
     "angles to hand": np.linalg.norm(forward - places_new, axis=1),
     "hand to angles": np.linalg.norm(hand(backward) - places_new, axis=1),
-    "hand to angles, nearest neighbours": np.linalg.norm(hand(neighbours) - places_new, axis=1),
+    "hand to angles, nearest neighbors": np.linalg.norm(hand(neighbors) - places_new, axis=1),
 }
 for name, error in errors.items():
     print(f"{name}: the hand is off by {error.mean():.3f} on average")
 
 # %%
 # Both parts of the arm have length 1. Crosses are where the hand should be. On the left are arms with the completed
-# angles, on the right those of nearest neighbours, which average an elbow to the left and one to the right.
+# angles, on the right those of nearest neighbors, which average an elbow to the left and one to the right.
 
 
 def draw_arms(ax, angles, color):
@@ -88,7 +88,7 @@ shown = [0, 1, 2, 3, 5, 7]
 figure, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained", sharex=True, sharey=True)
 for ax, title, found, color in (
     (axes[0], "completed", backward, "tab:orange"),
-    (axes[1], "nearest neighbours", neighbours, "tab:blue"),
+    (axes[1], "nearest neighbors", neighbors, "tab:blue"),
 ):
     draw_arms(ax, found[shown], color)
     ax.plot(*places_new[shown].T, "x", color="black", markersize=9)

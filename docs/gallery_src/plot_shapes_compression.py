@@ -3,7 +3,7 @@ Compressing pictures
 ====================
 
 Cut a picture into small blocks, and blocks are vectors. A block can be coded by the nearest of a few typical blocks
-(vector quantisation), by a few coordinates in the principal directions of all blocks (principal component analysis), or
+(vector quantization), by a few coordinates in the principal directions of all blocks (principal component analysis), or
 by both: the index of a prototype, and coordinates in the directions of that prototype.
 """
 
@@ -21,11 +21,11 @@ from sklearn.datasets import load_sample_image
 from protolearn.applications import ImageCompressor, decode
 from protolearn.metrics import psnr
 
-colour = load_sample_image("china.jpg")[64:320, 128:512]
-picture = colour.mean(axis=2).round().astype(np.uint8)
+color = load_sample_image("china.jpg")[64:320, 128:512]
+picture = color.mean(axis=2).round().astype(np.uint8)
 
 coders = {
-    "vector quantisation": ImageCompressor("vq", block_size=2, n_prototypes=32, random_state=0),
+    "vector quantization": ImageCompressor("vq", block_size=2, n_prototypes=32, random_state=0),
     "PCA": ImageCompressor("pca", block_size=8, n_components=10),
     "local PCA": ImageCompressor("matrix", block_size=4, n_prototypes=16, n_components=2, random_state=0),
 }
@@ -49,7 +49,7 @@ def draw(pictures, n_rows, part):
 draw(shown, 2, np.s_[20:180, :240])
 
 # %%
-# Vector quantisation makes steps, PCA blurs and leaves traces across whole blocks, and local PCA is between the two. On
+# Vector quantization makes steps, PCA blurs and leaves traces across whole blocks, and local PCA is between the two. On
 # this picture, with its fine detail, small blocks have the highest PSNR. Local directions do better than common ones,
 # since each kind of block has its own. Here are the prototypes of the eight kinds that vary most, with their
 # directions.

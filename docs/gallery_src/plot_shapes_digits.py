@@ -53,7 +53,7 @@ plot_variation(shaped, first, shape=(8, 8), component=0)
 # %%
 # Mistakes
 # --------
-# The first new image of each class that was not recognised, above the prototype that it was taken for.
+# The first new image of each class that was not recognized, above the prototype that it was taken for.
 
 plot_misclassified(shaped, X_new, y_new, shape=(8, 8))
 

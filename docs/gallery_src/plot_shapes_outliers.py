@@ -41,15 +41,15 @@ for ax, model in zip(axes, (NeuralGas(20, random_state=0), NGPCA(20, random_stat
 axes[1].legend(loc="upper left", bbox_to_anchor=(1, 1))
 
 # %%
-# Tumours
+# Tumors
 # -------
-# Trained on benign tumours alone, the detector is asked about others, benign and malignant. It has not seen a malignant
+# Trained on benign tumors alone, the detector is asked about others, benign and malignant. It has not seen a malignant
 # one. By default the map is matrix neural gas, with a size that suits the number of samples.
 
-tumours, benign = load_breast_cancer(return_X_y=True)
-train, rest = train_test_split(tumours[benign == 1], random_state=0)
+tumors, benign = load_breast_cancer(return_X_y=True)
+train, rest = train_test_split(tumors[benign == 1], random_state=0)
 scaler = StandardScaler().fit(train)
-train, test = scaler.transform(train), scaler.transform(np.vstack([rest, tumours[benign == 0]]))
+train, test = scaler.transform(train), scaler.transform(np.vstack([rest, tumors[benign == 0]]))
 is_benign = np.repeat([1, 0], [len(rest), (benign == 0).sum()])
 
 for name, detector in {

@@ -45,7 +45,7 @@ gas = NeuralGas(n_prototypes=33, random_state=0).fit(iter(patches))
 
 everything = NeuralGas(n_prototypes=33, random_state=0).fit(X)
 for name, model in {"patches": gas, "all at once": everything}.items():
-    print(f"{name:12s} quantisation error {quantization_error(X, model):.3f}")
+    print(f"{name:12s} quantization error {quantization_error(X, model):.3f}")
 
 # %%
 # Forgetting

@@ -2,18 +2,18 @@
 Digits in four views
 ====================
 
-A view of data shows neighbours as neighbours. Which mistakes it makes, for mistakes there must be, is decided by the
-divergence that it minimises.
+A view of data shows neighbors as neighbors. Which mistakes it makes, for mistakes there must be, is decided by the
+divergence that it minimizes.
 """
 
 # %%
 # The divergence decides
 # ----------------------
-# A thousand digits of 64 pixels. The colours were not known to any of the views.
+# A thousand digits of 64 pixels. The colors were not known to any of the views.
 #
-# t-SNE minimises the Kullback-Leibler divergence, and shows clusters with wide gaps. Under the Cauchy-Schwarz
-# divergence small affinities count less: the gaps close, and within a cluster more of the nearest neighbours are kept.
-# Rényi's divergence of order two punishes neighbours that are torn apart, and would rather show a few wrong ones. SNE,
+# t-SNE minimizes the Kullback-Leibler divergence, and shows clusters with wide gaps. Under the Cauchy-Schwarz
+# divergence small affinities count less: the gaps close, and within a cluster more of the nearest neighbors are kept.
+# Rényi's divergence of order two punishes neighbors that are torn apart, and would rather show a few wrong ones. SNE,
 # with a Gaussian in the view, has the least room.
 
 import matplotlib.pyplot as plt
@@ -43,7 +43,7 @@ for ax, (name, view) in zip(axes.flat, views.items()):
 # %%
 # How much to believe
 # -------------------
-# For each size K of neighbourhoods: how many of the K nearest neighbours in the data are among the K nearest in the
+# For each size K of neighborhoods: how many of the K nearest neighbors in the data are among the K nearest in the
 # view, where 0 is a random view and 1 a perfect one. No view is best at all sizes. Left of the crossing, Cauchy-Schwarz
 # keeps more; right of it, the others do.
 
@@ -51,21 +51,21 @@ quality = {name: view_quality(X, view, y) for name, view in views.items()}
 plot_quality(quality)
 
 # %%
-# The second curve tells the kind of mistakes: above zero a view shows strangers as neighbours, below it tears
-# neighbours apart. The numbers say the same: trustworthiness falls with strangers that are shown, continuity with
-# neighbours that are missed.
+# The second curve tells the kind of mistakes: above zero a view shows strangers as neighbors, below it tears
+# neighbors apart. The numbers say the same: trustworthiness falls with strangers that are shown, continuity with
+# neighbors that are missed.
 
 plot_quality(quality, "b_nx")
 
-print(f"{'ten neighbours':22} {'trusted':>8} {'kept':>8} {'same digit':>11}")
+print(f"{'ten neighbors':22} {'trusted':>8} {'kept':>8} {'same digit':>11}")
 for name, measured in quality.items():
     values = measured.trustworthiness[9], measured.continuity[9], measured.neighborhood_hit[9]
     print(f"{name:22} {values[0]:8.3f} {values[1]:8.3f} {values[2]:11.3f}")
 
 # %%
 # All pairs of samples by their ranks, in the data and in the view. The best view would be a diagonal line. Below it are
-# strangers that have come closer, above it neighbours that went away. The first 300 ranks are shown, and the borders of
-# neighbourhoods of 30, the perplexity.
+# strangers that have come closer, above it neighbors that went away. The first 300 ranks are shown, and the borders of
+# neighborhoods of 30, the perplexity.
 
 plot_coranking(coranking_matrix(X, views["t-SNE"]), max_rank=300, n_neighbors=30)
 

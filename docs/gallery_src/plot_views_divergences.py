@@ -39,7 +39,7 @@ for ax, divergence in zip(axes.flat, chosen):
 # %%
 # Of numbers that do not sum to one
 # ---------------------------------
-# Where one divergence has one value, in three dimensions. For the generalised Kullback-Leibler divergence that is a
+# Where one divergence has one value, in three dimensions. For the generalized Kullback-Leibler divergence that is a
 # closed surface around the point. The gamma divergence does not see a factor: its surface is a cone.
 
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), subplot_kw={"projection": "3d"})
@@ -49,7 +49,7 @@ plot_divergence_octant(Gamma(1.0), (0.5, 0.3, 0.2), 0.05, ax=axes[1])
 # %%
 # Histograms of a picture that changes
 # ------------------------------------
-# A picture whose contrast is raised in nine steps, and the histograms of its grey values.
+# A picture whose contrast is raised in nine steps, and the histograms of its gray values.
 
 histograms, levels, images = make_noisy_histograms(return_images=True, random_state=0)
 figure, axes = plt.subplots(2, 4, figsize=(12, 4.4), layout="constrained")
@@ -79,7 +79,7 @@ for ax, divergence in zip(axes, [GeneralizedKullbackLeibler(), ItakuraSaito(), A
 # ------------------------
 # Spectra and histograms are densities, and a divergence may take the place of the distance between them. Spectra of
 # forty species in eight genera: a view of their Hellinger divergences, which are squared distances, shows species as
-# small clusters. Colours are genera.
+# small clusters. Colors are genera.
 
 spectra, species = make_spectra(800, n_genera=8, random_state=0)
 squares = pairwise_divergences(spectra, divergence="hellinger")

@@ -19,7 +19,7 @@ import numpy as np
 from protolearn import SONE, TSNE, XOM
 from protolearn.datasets import load_words, make_evolved_sequences
 from protolearn.dissimilarities import edit, hamming
-from protolearn.embedding.structures import class_centres, gaussian_mixture
+from protolearn.embedding.structures import class_centers, gaussian_mixture
 from protolearn.metrics import view_quality
 from protolearn.plotting import plot_embedding, plot_quality
 
@@ -33,7 +33,7 @@ print(sequences[0][:60], "...")
 # -----------
 # t-SNE shows families as islands, branches within them, and family E close to C, from which it descends. SONE and XOM
 # arrange the sequences among the points of a *structure*, a hexagon by default: the whole view is filled, so that it
-# can be read and labelled, and gaps are small.
+# can be read and labeled, and gaps are small.
 
 embeddings = {
     "t-SNE": TSNE(perplexity=20, metric="precomputed", random_state=0),
@@ -61,7 +61,7 @@ plot_quality({name: view_quality(D, view, metric="precomputed") for name, view i
 angles = 2 * np.pi * np.arange(120) / 120
 structures = {
     "ring": 20 * np.column_stack([np.cos(angles), np.sin(angles)]),
-    "five groups": gaussian_mixture(class_centres(5, spacing=12.0), 150, random_state=0),
+    "five groups": gaussian_mixture(class_centers(5, spacing=12.0), 150, random_state=0),
 }
 figure, axes = plt.subplots(1, 2, figsize=(10, 4.8), layout="constrained")
 for ax, (name, structure) in zip(axes, structures.items()):
@@ -83,7 +83,7 @@ view = TSNE(perplexity=4, metric="precomputed", random_state=0).fit_transform(la
 figure, ax = plt.subplots(figsize=(9, 6), layout="constrained")
 plot_embedding(view, data.families, labels="legend", sizes=40, ax=ax)
 for index, (position, language) in enumerate(zip(view, data.languages)):
-    above_or_below = (4, 4 - 14 * (index % 2))  # so that names of neighbours do not overlap
+    above_or_below = (4, 4 - 14 * (index % 2))  # so that names of neighbors do not overlap
     ax.annotate(language, position, xytext=above_or_below, textcoords="offset points", fontsize="small")
 
 plt.show()

@@ -2,8 +2,8 @@
 A map of wines
 ==============
 
-A self-organising map lays samples with many features out on a sheet, so that alike samples lie side by side. Here 178
-wines with 13 chemical measurements each become one picture, which can be coloured by anything one wants to know.
+A self-organizing map lays samples with many features out on a sheet, so that alike samples lie side by side. Here 178
+wines with 13 chemical measurements each become one picture, which can be colored by anything one wants to know.
 """
 
 # %%
@@ -37,7 +37,7 @@ plot_class_map(som, X, cultivar)
 # %%
 # Where the borders are
 # ---------------------
-# The U-matrix shows how far each prototype is from its neighbours on the map. Bright ridges separate groups of wines
+# The U-matrix shows how far each prototype is from its neighbors on the map. Bright ridges separate groups of wines
 # that differ much; dark valleys are groups of alike wines.
 
 plot_u_matrix(som)
@@ -46,7 +46,7 @@ plot_u_matrix(som)
 # Why they lie there
 # ------------------
 # One picture per feature tells what the regions mean. Flavanoids and total phenols have nearly the same picture: they
-# vary together. Proline is high where class 0 lies, colour intensity where class 2 does.
+# vary together. Proline is high where class 0 lies, color intensity where class 2 does.
 
 plot_component_planes(som, ["alcohol", "flavanoids", "total_phenols", "color_intensity", "hue", "proline"])
 

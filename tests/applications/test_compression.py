@@ -39,11 +39,11 @@ def textured(height, width, channels=0, seed=0):
     return np.clip(picture + 2 * rng.normal(size=shape), 0, 255).astype(np.uint8)
 
 
-GREY = textured(72, 96)
-COLOUR = textured(41, 50, 3)
+GRAY = textured(72, 96)
+COLOR = textured(41, 50, 3)
 
 
-def fitted(image=GREY, method="matrix", **parameters):
+def fitted(image=GRAY, method="matrix", **parameters):
     return ImageCompressor(method, **{"n_prototypes": 6, "max_iter": 8, "random_state": 0, **parameters}).fit(image)
 
 
@@ -102,7 +102,7 @@ def test_entropy_coder_comes_near_the_entropy():
     assert entropy < 8 * len(coded) / 40_000 < 1.05 * entropy
 
 
-def test_entropy_coder_learns_from_neighbours():
+def test_entropy_coder_learns_from_neighbors():
     """Rows of equal indices cost next to nothing, though every index is as frequent as every other."""
     indices = np.repeat(np.random.default_rng(0).integers(16, size=50), 200)
     coded = range_encode(indices, np.empty((10_000, 0), np.int64), Header((50, 200), 1, 16, 0, 0, True, 0))
@@ -128,14 +128,14 @@ def test_blocks_of_any_picture(height, width, channels, size):
 def book():
     rng = np.random.default_rng(0)
     axes = np.linalg.qr(rng.normal(size=(5, 9, 3)))[0].swapaxes(1, 2)
-    return Codebook.quantised(rng.uniform(0, 255, size=(5, 9)), axes)
+    return Codebook.quantized(rng.uniform(0, 255, size=(5, 9)), axes)
 
 
 def test_codebook_is_rounded_in_8_bits(book):
-    assert book.centres.dtype == np.uint8
+    assert book.centers.dtype == np.uint8
     np.testing.assert_array_equal(book.directions.max(axis=2), 127)
     again = Codebook.from_bytes(book.to_bytes(), 5, 3, 9)
-    np.testing.assert_array_equal(again.centres, book.centres)
+    np.testing.assert_array_equal(again.centers, book.centers)
     np.testing.assert_array_equal(again.directions, book.directions)
 
 
@@ -145,7 +145,7 @@ def test_assignment_and_coefficients_are_those_of_least_squares(book):
     for j, block in enumerate(blocks):
         for i in range(5):
             axes = book.directions[i].T / 128
-            gap = block - book.centres[i].astype(float)
+            gap = block - book.centers[i].astype(float)
             best[j, i] = np.linalg.lstsq(axes, gap, rcond=None)[0]
             errors[j, i] = ((gap - axes @ best[j, i]) ** 2).sum()
     indices = book.assign(blocks)
@@ -173,7 +173,7 @@ def test_decoding_is_exact_rational_arithmetic(book):
     decoded = book.reconstruct(indices, levels.restore(steps, indices))
     for i, own, block in zip(indices, steps, decoded):
         for pixel in range(9):
-            exact = Fraction(int(book.centres[i, pixel]))
+            exact = Fraction(int(book.centers[i, pixel]))
             for j, step in enumerate(own.tolist()):
                 low, high = (Fraction(int(end), 8) for end in levels.ends[i, j])
                 value = low + (high - low) * (2 * step + 1) / 64
@@ -187,7 +187,7 @@ def test_coefficients_move_by_half_a_step_at_most(bits, seed):
     indices = rng.integers(3, size=40)
     values = rng.normal(size=(40, 2)) * 10.0 ** rng.integers(-1, 3, size=2)
     levels = RangeLevels.fitted(values, indices, 3, bits)
-    codes = levels.quantise(values, indices)
+    codes = levels.quantize(values, indices)
     assert codes.min() >= 0
     assert codes.max() < 2**bits
     widths = (levels.ends[..., 1].astype(int) - levels.ends[..., 0])[indices] / 8
@@ -202,7 +202,7 @@ def test_free_levels_are_as_far_apart_along_every_direction(book):
     np.testing.assert_allclose(levels.steps / 2**20 * lengths, 7.0, rtol=1e-5)
     indices = np.zeros(201, np.int64)
     values = np.linspace(-50, 50, 201)[:, None] / lengths[0]
-    codes = levels.quantise(values, indices)
+    codes = levels.quantize(values, indices)
     assert (np.abs(levels.restore(codes, indices) / 2**20 - values) * lengths[0] <= 0.6 * 7.0 + 1e-6).all()
     np.testing.assert_array_equal(codes, -codes[::-1])
 
@@ -210,7 +210,7 @@ def test_free_levels_are_as_far_apart_along_every_direction(book):
 # Streams
 
 
-@pytest.mark.pairwise(image=[GREY, GREY[:33, :47], COLOUR], method=METHODS, entropy=[False, True])
+@pytest.mark.pairwise(image=[GRAY, GRAY[:33, :47], COLOR], method=METHODS, entropy=[False, True])
 def test_stated_rate_is_the_real_one(image, method, entropy):
     compressor = fitted(image, method, entropy=entropy, coefficient_bits=5)
     n_pixels = image.shape[0] * image.shape[1]
@@ -237,7 +237,7 @@ def test_rate_is_that_of_the_formulas(method, n, size, k):
 
 
 @pytest.mark.parametrize("entropy", [False, True])
-@pytest.mark.parametrize("image", [GREY, COLOUR], ids=["grey", "colour"])
+@pytest.mark.parametrize("image", [GRAY, COLOR], ids=["gray", "color"])
 def test_the_same_bytes_and_pixels_each_time(image, entropy):
     compressor = fitted(image, entropy=entropy)
     with threadpool_limits(2):
@@ -271,7 +271,7 @@ STREAMS = {
         ),
         2106898125,
     ),
-    "colour": (
+    "color": (
         (
             "504c4943010103020302000a0000000d00000001000000715b2c054241bd484db74b55b45a43a590d2709fce6188ba7881ca"
             "7feb7515f17f0ff11f0ffae90628fbdd02e6fc6a04e79e79e79c7bef1a628a2ef3b24409077a6354d160def6080b79c08460"
@@ -291,7 +291,7 @@ def test_streams_of_old_give_the_same_picture_for_ever(kind):
 
 @pytest.mark.parametrize("method", METHODS)
 def test_lossless_with_a_prototype_for_every_kind_of_block(method):
-    image = GREY.copy()
+    image = GRAY.copy()
     image[:, 4:] = np.tile(image[:4, :4], (18, 23))
     n_kinds = len(np.unique(cut_blocks(image, 4), axis=0))
     compressor = fitted(image, method, n_prototypes=n_kinds)
@@ -301,7 +301,7 @@ def test_lossless_with_a_prototype_for_every_kind_of_block(method):
         assert compressor.score(image) == np.inf
 
 
-@pytest.mark.parametrize("image", [GREY, COLOUR], ids=["grey", "colour"])
+@pytest.mark.parametrize("image", [GRAY, COLOR], ids=["gray", "color"])
 @pytest.mark.parametrize("entropy", [False, True])
 def test_nearly_lossless_with_all_components(image, entropy):
     k = 4 * 4 * (3 if image.ndim == 3 else 1)
@@ -312,51 +312,51 @@ def test_nearly_lossless_with_all_components(image, entropy):
 
 @pytest.mark.parametrize("method", LOCAL)
 def test_one_prototype_is_global_pca(method):
-    alone, pca = (fitted(GREY, name, n_prototypes=1, n_components=3) for name in (method, "pca"))
+    alone, pca = (fitted(GRAY, name, n_prototypes=1, n_components=3) for name in (method, "pca"))
     np.testing.assert_allclose(alone.prototypes_, pca.prototypes_, atol=1e-6)
-    difference = alone.reconstruct(GREY, quantized=False) - pca.reconstruct(GREY, quantized=False)
+    difference = alone.reconstruct(GRAY, quantized=False) - pca.reconstruct(GRAY, quantized=False)
     assert np.abs(difference).max() < 1e-4
     assert alone.bits_per_pixel_ == pca.bits_per_pixel_
-    assert np.mean(alone.reconstruct(GREY) != pca.reconstruct(GREY)) < 0.01
+    assert np.mean(alone.reconstruct(GRAY) != pca.reconstruct(GRAY)) < 0.01
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_unquantised_picture_is_the_best_in_the_subspaces(method):
+def test_unquantized_picture_is_the_best_in_the_subspaces(method):
     """Every block is its projection to the nearest of the affine subspaces."""
-    compressor = fitted(GREY, method)
-    blocks = cut_blocks(GREY, 4).astype(float)
+    compressor = fitted(GRAY, method)
+    blocks = cut_blocks(GRAY, 4).astype(float)
     errors = []
     for w, axes in zip(compressor.prototypes_, compressor.components_):
         projected = w + (blocks - w) @ axes.T @ axes
         errors.append(((blocks - projected) ** 2).sum(axis=1))
-    decoded = cut_blocks(compressor.reconstruct(GREY, quantized=False), 4)
+    decoded = cut_blocks(compressor.reconstruct(GRAY, quantized=False), 4)
     np.testing.assert_allclose(((blocks - decoded) ** 2).sum(axis=1), np.min(errors, axis=0), atol=1e-6)
 
 
 def test_rounding_costs_little_at_8_bits():
     compressor = fitted()
-    exact = psnr(GREY, compressor.reconstruct(GREY, quantized=False))
-    assert exact - 0.3 < compressor.score(GREY) < exact + 0.3
+    exact = psnr(GRAY, compressor.reconstruct(GRAY, quantized=False))
+    assert exact - 0.3 < compressor.score(GRAY) < exact + 0.3
 
 
 def test_assignment_by_reconstruction_is_better():
     by = {kind: fitted(assignment=kind) for kind in ("metric", "reconstruction")}
     np.testing.assert_array_equal(by["metric"].prototypes_, by["reconstruction"].prototypes_)
-    assert by["reconstruction"].score(GREY) > by["metric"].score(GREY)
+    assert by["reconstruction"].score(GRAY) > by["metric"].score(GRAY)
     assert by["reconstruction"].bits_per_pixel_ == by["metric"].bits_per_pixel_
 
 
 def test_more_bits_make_a_better_picture():
-    scores = [fitted(coefficient_bits=bits).score(GREY) for bits in (2, 4, 6, 8)]
+    scores = [fitted(coefficient_bits=bits).score(GRAY) for bits in (2, 4, 6, 8)]
     assert scores == sorted(scores)
-    scores = [fitted(n_components=k).score(GREY) for k in (1, 3, 6, 12)]
+    scores = [fitted(n_components=k).score(GRAY) for k in (1, 3, 6, 12)]
     assert scores == sorted(scores)
-    scores = [fitted(method="vq", n_prototypes=n).score(GREY) for n in (2, 8, 32, 128)]
+    scores = [fitted(method="vq", n_prototypes=n).score(GRAY) for n in (2, 8, 32, 128)]
     assert scores == sorted(scores)
 
 
 def test_local_components_are_better_than_global_ones():
-    assert fitted(n_components=3).score(GREY) > fitted(method="pca", n_components=3).score(GREY) + 1
+    assert fitted(n_components=3).score(GRAY) > fitted(method="pca", n_components=3).score(GRAY) + 1
 
 
 def test_entropy_coding_pays():
@@ -385,7 +385,7 @@ def test_rate_is_met(method, entropy):
 
 def test_best_of_the_plans_is_taken(capsys):
     """What is printed of the trials: the smallest error among them is that of the plan in use."""
-    compressor = ImageCompressor(bpp=1.5, max_iter=1, random_state=0, verbose=1).fit(GREY)
+    compressor = ImageCompressor(bpp=1.5, max_iter=1, random_state=0, verbose=1).fit(GRAY)
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) > 3
     best = min(lines, key=lambda line: float(line.split()[-1]))
@@ -406,14 +406,14 @@ def test_plans_fit(method, bpp, side, channels):
 
 def test_rate_that_cannot_be_met():
     with pytest.raises(ValueError, match=r"bpp=0.01 is too little"):
-        ImageCompressor(bpp=0.01).fit(GREY)
+        ImageCompressor(bpp=0.01).fit(GRAY)
 
 
 def test_at_most_so_many_blocks_are_learned_from(monkeypatch):
     monkeypatch.setattr(module, "MOST_BLOCKS", 50)
     compressor = fitted()
     assert len(compressor.estimator_.labels_) == 50
-    assert compressor.score(GREY) > 20
+    assert compressor.score(GRAY) > 20
 
 
 # Codebooks from elsewhere
@@ -421,7 +421,7 @@ def test_at_most_so_many_blocks_are_learned_from(monkeypatch):
 
 @pytest.mark.parametrize("entropy", [False, True])
 def test_codebook_of_another_picture(entropy):
-    left, right = GREY[:, :48], GREY[:, 48:]
+    left, right = GRAY[:, :48], GRAY[:, 48:]
     compressor = fitted(left, entropy=entropy)
     stream = compressor.encode(right, include_codebook=False)
     decoded = decode(stream, codebook=compressor)
@@ -436,7 +436,7 @@ def test_codebook_of_another_picture(entropy):
 
 
 def test_several_pictures():
-    pictures = [GREY, GREY[:40, :30].T.copy()]
+    pictures = [GRAY, GRAY[:40, :30].T.copy()]
     compressor = fitted(pictures)
     sizes = [len(compressor.encode(picture)) for picture in pictures]
     assert compressor.bits_per_pixel_ == 8 * sum(sizes) / sum(picture.size for picture in pictures)
@@ -450,7 +450,7 @@ def test_several_pictures():
 
 @pytest.fixture(scope="module", params=[False, True], ids=["fixed", "entropy"])
 def stream(request):
-    return fitted(GREY[:24, :32], entropy=request.param, coefficient_bits=5).encode(GREY[:24, :32])
+    return fitted(GRAY[:24, :32], entropy=request.param, coefficient_bits=5).encode(GRAY[:24, :32])
 
 
 @settings(max_examples=60)
@@ -525,7 +525,7 @@ def test_large_pictures_of_next_to_nothing_come_back(entropy):
 
 @pytest.mark.parametrize("entropy", [False, True])
 def test_decoding_a_row_at_a_time_changes_nothing(entropy, monkeypatch):
-    stream = fitted(COLOUR, "pca", entropy=entropy).encode(COLOUR)
+    stream = fitted(COLOR, "pca", entropy=entropy).encode(COLOR)
     whole = decode(stream)
     monkeypatch.setattr(bitstream, "BAND", 1)
     np.testing.assert_array_equal(decode(stream), whole)
@@ -534,8 +534,8 @@ def test_decoding_a_row_at_a_time_changes_nothing(entropy, monkeypatch):
 @pytest.mark.parametrize("entropy", [False, True])
 def test_decoding_takes_little_more_memory_than_picture_and_stream(entropy, monkeypatch):
     """Indices, coefficients and blocks of the whole picture are never there at once."""
-    image = np.tile(GREY, (6, 6))
-    stream = fitted(GREY, "pca", block_size=1, n_components=1, entropy=entropy).encode(image)
+    image = np.tile(GRAY, (6, 6))
+    stream = fitted(GRAY, "pca", block_size=1, n_components=1, entropy=entropy).encode(image)
     monkeypatch.setattr(bitstream, "BAND", 2**12)
     decode(stream)
     tracemalloc.start()
@@ -564,7 +564,7 @@ def test_other_files_and_versions(stream):
 def test_parameters_are_left_alone():
     compressor = ImageCompressor("vq", n_prototypes=1000, bpp=None, coefficient_bits=16)
     before = compressor.get_params()
-    compressor.fit(GREY[:20, :20])
+    compressor.fit(GRAY[:20, :20])
     assert compressor.get_params() == before
     assert compressor.n_prototypes_ == 25
     assert not [name for name in vars(clone(compressor)) if name.endswith("_")]
@@ -585,19 +585,19 @@ def test_parameters_are_left_alone():
 )
 def test_wrong_parameters(parameters, message):
     with pytest.raises(ValueError, match=message):
-        ImageCompressor(**parameters).fit(GREY)
+        ImageCompressor(**parameters).fit(GRAY)
 
 
 @pytest.mark.parametrize(
     ("image", "message"),
     [
-        (GREY / 255, "uint8, not float64"),
-        (GREY[0], r"not \(96,\)"),
+        (GRAY / 255, "uint8, not float64"),
+        (GRAY[0], r"not \(96,\)"),
         (np.zeros((8, 8, 4), np.uint8), r"not \(8, 8, 4\); leave out transparency"),
         (np.zeros((0, 8), np.uint8), r"not \(0, 8\)"),
         (np.broadcast_to(np.uint8(0), (2**14 + 1, 2**14)), "at most 268,435,456 pixels"),
         (np.broadcast_to(np.uint8(0), (2, 2**16 + 1)), "at most 65,536 in a row"),
-        ([GREY, COLOUR], "all grey or all in colour"),
+        ([GRAY, COLOR], "all gray or all in color"),
         ([], "at least one"),
     ],
     ids=["float", "row", "transparent", "empty", "huge", "long", "mixed", "none"],
@@ -608,18 +608,18 @@ def test_wrong_pictures(image, message):
 
 
 def test_pictures_of_the_other_kind():
-    with pytest.raises(ValueError, match="fitted to grey pictures"):
-        fitted(GREY).encode(COLOUR)
+    with pytest.raises(ValueError, match="fitted to gray pictures"):
+        fitted(GRAY).encode(COLOR)
     with pytest.raises(NotFittedError):
-        ImageCompressor().encode(GREY)
+        ImageCompressor().encode(GRAY)
     with pytest.raises(NotFittedError):
         ImageCompressor().rate()
 
 
 def test_parameters_that_change_later_have_no_effect():
     compressor = fitted()
-    before = compressor.encode(GREY)
-    assert compressor.set_params(entropy=True, coefficient_bits=2, block_size=8, n_prototypes=3).encode(GREY) == before
+    before = compressor.encode(GRAY)
+    assert compressor.set_params(entropy=True, coefficient_bits=2, block_size=8, n_prototypes=3).encode(GRAY) == before
 
 
 def test_constant_picture():

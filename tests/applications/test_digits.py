@@ -26,14 +26,14 @@ def fitted(digits):
     return digit_classifier(NGPCA(3, 5, n_steps=5000, random_state=0), levels=16).fit(X[:N_TRAIN], y[:N_TRAIN])
 
 
-def test_shapes_classify_better_than_their_centres(digits, fitted):
+def test_shapes_classify_better_than_their_centers(digits, fitted):
     X, y = digits
     maps = fitted["classifier"].estimators_
-    centres = np.concatenate([own.prototypes_ for own in maps])
-    nearest = KNeighborsClassifier(1).fit(centres, fitted["classifier"].prototype_labels_)
-    by_centre = nearest.score(X[N_TRAIN:] / 16, y[N_TRAIN:])
+    centers = np.concatenate([own.prototypes_ for own in maps])
+    nearest = KNeighborsClassifier(1).fit(centers, fitted["classifier"].prototype_labels_)
+    by_center = nearest.score(X[N_TRAIN:] / 16, y[N_TRAIN:])
     by_shape = fitted.score(X[N_TRAIN:], y[N_TRAIN:])
-    assert by_shape > by_centre + 0.02
+    assert by_shape > by_center + 0.02
     assert by_shape > 0.93
 
 

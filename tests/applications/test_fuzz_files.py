@@ -85,11 +85,11 @@ def good_files(form):
 
 
 def _streams():
-    colour = picture()
-    grey = np.ascontiguousarray(colour[..., 0])
-    choices = [(grey, "pca", False), (grey, "vq", True), (colour, "pca", True), (colour, "vq", False)]
+    color = picture()
+    gray = np.ascontiguousarray(color[..., 0])
+    choices = [(gray, "pca", False), (gray, "vq", True), (color, "pca", True), (color, "vq", False)]
     sizes = {"n_prototypes": 5, "n_components": 2, "max_iter": 2, "random_state": 0}
-    choices += [(np.full_like(grey, 9), "vq", entropy) for entropy in (False, True)]  # one prototype, no coefficients
+    choices += [(np.full_like(gray, 9), "vq", entropy) for entropy in (False, True)]  # one prototype, no coefficients
     return [ImageCompressor(method, entropy=entropy, **sizes).fit(x).encode(x) for x, method, entropy in choices]
 
 

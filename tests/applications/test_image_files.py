@@ -38,7 +38,7 @@ def encoded(array, form):
     stream = io.BytesIO()
     picture = Image.fromarray(array)
     if form == "GIF":
-        picture = picture.quantize(256)  # no more pixels than colours
+        picture = picture.quantize(256)  # no more pixels than colors
     picture.save(stream, form, **({"lossless": True} if form == "WEBP" else {}))
     return stream.getvalue()
 
@@ -77,14 +77,14 @@ def test_jpeg_is_read_nearly(tmp_path):
     assert np.abs(found.astype(int) - smooth).max() <= 4
 
 
-def test_palettes_and_inks_are_replaced_by_their_colours(tmp_path):
-    colours = np.array([[255, 0, 0], [0, 0, 255], [10, 200, 30]], np.uint8)[np.arange(48).reshape(6, 8) % 3]
-    store(tmp_path / "palette.png", colours, "P", bits=8)
+def test_palettes_and_inks_are_replaced_by_their_colors(tmp_path):
+    colors = np.array([[255, 0, 0], [0, 0, 255], [10, 200, 30]], np.uint8)[np.arange(48).reshape(6, 8) % 3]
+    store(tmp_path / "palette.png", colors, "P", bits=8)
     with Image.open(tmp_path / "palette.png") as stored:
         assert stored.mode == "P"
         expected = np.asarray(stored.convert("RGB"))
     np.testing.assert_array_equal(read_image(tmp_path / "palette.png"), expected)
-    np.testing.assert_array_equal(read_image(store(tmp_path / "inks.tif", colours, "CMYK")), colours)
+    np.testing.assert_array_equal(read_image(store(tmp_path / "inks.tif", colors, "CMYK")), colors)
 
 
 def test_what_is_transparent_is_laid_over_white(tmp_path):
@@ -109,10 +109,10 @@ def test_of_several_frames_the_first_is_read(tmp_path):
 
 
 @pytest.mark.parametrize("mode", ["1", "L", "LA", "I;16", "I", "F"])
-def test_grey_files_are_refused(mode, tmp_path):
-    file = tmp_path / "grey.tif"
+def test_gray_files_are_refused(mode, tmp_path):
+    file = tmp_path / "gray.tif"
     Image.new(mode, (4, 3)).save(file)
-    with pytest.raises(ValueError, match=r"grey.tif is grey .*red, green and blue are needed"):
+    with pytest.raises(ValueError, match=r"gray.tif is gray .*red, green and blue are needed"):
         read_image(file)
 
 
@@ -287,7 +287,7 @@ def test_masks_are_found_beside_images_and_in_their_own_folder(folder):
     np.testing.assert_array_equal(found.masks[0], inside)
     assert found.masks[1] is found.masks[2] is None
     np.testing.assert_array_equal(found.masks[3], ~inside)
-    features = RegionColors("rgb", regions="centre").transform(found.pairs)
+    features = RegionColors("rgb", regions="center").transform(found.pairs)
     np.testing.assert_allclose(features[0, 3:], pixels(1)[inside].mean(axis=0) / 255)
     np.testing.assert_allclose(features[3, :3], pixels(3)[inside].mean(axis=0) / 255)
     without = read_image_folder(folder, masks=None)
@@ -328,9 +328,9 @@ def spoil(folder, kind):
     if kind == "empty":
         file.write_bytes(b"")
         return "c.png is damaged"
-    if kind == "grey":
+    if kind == "gray":
         store(file, pixels()[..., 0])
-        return "c.png is grey"
+        return "c.png is gray"
     if kind == "link":
         file.rename(folder / "kept")
         file.symlink_to(folder / "kept")
@@ -339,7 +339,7 @@ def spoil(folder, kind):
         file.unlink()
         os.mkfifo(file)
         return "c.png is a symbolic link or no ordinary file"
-    if kind == "unlabelled":
+    if kind == "unlabeled":
         file.rename(folder / "c.png")
         return "c.png has no label"
     mask = file.with_name("c_mask.png")
@@ -354,10 +354,10 @@ def spoil(folder, kind):
 KINDS = [
     "truncated",
     "empty",
-    "grey",
+    "gray",
     "link",
     "pipe",
-    "unlabelled",
+    "unlabeled",
     "broken mask",
     "mask size",
     "no inside",
@@ -416,7 +416,7 @@ def test_a_loop_of_links_ends(folder):
 
 
 @pytest.mark.parametrize("on_error", ["raise", "skip"])
-def test_folders_without_labelled_images_are_refused(tmp_path, on_error):
+def test_folders_without_labeled_images_are_refused(tmp_path, on_error):
     with pytest.raises(ValueError, match="is neither an image file nor a folder"):
         read_image_folder(tmp_path / "none", on_error=on_error)
     with pytest.raises(ValueError, match="has no images"):
@@ -434,7 +434,7 @@ def test_folders_without_labelled_images_are_refused(tmp_path, on_error):
 def test_folders_of_unusable_images_are_refused_even_if_such_are_skipped(tmp_path):
     for name in ("red/a.png", "blue/b.png"):
         store(tmp_path / name, pixels()[..., 0])
-    with pytest.raises(ValueError, match=r"None of the 2 images.*b.png is grey"):
+    with pytest.raises(ValueError, match=r"None of the 2 images.*b.png is gray"):
         read_image_folder(tmp_path, on_error="skip")
 
 
@@ -456,7 +456,7 @@ def test_one_class_can_be_read_but_not_learned(tmp_path):
     found = read_image_folder(tmp_path)
     assert found.labels.tolist() == ["red"] * 3
     with pytest.raises(ValueError, match="class"):
-        GMLVQ().fit(RegionColors(regions="centre").transform(found.pairs), found.labels)
+        GMLVQ().fit(RegionColors(regions="center").transform(found.pairs), found.labels)
 
 
 @pytest.mark.parametrize(

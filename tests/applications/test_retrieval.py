@@ -1,4 +1,4 @@
-"""Search for images: neighbours, rates and recommendations, against slow computations by their definitions."""
+"""Search for images: neighbors, rates and recommendations, against slow computations by their definitions."""
 
 import pickle
 import tracemalloc
@@ -92,11 +92,11 @@ def brute_force(model, queries, Z, k, own=None):
     return found[..., 0], found[..., 1].astype(int)
 
 
-# neighbours
+# neighbors
 
 
 @each_metric
-def test_neighbours_by_definition(lesions, metric):
+def test_neighbors_by_definition(lesions, metric):
     X, y = lesions
     retriever = ImageRetriever(metric, random_state=0).fit(X[:40], y[:40])
     Z, queries = z_scored(X[:40], X[:40]), z_scored(X[40:], X[:40])
@@ -113,7 +113,7 @@ def test_neighbours_by_definition(lesions, metric):
 
 
 @each_metric
-def test_no_image_is_its_own_neighbour(lesions, metric):
+def test_no_image_is_its_own_neighbor(lesions, metric):
     X, y = (np.repeat(part, 3, axis=0) for part in lesions)  # each image twice more
     retriever = ImageRetriever(metric, random_state=0).fit(X, y)
     for k in (1, 2, 7, len(X) - 1):
@@ -275,7 +275,7 @@ def test_recommendation_is_the_metric(lesions, metric):
     assert float(last.split()[1]) == pytest.approx(100 * advice.shares[0], abs=0.06)
 
 
-def test_recommendation_names_regions_and_colours(pictures):
+def test_recommendation_names_regions_and_colors(pictures):
     text = str(ImageRetriever(random_state=0).fit(*pictures).recommendation())
     assert [line[:9].rstrip() for line in text.splitlines()[1:-1]] == [
         f"{region} {channel}" for region in ("outside", "inside") for channel in "Lab"
@@ -306,9 +306,9 @@ def test_images_masks_and_tables_are_the_same(pictures):
     np.testing.assert_array_equal(retriever.kneighbors(n_neighbors=4)[1], expected[1])
     np.testing.assert_array_equal(retriever.kneighbors(table, 4)[1], retriever.kneighbors(pairs, 4)[1])
     images = np.stack([image for image, _ in pairs])
-    centres = ImageRetriever(random_state=0).fit(images, y)
+    centers = ImageRetriever(random_state=0).fit(images, y)
     np.testing.assert_allclose(
-        centres.vectors_, z_scored(*[RegionColors(regions="centre").fit_transform(images)] * 2), atol=1e-9
+        centers.vectors_, z_scored(*[RegionColors(regions="center").fit_transform(images)] * 2), atol=1e-9
     )
     mixed = [(image, None) if i % 2 else (image, mask) for i, (image, mask) in enumerate(pairs)]
     assert ImageRetriever(random_state=0).fit(mixed, y).retrieve([pairs[0][0]], 1).indices.shape == (1, 1)
@@ -363,19 +363,19 @@ def test_files_that_cannot_be_used(tmp_path, pictures):
         Image.fromarray(image).save(tmp_path / label / f"{number:02}.png")
     whole = (tmp_path / y[0] / "00.png").read_bytes()
     (tmp_path / "red" / "cut.png").write_bytes(whole[: len(whole) // 2])
-    Image.fromarray(pairs[0][0][..., 0]).save(tmp_path / "blue" / "grey.png")
-    with pytest.raises(ValueError, match=r"grey\.png is grey"):
+    Image.fromarray(pairs[0][0][..., 0]).save(tmp_path / "blue" / "gray.png")
+    with pytest.raises(ValueError, match=r"gray\.png is gray"):
         ImageRetriever().fit(tmp_path)
     with pytest.warns(UserWarning, match="Skipped 2 of 21 images"):
         retriever = ImageRetriever(on_error="skip").fit(tmp_path)
     assert len(retriever.labels_) == 19
-    assert {path.name for path, _ in retriever.skipped_} == {"cut.png", "grey.png"}
+    assert {path.name for path, _ in retriever.skipped_} == {"cut.png", "gray.png"}
 
 
 def test_what_is_wrong_is_said(lesions, pictures, folder, tmp_path):
     X, y = lesions
     pairs, kinds = pictures
-    grey = [image[..., 0] for image, _ in pairs]
+    gray = [image[..., 0] for image, _ in pairs]
     empty = [(image, np.zeros(image.shape[:2], bool)) for image, _ in pairs]
     for given, data, message in [
         ({"metric": "cosine"}, (X, y), "metric='cosine'"),
@@ -391,7 +391,7 @@ def test_what_is_wrong_is_said(lesions, pictures, folder, tmp_path):
         ({}, (X, np.full(len(X), "red")), "at least 2 classes"),
         ({}, (pairs,), "give y, or use metric='euclidean'"),
         ({}, (pairs, kinds[:-1]), "inconsistent numbers of samples"),
-        ({}, (grey, kinds), "grey"),
+        ({}, (gray, kinds), "gray"),
         ({}, (empty, kinds), "no inside"),
         ({}, (folder, kinds), "leave y out"),
         ({}, (tmp_path,), "no images"),
@@ -451,7 +451,7 @@ def test_output_as_a_table(lesions):
 @each_metric
 @pytest.mark.parametrize("local_map", ["query", "centered"])
 def test_index_files(folder, pictures, metric, local_map, tmp_path):
-    features = RegionColors("lch", regions="centre")
+    features = RegionColors("lch", regions="center")
     retriever = ImageRetriever(metric, features=features, local_map=local_map, n_neighbors=3, random_state=0).fit(
         folder
     )
@@ -494,7 +494,7 @@ def test_foreign_files_are_refused_and_run_nothing(folder, pictures, lesions, tm
             read_index(path)
     with pytest.raises(FileNotFoundError):
         read_index(tmp_path / "none.npz")
-    with pytest.raises(ValueError, match="colours of files"):
+    with pytest.raises(ValueError, match="colors of files"):
         write_index(path, ImageRetriever(random_state=0).fit(*lesions))
 
 
@@ -638,7 +638,7 @@ def test_the_metric_has_not_seen_the_query(lesions):
     assert found.recommendation is None
 
 
-def test_neighbours_are_sought_among_all_other_images():
+def test_neighbors_are_sought_among_all_other_images():
     """Two images of each class, of which one is the query: the other is found also if it is in the same fold."""
     X = np.array([[0.0], [0.1], [5.0], [5.1], [9.0], [9.1]])
     y = np.repeat(["a", "b", "c"], 2)
@@ -714,17 +714,17 @@ def test_rates_need_labels(lesions):
 
 @pytest.fixture(scope="module", params=[0.6, 1.0])
 def compared(request):
-    """Rates at k = 11 over several draws of the lesions, of learned metric, colours and differences in Lab."""
+    """Rates at k = 11 over several draws of the lesions, of learned metric, colors and differences in Lab."""
     rates = []
     for seed in range(3):
         X, y = make_lesions(persistence=request.param, random_state=seed)
-        colours = RegionColors("lab").fit_transform(X)
+        colors = RegionColors("lab").fit_transform(X)
         given = {"ks": [11], "n_starts": 1, "random_state": seed}
         rates.append(
             [
-                retrieval_rates(ImageRetriever("liram"), colours, y, **given).at(11),
-                retrieval_rates(ImageRetriever("euclidean"), colours, y, **given).at(11),
-                retrieval_rates(ImageRetriever("euclidean"), ColorDifference().fit_transform(colours), y, **given).at(
+                retrieval_rates(ImageRetriever("liram"), colors, y, **given).at(11),
+                retrieval_rates(ImageRetriever("euclidean"), colors, y, **given).at(11),
+                retrieval_rates(ImageRetriever("euclidean"), ColorDifference().fit_transform(colors), y, **given).at(
                     11
                 ),
             ]
@@ -734,8 +734,8 @@ def compared(request):
 
 def test_a_learned_metric_finds_more_unless_differences_are_ideal(compared):
     persistence, rates = compared
-    learned, colours, differences = rates.T
-    assert (learned > colours + 0.08).all()
+    learned, colors, differences = rates.T
+    assert (learned > colors + 0.08).all()
     gain = (learned - differences).mean()
     if persistence < 1:
         assert gain > 0.015
@@ -752,23 +752,23 @@ def pixels_of(png):
         return np.asarray(picture.convert("RGB")).astype(int)
 
 
-def plain(colour, height=20, width=20):
-    return np.full((height, width, 3), colour, np.uint8)
+def plain(color, height=20, width=20):
+    return np.full((height, width, 3), color, np.uint8)
 
 
 def test_the_sheet_shows_queries_and_results_in_order():
-    colours = [(200, 0, 0), (0, 0, 200), (200, 200, 0), (0, 150, 150)]
-    images = [plain(colour) for colour in colours]
+    colors = [(200, 0, 0), (0, 0, 200), (200, 200, 0), (0, 150, 150)]
+    images = [plain(color) for color in colors]
     hits = Hits(np.array([[1, 3], [2, 0]]), np.zeros((2, 2)), np.array([["a", "b"], ["b", "b"]]))
     pixels = pixels_of(contact_sheet([plain((90, 0, 90)), plain((0, 90, 0))], hits, images, labels=["a", "b"]))
 
-    def centre(colour):
-        rows, columns = np.nonzero((np.abs(pixels - colour) <= 2).all(axis=2))
+    def center(color):
+        rows, columns = np.nonzero((np.abs(pixels - color) <= 2).all(axis=2))
         assert len(rows) > 1000
         return rows.mean(), columns.mean()
 
-    first = [centre((90, 0, 90)), centre(colours[1]), centre(colours[3])]
-    second = [centre((0, 90, 0)), centre(colours[2]), centre(colours[0])]
+    first = [center((90, 0, 90)), center(colors[1]), center(colors[3])]
+    second = [center((0, 90, 0)), center(colors[2]), center(colors[0])]
     for row in (first, second):
         assert np.ptp([y for y, _ in row]) < 3
         assert row[0][1] < row[1][1] < row[2][1]

@@ -41,7 +41,7 @@ def knot(n=120, d=6, turns=2.3, seed=0):
 
 @pytest.mark.parametrize("pull", [0.0, 0.5, 1.0])
 @pytest.mark.parametrize("periodic", [False, True])
-def test_one_neighbour_and_no_noise_replay_the_sequence(pull, periodic):
+def test_one_neighbor_and_no_noise_replay_the_sequence(pull, periodic):
     z = np.random.default_rng(0).normal(size=(30, 5))
     trajectory = Trajectory(1, noise=0, pull=pull, periodic=periodic).fit(z)
     positions, frames = trajectory.sample(28, random_state=0)
@@ -318,15 +318,15 @@ def test_numbers_are_counted(texture, waves):
     assert linear.compression_ratio_ == pytest.approx((9 * pixels + 120 * 8 + 2 * 64) / waves.size)
 
 
-def test_grey_frames_of_any_type(waves):
-    grey = waves[..., 0]
-    bytes_ = DynamicTexture(6, n_pca=20, n_charts=2, random_state=0).fit(grey)
-    floats = clone(bytes_).fit(grey / 255.0)
+def test_gray_frames_of_any_type(waves):
+    gray = waves[..., 0]
+    bytes_ = DynamicTexture(6, n_pca=20, n_charts=2, random_state=0).fit(gray)
+    floats = clone(bytes_).fit(gray / 255.0)
     assert bytes_.sample(3).shape == (3, 18, 22)
     assert (bytes_.sample(3).dtype, floats.sample(3).dtype) == (np.uint8, np.float64)
     np.testing.assert_allclose(255 * floats.reconstruct(), bytes_.reconstruct(), atol=1.5)
     made = floats.inverse_transform(50 * floats.embedding_)
-    assert grey.min() / 255 <= made.min() < made.max() <= grey.max() / 255
+    assert gray.min() / 255 <= made.min() < made.max() <= gray.max() / 255
 
 
 def test_copies_are_the_same(texture):
@@ -446,8 +446,8 @@ def test_too_few_frames_for_a_linear_system(waves):
 
 def smooth(n=8, height=32, width=48):
     t, row, column = np.indices((n, height, width))
-    grey = 128 + 60 * np.sin(row / 9 + t / 3) + 60 * np.cos(column / 11)
-    return np.stack([grey, 255 - grey, 0.5 * grey + 60], axis=3).astype(np.uint8)
+    gray = 128 + 60 * np.sin(row / 9 + t / 3) + 60 * np.cos(column / 11)
+    return np.stack([gray, 255 - gray, 0.5 * gray + 60], axis=3).astype(np.uint8)
 
 
 @pytest.mark.parametrize("kind", ["mp4", "mkv", "avi", "gif"])
@@ -465,14 +465,14 @@ def test_videos_there_and_back(tmp_path, kind):
     assert frame_errors(few, blocks).max() < 5
 
 
-def test_odd_sizes_and_grey_frames(tmp_path):
+def test_odd_sizes_and_gray_frames(tmp_path):
     pytest.importorskip("av")
-    grey = smooth()[:, :31, :47, 0]
-    write_video(tmp_path / "odd.mp4", grey)
+    gray = smooth()[:, :31, :47, 0]
+    write_video(tmp_path / "odd.mp4", gray)
     back = read_video(tmp_path / "odd.mp4")
     assert back.shape == (8, 32, 48, 3)
-    assert frame_errors(back[:, :31, :47], np.repeat(grey[..., None], 3, axis=3)).max() < 4
-    assert np.abs(back[:, 31, :47, 0].astype(int) - grey[:, 30]).mean() < 6
+    assert frame_errors(back[:, :31, :47], np.repeat(gray[..., None], 3, axis=3)).max() < 4
+    assert np.abs(back[:, 31, :47, 0].astype(int) - gray[:, 30]).mean() < 6
 
 
 def test_a_file_is_a_texture(tmp_path):

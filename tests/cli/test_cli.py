@@ -127,7 +127,7 @@ def test_table_of_merits(demo, page):
 
 
 def _merits(trial, X, y):
-    """Return accuracy, quantisation error, topographic error and entropy from plain distances."""
+    """Return accuracy, quantization error, topographic error and entropy from plain distances."""
     model = trial.classifier.estimator_
     distances = cdist(X[trial.test], model.prototypes_)
     first, second = np.argsort(distances, axis=1)[:, :2].T
@@ -135,9 +135,9 @@ def _merits(trial, X, y):
     shares = shares[shares > 0]
     apart = np.nan
     if hasattr(model, "lattice_"):
-        neighbours = {tuple(edge) for edge in model.lattice_.edges.tolist()}
+        neighbors = {tuple(edge) for edge in model.lattice_.edges.tolist()}
         pairs = zip(np.minimum(first, second).tolist(), np.maximum(first, second).tolist())
-        apart = np.mean([pair not in neighbours for pair in pairs])
+        apart = np.mean([pair not in neighbors for pair in pairs])
     return (
         np.mean(trial.classifier.prototype_labels_[first] == y[trial.test]),
         distances.min(axis=1).mean(),
@@ -248,7 +248,7 @@ def test_view_in_the_text(demo, page):
     assert learned.transform(X).shape[1] == 2
     right = np.mean(learned.prototype_labels_[in_view] == y)
     assert f"yet {right:.0%} of the test digits lie in the region of their class" in _text(page)
-    assert f"LVQ recognises {_right(principal, pca.transform(X), y).mean():.0%}" in _text(page)
+    assert f"LVQ recognizes {_right(principal, pca.transform(X), y).mean():.0%}" in _text(page)
 
 
 def test_explained_digit(demo, page):
@@ -356,13 +356,13 @@ def _text(page):
 def test_signed_pictures():
     """Zero is white, opposite values have the place of blue and red exchanged, and the largest is the darkest."""
     values = np.array([[0.0, 1.0, -1.0], [0.5, -0.5, 0.25]])
-    colours, exchanged = (_pixels(signed_png(signs * values)).astype(int)[..., :3] for signs in (1, -1))
-    assert colours[0, 0].min() > 240
-    assert np.all(colours[values > 0][:, 2] > colours[values > 0][:, 0])
-    assert np.all(colours[values < 0][:, 0] > colours[values < 0][:, 2])
-    np.testing.assert_array_equal(colours[0, 1], exchanged[0, 2])
-    np.testing.assert_array_equal(_pixels(signed_png(7 * values))[..., :3], colours)
-    assert colours[0, 1].sum() < colours[1, 0].sum() < colours[1, 2].sum()
+    colors, exchanged = (_pixels(signed_png(signs * values)).astype(int)[..., :3] for signs in (1, -1))
+    assert colors[0, 0].min() > 240
+    assert np.all(colors[values > 0][:, 2] > colors[values > 0][:, 0])
+    assert np.all(colors[values < 0][:, 0] > colors[values < 0][:, 2])
+    np.testing.assert_array_equal(colors[0, 1], exchanged[0, 2])
+    np.testing.assert_array_equal(_pixels(signed_png(7 * values))[..., :3], colors)
+    assert colors[0, 1].sum() < colors[1, 0].sum() < colors[1, 2].sum()
     assert np.ptp(_pixels(signed_png(np.zeros((2, 2))))[..., :3]) < 10
 
 
@@ -451,10 +451,10 @@ def test_blocks_escape_what_is_not_prose():
     assert blocks[0].html() == "<p>One <em>word</em>.</p>\n<p>Two.</p>"
 
 
-def test_palette_keeps_a_picture_of_few_colours():
-    """A picture that has no more colours than allowed is not changed; one with more has as many as allowed."""
-    colours = np.random.default_rng(0).integers(0, 256, (6, 4), dtype=np.uint8)
-    few = colours[np.arange(20 * 30).reshape(20, 30) % 6]
+def test_palette_keeps_a_picture_of_few_colors():
+    """A picture that has no more colors than allowed is not changed; one with more has as many as allowed."""
+    colors = np.random.default_rng(0).integers(0, 256, (6, 4), dtype=np.uint8)
+    few = colors[np.arange(20 * 30).reshape(20, 30) % 6]
     many = np.random.default_rng(1).integers(0, 256, (20, 30, 4), dtype=np.uint8)
     np.testing.assert_array_equal(_pixels(with_palette(_png(few), 16)), few)
     assert len(np.unique(_pixels(with_palette(_png(many), 16)).reshape(-1, 4), axis=0)) == 16
@@ -471,7 +471,7 @@ def _pixels(png):
 
 
 def test_regions_are_connected():
-    """Nodes of one colour that do not touch are different regions."""
+    """Nodes of one color that do not touch are different regions."""
     codes = np.array([0, 0, 1, 0, 1, 1, 0, 1, 0])  # rows 001, 011, 010
     found = {frozenset(nodes.tolist()) for nodes in regions(rectangular(3, 3), codes)}
     assert found == {frozenset({0, 1, 3, 6}), frozenset({2, 4, 5, 7}), frozenset({8})}

@@ -25,19 +25,19 @@ def run(*arguments):
 
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory):
-    """A grey picture, one in colour, and one with transparency, as files."""
+    """A gray picture, one in color, and one with transparency, as files."""
     folder = tmp_path_factory.mktemp("pictures")
     rows, columns = np.indices((60, 81))
-    grey = (128 + 90 * np.sin(rows / 5) * np.cos(columns / 7) + 30 * ((rows + columns) % 13 > 6)).clip(0, 255)
-    colour = np.stack([grey, 255 - grey, np.roll(grey, 9, axis=1)], axis=2)
-    clear = np.concatenate([colour, np.full((60, 81, 1), 100)], axis=2)
-    arrays = {"grey": grey, "colour": colour, "clear": clear}
+    gray = (128 + 90 * np.sin(rows / 5) * np.cos(columns / 7) + 30 * ((rows + columns) % 13 > 6)).clip(0, 255)
+    color = np.stack([gray, 255 - gray, np.roll(gray, 9, axis=1)], axis=2)
+    clear = np.concatenate([color, np.full((60, 81, 1), 100)], axis=2)
+    arrays = {"gray": gray, "color": color, "clear": clear}
     for name, values in arrays.items():
         Image.fromarray(values.astype(np.uint8)).save(folder / f"{name}.png")
     return folder, {name: values.astype(np.uint8) for name, values in arrays.items()}
 
 
-@pytest.mark.parametrize(("name", "options"), [("grey", ["--bpp", 1.5]), ("colour", ["--entropy", "--method", "pca"])])
+@pytest.mark.parametrize(("name", "options"), [("gray", ["--bpp", 1.5]), ("color", ["--entropy", "--method", "pca"])])
 def test_there_and_back(pictures, tmp_path, name, options):
     folder, arrays = pictures
     image = arrays[name]
@@ -64,8 +64,8 @@ def test_there_and_back(pictures, tmp_path, name, options):
 
 def test_it_is_the_compressor(pictures, tmp_path):
     folder, arrays = pictures
-    assert run("compress", folder / "grey.png", tmp_path / "a.plc", "--method", "vq", "--seed", 3).exit_code == 0
-    expected = ImageCompressor("vq", bpp=1.25, random_state=3).fit(arrays["grey"]).encode(arrays["grey"])
+    assert run("compress", folder / "gray.png", tmp_path / "a.plc", "--method", "vq", "--seed", 3).exit_code == 0
+    expected = ImageCompressor("vq", bpp=1.25, random_state=3).fit(arrays["gray"]).encode(arrays["gray"])
     assert (tmp_path / "a.plc").read_bytes() == expected
 
 
@@ -79,16 +79,16 @@ def test_transparency_is_left_out(pictures, tmp_path):
 
 def test_what_is_wrong_is_said(pictures, tmp_path):
     folder, _ = pictures
-    grey, target = folder / "grey.png", tmp_path / "a.plc"
+    gray, target = folder / "gray.png", tmp_path / "a.plc"
     Image.fromarray(np.zeros((8, 8), np.uint16)).save(tmp_path / "deep.png")
     (tmp_path / "text.png").write_text("no picture")
     for arguments, message in [
         (("compress", tmp_path / "none.png", target), "No such file"),
         (("compress", tmp_path / "text.png", target), "cannot identify image file"),
         (("compress", tmp_path / "deep.png", target), "more than 8 bits"),
-        (("compress", grey, target, "--method", "zip"), "method='zip' must be one of"),
-        (("compress", grey, target, "--bpp", 0.001), "bpp=0.001 is too little"),
-        (("decompress", grey, tmp_path / "b.png"), "Not a compressed picture"),
+        (("compress", gray, target, "--method", "zip"), "method='zip' must be one of"),
+        (("compress", gray, target, "--bpp", 0.001), "bpp=0.001 is too little"),
+        (("decompress", gray, tmp_path / "b.png"), "Not a compressed picture"),
         (("decompress", tmp_path / "none.plc", tmp_path / "b.png"), "No such file"),
     ]:
         result = run(*arguments)
@@ -117,14 +117,14 @@ def test_pictures_are_upright(pictures, tmp_path):
     _, arrays = pictures
     exif = Image.Exif()
     exif[0x0112] = 6
-    Image.fromarray(arrays["colour"]).save(tmp_path / "a.png", exif=exif)
+    Image.fromarray(arrays["color"]).save(tmp_path / "a.png", exif=exif)
     assert run("compress", tmp_path / "a.png", tmp_path / "a.plc", "--method", "pca", "--bpp", 4).exit_code == 0
     back = decode((tmp_path / "a.plc").read_bytes())
-    assert psnr(np.rot90(arrays["colour"], -1), back) > 25
+    assert psnr(np.rot90(arrays["color"], -1), back) > 25
 
 
 def test_huge_and_cut_off_pictures_are_refused_in_a_sentence(pictures, tmp_path):
-    whole = (pictures[0] / "colour.png").read_bytes()
+    whole = (pictures[0] / "color.png").read_bytes()
     huge = bytearray(whole)
     huge[16:24] = (60_000).to_bytes(4, "big") * 2
     huge[29:33] = zlib.crc32(huge[12:29]).to_bytes(4, "big")
@@ -144,7 +144,7 @@ def test_huge_and_cut_off_pictures_are_refused_in_a_sentence(pictures, tmp_path)
 
 def test_an_input_is_never_replaced(pictures, tmp_path):
     source, stream = tmp_path / "a.png", tmp_path / "a.plc"
-    source.write_bytes((pictures[0] / "grey.png").read_bytes())
+    source.write_bytes((pictures[0] / "gray.png").read_bytes())
     assert run("compress", source, stream, "--method", "pca").exit_code == 0
     (tmp_path / "hard.png").hardlink_to(source)
     (tmp_path / "soft.png").symlink_to(source)
@@ -163,19 +163,19 @@ def test_an_input_is_never_replaced(pictures, tmp_path):
 
 def test_outputs_are_tried_before_the_work_and_kept_if_it_fails(pictures, tmp_path, monkeypatch):
     monkeypatch.setattr(ImageCompressor, "fit", lambda *_: pytest.fail("the work has begun"))
-    grey = pictures[0] / "grey.png"
+    gray = pictures[0] / "gray.png"
     (tmp_path / "folder.plc").mkdir()
     for target, reason in [
         (tmp_path / "none" / "a.plc", "none/a.plc cannot be written: No such file"),
         (tmp_path / "folder.plc", "is a folder"),
     ]:
-        result = run("compress", grey, target)
+        result = run("compress", gray, target)
         assert result.exit_code == 1
         assert reason in result.output.replace("\n", "")
     monkeypatch.undo()
     (tmp_path / "old.plc").write_bytes(b"old")
     monkeypatch.setattr(ImageCompressor, "fit", lambda *_: np.empty(2**50))
-    result = run("compress", grey, tmp_path / "old.plc")
+    result = run("compress", gray, tmp_path / "old.plc")
     assert result.exit_code == 1
     assert "too little memory" in result.output
     assert (tmp_path / "old.plc").read_bytes() == b"old"
@@ -184,7 +184,7 @@ def test_outputs_are_tried_before_the_work_and_kept_if_it_fails(pictures, tmp_pa
 
 def test_damage_is_said(pictures, tmp_path):
     folder, _ = pictures
-    assert run("compress", folder / "grey.png", tmp_path / "a.plc", "--method", "pca").exit_code == 0
+    assert run("compress", folder / "gray.png", tmp_path / "a.plc", "--method", "pca").exit_code == 0
     stream = bytearray((tmp_path / "a.plc").read_bytes())
     stream[len(stream) // 2] ^= 1
     (tmp_path / "a.plc").write_bytes(stream)

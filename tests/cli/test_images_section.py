@@ -30,11 +30,11 @@ def test_queries_are_not_in_the_index(section):
     assert sorted(results["y"][results["queries"]]) == ["blue", "brown", "red", "white"]
 
 
-def test_search_by_plain_colours(section):
-    """Without learning, what is found are the nearest scaled colours."""
-    X, queries, known = (section.results[name] for name in ("colours", "queries", "known"))
+def test_search_by_plain_colors(section):
+    """Without learning, what is found are the nearest scaled colors."""
+    X, queries, known = (section.results[name] for name in ("colors", "queries", "known"))
     scaled = (X - X[known].mean(axis=0)) / X[known].std(axis=0)
-    found = section.results["hits"]["colours as they are"]
+    found = section.results["hits"]["colors as they are"]
     nearest = np.argsort(cdist(scaled[queries], scaled[known]), axis=1)[:, : found.indices.shape[1]]
     np.testing.assert_array_equal(found.indices, nearest)
     np.testing.assert_array_equal(found.labels, section.results["y"][known][nearest])
@@ -51,13 +51,13 @@ def test_table_and_text(section):
         r"of 11 results, (\d+)% are of the class of the query then, instead of (\d+)%", text
     )
     assert abs(float(learned) - 100 * rates["learned metric"].rates[1]) <= 0.501
-    assert abs(float(plain) - 100 * rates["colours as they are"].rates[1]) <= 0.501
+    assert abs(float(plain) - 100 * rates["colors as they are"].rates[1]) <= 0.501
 
 
 def test_textures_in_the_text(section):
     parts, models = section.results["parts"], section.results["models"]
     text = " ".join(section.html().split())
-    (shown,) = re.findall(r"misjudged in (\d+)% of all cases, and patches in colour in (\d+)%", text)
+    (shown,) = re.findall(r"misjudged in (\d+)% of all cases, and patches in color in (\d+)%", text)
     wrong = [100 * np.mean(model.predict(parts.X_unseen) != parts.y_unseen) for model in models.values()]
     np.testing.assert_allclose([float(number) for number in shown], wrong, atol=0.501)
     assert not set(parts.sources_train) & set(parts.sources_unseen)

@@ -82,7 +82,7 @@ def test_the_index_tells_classes_weights_and_rates(skin, tmp_path):
     options = ["--space", "rgb", "--metric", "lmnn", "--components", "2", "--rates", "--seed", "3"]
     result = run("index", skin / "images", "-o", tmp_path / "index.npz", *options)
     assert result.exit_code == 0, result.output
-    features = RegionColors("rgb", regions="centre")
+    features = RegionColors("rgb", regions="center")
     retriever = ImageRetriever("lmnn", features=features, n_components=2, random_state=3).fit(skin / "images")
     for label in np.unique(retriever.labels_):
         assert [label, str((retriever.labels_ == label).sum())] in [line.split() for line in result.output.splitlines()]
@@ -109,16 +109,16 @@ def test_files_that_cannot_be_used_are_named(tmp_path):
     images, masks, y = make_lesion_images((4, 4, 4, 4), size=24, random_state=0)
     store(tmp_path / "images", images, masks, y)
     (tmp_path / "images" / "red" / "cut.png").write_bytes((tmp_path / "images" / y[0] / "00.png").read_bytes()[:200])
-    Image.fromarray(images[0][..., 0]).save(tmp_path / "images" / "blue" / "grey.png")
+    Image.fromarray(images[0][..., 0]).save(tmp_path / "images" / "blue" / "gray.png")
     index = tmp_path / "index.npz"
     result = run("index", tmp_path / "images", "-o", index)
     assert result.exit_code == 1
-    assert "grey.png is grey" in result.output
+    assert "gray.png is gray" in result.output
     assert not index.exists()
     result = run("index", tmp_path / "images", "-o", index, "--skip")
     assert result.exit_code == 0, result.output
     assert "Left out 2 of " in result.output
-    for name in ("cut.png", "grey.png"):
+    for name in ("cut.png", "gray.png"):
         assert name in result.output
     assert index.exists()
 
@@ -127,7 +127,7 @@ def test_what_is_wrong_is_said(skin, tmp_path, monkeypatch):
     index, query = ["--index", skin / "index.npz"], skin / "query.png"
     output = ["-o", tmp_path / "new"]
     (tmp_path / "text.npz").write_text("no index")
-    Image.fromarray(np.zeros((24, 24), np.uint8)).save(tmp_path / "grey.png")
+    Image.fromarray(np.zeros((24, 24), np.uint8)).save(tmp_path / "gray.png")
     Image.fromarray(np.zeros((24, 24), np.uint8)).save(tmp_path / "black.png")
     Image.fromarray(np.eye(9, dtype=np.uint8) * 255).save(tmp_path / "small.png")
     for arguments, message in [
@@ -142,7 +142,7 @@ def test_what_is_wrong_is_said(skin, tmp_path, monkeypatch):
         (["query", query, "--index", query, *output], "is no index of images"),
         (["query", tmp_path / "none.png", *index, *output], "No such file"),
         (["query", tmp_path / "text.npz", *index, *output], "no image of a known type"),
-        (["query", tmp_path / "grey.png", *index, *output], "is grey"),
+        (["query", tmp_path / "gray.png", *index, *output], "is gray"),
         (["query", query, "--mask", tmp_path / "none.png", *index, *output], "No such file"),
         (["query", query, "--mask", tmp_path / "black.png", *index, *output], "no inside"),
         (["query", query, "--mask", tmp_path / "small.png", *index, *output], "mask has shape (9, 9)"),

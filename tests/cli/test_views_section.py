@@ -22,7 +22,7 @@ def section():
     return views_section(QUICK)
 
 
-def neighbours(points):
+def neighbors(points):
     return np.argsort(cdist(points, points) + np.diag(np.full(len(points), np.inf)), axis=1, kind="stable")
 
 
@@ -35,7 +35,7 @@ def test_table(section):
     (table,) = section.tables
     assert [row[0] for row in table.rows] == list(views)
     for name, trusted, kept, same, _ in table.rows:
-        hits = (y[neighbours(views[name])[:, :10]] == y[:, None]).mean()
+        hits = (y[neighbors(views[name])[:, :10]] == y[:, None]).mean()
         expected = [trustworthiness(X, views[name], n_neighbors=10), trustworthiness(views[name], X, n_neighbors=10)]
         np.testing.assert_allclose([float(trusted), float(kept), float(same)], [*expected, hits], atol=ROUNDING + TIES)
 
@@ -43,9 +43,9 @@ def test_table(section):
 def test_nearest_in_the_text(section):
     X, y, views = (section.results[name] for name in ("X", "y", "views"))
     text = " ".join(section.html().split())
-    same = 100 * (y[neighbours(views["t-SNE"])[:, 0]] == y).mean()
-    (shown,) = re.findall(r"([\d.]+)% of the nearest neighbours are the same digit", text)
+    same = 100 * (y[neighbors(views["t-SNE"])[:, 0]] == y).mean()
+    (shown,) = re.findall(r"([\d.]+)% of the nearest neighbors are the same digit", text)
     assert abs(float(shown) - same) <= 0.0501
-    kept = [100 * (neighbours(X)[:, 0] == neighbours(views[name])[:, 0]).mean() for name in list(views)[:2]]
+    kept = [100 * (neighbors(X)[:, 0] == neighbors(views[name])[:, 0]).mean() for name in list(views)[:2]]
     (shown,) = re.findall(r"kept for (\d+)% of the digits on the left and (\d+)% on the right", text)
     np.testing.assert_allclose([float(number) for number in shown], kept, atol=0.501)

@@ -207,14 +207,14 @@ class TestRectangular:
     def test_number_of_edges(self, rows, cols):
         assert len(rectangular(rows, cols).edges) == rows * (cols - 1) + cols * (rows - 1)
 
-    def test_torus_has_four_neighbours_everywhere(self):
+    def test_torus_has_four_neighbors_everywhere(self):
         lattice = rectangular(4, 5, periodic=True)
         np.testing.assert_array_equal(degrees(lattice), 4)
         assert lattice.distances.max() == 4 // 2 + 5 // 2
 
     def test_touching_includes_diagonals(self):
-        neighbours = np.flatnonzero(rectangular(3, 4).touching()[5])
-        np.testing.assert_array_equal(neighbours, [0, 1, 2, 4, 6, 8, 9, 10])
+        neighbors = np.flatnonzero(rectangular(3, 4).touching()[5])
+        np.testing.assert_array_equal(neighbors, [0, 1, 2, 4, 6, 8, 9, 10])
         np.testing.assert_array_equal(np.flatnonzero(rectangular(3, 4).touching()[0]), [1, 4, 5])
 
     def test_touching_wraps_around_on_a_torus(self):
@@ -224,20 +224,20 @@ class TestRectangular:
 
 
 class TestHexagonal:
-    def test_neighbours_are_one_unit_apart_and_no_others(self):
+    def test_neighbors_are_one_unit_apart_and_no_others(self):
         lattice = hexagonal(5, 6)
         assert (lattice.kind, lattice.shape, lattice.periodic) == ("hexagonal", (5, 6), False)
         np.testing.assert_allclose(edge_lengths_drawn(lattice), 1)
         close = pdist(lattice.coordinates) < 1.001
         assert close.sum() == len(lattice.edges)
 
-    def test_inner_nodes_have_six_neighbours(self):
+    def test_inner_nodes_have_six_neighbors(self):
         degree = degrees(hexagonal(5, 6)).reshape(5, 6)
         np.testing.assert_array_equal(degree[1:-1, 1:-1], 6)
         assert degree.sum() == 2 * (5 * 5 + 4 * 11)  # along the rows, and between each pair of rows
 
     @pytest.mark.parametrize(("rows", "cols"), [(4, 3), (4, 4), (6, 3), (8, 9)])
-    def test_torus_has_six_neighbours_everywhere(self, rows, cols):
+    def test_torus_has_six_neighbors_everywhere(self, rows, cols):
         lattice = hexagonal(rows, cols, periodic=True)
         np.testing.assert_array_equal(degrees(lattice), 6)
         np.testing.assert_array_equal(lattice.touching().sum(axis=1), 6)
@@ -287,7 +287,7 @@ class TestHyperbolic:
         ("rings", "n_nodes", "n_edges", "radius"),
         [(1, 8, 14, 0.497), (2, 29, 63, 0.790), (3, 85, 196, 0.922), (4, 232, 546, 0.973)],
     )
-    def test_size_with_seven_neighbours(self, rings, n_nodes, n_edges, radius):
+    def test_size_with_seven_neighbors(self, rings, n_nodes, n_edges, radius):
         lattice = hyperbolic(7, rings)
         assert (lattice.kind, lattice.shape, lattice.periodic) == ("hyperbolic", None, False)
         assert lattice.n_nodes == n_nodes
@@ -296,7 +296,7 @@ class TestHyperbolic:
         assert radii.max() == pytest.approx(radius, abs=5e-4)
 
     @pytest.mark.parametrize(("rings", "n_nodes"), [(1, 9), (2, 41), (3, 161)])
-    def test_size_with_eight_neighbours(self, rings, n_nodes):
+    def test_size_with_eight_neighbors(self, rings, n_nodes):
         assert hyperbolic(8, rings).n_nodes == n_nodes
 
     def test_default_has_the_85_nodes_of_the_literature(self):
@@ -304,7 +304,7 @@ class TestHyperbolic:
         np.testing.assert_array_equal(np.bincount(lattice.distances[0].astype(int)), [1, 7, 21, 56])
 
     @pytest.mark.parametrize("neighbors", [7, 8, 11])
-    def test_all_nodes_below_the_last_ring_have_all_their_neighbours(self, neighbors):
+    def test_all_nodes_below_the_last_ring_have_all_their_neighbors(self, neighbors):
         lattice = hyperbolic(neighbors, 3)
         ring = lattice.distances[0]
         degree = degrees(lattice)

@@ -157,7 +157,7 @@ def test_determinant_of_the_matrix_is_one(seed, d, power):
 
 @given(seeds, st.integers(1, 6))
 @settings(max_examples=30)
-def test_full_shape_is_the_normalised_inverse(seed, d):
+def test_full_shape_is_the_normalized_inverse(seed, d):
     covariances = random_covariances(np.random.default_rng(seed), 3, d)
     shapes, changed = principal_shapes(covariances, ShapeRule(d, epsilon=0.0))
     assert_array_equal(changed, 0)
@@ -242,7 +242,7 @@ def test_optimal_selection_costs_no_more_than_the_largest_and_sometimes_less():
     assert_allclose(costs["optimal"], 10.370, atol=5e-3)
 
 
-# Regularisation
+# Regularization
 
 
 def regularized(values, option, epsilon=0.01, unit=1.0):
@@ -282,7 +282,7 @@ def test_tikhonov_inverts_as_the_thesis_does():
     assert changed == 2
 
 
-def test_no_regularisation_refuses_a_direction_without_variance():
+def test_no_regularization_refuses_a_direction_without_variance():
     assert_array_equal(regularized([8.0, 2.0], "none")[0], [8, 2])
     with pytest.raises(ValueError, match=r"prototype 0 do not vary in every direction.*regularization='floor'"):
         regularized([8.0, 0.0], "none")
@@ -454,7 +454,7 @@ def test_chunks_do_not_matter(kind, chunk_size, cooperation):
 @pytest.mark.parametrize("winner", ["heskes", "nearest"])
 @pytest.mark.parametrize("kernel", ["gaussian", "exponential"])
 def test_lattice_shares_of_both_kinds_are_those_of_the_definition(winner, kernel):
-    """Sums of a winner, shared among its neighbours, are the sums of every sample for every prototype."""
+    """Sums of a winner, shared among its neighbors, are the sums of every sample for every prototype."""
     lattice = rectangular(2, 3)
     for kind in (Matrix, Subspace):
         X, _, source, prototypes = state(5, kind, k=6, n=60)
@@ -473,7 +473,7 @@ def test_lattice_shares_of_both_kinds_are_those_of_the_definition(winner, kernel
 
 
 def test_nodes_that_win_nothing_on_a_long_chain():
-    """The neighbourhood function between far nodes is below any number; their ratio may be above."""
+    """The neighborhood function between far nodes is below any number; their ratio may be above."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 6))
     positions = np.zeros((40, 6))

@@ -220,7 +220,7 @@ class TestLabelImage:
             return np.mean(labels[1:] != labels[:-1])
 
         assert borders(20) < 0.04 < 3 * borders(20) < borders(5)
-        # Without smoothing, two neighbours agree as often as any two pixels.
+        # Without smoothing, two neighbors agree as often as any two pixels.
         shares = self.PIXELS / self.PIXELS.sum()
         assert borders(0) == pytest.approx(1 - np.sum(shares**2), abs=0.01)
 

@@ -11,8 +11,8 @@ from sklearn.datasets import load_sample_image
 from protolearn.datasets import load_picture_textures, make_color_textures
 
 CLASSES = ["bark", "brick", "tile", "fabric", "food"]
-# class: darkest and brightest colour, and how far the pattern goes from one to the other
-COLOURS = {
+# class: darkest and brightest color, and how far the pattern goes from one to the other
+COLORS = {
     "bark": ((0.18, 0.12, 0.08), (0.55, 0.43, 0.32), (0.0, 1.0)),
     "brick": ((0.35, 0.12, 0.08), (0.75, 0.62, 0.55), (0.3, 1.0)),
     "tile": ((0.25, 0.25, 0.25), (0.55, 0.62, 0.72), (0.0, 0.85)),
@@ -29,13 +29,13 @@ def textures():
 
 
 def principal(picture):
-    """Axes of the colours of a picture by their standard deviation, the largest first."""
+    """Axes of the colors of a picture by their standard deviation, the largest first."""
     values, axes = np.linalg.eigh(np.cov(picture.reshape(-1, 3).T))
     return np.sqrt(values[::-1]), axes[:, ::-1].T
 
 
 def pattern(picture):
-    """Where the colours of pixels are between those of the darkest and the brightest ones, from 0 to 1."""
+    """Where the colors of pixels are between those of the darkest and the brightest ones, from 0 to 1."""
     axis = principal(picture)[1][0]
     place = picture @ (axis * np.sign(axis.sum()))
     low, high = np.quantile(place, [0.01, 0.99])
@@ -71,8 +71,8 @@ class TestColorTextures:
         assert not np.array_equal(first, other)
 
     @pytest.mark.parametrize("label", CLASSES)
-    def test_colours_lie_between_two_but_for_the_grain(self, textures, label):
-        """Across the line between two colours there is only noise of 0.02, times the light of 0.7 to 1.3."""
+    def test_colors_lie_between_two_but_for_the_grain(self, textures, label):
+        """Across the line between two colors there is only noise of 0.02, times the light of 0.7 to 1.3."""
         for picture in textures[label]:
             if picture.max() < 1 and picture.min() > 0:
                 along, across, least = principal(picture)[0]
@@ -80,17 +80,17 @@ class TestColorTextures:
                 assert 0.7 * 0.019 < least <= across < 1.3 * 0.021
 
     @pytest.mark.parametrize("label", CLASSES)
-    def test_the_two_colours(self, textures, label):
-        low, high, ends = COLOURS[label]
+    def test_the_two_colors(self, textures, label):
+        low, high, ends = COLORS[label]
         expected = np.array([np.array(low) + (np.array(high) - low) * end for end in ends])
         found = []
         for picture in textures[label]:
             order = np.argsort(pattern(picture), axis=None, kind="stable")
             flat = picture.reshape(-1, 3)[order]
             found.append([flat[:60].mean(axis=0), flat[-60:].mean(axis=0)])
-        # 24 pictures, whose colours vary by 0.05 and a tenth of their own; the grain shifts the ends
+        # 24 pictures, whose colors vary by 0.05 and a tenth of their own; the grain shifts the ends
         np.testing.assert_allclose(np.mean(found, axis=0), expected, atol=0.07)
-        free = (expected > 0.15) & (expected < 0.8)  # colours near 0 and 1 are clipped and vary less
+        free = (expected > 0.15) & (expected < 0.8)  # colors near 0 and 1 are clipped and vary less
         spread = np.std(found, axis=0, ddof=1)[free]
         np.testing.assert_allclose(spread, np.hypot(0.05, 0.1 * expected[free]), atol=0.035)
 

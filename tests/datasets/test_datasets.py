@@ -102,7 +102,7 @@ class TestCheckerboard:
         np.testing.assert_array_equal(np.bincount(field), 3)
 
     @pytest.mark.parametrize("noise", [0.12, 0.3])
-    def test_noise_is_the_standard_deviation_around_the_centre(self, noise):
+    def test_noise_is_the_standard_deviation_around_the_center(self, noise):
         X, _, field = make_checkerboard(20, 20, noise=noise, return_field=True, random_state=0)
         residuals = X - np.column_stack([field % 20, field // 20])
         np.testing.assert_allclose(residuals.std(axis=0), noise, rtol=0.03)
@@ -123,7 +123,7 @@ class TestCheckerboard:
 
 
 class TestClouds:
-    def test_clouds_are_unit_gaussians_around_their_centres(self):
+    def test_clouds_are_unit_gaussians_around_their_centers(self):
         X, y, centers = make_four_clouds(return_centers=True, random_state=0)
         np.testing.assert_array_equal(np.sort(np.abs(centers), axis=None), 4)
         assert len(np.unique(centers, axis=0)) == 4
@@ -132,12 +132,12 @@ class TestClouds:
             np.testing.assert_allclose(X[y == mode].mean(axis=0), centers[mode], atol=0.05)
             np.testing.assert_allclose(np.cov(X[y == mode].T), np.eye(2), atol=0.06)
 
-    def test_mean_distance_to_the_four_centres(self):
+    def test_mean_distance_to_the_four_centers(self):
         # The mean of a Rayleigh distribution is sqrt(pi / 2) = 1.253; overlap lowers the published 1.25 hardly at all.
         X, _, centers = make_four_clouds(return_centers=True, random_state=0)
         assert cdist(X, centers).min(axis=1).mean() == pytest.approx(np.sqrt(np.pi / 2), abs=0.01)
 
-    def test_eleven_centres_never_change_and_keep_apart(self):
+    def test_eleven_centers_never_change_and_keep_apart(self):
         _, _, centers = make_eleven_clouds(11, return_centers=True, random_state=0)
         _, _, again = make_eleven_clouds(22, return_centers=True, random_state=1)
         np.testing.assert_array_equal(centers, again)
@@ -147,13 +147,13 @@ class TestClouds:
         assert np.abs(centers - nearest_grid_point).max() <= 1
         assert np.abs(centers - nearest_grid_point).max() > 0.5
 
-    def test_eleven_centres_go_from_left_to_right_and_bottom_to_top(self):
+    def test_eleven_centers_go_from_left_to_right_and_bottom_to_top(self):
         _, _, centers = make_eleven_clouds(11, return_centers=True, random_state=0)
         rows = np.round(centers[:, 1] / 8)
         assert np.all(np.diff(rows) >= 0)
         assert np.all((np.diff(centers[:, 0]) > 0) | (np.diff(rows) == 1))
 
-    def test_the_centres_of_the_user_are_not_handed_out(self):
+    def test_the_centers_of_the_user_are_not_handed_out(self):
         given_centers = np.zeros((2, 2))
         _, _, centers = make_clouds(5, given_centers, return_centers=True, random_state=0)
         centers[:] = 1
@@ -185,7 +185,7 @@ class TestClouds:
         (9, [7, 8, 9, 10], [1, 21, 56, 21]),
         (10, [8, 9, 10], [1, 21, 56]),
     ])  # fmt: skip
-    def test_diffused_order_renormalises_the_shares_at_both_ends(self, t, modes, shares):
+    def test_diffused_order_renormalizes_the_shares_at_both_ends(self, t, modes, shares):
         _, y = make_eleven_clouds(order="diffused", random_state=0)
         counts = np.bincount(y[1000 * t : 1000 * (t + 1)], minlength=11)
         assert counts.sum() == counts[modes].sum() == 1000
@@ -216,7 +216,7 @@ class TestClouds:
         with pytest.raises(ValueError, match="'random', 'sorted' or 'diffused', got 'shuffled'"):
             make_eleven_clouds(order="shuffled")
 
-    def test_centres_must_be_a_matrix(self):
+    def test_centers_must_be_a_matrix(self):
         with pytest.raises(ValueError, match="Expected 2D array"):
             make_clouds(10, [0.0, 1.0])
 
@@ -277,7 +277,7 @@ class TestRipley:
     def test_moments_of_both_classes(self):
         X, y = make_ripley(40000, random_state=0)
         np.testing.assert_array_equal(np.bincount(y), 20000)
-        # Mixture of two: mean of the centres; variance plus squared half distance of the centres.
+        # Mixture of two: mean of the centers; variance plus squared half distance of the centers.
         np.testing.assert_allclose(X[y == 0].mean(axis=0), [-0.2, 0.3], atol=0.01)
         np.testing.assert_allclose(X[y == 1].mean(axis=0), [0.05, 0.7], atol=0.01)
         np.testing.assert_allclose(X[y == 0].var(axis=0), [0.03 + 0.5**2, 0.03], rtol=0.04)

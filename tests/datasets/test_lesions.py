@@ -1,4 +1,4 @@
-"""Colours of lesions follow their recipe, and the pictures have these colours inside and outside of their masks."""
+"""Colors of lesions follow their recipe, and the pictures have these colors inside and outside of their masks."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ FEW = (4, 3, 2, 3)
 
 
 def lab_of(X):
-    """Colours outside and inside in Lab, of samples that are not clipped."""
+    """Colors outside and inside in Lab, of samples that are not clipped."""
     color = pytest.importorskip("skimage.color")
     free = ((X > 0) & (X < 1)).all(axis=1)
     return color.rgb2lab(X[:, :3])[free], color.rgb2lab(X[:, 3:])[free], free
@@ -52,7 +52,7 @@ class TestLesions:
         color = pytest.importorskip("skimage.color")
         lab = np.random.RandomState(0).uniform((0, -60, -60), (100, 60, 60), (5000, 3))
         ours = _lab_to_rgb(lab)
-        assert np.mean((ours == 0) | (ours == 1)) > 0.1  # colours that do not exist are among them
+        assert np.mean((ours == 0) | (ours == 1)) > 0.1  # colors that do not exist are among them
         lab[:, 2] = np.minimum(lab[:, 2], 199 * (lab[:, 0] + 16) / 116)  # no negative Z, at which it warns
         np.testing.assert_allclose(_lab_to_rgb(lab), color.lab2rgb(lab), atol=1e-5)
         np.testing.assert_allclose(_lab_to_rgb(np.array([[0.0, 0, 0], [100, 0, 0]])), [[0] * 3, [1] * 3], atol=1e-4)
@@ -83,16 +83,14 @@ class TestLesions:
         shifts = np.array([SHIFTS[name] for name in y[free]])
         np.testing.assert_allclose(inside - outside, 0.87 * shifts, atol=0.01)
 
-    @pytest.mark.parametrize(
-        ("persistence", "of_colours", "of_differences"), [(0.6, 0.640, 0.729), (1.0, 0.609, 0.765)]
-    )
-    def test_how_well_colours_and_their_differences_retrieve(self, persistence, of_colours, of_differences):
+    @pytest.mark.parametrize(("persistence", "of_colors", "of_differences"), [(0.6, 0.640, 0.729), (1.0, 0.609, 0.765)])
+    def test_how_well_colors_and_their_differences_retrieve(self, persistence, of_colors, of_differences):
         """The rates are means over 200 samples from a program of its own; 40 have a standard error of 0.005."""
         rates = []
         for seed in range(40):
             X, y = make_lesions(persistence=persistence, random_state=seed)
             rates.append([precision(X, y), precision(X[:, 3:] - X[:, :3], y)])
-        np.testing.assert_allclose(np.mean(rates, axis=0), [of_colours, of_differences], atol=0.015)
+        np.testing.assert_allclose(np.mean(rates, axis=0), [of_colors, of_differences], atol=0.015)
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -128,7 +126,7 @@ class TestLesionImages:
         assert y.shape == (12,)
 
     @pytest.mark.parametrize("size", [16, 33, 64])
-    def test_means_of_the_regions_are_the_colours(self, size):
+    def test_means_of_the_regions_are_the_colors(self, size):
         options = {"scale": 0.8, "persistence": 0.7, "spread": (4, 4, 5), "random_state": 3}
         images, masks, y = make_lesion_images((30, 30, 30, 30), size=size, **options)
         X, labels = make_lesions((30, 30, 30, 30), **options)
@@ -163,7 +161,7 @@ class TestLesionImages:
         assert np.mean([n_bays(mask) > 0 for mask in pictures[1]]) > 0.5
 
     def test_the_border_is_soft(self):
-        """From skin to lesion, colours change within a few pixels, not at once."""
+        """From skin to lesion, colors change within a few pixels, not at once."""
         images, masks, _ = make_lesion_images((10,) * 4, scale=2, spread=(0, 0, 0), random_state=1)
         profiles = []
         for picture, mask in zip(images.astype(float), masks):
@@ -180,10 +178,10 @@ class TestLesionImages:
     def test_skin_has_a_texture(self, pictures):
         images, masks, _ = pictures
         for picture, mask in zip(images.astype(float), masks):
-            grey = picture.mean(axis=2)
-            assert grey[~mask].std() > 2
-            steps = np.diff(grey, axis=1)[~mask[:, 1:]]
-            assert 0.5 < steps.std() < 1.4 * grey[~mask].std()  # neighbours are alike, but not the same
+            gray = picture.mean(axis=2)
+            assert gray[~mask].std() > 2
+            steps = np.diff(gray, axis=1)[~mask[:, 1:]]
+            assert 0.5 < steps.std() < 1.4 * gray[~mask].std()  # neighbors are alike, but not the same
 
     def test_no_two_pictures_are_alike(self, pictures):
         images, masks, _ = pictures

@@ -1,4 +1,4 @@
-"""Samples without noise lie on their surfaces, classes follow the coordinates, and neighbours err as often as known."""
+"""Samples without noise lie on their surfaces, classes follow the coordinates, and neighbors err as often as known."""
 
 from functools import partial
 
@@ -17,7 +17,7 @@ from protolearn.datasets import (
     make_twin_peaks,
 )
 
-# name: (generator, samples for 2000, features, coordinates, error of the nearest neighbour in percent in the thesis)
+# name: (generator, samples for 2000, features, coordinates, error of the nearest neighbor in percent in the thesis)
 MANIFOLDS = {
     "swiss roll": (make_swiss_roll, 2000, 3, 2, 3.36),
     "roll with a hole": (partial(make_swiss_roll, hole=True), 2000, 3, 2, 3.28),
@@ -81,14 +81,14 @@ class TestEveryManifold:
         assert usual[:, 0].std() == pytest.approx(NOISE.get(name, 0.05), rel=0.1)
 
     @each
-    def test_neighbours_err_as_often_as_is_known(self, name):
+    def test_neighbors_err_as_often_as_is_known(self, name):
         """Means of five sets of samples have a standard error of up to 0.4, the known ones of up to 0.3."""
         make, *_, known = MANIFOLDS[name]
         errors = []
         for seed in range(5):
             X, _, y = make(random_state=seed)
-            neighbour = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(return_distance=False)[:, 0]
-            errors.append(100 * np.mean(y[neighbour] != y))
+            neighbor = NearestNeighbors(n_neighbors=1).fit(X).kneighbors(return_distance=False)[:, 0]
+            errors.append(100 * np.mean(y[neighbor] != y))
         assert np.mean(errors) == pytest.approx(known, abs=0.3 + 0.08 * known)
 
     @each

@@ -123,22 +123,22 @@ class TestRingLineSquare:
 
     def test_square(self):
         X, y = make_ring_line_square((1, 1, 20_000), random_state=0)
-        centred = X[y == 2] - [350, 0]
+        centered = X[y == 2] - [350, 0]
         # The outline is the set of points whose larger coordinate is 100; its bands reach 10 to both sides.
-        assert np.abs(centred).max() < 110
-        assert np.abs(centred).max() > 109.9
-        near_side = np.abs(np.abs(centred) - 100) <= 10
+        assert np.abs(centered).max() < 110
+        assert np.abs(centered).max() > 109.9
+        near_side = np.abs(np.abs(centered) - 100) <= 10
         assert near_side.any(axis=1).all()
         sides = [
-            near_side[:, 0] & ~near_side[:, 1] & (centred[:, 0] < 0),
-            near_side[:, 0] & ~near_side[:, 1] & (centred[:, 0] > 0),
-            near_side[:, 1] & ~near_side[:, 0] & (centred[:, 1] < 0),
-            near_side[:, 1] & ~near_side[:, 0] & (centred[:, 1] > 0),
+            near_side[:, 0] & ~near_side[:, 1] & (centered[:, 0] < 0),
+            near_side[:, 0] & ~near_side[:, 1] & (centered[:, 0] > 0),
+            near_side[:, 1] & ~near_side[:, 0] & (centered[:, 1] < 0),
+            near_side[:, 1] & ~near_side[:, 0] & (centered[:, 1] > 0),
         ]
         for side, axis in zip(sides, (0, 0, 1, 1)):
             assert side.mean() == pytest.approx(0.25 * 0.9, abs=0.02)  # a side without its two ends of length 10
-            assert is_uniform(np.abs(centred[side, axis]), 90, 110)
-            assert is_uniform(centred[side, 1 - axis], -90, 90)
+            assert is_uniform(np.abs(centered[side, axis]), 90, 110)
+            assert is_uniform(centered[side, 1 - axis], -90, 90)
 
     @pytest.mark.parametrize("n_samples", [750, (500, 250), (1, 2, 3, 4)])
     def test_three_numbers_are_needed(self, n_samples):
@@ -283,7 +283,7 @@ class TestElongatedCheckerboard:
         np.testing.assert_allclose(X - centers, expected, atol=1e-14)
         np.testing.assert_array_equal(X, make_elongated_checkerboard(2, 3, ratio=81.0, **given)[0])
 
-    def test_neighbours_hardly_overlap(self):
+    def test_neighbors_hardly_overlap(self):
         X, _, field = make_elongated_checkerboard(return_field=True, random_state=0)
         scales = np.where(((field // 4 + field % 4) % 2)[:, None] == 0, [0.24, 0.06], [0.06, 0.24])
         centers = np.column_stack([np.arange(16) % 4, np.arange(16) // 4])
@@ -321,7 +321,7 @@ class TestDownsampleDigits:
         np.testing.assert_allclose(downsample_digits(np.full((28, 28), 0.7)), np.full((8, 8), 0.7), rtol=1e-14)
 
     def test_a_ramp_stays_a_ramp_inside(self):
-        # Gaussian weights lie almost evenly around the centre of a pixel, except next to the border.
+        # Gaussian weights lie almost evenly around the center of a pixel, except next to the border.
         ramp = np.tile(np.arange(28.0), (28, 1))
         small = downsample_digits(ramp)
         np.testing.assert_allclose(small[:, 2:6], np.tile(4 + 2.5 * np.arange(2, 6) + 0.75, (8, 1)), atol=1e-3)

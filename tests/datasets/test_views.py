@@ -24,9 +24,9 @@ GENERATORS = {
 }
 
 
-def error_of_neighbour(X, y, metric="euclidean"):
-    neighbour = NearestNeighbors(n_neighbors=1, metric=metric).fit(X).kneighbors(return_distance=False)[:, 0]
-    return np.mean(y[neighbour] != y)
+def error_of_neighbor(X, y, metric="euclidean"):
+    neighbor = NearestNeighbors(n_neighbors=1, metric=metric).fit(X).kneighbors(return_distance=False)[:, 0]
+    return np.mean(y[neighbor] != y)
 
 
 class TestEveryGenerator:
@@ -86,15 +86,15 @@ class TestThreeGaussians:
 
     def test_principal_components_hide_the_classes(self):
         X, y = make_three_gaussians(random_state=0)
-        assert error_of_neighbour(X, y) < 0.03
-        assert error_of_neighbour(PCA(2).fit_transform(X), y) > 0.55
+        assert error_of_neighbor(X, y) < 0.03
+        assert error_of_neighbor(PCA(2).fit_transform(X), y) > 0.55
 
 
 class TestThreeTipStar:
     def test_noise_hides_the_star(self):
         X, y = make_three_tip_star(random_state=0)
-        assert error_of_neighbour(X[:, :2], y) < 0.13
-        assert error_of_neighbour(X, y) > 0.33
+        assert error_of_neighbor(X[:, :2], y) < 0.13
+        assert error_of_neighbor(X, y) > 0.33
 
     def test_three_tips_with_both_classes_side_by_side(self):
         X, y = make_three_tip_star(2000, n_noise=0, random_state=0)
@@ -118,7 +118,7 @@ class TestThreeTipStar:
 
 
 class TestRotatingObjects:
-    def test_neighbours_on_the_loop_are_neighbours_in_the_data(self):
+    def test_neighbors_on_the_loop_are_neighbors_in_the_data(self):
         X, y = make_rotating_objects(5, random_state=0)
         nearest = NearestNeighbors(n_neighbors=2).fit(X).kneighbors(return_distance=False)
         np.testing.assert_array_equal(y[nearest], np.column_stack([y, y]))
@@ -169,17 +169,17 @@ class TestSpectra:
     def test_heights(self):
         X, _ = make_spectra(300, 5, 2, random_state=0)
         logs = [np.log(row[row > 0]) for row in X]
-        centred = np.concatenate([row - row.mean() for row in logs])
-        assert centred.std() == pytest.approx(0.4, abs=0.02)
+        centered = np.concatenate([row - row.mean() for row in logs])
+        assert centered.std() == pytest.approx(0.4, abs=0.02)
 
     def test_species_do_not_depend_on_the_seed_or_on_their_number(self):
         few, many = make_spectra(600, 3, 2, random_state=0), make_spectra(1200, 6, 2, random_state=1)
         for species in range(6):
             np.testing.assert_array_equal(*((X[y == species] > 0).any(axis=0) for X, y in (few, many)))
 
-    def test_the_nearest_neighbour_is_of_the_same_species(self):
+    def test_the_nearest_neighbor_is_of_the_same_species(self):
         X, y = make_spectra(random_state=0)
-        assert error_of_neighbour(X, y) < 0.02
+        assert error_of_neighbor(X, y) < 0.02
 
 
 class TestNoisyHistograms:
@@ -259,7 +259,7 @@ class TestEvolvedSequences:
         assert np.isfinite(D).all()
         same = np.equal.outer(y, y)
         assert D[same].mean() < 0.6 * D[~same].mean()
-        assert error_of_neighbour(D, y, "precomputed") < 0.02
+        assert error_of_neighbor(D, y, "precomputed") < 0.02
         assert np.mean(y[1:] == y[:-1]) < 0.6
 
 

@@ -327,7 +327,7 @@ class TestHamming:
         expected = (table[:, None] != table[None]).mean(axis=2)
         np.testing.assert_allclose(hamming(table), expected)
         np.testing.assert_allclose(hamming(table == 1), ((table == 1)[:, None] != (table == 1)[None]).mean(axis=2))
-        frame = pd.DataFrame({"size": [1, 2, 1], "colour": ["red", "red", "blue"]})
+        frame = pd.DataFrame({"size": [1, 2, 1], "color": ["red", "red", "blue"]})
         np.testing.assert_array_equal(hamming(frame), [[0, 0.5, 0.5], [0.5, 0, 1], [0.5, 1, 0]])
 
     def test_lengths(self):
@@ -392,7 +392,7 @@ class TestNcd:
 
     @pytest.mark.parametrize("compressor", ["bz2", "lzma", "zlib", "zstd"])
     def test_tells_topics_apart(self, compressor):
-        sea = ["the grey water lay calm under a low wind", "a low wind blew over the calm grey water"]
+        sea = ["the gray water lay calm under a low wind", "a low wind blew over the calm gray water"]
         sums = ["forty times nine makes three hundred sixty", "three hundred sixty by nine makes forty"]
         D = ncd([text * 6 for text in sea + sums], compressor=compressor)
         assert max(D[0, 1], D[2, 3]) < D[:2, 2:].min()
@@ -620,7 +620,7 @@ class TestGeodesic:
         assert_triangle(D)
         np.testing.assert_allclose(geodesic(euclidean(circle), n_neighbors=2, metric="precomputed"), D, atol=1e-12)
 
-    def test_with_all_neighbours_it_is_the_distance_itself(self):
+    def test_with_all_neighbors_it_is_the_distance_itself(self):
         np.testing.assert_allclose(geodesic(TABLE, n_neighbors=8), euclidean(TABLE))
 
     def test_objects_at_the_same_place(self):

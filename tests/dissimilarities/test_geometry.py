@@ -43,13 +43,13 @@ def ordinal_dissimilarities(n):
     return make_connectivity((n // 2, n - n // 2), random_state=0)[0]
 
 
-def centring(n):
+def centering(n):
     return np.eye(n) - np.full((n, n), 1 / n)
 
 
 def lowest_eigenvalue(D, squared):
     S = D if squared else D**2
-    return eigvalsh(-0.5 * centring(len(D)) @ S @ centring(len(D)))[0]
+    return eigvalsh(-0.5 * centering(len(D)) @ S @ centering(len(D)))[0]
 
 
 def with_entry(D, place, value):
@@ -146,7 +146,7 @@ class TestCheck:
                 check_dissimilarities(far)
 
     @pytest.mark.parametrize("n", SIZES)
-    def test_kernels_are_recognised(self, n):
+    def test_kernels_are_recognized(self, n):
         X = np.random.RandomState(0).standard_normal((n, 3))
         for kernel in (X @ X.T, np.exp(-(euclidean_distances(n) ** 2)), np.eye(n)):
             for squared in (False, True):
@@ -209,17 +209,17 @@ def test_symmetrized(D):
 
 
 class TestGram:
-    def test_inner_products_of_centred_vectors(self):
+    def test_inner_products_of_centered_vectors(self):
         X = np.random.RandomState(0).standard_normal((30, 4))
         D = squareform(pdist(X))
-        centred = X - X.mean(axis=0)
-        np.testing.assert_allclose(gram_matrix(D), centred @ centred.T, atol=1e-12)
-        np.testing.assert_allclose(gram_matrix(D**2, squared=True), centred @ centred.T, atol=1e-12)
+        centered = X - X.mean(axis=0)
+        np.testing.assert_allclose(gram_matrix(D), centered @ centered.T, atol=1e-12)
+        np.testing.assert_allclose(gram_matrix(D**2, squared=True), centered @ centered.T, atol=1e-12)
 
     def test_definition(self):
         D = random_dissimilarities(20)
         found = gram_matrix(D)
-        np.testing.assert_allclose(found, -0.5 * centring(20) @ D**2 @ centring(20), atol=1e-14)
+        np.testing.assert_allclose(found, -0.5 * centering(20) @ D**2 @ centering(20), atol=1e-14)
         np.testing.assert_array_equal(found, found.T)
         np.testing.assert_allclose(found.sum(axis=0), 0, atol=1e-13)
 
@@ -247,7 +247,7 @@ class TestSpectrum:
         assert found.sum() == pytest.approx(np.trace(G), rel=1e-12)
         assert (found**2).sum() == pytest.approx((G**2).sum(), rel=1e-12)
 
-    def test_normalised_by_the_average_entry(self):
+    def test_normalized_by_the_average_entry(self):
         D = random_dissimilarities(25)
         np.testing.assert_allclose(spectrum(D, normalize=True), spectrum(D) / D.mean(), rtol=1e-12)
         same = (spectrum(factor * D, squared=True, normalize=True) for factor in (1, 1000))
@@ -327,18 +327,18 @@ class TestSpread:
     @pytest.mark.parametrize("seed", range(5))
     def test_value_for_distances_by_the_eigenvalues_of_a_matrix_of_double_size(self, seed):
         D = random_dissimilarities(30, seed)
-        J = centring(30)
+        J = centering(30)
         double = np.block([[np.zeros((30, 30)), -J @ D**2 @ J], [-np.eye(30), 2 * J @ D @ J]])  # Cailliez 1983
         assert spread_value(D) == pytest.approx(eigvals(double).real.max(), rel=1e-6)
 
     @pytest.mark.parametrize("make", [random_dissimilarities, rounded_distances])
     @pytest.mark.parametrize("squared", [False, True])
-    def test_products_and_factorisations_agree(self, make, squared, monkeypatch):
+    def test_products_and_factorizations_agree(self, make, squared, monkeypatch):
         D = make(510) ** (2 if squared else 1)
         by_products = spread_value(D, squared=squared)
         monkeypatch.setattr(_geometry, "DENSE", 1000)
-        by_factorisation = spread_value(D, squared=squared)
-        assert by_products == pytest.approx(by_factorisation, rel=1e-9)
+        by_factorization = spread_value(D, squared=squared)
+        assert by_products == pytest.approx(by_factorization, rel=1e-9)
         assert by_products > 0
 
     @pytest.mark.parametrize("squared", [False, True])

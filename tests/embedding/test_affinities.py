@@ -1,4 +1,4 @@
-"""Bandwidths give each sample the perplexity asked for, and affinities are distributions over its neighbours."""
+"""Bandwidths give each sample the perplexity asked for, and affinities are distributions over its neighbors."""
 
 import numpy as np
 import pytest
@@ -69,7 +69,7 @@ def test_an_outlier_does_not_mislead_the_search(far):
     np.testing.assert_allclose(variances, variances_alone, rtol=1e-5)
 
 
-def test_infinite_distances_are_no_neighbours():
+def test_infinite_distances_are_no_neighbors():
     squares = np.random.default_rng(0).gamma(2.0, size=(4, 12))
     filled = np.insert(squares, [0, 5, 12], np.inf, axis=1)
     p, variances = calibrated(filled, 4.0)
@@ -110,7 +110,7 @@ def test_joint_affinities_are_one_symmetric_distribution():
 
 
 @pytest.mark.parametrize("k", [149, 40])
-def test_sparse_affinities_are_dense_ones_on_the_same_neighbours(k):
+def test_sparse_affinities_are_dense_ones_on_the_same_neighbors(k):
     neighbors = nearest_in_matrix(SQUARES, k)
     p, variances = calibrated(neighbors.squares, 12.0)
     sparse = conditional_affinities(neighbors, p)
@@ -151,7 +151,7 @@ def small_groups():
 
 
 @pytest.mark.parametrize("data", [duplicates_and_others, small_groups])
-def test_neighbours_through_cells_are_others_once_each_and_near(data):
+def test_neighbors_through_cells_are_others_once_each_and_near(data):
     rows = data()
     found = nearest_by_cells(rows, 30, Threads(2, least=100), np.random.RandomState(0))
     squares = squareform(pdist(rows, "sqeuclidean"))

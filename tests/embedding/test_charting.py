@@ -92,7 +92,7 @@ def relative_error(found, expected):
 def test_plane_is_shown_as_it_is(name, coordination):
     X, flat = plane()
     charting = Charting(local_model=MAPS[name], coordination=coordination, random_state=0, n_init=1).fit(X)
-    # Neighbours make up samples at the border less well.
+    # Neighbors make up samples at the border less well.
     tolerance = 1e-4 if coordination == "charting" else 1e-2
     assert relative_error(moved_onto(charting.embedding_, flat), flat) < tolerance**2
     np.testing.assert_allclose(pdist(charting.embedding_), pdist(flat), atol=tolerance)

@@ -301,7 +301,7 @@ def test_way_back_is_by_the_chart_with_the_largest_density(fitted, name, far):
             ]
             logs.append(joint[chart])
             posteriors.append(joint[chart] - np.logaddexp.reduce(joint))
-        # Unnormalised: far from all charts the posterior is near one for a preimage that is far off.
+        # Unnormalized: far from all charts the posterior is near one for a preimage that is far off.
         np.testing.assert_allclose(x, candidates[np.argmax(logs)], atol=1e-6 * far)
         chosen.append((np.argmax(logs), np.argmax(posteriors)))
     assert any(one != other for one, other in chosen)

@@ -113,7 +113,7 @@ def assert_slopes(function, points, n_places=12, step=1e-5):
     np.testing.assert_allclose(gradient.ravel()[places], expected, atol=tolerance, rtol=1e-6)
 
 
-def minimised(function, start):
+def minimized(function, start):
     def flat(x):
         value, gradient = function(x.reshape(start.shape))
         return value, gradient.ravel()
@@ -251,7 +251,7 @@ def test_lle_by_hand():
 
 
 def joined(X, k):
-    """Return the distances (n, n) of neighbours, zero for all others."""
+    """Return the distances (n, n) of neighbors, zero for all others."""
     distances = squareform(pdist(X))
     nearest = np.argsort(distances, axis=1)[:, 1 : k + 1]
     graph = np.zeros_like(distances)
@@ -332,7 +332,7 @@ def test_the_first_size_is_that_of_the_data(name):
 # Minima
 
 
-def test_principal_components_minimise_the_strain():
+def test_principal_components_minimize_the_strain():
     X = vectors()
     variances = PCA().fit(X).explained_variance_
     scores = PCA(2).fit_transform(X)
@@ -340,11 +340,11 @@ def test_principal_components_minimise_the_strain():
     value, gradient = function(scores)
     assert value == pytest.approx(1.0 - np.square(variances[:2]).sum() / np.square(variances).sum())
     np.testing.assert_allclose(gradient, 0.0, atol=1e-12)
-    found = minimised(function, rng(1).normal(size=(40, 2)))
+    found = minimized(function, rng(1).normal(size=(40, 2)))
     np.testing.assert_allclose(pdist(found), pdist(scores), atol=1e-5)
 
 
-def test_eigenmaps_minimise_the_cost_of_the_laplacian():
+def test_eigenmaps_minimize_the_cost_of_the_laplacian():
     X, weight = vectors(), 1.5
     graph = HeatKernel(8).of(samples(X), THREADS, rng()).toarray()
     masses = graph.sum(axis=1)
@@ -355,10 +355,10 @@ def test_eigenmaps_minimise_the_cost_of_the_laplacian():
     value, gradient = function(scores)
     assert value == pytest.approx((2.0 * values[1:3] - values[1:3] ** 2 / weight).sum())
     np.testing.assert_allclose(gradient, 0.0, atol=1e-12)
-    assert function(minimised(function, rng(1).normal(size=(40, 2))))[0] == pytest.approx(value, rel=1e-6)
+    assert function(minimized(function, rng(1).normal(size=(40, 2))))[0] == pytest.approx(value, rel=1e-6)
 
 
-def test_locally_linear_embedding_minimises_its_cost():
+def test_locally_linear_embedding_minimizes_its_cost():
     X, weight = vectors(), 1.5
     weights = weights_of_neighbors(X, 8)
     scores = locally_linear(weights, 2, rng())
@@ -367,15 +367,15 @@ def test_locally_linear_embedding_minimises_its_cost():
     function = objective(lle(8, weight=weight), X)
     value, gradient = function(scores)
     np.testing.assert_allclose(gradient, 0.0, atol=1e-9)
-    assert function(minimised(function, rng(1).normal(size=(40, 2))))[0] == pytest.approx(value, rel=1e-5)
+    assert function(minimized(function, rng(1).normal(size=(40, 2))))[0] == pytest.approx(value, rel=1e-5)
 
 
 def test_mvu_stretches_by_its_weight_alone():
     X, weight = vectors()[:, :2], 0.2
-    function = objective(mvu(39, weight), X)  # all pairs are neighbours
-    centred = X - X.mean(axis=0)
+    function = objective(mvu(39, weight), X)  # all pairs are neighbors
+    centered = X - X.mean(axis=0)
     stretched = np.sqrt(1.0 + 0.5 * weight)  # least (c^2 - 1)^2 - weight c^2
-    along = [(function(c * X)[1] * centred).sum() for c in (1.0, stretched, 1.2)]
+    along = [(function(c * X)[1] * centered).sum() for c in (1.0, stretched, 1.2)]
     assert along[1] == pytest.approx(0.0, abs=1e-12)
     assert along[0] < -1e-3 < 1e-3 < along[2]
 
@@ -383,7 +383,7 @@ def test_mvu_stretches_by_its_weight_alone():
 def test_mvu_straightens_a_bent_line():
     angles = np.linspace(0.0, 1.5 * np.pi, 25)
     X = np.column_stack([np.cos(angles), np.sin(angles)])
-    found = minimised(objective(mvu(2, weight=0.003), X), X + 1e-3 * rng(1).normal(size=X.shape))
+    found = minimized(objective(mvu(2, weight=0.003), X), X + 1e-3 * rng(1).normal(size=X.shape))
     variances = PCA().fit(found).explained_variance_ratio_
     assert variances[0] > 0.99 > 0.8 > PCA().fit(X).explained_variance_ratio_[0]
     steps = np.linalg.norm(np.diff(found, axis=0), axis=1)
@@ -438,7 +438,7 @@ def test_a_training_sample_costs_no_more_than_at_its_own_position(name):
         function, start = placement(ALL[name], X, points, X[row : row + 1])
         trained = function(points[row : row + 1])[0]
         assert function(start)[0] <= trained + 1e-12
-        assert function(minimised(function, start))[0] <= trained + 1e-12
+        assert function(minimized(function, start))[0] <= trained + 1e-12
 
 
 def test_the_start_is_within_the_positions_of_neighbors():
@@ -455,7 +455,7 @@ def test_the_start_is_within_the_positions_of_neighbors():
 @pytest.mark.parametrize("duplicates", [False, True])
 def test_samples_have_the_affinities_they_were_trained_with(n, duplicates):
     X = vectors(n, duplicates=duplicates)
-    part = Affinities(19.9, symmetric=False)  # so that all pairs of the few samples are neighbours, too
+    part = Affinities(19.9, symmetric=False)  # so that all pairs of the few samples are neighbors, too
     trained = part.of(samples(X), THREADS, rng())
     trained = trained if isinstance(trained, np.ndarray) else trained.toarray()
     placed = part.of_new(samples(X), samples(X), THREADS, rng()).toarray()
@@ -483,14 +483,14 @@ def test_classical_scaling_places_samples_at_their_scores():
     pca = PCA(2).fit(X)
     for squares in (False, True):
         function, start = placement(strain(), X, pca.transform(X), Z, squares)
-        np.testing.assert_allclose(minimised(function, start), pca.transform(Z), atol=1e-6)
+        np.testing.assert_allclose(minimized(function, start), pca.transform(Z), atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["mds", "sammon", "mvu", "strain"])
 def test_samples_of_a_plane_are_placed_in_it(name):
     X, Z = vectors(60)[:, :2], 0.5 * vectors(6, seed=2)[:, :2]
     function, start = placement(ALL[name], X, turned(X) + 1.0, Z)
-    found = minimised(function, start)
+    found = minimized(function, start)
     np.testing.assert_allclose(found, turned(Z) + 1.0, atol=1e-5)
     assert function(found)[0] < 1e-12
 
@@ -515,25 +515,25 @@ def test_graph_costs_place_samples_at_means_of_neighbors():
     heat = HeatKernel(8).of_new(samples(X), samples(Z), THREADS, rng()).toarray()
     means = heat @ points / heat.sum(axis=1, keepdims=True)
     function, start = placement(laplacian(8), X, points, Z)
-    np.testing.assert_allclose(minimised(function, start), means, atol=1e-6)
+    np.testing.assert_allclose(minimized(function, start), means, atol=1e-6)
     weights = Reconstruction(3, 1e-9).of_new(samples(X), samples(Z), THREADS, rng()).toarray()
     np.testing.assert_allclose(weights.sum(axis=1), 1.0)
     assert ((weights != 0.0).sum(axis=1) == 3).all()
     function, start = placement(lle(3, 1e-9), X, points, Z)
-    np.testing.assert_allclose(minimised(function, start), weights @ points, atol=1e-6)
+    np.testing.assert_allclose(minimized(function, start), weights @ points, atol=1e-6)
 
 
 def test_neighbors_reconstruct_new_samples():
     X, Z = vectors(), vectors(6, seed=2)
     weights = Reconstruction(8, 1e-9).of_new(samples(X), samples(Z), THREADS, rng())
-    np.testing.assert_allclose(weights @ X, Z, atol=1e-5)  # of 8 neighbours in 4 dimensions
+    np.testing.assert_allclose(weights @ X, Z, atol=1e-5)  # of 8 neighbors in 4 dimensions
 
 
 def test_tsne_placement_is_near_the_trained_position():
     X = np.vstack([vectors(60, seed=s) + 12.0 * np.eye(4)[s] for s in range(3)])
     points = TSNE(perplexity=10.0, random_state=0).fit_transform(X)
     function, start = placement(tsne(10.0), X, points, X)
-    found = minimised(function, start)
+    found = minimized(function, start)
     moved = np.linalg.norm(found - points, axis=1)
     assert np.median(moved) < 0.1 * points.std()
     nearest = cdist(found, points).argmin(axis=1) // 60
@@ -608,7 +608,7 @@ def test_bad_parameters():
 
 
 def test_bad_perplexity():
-    with pytest.raises(ValueError, match=r"perplexity=40 is more than the 39 neighbours .* n_samples=40"):
+    with pytest.raises(ValueError, match=r"perplexity=40 is more than the 39 neighbors .* n_samples=40"):
         objective(tsne(40.0), vectors())
     with pytest.raises(ValueError, match=r"perplexity=1.0 must be a number in \(1"):
         objective(sne(1.0), vectors())

@@ -164,7 +164,7 @@ def test_symmetric_inside_a_field_and_not_across(name):
 
 @pytest.mark.parametrize("tile", [7, 10**6])
 @pytest.mark.parametrize("symmetrize", ["mean", "min", "max"])
-def test_symmetrised_squares(symmetrize, tile, monkeypatch):
+def test_symmetrized_squares(symmetrize, tile, monkeypatch):
     plain = discriminative_distances(LOCAL, X, squared=True, symmetrize=None)
     monkeypatch.setattr(discriminative, "TILE", tile)
     squares = discriminative_distances(LOCAL, X, squared=True, symmetrize=symmetrize)
@@ -250,9 +250,9 @@ def test_projections_by_the_matrix_of_the_winner(name):
     from_winner = np.stack(
         [omegas(name)[p] @ (x - model.prototypes_[p]) for x, p in ((x, winner(name, x)) for x in HALF)]
     )
-    centred = local_projection(model, HALF, centered=True)
-    np.testing.assert_allclose(centred, from_winner, rtol=1e-9, atol=1e-12)
-    np.testing.assert_allclose((centred**2).sum(axis=1), model.explain(HALF).distances, rtol=1e-7, atol=1e-12)
+    centered = local_projection(model, HALF, centered=True)
+    np.testing.assert_allclose(centered, from_winner, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose((centered**2).sum(axis=1), model.explain(HALF).distances, rtol=1e-7, atol=1e-12)
 
 
 def test_projection_with_one_matrix_is_the_transform():
@@ -371,7 +371,7 @@ def test_without_learned_metric_views_are_the_plain_ones(embedding):
     assert_same_up_to_signs(view / scale, plain, atol=1e-6 * np.abs(plain).max())
 
 
-def test_locally_linear_views_take_neighbours_from_the_metric_and_weights_from_the_data():
+def test_locally_linear_views_take_neighbors_from_the_metric_and_weights_from_the_data():
     n, k = len(X), 60
     order = np.argsort(discriminative_distances(LOCAL, X, symmetrize=None), axis=1)
     W = np.zeros((n, n))
@@ -387,7 +387,7 @@ def test_locally_linear_views_take_neighbours_from_the_metric_and_weights_from_t
 
 
 def test_the_name_of_locally_linear_embedding():
-    with pytest.warns(UserWarning, match="n_neighbors=5 there are 2 groups of samples without neighbours outside"):
+    with pytest.warns(UserWarning, match="n_neighbors=5 there are 2 groups of samples without neighbors outside"):
         named = DiscriminativeEmbedding(FROZEN, "lle").fit_transform(X)
     with pytest.warns(UserWarning, match="groups of samples"):
         given = DiscriminativeEmbedding(FROZEN, LocallyLinearEmbedding()).fit_transform(X)
@@ -395,7 +395,7 @@ def test_the_name_of_locally_linear_embedding():
 
 
 class Unfolding(BaseEstimator):
-    """An embedding that may be told which samples are neighbours, as maximum variance unfolding may."""
+    """An embedding that may be told which samples are neighbors, as maximum variance unfolding may."""
 
     def __init__(self, n_neighbors=5, connectivity=None, metric="euclidean"):
         self.n_neighbors = n_neighbors
@@ -407,7 +407,7 @@ class Unfolding(BaseEstimator):
         return X[:, :2]
 
 
-def test_embeddings_with_neighbours_of_their_own_get_those_of_the_metric_and_the_data():
+def test_embeddings_with_neighbors_of_their_own_get_those_of_the_metric_and_the_data():
     nearest = np.argsort(discriminative_distances(LOCAL, X, symmetrize=None), axis=1)[:, 1:8]
     joined = np.zeros((150, 150), bool)
     np.put_along_axis(joined, nearest, True, axis=1)
@@ -417,7 +417,7 @@ def test_embeddings_with_neighbours_of_their_own_get_those_of_the_metric_and_the
     assert fitted.metric == "euclidean"
 
 
-def test_maximum_variance_unfolding_takes_neighbours_from_the_metric_and_lengths_from_the_data():
+def test_maximum_variance_unfolding_takes_neighbors_from_the_metric_and_lengths_from_the_data():
     unfolding = pytest.importorskip("protolearn.embedding._mvu").MVU(n_neighbors=12, random_state=0)
     few = X[::5]
     nearest = np.argsort(discriminative_distances(LOCAL, few, symmetrize=None), axis=1)[:, 1:13]
@@ -492,7 +492,7 @@ APART = np.vstack([HALF[:20] + shift * np.array([1.0, 0, 0, 0]) for shift in (0.
 APART_Y = np.repeat([0, 1], 20)
 
 
-def test_no_sample_is_lost_if_the_graph_of_neighbours_falls_apart():
+def test_no_sample_is_lost_if_the_graph_of_neighbors_falls_apart():
     def view(embedding):
         return DiscriminativeEmbedding(GMLVQ(random_state=0), embedding).fit_transform(APART, APART_Y)
 
@@ -503,12 +503,12 @@ def test_no_sample_is_lost_if_the_graph_of_neighbours_falls_apart():
     check(view(TSNE(perplexity=5, max_iter=100, random_state=0)))
     with pytest.warns(UserWarning, match="connected components of the neighbors graph is 2"):
         check(view(Isomap(n_neighbors=5)))
-    with pytest.warns(UserWarning, match="there are 2 groups of samples without neighbours outside"):
+    with pytest.warns(UserWarning, match="there are 2 groups of samples without neighbors outside"):
         check(view("lle"))
 
 
 def test_groups_that_only_strangers_join_are_still_groups():
-    """Two cliques, and a sample that has neighbours in both but is a neighbour of none."""
+    """Two cliques, and a sample that has neighbors in both but is a neighbor of none."""
     line = np.array([0.0, 1.0, 2.1, 50.0, 98.0, 99.0, 100.1])[:, None] * [1.0, 0.0]
     line[:, 1] = [0.0, 0.3, 0.1, 0.2, 0.0, 0.3, 0.1]
     model = FrozenEstimator(GLVQ(random_state=0).fit(line, [0, 0, 0, 0, 1, 1, 1]))
@@ -545,11 +545,11 @@ def test_bad_samples_of_views():
     [
         (PCA(2), r"embedding=PCA\(n_components=2\) cannot take learned distances: it has no parameter `metric`"),
         (SpectralEmbedding(affinity="rbf"), "cannot take learned distances.*SpectralEmbedding"),
-        (LocallyLinearEmbedding(method="ltsa"), "method='ltsa' must be one of 'standard' for neighbours by a learned"),
+        (LocallyLinearEmbedding(method="ltsa"), "method='ltsa' must be one of 'standard' for neighbors by a learned"),
         (LocallyLinearEmbedding(n_neighbors=150), "n_neighbors=150 must be an integer in .1, 149. for n_samples=150"),
         ("isomap", "embedding='isomap' must be one of 'lle', or an estimator"),
     ],
-    ids=["no metric", "kernel", "other weights", "too many neighbours", "name"],
+    ids=["no metric", "kernel", "other weights", "too many neighbors", "name"],
 )
 def test_bad_embeddings(embedding, message):
     with pytest.raises(ValueError, match=message):

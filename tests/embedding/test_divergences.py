@@ -362,7 +362,7 @@ def test_limits_are_approached_from_both_sides(family, parameter, expected, offs
 
 
 @pytest.mark.parametrize("offset", [-1e-4, -2e-6, 0.0, 2e-6, 1e-4])
-def test_the_normalised_renyi_divergence_has_a_limit_at_zero(offset):
+def test_the_normalized_renyi_divergence_has_a_limit_at_zero(offset):
     p, q = np.random.default_rng(2).uniform(0.1, 1, (2, 6))
     value = GeneralizedRenyi(offset, normalized=True).value(p, q)
     assert abs(value - ReverseGeneralizedKullbackLeibler().value(p, q)) < 10 * abs(offset) + 1e-9
@@ -531,7 +531,7 @@ def test_three_points(triple):
 
 
 @with_slope
-def test_the_mean_minimises_the_average_bregman_divergence(divergence, slope):
+def test_the_mean_minimizes_the_average_bregman_divergence(divergence, slope):
     X = np.random.default_rng(3).uniform(0.2, 2.0, (20, 3))
     mean = X.mean(axis=0)
     np.testing.assert_allclose(divergence.derivative(X, mean).sum(axis=0), 0.0, atol=1e-8)
@@ -616,7 +616,7 @@ def test_gamma_divergences_hardly_see_outliers_elsewhere():
     for gamma, bound in [(0.5, 0.03), (1.0, 3e-4)]:
         divergence = Gamma(gamma)
         mixed = 0.9 * p + 0.1 * outliers
-        seen = divergence.value(mixed, g) - divergence.value(mixed, q)  # what an optimiser compares
+        seen = divergence.value(mixed, g) - divergence.value(mixed, q)  # what an optimizer compares
         assert abs(seen - (divergence.value(p, g) - divergence.value(p, q))) < bound
 
 
@@ -710,7 +710,7 @@ def test_nothing_has_no_direction():
     assert Gamma().value([1.0, 1.0], [0.0, 0.0]) == INF
 
 
-def test_the_generalised_renyi_divergence_of_counts_is_infinite():
+def test_the_generalized_renyi_divergence_of_counts_is_infinite():
     p, q = np.array([40.0, 3.0]), np.array([5.0, 38.0])
     assert GeneralizedRenyi(0.5).value(p, q) == INF
     assert np.isinf(GeneralizedRenyi(0.5).derivative(p, q)).all()
@@ -849,7 +849,7 @@ PROPERTIES = {
 
 
 @pytest.mark.parametrize("name", PROPERTIES)
-def test_properties_are_recognised(name):
+def test_properties_are_recognized(name):
     found = check_divergence(name, random_state=0)
     assert {key for key, holds in found.items() if holds} == PROPERTIES[name]
 

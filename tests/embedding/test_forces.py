@@ -232,7 +232,7 @@ def test_gradients_of_sne_and_tsne_by_plain_loops():
 
 
 @pytest.mark.parametrize("c", [0.0, 0.3, 1.0])
-def test_gradient_of_the_retrieval_visualiser(c):
+def test_gradient_of_the_retrieval_visualizer(c):
     n = 7
     points = np.random.default_rng(5).normal(size=(n, 2))
     p = affinities(n, False, 6)
@@ -321,8 +321,8 @@ def digits_layout(n, spread):
     rng = np.random.default_rng(0)
     angles = 2.0 * np.pi * y / 10.0
     inner = PCA(2, svd_solver="full").fit_transform(X)
-    centres = np.c_[np.cos(angles), np.sin(angles)] * (0.6 + 0.4 * (y % 2))[:, None]
-    points = centres + 0.25 * inner / inner.std() * rng.uniform(0.3, 1.0, size=(n, 1))
+    centers = np.c_[np.cos(angles), np.sin(angles)] * (0.6 + 0.4 * (y % 2))[:, None]
+    points = centers + 0.25 * inner / inner.std() * rng.uniform(0.3, 1.0, size=(n, 1))
     return Layout({True: joint_affinities(conditional), False: conditional}, spread * points)
 
 

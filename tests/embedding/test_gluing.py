@@ -1,4 +1,4 @@
-"""Affine maps of charts minimise the sum over all pairs of charts, found by a slow dense solver here."""
+"""Affine maps of charts minimize the sum over all pairs of charts, found by a slow dense solver here."""
 
 import numpy as np
 import pytest
@@ -124,7 +124,7 @@ def test_solution_is_that_of_a_dense_solver(m, seed):
 
 @given(SEEDS)
 @settings(max_examples=10)
-def test_positions_are_orthonormal_centred_and_cost_the_eigenvalues(seed):
+def test_positions_are_orthonormal_centered_and_cost_the_eigenvalues(seed):
     z, shares = bent(n=30, k=4, seed=seed)
     found = glued(z, shares, 2)
     np.testing.assert_allclose(features(z, shares) @ found.weights, found.positions, atol=1e-8)

@@ -55,7 +55,7 @@ def view(**parameters):
 
 
 def moved_onto(Y, target):
-    """Return centred positions after the best rotation and reflection onto others."""
+    """Return centered positions after the best rotation and reflection onto others."""
     return Y @ orthogonal_procrustes(Y, target)[0]
 
 
@@ -69,8 +69,8 @@ def test_strain_is_least_for_principal_components(mapping, init):
     found = view(cost="strain", mapping=mapping, init=init, tol=0.0, max_iter=1000).fit(X)
     scores = PCA(2).fit_transform(X)
     size = np.abs(scores).max()
-    centred = found.embedding_ - found.embedding_.mean(axis=0)
-    np.testing.assert_allclose(moved_onto(centred, scores), scores, atol=1e-8 * size)
+    centered = found.embedding_ - found.embedding_.mean(axis=0)
+    np.testing.assert_allclose(moved_onto(centered, scores), scores, atol=1e-8 * size)
 
 
 @pytest.mark.parametrize("mapping", ["linear", "free"])
@@ -100,7 +100,7 @@ def test_linear_t_sne_separates_what_principal_components_overlay():
     assert between.argmax() == 1
 
 
-# What is minimised
+# What is minimized
 
 
 @pytest.mark.parametrize("cost", COSTS)

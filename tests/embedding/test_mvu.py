@@ -25,7 +25,7 @@ def edge_lengths(X, k):
     return distances[np.arange(len(X))[:, None], near], near
 
 
-def test_a_bent_strip_is_laid_flat_and_neighbours_keep_their_distances(strip):
+def test_a_bent_strip_is_laid_flat_and_neighbors_keep_their_distances(strip):
     X, flat = strip
     view = MVU(n_neighbors=6, method="low_rank", tol=1e-3, random_state=0).fit(X)
     lengths, near = edge_lengths(X, 6)
@@ -86,7 +86,7 @@ def test_strings_may_shrink_and_never_grow():
     assert shrink.eigenvalues_.sum() > 0.99 * equal.eigenvalues_.sum()
 
 
-def test_dissimilarities_and_a_graph_of_neighbours_say_the_same(strip):
+def test_dissimilarities_and_a_graph_of_neighbors_say_the_same(strip):
     X, _ = strip
     by_vectors = MVU(n_neighbors=6, method="low_rank", random_state=0).fit(X)
     D = cdist(X, X)
@@ -121,7 +121,7 @@ def test_distances_that_no_points_have_shrink_or_give_in():
     assert springs.edge_error_ == pytest.approx((radius - 0.1) / unit, rel=0.02)
 
 
-def test_neighbours_at_distance_zero_that_chain_all_samples_are_refused():
+def test_neighbors_at_distance_zero_that_chain_all_samples_are_refused():
     D = np.abs(np.subtract.outer(np.arange(10.0), np.arange(10.0)))
     D[D == 1.0] = 0.0  # each like the next, and yet the first and the last are far apart
     with pytest.raises(ValueError, match="distance zero"):
@@ -137,7 +137,7 @@ def test_objects_with_the_same_distances_have_one_place():
 
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
 def test_components_are_joined_by_the_shortest_rods(metric):
-    """Three groups on a line, from which every sample has two neighbours in its own: only the gaps are long."""
+    """Three groups on a line, from which every sample has two neighbors in its own: only the gaps are long."""
     x = np.array([0.0, 1.0, 2.0, 10.0, 11.0, 12.5, 30.0, 31.0, 32.0])
     X = x[:, None] if metric == "euclidean" else np.abs(x[:, None] - x)
     mvu = MVU(1, n_neighbors=2, metric=metric, method="low_rank", tol=1e-3, random_state=0)

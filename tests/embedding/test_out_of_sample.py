@@ -1,4 +1,4 @@
-"""New samples go where they cost least, near to their neighbours, and training samples stay where they are."""
+"""New samples go where they cost least, near to their neighbors, and training samples stay where they are."""
 
 import pickle
 
@@ -95,7 +95,7 @@ def test_view_is_that_of_the_embedding(fitted, halves, name):
 
 
 @pytest.mark.parametrize("name", EMBEDDINGS)
-def test_new_samples_land_near_their_neighbours(fitted, halves, name):
+def test_new_samples_land_near_their_neighbors(fitted, halves, name):
     (X, new), view = halves, fitted[name]
     nearest = cdist(new, X).argmin(axis=1)
     gaps = np.linalg.norm(view.transform(new) - view.embedding_[nearest], axis=1)
@@ -221,7 +221,7 @@ def test_costs_are_those_of_the_embeddings(fitted, halves):
     assert other.cost_ == tsne(15.0, dof=2.0)
 
 
-def test_neighbours_are_as_many_as_the_embedding_takes_by_default(halves):
+def test_neighbors_are_as_many_as_the_embedding_takes_by_default(halves):
     default = OutOfSample(SpectralEmbedding(random_state=0)).fit(halves[0])
     assert default.cost_.data.n_neighbors == default.embedding_estimator_.n_neighbors_ == 12
 

@@ -38,11 +38,11 @@ def assert_same_view(model, other, rtol=1e-6):
 
 @pytest.mark.parametrize("name", DIVERGENCES)
 @BOTH
-def test_every_divergence_shows_neighbours_better_than_a_projection(estimator, name):
+def test_every_divergence_shows_neighbors_better_than_a_projection(estimator, name):
     X = load_digits().data[:80]
     model = estimator(divergence=name, perplexity=12, max_iter=250, early_exaggeration_iter=100, random_state=0).fit(X)
     projected = trustworthiness(X, PCA(2).fit_transform(X), n_neighbors=10)
-    # Ratios of affinities weigh strangers like neighbours, under Gaussian tails most of all (documented in SNE).
+    # Ratios of affinities weigh strangers like neighbors, under Gaussian tails most of all (documented in SNE).
     gain = -0.05 if estimator is SNE and name in ("is", "beta") else 0.02
     assert trustworthiness(X, model.embedding_, n_neighbors=10) > projected + gain
     assert model.divergence_ <= model.divergence_history_[0]
@@ -70,7 +70,7 @@ def test_fast_reaches_what_exact_reaches():
 
 
 @BOTH
-def test_the_retrieval_visualiser_with_recall_alone_is_the_plain_view(estimator):
+def test_the_retrieval_visualizer_with_recall_alone_is_the_plain_view(estimator):
     plain, nerv = (estimator(divergence=divergence, **SHORT).fit(HALF) for divergence in ("kl", NeRV(1.0)))
     np.testing.assert_array_equal(plain.embedding_, nerv.embedding_)
 
@@ -157,7 +157,7 @@ def test_single_precision():
 
 def test_strings():
     words = [
-        stem + ending for stem in ("neighbour", "view", "chance", "grid") for ending in ("", "s", "ing", "ed", "er")
+        stem + ending for stem in ("neighbor", "view", "chance", "grid") for ending in ("", "s", "ing", "ed", "er")
     ]
     view = TSNE(metric="edit", perplexity=4, max_iter=300, random_state=0).fit_transform(words)
     distances = squareform(pdist(view))
@@ -181,7 +181,7 @@ def test_dimensions_of_the_view(d):
     np.testing.assert_allclose(model.embedding_.mean(axis=0), 0.0, atol=1e-9)
 
 
-# Behaviour
+# Behavior
 
 
 @BOTH
@@ -307,7 +307,7 @@ BAD_DATA = {
     "not square": (HALF, {"metric": "precomputed"}, "square"),
     "all zero": (0.0 * DISTANCES, {"metric": "precomputed"}, "nothing to arrange"),
     "negative graph": (sparse.csr_array(-DISTANCES), {"metric": "precomputed"}, "negative"),
-    "thin graph": (kneighbors_graph(HALF, 5, mode="distance"), {"metric": "precomputed"}, "only 5 neighbours"),
+    "thin graph": (kneighbors_graph(HALF, 5, mode="distance"), {"metric": "precomputed"}, "only 5 neighbors"),
     "oblong graph": (kneighbors_graph(HALF, 30)[:50], {"metric": "precomputed"}, "square"),
     "equal words": (["a"] * 20, {"metric": "edit"}, "nothing to arrange"),
     "unknown metric": (HALF, {"metric": "none"}, "metric"),
@@ -331,7 +331,7 @@ def test_bad_data(estimator, method, case):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"perplexity": 75}, "perplexity=75 is more than the 74 neighbours"),
+        ({"perplexity": 75}, "perplexity=75 is more than the 74 neighbors"),
         ({"perplexity": 1}, "perplexity"),
         ({"perplexity": np.nan}, "perplexity"),
         ({"n_components": 0}, "n_components"),

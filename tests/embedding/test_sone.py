@@ -183,7 +183,7 @@ def test_vectors_with_an_anchor_are_relative_to_where_it_is_then():
 
 
 @pytest.mark.parametrize("kernel", KERNELS)
-def test_neighbours_are_attracted_and_others_repelled(kernel):
+def test_neighbors_are_attracted_and_others_repelled(kernel):
     model, images = attraction(kernel=kernel, winner="image"), start()
     s = images[4] + 0.1
     h, g = affinities_of(model)[4], kernel_of(images, s, kernel, model.scale)
@@ -205,7 +205,7 @@ def test_pruned_winners_are_those_of_a_full_search(seed, n, winner):
     np.testing.assert_array_equal(model.winners(points, images), expected)
 
 
-def test_many_samples_are_represented_by_some_neighbours(monkeypatch):
+def test_many_samples_are_represented_by_some_neighbors(monkeypatch):
     exact = attraction(200, winner="mean")
     monkeypatch.setattr(_topographic, "MOST_EXACT", 100)
     sampled = attraction(200, winner="mean")
@@ -216,10 +216,10 @@ def test_many_samples_are_represented_by_some_neighbours(monkeypatch):
     assert 0.0 < np.abs(part - full).mean() < 0.02
 
 
-# Neighbourhoods
+# Neighborhoods
 
 
-def test_the_last_neighbour_is_three_standard_deviations_away():
+def test_the_last_neighbor_is_three_standard_deviations_away():
     model = attraction(neighbors=[7.0, 3.0])
     for t, k in enumerate((7, 3)):
         model._set_step(t)
@@ -228,7 +228,7 @@ def test_the_last_neighbour_is_three_standard_deviations_away():
 
 
 @pytest.mark.parametrize("n_neighbors", [2, 5, 15, 25])
-def test_perplexity_is_the_number_of_neighbours(n_neighbors):
+def test_perplexity_is_the_number_of_neighbors(n_neighbors):
     model = attraction(bandwidth="perplexity", neighbors=[float(n_neighbors)])
     p = np.exp(-model.squares * model.precisions[:, None])
     np.fill_diagonal(p, 0.0)
@@ -238,7 +238,7 @@ def test_perplexity_is_the_number_of_neighbours(n_neighbors):
 
 
 @pytest.mark.parametrize(("diversify", "share"), [(0.9, 0.9), (0.3, 0.3), (None, None)])
-def test_samples_have_a_share_of_the_affinity_of_their_nearest_neighbour(diversify, share):
+def test_samples_have_a_share_of_the_affinity_of_their_nearest_neighbor(diversify, share):
     model = attraction(diversify=diversify)
     h = model.affinities(np.arange(30))
     own = np.diag(h).copy()
@@ -327,7 +327,7 @@ def test_views_have_any_dimension(n_components):
 
 
 def error(view, y):
-    """Return the share of samples whose nearest neighbour is of another class."""
+    """Return the share of samples whose nearest neighbor is of another class."""
     distances = pairwise_distances(view)
     np.fill_diagonal(distances, np.inf)
     return np.mean(y[distances.argmin(axis=1)] != y)

@@ -3,7 +3,7 @@ import pytest
 from scipy.spatial import ConvexHull
 from scipy.spatial.distance import pdist, squareform
 
-from protolearn.embedding.structures import class_centres, gaussian_mixture, triangular_mesh, uniform
+from protolearn.embedding.structures import class_centers, gaussian_mixture, triangular_mesh, uniform
 
 
 @pytest.mark.parametrize("shape", ["hexagon", "circle", "square"])
@@ -50,28 +50,28 @@ def test_uniform_points_fill_the_box():
     assert np.ptp(uniform(400, 2, random_state=0), axis=0).max() <= 20.0
 
 
-def test_gaussian_mixture_has_its_centres_and_spread():
-    centres = np.array([[0.0, 0.0, 5.0], [10.0, 0.0, 0.0]])
-    points = gaussian_mixture(centres, 4000, spread=0.5, random_state=1)
-    for i, centre in enumerate(centres):
-        np.testing.assert_allclose(points[i::2].mean(axis=0), centre, atol=0.05)
+def test_gaussian_mixture_has_its_centers_and_spread():
+    centers = np.array([[0.0, 0.0, 5.0], [10.0, 0.0, 0.0]])
+    points = gaussian_mixture(centers, 4000, spread=0.5, random_state=1)
+    for i, center in enumerate(centers):
+        np.testing.assert_allclose(points[i::2].mean(axis=0), center, atol=0.05)
         np.testing.assert_allclose(points[i::2].std(axis=0), 0.5, rtol=0.1)
 
 
 @pytest.mark.parametrize(("n_classes", "n_components"), [(3, 2), (4, 3), (5, 7), (2, 1), (2, 2), (2, 4)])
-def test_class_centres_are_equally_far_apart_where_there_is_room(n_classes, n_components):
-    centres = class_centres(n_classes, n_components, spacing=3.0)
-    assert centres.shape == (n_classes, n_components)
-    np.testing.assert_allclose(pdist(centres), 3.0)
-    np.testing.assert_allclose(centres.mean(axis=0), 0.0, atol=1e-12)
+def test_class_centers_are_equally_far_apart_where_there_is_room(n_classes, n_components):
+    centers = class_centers(n_classes, n_components, spacing=3.0)
+    assert centers.shape == (n_classes, n_components)
+    np.testing.assert_allclose(pdist(centers), 3.0)
+    np.testing.assert_allclose(centers.mean(axis=0), 0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize(("n_classes", "n_components"), [(5, 2), (8, 3), (6, 1)])
-def test_class_centres_are_a_polygon_or_a_row_elsewhere(n_classes, n_components):
-    centres = class_centres(n_classes, n_components, spacing=2.0)
-    np.testing.assert_allclose(np.linalg.norm(np.diff(centres, axis=0), axis=1), 2.0)
+def test_class_centers_are_a_polygon_or_a_row_elsewhere(n_classes, n_components):
+    centers = class_centers(n_classes, n_components, spacing=2.0)
+    np.testing.assert_allclose(np.linalg.norm(np.diff(centers, axis=0), axis=1), 2.0)
     if n_components > 1:
-        np.testing.assert_allclose(np.linalg.norm(centres, axis=1), np.linalg.norm(centres[0]))
+        np.testing.assert_allclose(np.linalg.norm(centers, axis=1), np.linalg.norm(centers[0]))
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,9 @@ def test_class_centres_are_a_polygon_or_a_row_elsewhere(n_classes, n_components)
         (triangular_mesh, {"spacing": 0.0}, r"spacing=0.0 must be a number in \(0"),
         (uniform, {"side": -1.0}, "side=-1.0"),
         (uniform, {"n_components": 0}, "n_components=0"),
-        (gaussian_mixture, {"centres": [[np.nan]]}, "NaN"),
-        (gaussian_mixture, {"centres": [[1.0]], "spread": -1}, "spread=-1"),
-        (class_centres, {"n_classes": 1}, "n_classes=1"),
+        (gaussian_mixture, {"centers": [[np.nan]]}, "NaN"),
+        (gaussian_mixture, {"centers": [[1.0]], "spread": -1}, "spread=-1"),
+        (class_centers, {"n_classes": 1}, "n_classes=1"),
     ],
 )
 def test_bad_structures_are_refused(make, arguments, message):

@@ -72,8 +72,8 @@ def test_images_stay_in_the_hull_of_the_structure(seed, winner, rate):
     init = np.random.RandomState(seed).dirichlet(np.ones(10), 15) @ structure
     model = XOM(structure=structure, init=init, winner=winner, max_iter=5, learning_rate_start=rate, random_state=seed)
     view = model.fit_transform(X)
-    centre = structure.mean(axis=0)
-    assert (Delaunay(structure).find_simplex(centre + (view - centre) * (1 - 1e-9)) >= 0).all()
+    center = structure.mean(axis=0)
+    assert (Delaunay(structure).find_simplex(center + (view - center) * (1 - 1e-9)) >= 0).all()
 
 
 @pytest.mark.parametrize("winner", ["image", "mean"])

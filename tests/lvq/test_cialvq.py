@@ -1,4 +1,4 @@
-"""LVQ of colour textures: fitted models against complex arithmetic, invariances, training, and unusual input."""
+"""LVQ of color textures: fitted models against complex arithmetic, invariances, training, and unusual input."""
 
 import pickle
 
@@ -32,15 +32,15 @@ def name(settings):
 
 
 def textures(n=30, shape=SHAPE, seed=0, noise=0.15):
-    """Return patches of waves of three directions and colours, at random positions, in noise."""
+    """Return patches of waves of three directions and colors, at random positions, in noise."""
     rng = np.random.default_rng(seed)
     h, w, c = shape
     y = np.arange(n) % 3
     rows, columns = np.indices((h, w))
     angles = np.stack([rows / h, columns / w, rows / h + columns / w])
-    colours = rng.uniform(0.2, 1, (3, c))
+    colors = rng.uniform(0.2, 1, (3, c))
     waves = np.sin(2 * np.pi * (angles[y] + rng.random((n, 1, 1))))
-    return 0.5 + 0.3 * waves[..., None] * colours[y][:, None, None] + noise * rng.random((n, h, w, c)), y
+    return 0.5 + 0.3 * waves[..., None] * colors[y][:, None, None] + noise * rng.random((n, h, w, c)), y
 
 
 def fitted(X, y, **settings):
@@ -146,7 +146,7 @@ def test_powers_intensities_and_maps_agree(settings, data, models):
 
 @pytest.mark.parametrize(("shape", "is_complex"), [((6, 5, 3), False), ((5, 4, 2), True)])
 @pytest.mark.parametrize("settings", [s for s in VARIANTS if s["structure"] != "full"], ids=name)
-def test_colour_filters_are_maps_and_filters_as_one_convolution(settings, shape, is_complex):
+def test_color_filters_are_maps_and_filters_as_one_convolution(settings, shape, is_complex):
     X, y = textures(12, shape)
     h, w, _ = shape
     rng = np.random.default_rng(3)
@@ -166,7 +166,7 @@ def test_colour_filters_are_maps_and_filters_as_one_convolution(settings, shape,
             assert np.allclose(np.fft.fft2(out, norm="ortho").ravel(), r)
 
 
-def test_colour_filters_of_a_full_map_are_its_part_that_does_not_depend_on_the_place(data, models):
+def test_color_filters_of_a_full_map_are_its_part_that_does_not_depend_on_the_place(data, models):
     model = models["full-magnitude"]
     S = sum(filter_spectra(gabor_bank((H, W))))
     for omega, kernel in zip(model.omegas_, model.color_filters_):
@@ -176,7 +176,7 @@ def test_colour_filters_of_a_full_map_are_its_part_that_does_not_depend_on_the_p
 
 
 @pytest.mark.parametrize("settings", VARIANTS, ids=name)
-def test_colour_weights_are_what_maps_make_of_uniform_patches(settings, models):
+def test_color_weights_are_what_maps_make_of_uniform_patches(settings, models):
     model = models[name(settings)]
     uniform = np.zeros((C, *SHAPE))
     for c in range(C):
@@ -409,7 +409,7 @@ def test_one_prototype_starts_with_the_mean_powers_of_its_class(structure, learn
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_several_prototypes_start_at_centres_of_the_powers(structure, data):
+def test_several_prototypes_start_at_centers_of_the_powers(structure, data):
     X, y = data
     weights = np.random.default_rng(2).integers(1, 4, len(X))
     model = CIALVQ(2, structure=structure, solver=FROZEN, max_iter=1, random_state=0, filters=None)
@@ -417,12 +417,12 @@ def test_several_prototypes_start_at_centres_of_the_powers(structure, data):
     powers = model.powers(X)[:, 0].reshape(len(X), -1)
     found = model.prototype_powers_.reshape(6, -1)
     for label in range(3):
-        mine, centres = powers[y == label], found[model.prototype_labels_ == label]
-        assert not np.allclose(centres[0], centres[1], rtol=1e-2)
-        nearest = ((mine[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
-        for p in range(2):  # neural gas ends as k-means: each centre is the mean of its own
+        mine, centers = powers[y == label], found[model.prototype_labels_ == label]
+        assert not np.allclose(centers[0], centers[1], rtol=1e-2)
+        nearest = ((mine[:, None] - centers) ** 2).sum(axis=2).argmin(axis=1)
+        for p in range(2):  # neural gas ends as k-means: each center is the mean of its own
             u = weights[y == label][nearest == p]
-            assert np.allclose(centres[p], u @ mine[nearest == p] / u.sum(), rtol=0.05, atol=0.02 * centres.max())
+            assert np.allclose(centers[p], u @ mine[nearest == p] / u.sum(), rtol=0.05, atol=0.02 * centers.max())
 
 
 def test_positions_start_at_means_of_patches(data):
@@ -442,7 +442,7 @@ def test_dark_and_uniform_patches_give_finite_models(settings, init):
     X = rng.random((18, *SHAPE))
     y = np.arange(18) % 3
     X[y == 0] = 0.0
-    X[y == 1] = rng.random((6, 1, 1, 3))  # uniform, each of its own colour
+    X[y == 1] = rng.random((6, 1, 1, 3))  # uniform, each of its own color
     model = fitted(X, y, init=init, max_iter=3, **settings)
     assert np.isfinite(model.prototypes_).all()
     assert np.isfinite(model.omegas_).all()
@@ -462,7 +462,7 @@ def test_patches_that_are_all_black_or_all_the_same_do_not_fail(settings):
 
 
 @pytest.mark.parametrize("structure", STRUCTURES)
-def test_colours_the_map_does_not_see_do_not_blow_prototypes_up(structure):
+def test_colors_the_map_does_not_see_do_not_blow_prototypes_up(structure):
     rng = np.random.default_rng(1)
     pattern = 0.1 * rng.normal(size=(20, H, W))
     X = np.full((20, *SHAPE), 0.3)
@@ -657,7 +657,7 @@ def test_early_stopping_keeps_the_best_state(rule):
 class Interrupted(Solver):
     """Two steps, then Ctrl-C."""
 
-    def minimise(self, problem, start, max_iter, tol, rng, watch):
+    def minimize(self, problem, start, max_iter, tol, rng, watch):
         costs = []
 
         def stop(flat, cost):
@@ -666,7 +666,7 @@ class Interrupted(Solver):
             if len(costs) == 2:
                 raise KeyboardInterrupt
 
-        LBFGS().minimise(problem, start, max_iter, tol, rng, stop)
+        LBFGS().minimize(problem, start, max_iter, tol, rng, stop)
 
 
 @pytest.mark.parametrize("learn_filters", [False, True])
@@ -804,7 +804,7 @@ def test_patches_of_different_sizes_are_named(data):
         model.predict(ragged)
 
 
-def test_grey_patches_need_a_channel(data):
+def test_gray_patches_need_a_channel(data):
     X, y = data
     with pytest.raises(ValueError, match="channel"):
         CIALVQ().fit(X[..., 0], y)

@@ -172,7 +172,7 @@ def test_irrelevant_features_lose_relevance(model):
     assert np.atleast_2d(model.relevances_)[:, 0].min() > 0.8
 
 
-def test_regularisation_keeps_the_rank(wine):
+def test_regularization_keeps_the_rank(wine):
     X, y = wine
     free = GMLVQ(regularization=0.0, max_iter=200).fit(X, y).eigenvalues_
     kept = GMLVQ(regularization=0.3, max_iter=200).fit(X, y).eigenvalues_

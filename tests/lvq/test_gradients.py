@@ -140,6 +140,6 @@ def test_sample_on_two_prototypes_does_not_count():
     W[0] = W[2] = problem.X[0]  # classes 0 and 1
     problem.y[0] = 0
     cost, gradient = problem(pack(W, theta), 2.0, slice(0, 1))
-    volume = problem.metric.log_volume(problem.metric.normalise(theta))[0]
-    assert cost == pytest.approx(0.5 - 0.3 * volume)  # phi(0), and the regularisation
+    volume = problem.metric.log_volume(problem.metric.normalize(theta))[0]
+    assert cost == pytest.approx(0.5 - 0.3 * volume)  # phi(0), and the regularization
     assert np.array_equal(problem.unpack(gradient)[0], np.zeros_like(W))

@@ -131,10 +131,10 @@ def test_classes_of_several_clusters():
     rng = np.random.default_rng(0)
     points = np.vstack([rng.normal([m, 0], [0.5, 3.0], (50, 2)) for m in (-4, 0, 4)])
     labels = np.repeat([0, 1, 0], 50)
-    neighbours = KNeighborsClassifier(5)
-    local = cross_val_score(make_pipeline(LFDA(1), neighbours), points, labels).mean()
+    neighbors = KNeighborsClassifier(5)
+    local = cross_val_score(make_pipeline(LFDA(1), neighbors), points, labels).mean()
     fisher = cross_val_score(
-        make_pipeline(LinearDiscriminantAnalysis(n_components=1), neighbours), points, labels
+        make_pipeline(LinearDiscriminantAnalysis(n_components=1), neighbors), points, labels
     ).mean()
     assert local > 0.98 > fisher + 0.05
 

@@ -19,7 +19,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolearn.lvq import _lmnn
-from protolearn.lvq._lmnn import LMNN, LargeMarginCost, NearPairs, clip_eigenvalues, target_neighbours
+from protolearn.lvq._lmnn import LMNN, LargeMarginCost, NearPairs, clip_eigenvalues, target_neighbors
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -130,7 +130,7 @@ def test_cost_with_ties_and_duplicates(values, n_neighbors, tile):
 def test_targets_are_the_nearest_of_the_class(values, n_neighbors):
     X = np.array(values, dtype=float)
     y = np.arange(len(X)) % 2
-    targets = target_neighbours(X, y, n_neighbors)
+    targets = target_neighbors(X, y, n_neighbors)
     for i, row in enumerate(targets):
         others = [j for j in np.flatnonzero(y == y[i]) if j != i]
         assert set(row) <= set(others)
@@ -289,18 +289,18 @@ def test_shift_scale_and_rotation(method, init):
 
 @pytest.mark.parametrize("tied", [1, 3, 20])
 def test_the_first_of_equally_far_targets_are_taken(tied):
-    """Points of a circle are equally far from its centre, and turning it does not change which are taken."""
+    """Points of a circle are equally far from its center, and turning it does not change which are taken."""
     angles = np.random.default_rng(0).uniform(0, 2 * np.pi, tied)
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
     X = np.concatenate([[[0.0, 0.0]], 3.0 * circle[:1], circle, 2.0 * circle])
     for angle in np.linspace(0, 3, 8):
         turned = X @ np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-        targets = target_neighbours(turned, np.zeros(len(X), int), min(tied, 3))
+        targets = target_neighbors(turned, np.zeros(len(X), int), min(tied, 3))
         assert set(targets[0]) == set(range(2, 2 + min(tied, 3)))
 
 
 def test_order_and_names_of_samples_do_not_matter():
-    X, y = WINE  # without equally far neighbours
+    X, y = WINE  # without equally far neighbors
     order = np.random.default_rng(0).permutation(len(X))
     gamma = LMNN(max_iter=8).fit(X, y).gamma_
     assert_allclose(LMNN(max_iter=8).fit(X[order], np.array(["c", "a", "b"])[y[order]]).gamma_, gamma, rtol=1e-6)
@@ -331,13 +331,13 @@ def test_random_start_is_repeatable():
     assert not np.allclose(runs[0].components_, runs[2].components_)
 
 
-def test_metric_ignores_noise_and_helps_neighbours():
+def test_metric_ignores_noise_and_helps_neighbors():
     rng = np.random.default_rng(0)
     X, y = make_blobs(150, centers=3, n_features=2, cluster_std=0.7, random_state=3)
     noisy = np.hstack([X, 6.0 * rng.normal(size=(150, 8))])
-    neighbours = KNeighborsClassifier(1)
-    learned = cross_val_score(make_pipeline(LMNN(), neighbours), noisy, y).mean()
-    assert learned > cross_val_score(neighbours, noisy, y).mean() + 0.1
+    neighbors = KNeighborsClassifier(1)
+    learned = cross_val_score(make_pipeline(LMNN(), neighbors), noisy, y).mean()
+    assert learned > cross_val_score(neighbors, noisy, y).mean() + 0.1
     gamma = LMNN().fit(noisy, y).gamma_
     assert np.diag(gamma)[:2].min() > 5 * np.diag(gamma)[2:].max()
 

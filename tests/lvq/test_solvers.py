@@ -27,7 +27,7 @@ def problem_of(metric, squashing="swish", missing=False, regularization=0.0):
     )
     shapes = [W.shape, *(part.shape for part in theta)]
     problem = Problem(X, y, rng.uniform(0.5, 2, 25), CLASSES, metric, squashing, (2.0, 2.0), regularization, shapes)
-    return problem, problem.normalised(pack(W, theta))
+    return problem, problem.normalized(pack(W, theta))
 
 
 EXACT = {
@@ -48,10 +48,10 @@ EXACT = {
     name=sorted(EXACT), squashing=["identity", "sigmoid", "swish"], missing=[False, True], regularization=[0.0, 0.3]
 )
 def test_compiled_sweep_follows_the_exact_gradient_of_every_sample(name, squashing, missing, regularization):
-    """At a normalised point the gradient is that of the published rule, but for its part along the matrix."""
+    """At a normalized point the gradient is that of the published rule, but for its part along the matrix."""
     problem, flat = problem_of(EXACT[name], squashing, missing, regularization)
     order = np.random.default_rng(1).permutation(25)
-    # steps so small that normalising after a step equals staying on the sphere
+    # steps so small that normalizing after a step equals staying on the sphere
     rates = (1e-6, 1e-6, 1e-6)
     compiled, cost = sweep(problem, flat.copy(), order, rates, 2.0)
     general, expected = _sweep_any(problem, flat.copy(), order, rates, 2.0)
@@ -152,7 +152,7 @@ def test_frozen_metric_is_glvq(wine):
     "model", [GMLVQ(), GMLVQ(n_components=2), LGMLVQ(), LGMLVQ(symmetric=True), LLiRaMLVQ(), GRLVQ(), LGRLVQ()]
 )
 @pytest.mark.parametrize("solver", ["lbfgs", "sgd", "waypoint", "adam"])
-def test_every_solver_lowers_the_cost_and_keeps_relevances_normalised(model, solver, wine):
+def test_every_solver_lowers_the_cost_and_keeps_relevances_normalized(model, solver, wine):
     X, y = wine
     model = clone(model).set_params(solver=solver, max_iter=15, slope=2.0, random_state=0).fit(X, y)
     assert model.cost_history_[-1] < model.cost_history_[0]
@@ -224,7 +224,7 @@ def test_early_stopping_holds_samples_out(wine):
 class Interrupting(Solver):
     """L-BFGS with Ctrl-C in the middle of its ninth evaluation."""
 
-    def minimise(self, problem, start, max_iter, tol, rng, watch):
+    def minimize(self, problem, start, max_iter, tol, rng, watch):
         calls = iter(range(9))
 
         class Counted(type(problem)):
@@ -234,7 +234,7 @@ class Interrupting(Solver):
                 return super().__call__(*args)
 
         problem.__class__ = Counted
-        LBFGS().minimise(problem, start, max_iter, tol, rng, watch)
+        LBFGS().minimize(problem, start, max_iter, tol, rng, watch)
 
 
 def test_interruption_keeps_the_state_so_far(wine):
@@ -270,7 +270,7 @@ def test_an_epoch_in_pieces_is_the_same(model, wine, monkeypatch):
     assert np.allclose(cut.predict_proba(X), whole.predict_proba(X))
 
 
-def test_online_relevances_heed_the_regularisation(wine):
+def test_online_relevances_heed_the_regularization(wine):
     X, y = wine
     settings = {"solver": SGD(0.01, 0.01), "max_iter": 10, "random_state": 0}
     free, kept = (GRLVQ(regularization=eta, **settings).fit(X, y).relevances_ for eta in (0.0, 3.0))

@@ -243,7 +243,7 @@ def test_only_the_sum_of_the_filters_counts(structure, variant, rng):
     results = []
     for bank in (kernels, kernels[[2, 0, 3, 1]], kernels.sum(axis=0)[None]):
         metric = metric_of(shape, bank, structure, variant=variant)
-        theta_now = metric.normalise(theta)
+        theta_now = metric.normalize(theta)
         D, pullback = metric.measure(X, W, CLASSES, theta_now)
         results.append((D, pullback(G)))
     (D, (dW, slopes)), *others = results
@@ -261,8 +261,8 @@ def test_distances_are_in_units_of_the_filters(rng):
         W, theta, _ = random_state(metric, rng)
         X = rng.normal(size=(6, 60))
         assert larger.unit == pytest.approx(70.0)
-        D = metric.measure(X, W, CLASSES, metric.normalise(theta))[0]
-        assert np.allclose(larger.measure(X, W, CLASSES, larger.normalise(theta))[0], D, rtol=1e-10)
+        D = metric.measure(X, W, CLASSES, metric.normalize(theta))[0]
+        assert np.allclose(larger.measure(X, W, CLASSES, larger.normalize(theta))[0], D, rtol=1e-10)
 
 
 def test_no_filter_is_a_filter_that_changes_nothing(rng):
@@ -340,8 +340,8 @@ def test_cost_does_not_depend_on_the_size_of_learned_filters(structure, rng):
     assert problem(pack(W, (omega, sizes * filters)), 2.0)[0] == pytest.approx(cost, rel=1e-12)
     slopes = problem.unpack(gradient)[1][1]
     assert np.allclose((slopes * filters).sum(axis=1), 0.0, atol=1e-12 * np.abs(slopes).max())
-    normal = metric.normalise((omega, filters))
-    assert all(np.allclose(a, b) for a, b in zip(metric.normalise(normal), normal))
+    normal = metric.normalize((omega, filters))
+    assert all(np.allclose(a, b) for a, b in zip(metric.normalize(normal), normal))
     given = metric.start(24, CLASSES, np.random.RandomState(0))[1]
     assert np.allclose(np.linalg.norm(normal[1], axis=1), np.linalg.norm(given, axis=1))
 
@@ -352,9 +352,9 @@ def test_cost_does_not_depend_on_the_size_of_learned_filters(structure, rng):
 def test_any_parameters_are_taken_for_those_of_the_nearest_real_map(structure, shape, learns, rng):
     metric = metric_of(shape, random_kernels(shape, rng), structure, variant=("magnitude", learns))
     _, real, _ = random_state(metric, rng)
-    assert np.allclose(metric.normalise(real)[0], real[0])
+    assert np.allclose(metric.normalize(real)[0], real[0])
     disturbed = (real[0] + rng.normal(size=real[0].shape), *real[1:])
-    omegas = metric.normalise(disturbed)[0]
+    omegas = metric.normalize(disturbed)[0]
     x = rng.normal(size=(1, int(np.prod(shape))))
     for omega in omegas:
         spectrum = metric.map.apply(metric.map.lift(x), omega)
@@ -448,7 +448,7 @@ def test_gradient_with_learned_filters_is_the_complex_one_of_the_source(structur
     M = h * w
     metric = metric_of(shape, random_kernels(shape, rng), structure, "prototype", ("magnitude", True))
     problem, W, theta, omegas = problem_of(metric, "identity")
-    theta = metric.normalise(theta)
+    theta = metric.normalize(theta)
     counts = multiplicities(h, w)
     gains = [mirrored(f / counts**0.5, h, w) for f in theta[1]]
     powers = [mirrored(q**2 / counts, h, w) for q in W]
@@ -547,14 +547,14 @@ def test_size_of_everything_is_a_factor_on_the_distance(rng):
         assert np.allclose(metric.measure(255 * X, 255 * W, CLASSES, theta)[0], 255.0**power * D, rtol=1e-10)
 
 
-def test_usual_weights_of_colours_give_the_distance_of_grey_patches(rng):
+def test_usual_weights_of_colors_give_the_distance_of_gray_patches(rng):
     weights = np.array([0.2989, 0.587, 0.114])
     kernels = random_kernels((5, 6, 3), rng)
     X, W = rng.random((4, 5, 6, 3)), rng.random((5, 5, 6, 3))
     color = metric_of((5, 6, 3), kernels, "color", "global")
-    grey = metric_of((5, 6, 1), kernels, "color", "global")
+    gray = metric_of((5, 6, 1), kernels, "color", "global")
     D = color.measure(X.reshape(4, -1), W.reshape(5, -1), CLASSES, (weights[None],))[0]
-    expected = grey.measure((X @ weights).reshape(4, -1), (W @ weights).reshape(5, -1), CLASSES, (np.ones((1, 1)),))[0]
+    expected = gray.measure((X @ weights).reshape(4, -1), (W @ weights).reshape(5, -1), CLASSES, (np.ones((1, 1)),))[0]
     assert np.allclose(D, expected, rtol=1e-10)
     S = sum(filter_spectrum(kernel) for kernel in kernels).reshape(5, 6)
     powers = [np.abs(np.fft.fft2(Z @ weights, norm="ortho") * S) ** 2 for Z in (X, W)]
@@ -565,7 +565,7 @@ def test_usual_weights_of_colours_give_the_distance_of_grey_patches(rng):
 
 
 def circular_convolution(picture, kernel):
-    """Convolve by the sum over all pixels, with kernels centred in the middle."""
+    """Convolve by the sum over all pixels, with kernels centered in the middle."""
     h, w = picture.shape
     result = np.zeros((h, w), np.result_type(picture, kernel))
     for i, j in np.ndindex(h, w):
@@ -634,7 +634,7 @@ def test_repainted_patch_has_the_wanted_powers_and_its_own_phases(structure, sha
     before, after = (full_spectrum(v.reshape(shape)).reshape(-1, shape[2]) for v in (x, painted))
     ratio = after / before
     assert np.allclose(ratio.imag, 0.0, atol=1e-8)
-    assert np.allclose(ratio, ratio[:, :1])  # colours stay: one factor for all channels
+    assert np.allclose(ratio, ratio[:, :1])  # colors stay: one factor for all channels
     assert (ratio.real > 0).all()
 
 

@@ -1,4 +1,4 @@
-"""Posterior labelling, probabilities and the reject option."""
+"""Posterior labeling, probabilities and the reject option."""
 
 import numpy as np
 import pytest
@@ -30,9 +30,7 @@ def test_labels_are_the_class_shares_of_receptive_fields(estimator):
 
 
 def test_majority_is_fuzzy_made_crisp():
-    fuzzy, crisp = (
-        PrototypeClassifier(KMeans(7, random_state=0), labelling=b).fit(X, y) for b in ("fuzzy", "majority")
-    )
+    fuzzy, crisp = (PrototypeClassifier(KMeans(7, random_state=0), labeling=b).fit(X, y) for b in ("fuzzy", "majority"))
     assert_array_equal(fuzzy.predict(X), crisp.predict(X))
     assert set(np.unique(crisp.label_distribution_)) == {0.0, 1.0}
 
@@ -110,8 +108,8 @@ def test_reject_label_must_fit_the_classes():
 
 
 def test_bad_parameters():
-    with pytest.raises(ValueError, match="labelling='crisp' must be one of 'fuzzy', 'majority'"):
-        PrototypeClassifier(labelling="crisp").fit(X, y)
+    with pytest.raises(ValueError, match="labeling='crisp' must be one of 'fuzzy', 'majority'"):
+        PrototypeClassifier(labeling="crisp").fit(X, y)
     with pytest.raises(ValueError, match=r"reject_threshold=2 must be a number in \[0, 1\]"):
         PrototypeClassifier(reject_threshold=2).fit(X, y)
 

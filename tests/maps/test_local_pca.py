@@ -38,7 +38,7 @@ def clouds(seed=0, n=240, d=4, far=2.0):
 
 
 def slow_vqpca(X, W, q, n_epochs, euclidean=False):
-    """Generalised Lloyd; directions start along the first features."""
+    """Generalized Lloyd; directions start along the first features."""
     k, d = W.shape
     W, axes = W.copy(), [np.eye(q, d) for _ in range(k)]
     for _ in range(n_epochs):
@@ -99,7 +99,7 @@ def test_one_subspace_is_pca(d):
     assert_allclose(local.inverse_transform(local.transform(X)), pca.inverse_transform(pca.transform(X)), atol=1e-3)
 
 
-def test_by_the_centre_it_is_k_means():
+def test_by_the_center_it_is_k_means():
     X = clouds(2)
     local = VQPCA(4, 2, measure="euclidean", init=X[::60], tol=0.0).fit(X)
     kmeans = KMeans(4, init=X[::60], tol=0.0).fit(X)
@@ -123,7 +123,7 @@ def test_vqpca_compresses_better_than_one_plane():
 
 
 def slow_mixture(X, W, q, n_epochs):
-    """Expectation maximisation with the M-step of the paper; starts with unit covariances and equal shares."""
+    """Expectation maximization with the M-step of the paper; starts with unit covariances and equal shares."""
     k, d = W.shape
     W, covariances, shares = W.copy(), [np.eye(d) for _ in range(k)], np.full(k, 1 / k)
     for _ in range(n_epochs):

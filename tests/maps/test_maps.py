@@ -260,8 +260,8 @@ def test_neural_gas_comes_up_to_k_means_of_ten_starts(k):
 
 def test_small_distant_groups_get_prototypes():
     rng = np.random.default_rng(0)
-    sizes, centres = [500, 300, 10, 10, 10], 12 * np.array([[0, 0], [1, 0], [8, 0], [8, 8], [0, 8]])
-    X = np.vstack([rng.normal(size=(n, 2)) + centre for n, centre in zip(sizes, centres)])
+    sizes, centers = [500, 300, 10, 10, 10], 12 * np.array([[0, 0], [1, 0], [8, 0], [8, 8], [0, 8]])
+    X = np.vstack([rng.normal(size=(n, 2)) + center for n, center in zip(sizes, centers)])
     for init in ("center", "random", "k-means++"):
         gas = NeuralGas(5, init=init, random_state=0).fit(X)
         assert_array_equal(np.sort(gas.multiplicities_), np.sort(sizes))
@@ -283,8 +283,8 @@ def test_settling_never_raises_the_cost_and_leaves_other_maps_alone():
 def test_moves_are_tried_on_some_of_many_samples(monkeypatch):
     monkeypatch.setattr(relocation, "MOST", 300)
     rng = np.random.default_rng(0)
-    centres = 10 * rng.normal(size=(8, 3))
-    X = np.repeat(centres, [900, 600, 400, 50, 50, 40, 40, 40], axis=0) + rng.normal(size=(2120, 3))
+    centers = 10 * rng.normal(size=(8, 3))
+    X = np.repeat(centers, [900, 600, 400, 50, 50, 40, 40, 40], axis=0) + rng.normal(size=(2120, 3))
     free, settled = (NeuralGas(8, settle=s, init="center", random_state=0).fit(X) for s in (False, True))
     assert half_sum(X, settled) < 0.95 * half_sum(X, free)
 
@@ -423,28 +423,28 @@ def test_a_label_weight_does_not_depend_on_scale_or_number_of_features(estimator
     assert_allclose(other.label_distribution_, plain.label_distribution_, atol=1e-8)
 
 
-def slow_partly_labelled(X, y, W, label_weight, h, n_epochs):
-    """Batch learning with loops: unlabelled samples have no label distance, and no part in labels."""
-    labelled = y >= 0
-    onehot = np.eye(y.max() + 1)[y[labelled]]
+def slow_partly_labeled(X, y, W, label_weight, h, n_epochs):
+    """Batch learning with loops: unlabeled samples have no label distance, and no part in labels."""
+    labeled = y >= 0
+    onehot = np.eye(y.max() + 1)[y[labeled]]
     unit = X.var(axis=0).sum() / onehot.var(axis=0).sum()
     W, V = W.copy(), np.tile(onehot.mean(axis=0), (len(W), 1))
     for _ in range(n_epochs):
         D = (1 - label_weight) * cdist(X, W, "sqeuclidean")
-        D[labelled] += label_weight * unit * cdist(onehot, V, "sqeuclidean")
+        D[labeled] += label_weight * unit * cdist(onehot, V, "sqeuclidean")
         H = h(D)
         W = H.T @ X / H.sum(axis=0)[:, None]
-        V = H[labelled].T @ onehot / H[labelled].sum(axis=0)[:, None]
+        V = H[labeled].T @ onehot / H[labeled].sum(axis=0)[:, None]
     return W, V
 
 
 @pytest.mark.parametrize("label_weight", [0.2, 0.7])
-def test_unlabelled_samples_count_by_their_features_only(label_weight):
+def test_unlabeled_samples_count_by_their_features_only(label_weight):
     X, y = blobs()
     y = np.where(np.random.default_rng(0).random(len(y)) < 0.5, -1, y)
     ranks = lambda D: np.exp(-D.argsort(axis=1).argsort(axis=1) / 0.7)  # noqa: E731
     gas = NeuralGas(5, init=X[:5], range_start=0.7, schedule="constant", max_iter=6, label_weight=label_weight)
-    W, V = slow_partly_labelled(X, y, X[:5], label_weight, ranks, 6)
+    W, V = slow_partly_labeled(X, y, X[:5], label_weight, ranks, 6)
     assert_array_equal(gas.fit(X, y).classes_, [0, 1, 2, 3])
     assert_allclose(gas.prototypes_, W, atol=1e-9)
     assert_allclose(gas.label_distribution_, V, atol=1e-9)
@@ -456,7 +456,7 @@ def test_unlabelled_samples_count_by_their_features_only(label_weight):
         return h[(D @ h.T).argmin(axis=1)]
 
     som = SOM(chain(6), kernel="exponential", init=X[:6], range_start=0.7, schedule="constant", max_iter=6)
-    W, V = slow_partly_labelled(X, y, X[:6], label_weight, share, 6)
+    W, V = slow_partly_labeled(X, y, X[:6], label_weight, share, 6)
     assert_allclose(som.set_params(label_weight=label_weight).fit(X, y).prototypes_, W, atol=1e-9)
     assert_allclose(som.label_distribution_, V, atol=1e-9)
 
@@ -490,7 +490,7 @@ def test_a_few_labels_reach_all_samples():
     assert (gas.prototype_labels_[gas.labels_] == y).mean() > 0.99
 
 
-def test_patches_may_hold_unlabelled_samples():
+def test_patches_may_hold_unlabeled_samples():
     X, y = blobs(n=200)
     few = np.where(np.arange(200) % 4 == 0, y, -1)
     gas = NeuralGas(6, label_weight=0.5, random_state=0, patch_size=50).fit(X, few)
@@ -500,7 +500,7 @@ def test_patches_may_hold_unlabelled_samples():
 
 def test_labels_that_may_be_meant_as_classes():
     X, y = blobs()
-    with pytest.raises(ValueError, match="No sample of positive weight has a label: -1, NaN and None mean unlabelled"):
+    with pytest.raises(ValueError, match="No sample of positive weight has a label: -1, NaN and None mean unlabeled"):
         NeuralGas(4, label_weight=0.5).fit(X, np.full(len(X), -1))
     with pytest.warns(UserWarning, match="If both are classes, call them 0 and 1"):
         NeuralGas(4, label_weight=0.5, max_iter=1).fit(X, np.where(y < 2, -1, 1))
@@ -668,7 +668,7 @@ def test_patches_one_by_one_from_an_iterator_and_cut_by_fit(estimator):
 @each_map
 @pytest.mark.parametrize("given", [True, False])
 def test_a_second_patch_is_a_weighted_fit(estimator, given):
-    """Former centres of receptive fields join the new patch, weighted by mass (Hasenfuss 2009, algorithm 3.4)."""
+    """Former centers of receptive fields join the new patch, weighted by mass (Hasenfuss 2009, algorithm 3.4)."""
     X, _ = blobs(n=200)
     rng = np.random.RandomState(0)
     if given:
@@ -696,7 +696,7 @@ def test_a_second_patch_is_a_weighted_fit(estimator, given):
     ids=repr,
 )
 def test_a_map_does_not_contract_from_patch_to_patch(estimator):
-    """Centres of receptive fields stand for the past, not prototypes, which are drawn towards their neighbours."""
+    """Centers of receptive fields stand for the past, not prototypes, which are drawn towards their neighbors."""
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(4000, 2)) @ [[3.0, 0.0], [1.0, 1.0]]
     y = (X[:, 0] > 2).astype(int)

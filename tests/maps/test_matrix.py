@@ -646,7 +646,7 @@ def test_sketched_patches_end_near_the_batch_covariances():
 @pytest.mark.parametrize("regularization", [option for option in REGULARIZATIONS if option not in ("prior", "none")])
 @pytest.mark.parametrize("d", [4, 70])
 def test_streams_on_a_plane(regularization, d):
-    """Regularisation is for distances; what a prototype tells of its samples, and hands on, is what they are."""
+    """Regularization is for distances; what a prototype tells of its samples, and hands on, is what they are."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 2)) * [3.0, 1.0] @ rng.normal(size=(2, d)) + 1e-5 * rng.normal(size=(600, d))
     gas = MatrixNeuralGas(1, n_components=2 if d > 64 else None, regularization=regularization, max_iter=3)
@@ -754,14 +754,14 @@ def test_degenerate_data_give_finite_maps(data, regularization, n_components):
 
 
 @pytest.mark.parametrize("data", ["constant column", "sum of others", "fewer samples than features", "duplicates"])
-def test_without_regularisation_singular_cells_are_refused(data):
+def test_without_regularization_singular_cells_are_refused(data):
     with pytest.raises(ValueError, match="do not vary in every direction"):
         MatrixKMeans(3, regularization="none", random_state=0).fit(degenerate(data))
 
 
 @given(seed=seeds)
 @settings(max_examples=10)
-def test_without_regularisation_singular_cells_are_refused_wherever_they_are(seed):
+def test_without_regularization_singular_cells_are_refused_wherever_they_are(seed):
     """Squares of large coordinates cancel; what is left must not count as variance."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(100, 3))

@@ -202,8 +202,8 @@ def test_two_stages_need_all_samples_at_once():
     assert not hasattr(NGPCA(3, algorithm="two-stage"), "partial_fit")
 
 
-def test_two_stages_have_the_centres_of_neural_gas():
-    """The first stage ranks by Euclidean distance, so does this measure; the second leaves centres where they are."""
+def test_two_stages_have_the_centers_of_neural_gas():
+    """The first stage ranks by Euclidean distance, so does this measure; the second leaves centers where they are."""
     X = clouds()
     two = NGPCA(3, 2, algorithm="two-stage", **QUICK).fit(X)
     gas = NGPCA(3, 2, measure="euclidean", **QUICK).fit(X)

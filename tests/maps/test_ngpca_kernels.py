@@ -26,7 +26,7 @@ def cloud(seed=0, n=200, d=4):
 
 
 def start(X, k, m, seed=1, variance=1.0):
-    """Centres at random samples, random axes, equal variances."""
+    """Centers at random samples, random axes, equal variances."""
     rng = np.random.default_rng(seed)
     axes = [orthonormalized(rng.normal(size=(m, X.shape[1]))) for _ in range(k)]
     centers = X[rng.choice(len(X), k, replace=False)].astype(np.float64)
@@ -166,7 +166,7 @@ def test_step_is_the_published_one():
 @every_rule
 @given(st.floats(-50, 50), st.floats(1e-6, 0.999), st.floats(0.01, 100))
 @settings(max_examples=25, deadline=None)
-def test_variance_is_learned_around_the_old_centre(rule, x, rate, variance):
+def test_variance_is_learned_around_the_old_center(rule, x, rate, variance):
     state = np.array([[7.0]]), np.array([[[1.0]]]), np.array([[variance]]), np.array([1.0])
     new = learn(np.array([[x]]), state, np.array([0]), np.array([1.0]), np.array([rate]), rule=rule)
     assert_allclose(new[0], (1 - rate) * 7 + rate * x, rtol=1e-12, atol=1e-12)
@@ -265,7 +265,7 @@ def test_refresh_counts_earlier_presentations():
     assert_allclose(axes, expected[0], atol=1e-12)
 
 
-def test_orthonormalisation_is_the_reference():
+def test_orthonormalization_is_the_reference():
     rows = np.random.default_rng(0).normal(size=(5, 9))
     rows[3] = rows[1] + 1e-9 * rows[3]
     axes = rows.copy()

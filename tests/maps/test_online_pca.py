@@ -68,12 +68,12 @@ def test_rate_zero_changes_nothing(step):
 
 
 @pytest.mark.parametrize("step", [rrlsa_step, interlocked_step])
-@pytest.mark.parametrize("place", ["at the centre", "on an axis", "within the axes", "beside the axes"])
+@pytest.mark.parametrize("place", ["at the center", "on an axis", "within the axes", "beside the axes"])
 def test_samples_in_special_places(step, place):
     axes, variances, xi = unit(4, 6, 3)
     within = axes.T @ (axes @ xi)
     xi = {
-        "at the centre": 0 * xi,
+        "at the center": 0 * xi,
         "on an axis": 2.0 * axes[1],
         "within the axes": within,
         "beside the axes": xi - within,

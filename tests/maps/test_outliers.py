@@ -92,7 +92,7 @@ def test_weight_two_is_the_sample_twice(weights, contamination):
 
 
 def test_gaps_of_a_spiral_are_outside():
-    """Shapes follow the arms; circles around as many centres do not."""
+    """Shapes follow the arms; circles around as many centers do not."""
     X, _ = make_vortex(random_state=0)
     noise = np.random.default_rng(0).uniform(-140, 140, (2000, 2))
     radius, angle = np.hypot(*noise.T), np.arctan2(noise[:, 1], noise[:, 0]) % (2 * np.pi)

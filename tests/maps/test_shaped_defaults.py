@@ -22,7 +22,7 @@ from protolearn import (
     PrototypeClassifier,
 )
 from protolearn.core.cooperation import OnLattice, Ranks, WinnerTakesAll
-from protolearn.core.initialisation import resolutions
+from protolearn.core.initialization import resolutions
 from protolearn.core.lattices import chain
 from protolearn.core.loop import anneal
 from protolearn.core.prototypes import Matrix, Subspace

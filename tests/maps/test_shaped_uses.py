@@ -175,7 +175,7 @@ def with_gaps(X, seed=0, share=0.4):
 
 
 @each_map
-def test_normalised_distances_are_logarithms_of_normal_densities(estimator):
+def test_normalized_distances_are_logarithms_of_normal_densities(estimator):
     """Sung and Poggio's distance, and their pair: the same along the axes, and the squared distance from them."""
     X = samples()
     fitted = clone(estimator).fit(X)
@@ -506,7 +506,7 @@ def test_direct_mahalanobis_distance(load, normalization, accuracy):
     assert_array_equal(found, np.argmin(distances, axis=0))
 
 
-def test_shapes_classify_digits_better_than_centres():
+def test_shapes_classify_digits_better_than_centers():
     X, y = load_digits(return_X_y=True)
     X = X / 16
     local = NGPCA(3, 5, algorithm="batch", max_iter=10, random_state=0)

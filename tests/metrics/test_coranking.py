@@ -37,7 +37,7 @@ def not_all_the_same(points):
 
 
 def orders(points):
-    """Neighbours of each point, by whole squared distances, equal ones by their index."""
+    """Neighbors of each point, by whole squared distances, equal ones by their index."""
     squares = [[sum((a - b) ** 2 for a, b in zip(p, q)) for q in points.tolist()] for p in points.tolist()]
     return orders_of(squares)
 
@@ -57,7 +57,7 @@ def matrix_by_definition(given, shown):
 
 
 def measures_by_definition(given, shown, K):
-    """Every measure at one size, straight from sets of neighbours and ranks of single pairs."""
+    """Every measure at one size, straight from sets of neighbors and ranks of single pairs."""
     n = len(given)
     kept = in_view_only = in_data_only = intrusions = extrusions = 0
     for in_data, in_view in zip(given, shown):
@@ -204,7 +204,7 @@ class TestProperties:
         assert (quality.pearson, quality.spearman) == pytest.approx((1, 1), abs=1e-12)
         assert quality.sammon_stress == pytest.approx(0, abs=1e-12)
 
-    def test_a_random_view_keeps_neighbours_by_chance(self):
+    def test_a_random_view_keeps_neighbors_by_chance(self):
         rng = np.random.default_rng(0)
         quality = view_quality(rng.random((800, 4)), rng.random((800, 2)))
         assert quality.q_nx == pytest.approx(quality.k / 799, abs=0.01)
@@ -213,7 +213,7 @@ class TestProperties:
         assert abs(quality.spearman) < 0.05
 
     def test_sign_of_intrusion(self):
-        """Principal components put three layers on top of each other; cutting a circle open tears neighbours apart."""
+        """Principal components put three layers on top of each other; cutting a circle open tears neighbors apart."""
         rng = np.random.default_rng(0)
         layer = np.repeat([-1.0, 0.0, 1.0], 100)
         X = np.column_stack([rng.normal(0, 4, 300), 4.5 * layer + rng.normal(0, 0.3, 300), rng.normal(0, 6, 300)])
@@ -270,7 +270,7 @@ class TestErrors:
         X, Y = views
         with pytest.raises(ValueError, match="X has 70 samples, but Y has 69 positions"):
             measure(X, Y[1:])
-        with pytest.raises(ValueError, match="Y has 2 samples; neighbours can be compared from 3 on"):
+        with pytest.raises(ValueError, match="Y has 2 samples; neighbors can be compared from 3 on"):
             measure(X[:3], Y[:2])
         with pytest.raises(ValueError, match="All samples in Y coincide"):
             measure(X, np.full((70, 2), 0.1))
@@ -302,12 +302,12 @@ class TestErrors:
 
     @pytest.mark.parametrize("measure", CURVES.values())
     @pytest.mark.parametrize("k", [0, 69, 2.5, True])
-    def test_size_of_neighbourhoods(self, measure, views, k):
+    def test_size_of_neighborhoods(self, measure, views, k):
         with pytest.raises(ValueError, match=rf"k={k} must be an integer in \[1, 68\], as there are 70 samples"):
             measure(*views, k)
 
     @pytest.mark.parametrize("measure", [trustworthiness, continuity])
-    def test_neighbours_below_half(self, measure, views):
+    def test_neighbors_below_half(self, measure, views):
         with pytest.raises(ValueError, match="n_neighbors=35 must be less than half the number of samples, n=70"):
             measure(*views, 35)
         with pytest.raises(ValueError, match="n_neighbors=0"):

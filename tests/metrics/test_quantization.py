@@ -56,7 +56,7 @@ def test_half_sum_is_half_the_inertia_of_kmeans():
     assert found == pytest.approx(kmeans.inertia_ / 2, rel=1e-12)
 
 
-def test_mean_distance_of_a_planar_gaussian_to_its_centre():
+def test_mean_distance_of_a_planar_gaussian_to_its_center():
     X = np.random.default_rng(0).standard_normal((40_000, 2))
     assert quantization_error(X, [[0.0, 0.0]]) == pytest.approx(np.sqrt(np.pi / 2), abs=0.01)
 

@@ -109,7 +109,7 @@ class TestTwins:
 
     @pytest.mark.parametrize("measure", [map_trustworthiness, map_continuity])
     @pytest.mark.parametrize("k", [2, 9])
-    def test_neighbourhoods_of_samples(self, twins, measure, k):
+    def test_neighborhoods_of_samples(self, twins, measure, k):
         X, vectors, related = twins
         expected = measure(X, vectors, k)
         assert expected < 1.0
@@ -214,7 +214,7 @@ class TestStress:
         return np.sqrt(sum((a - b) ** 2 for a, b in zip(wanted, shown)) / sum(b * b for b in shown))
 
     def increasing(self, keys, values):
-        """Return the increasing function of the keys nearest to the values: pool neighbours that are out of order."""
+        """Return the increasing function of the keys nearest to the values: pool neighbors that are out of order."""
         order = np.argsort(keys)
         blocks = []
         for value in values[order]:

@@ -46,7 +46,7 @@ def test_sizes_in_any_order():
     assert precision_at_k(found, wanted) == pytest.approx(count(found, wanted, 11))
 
 
-def test_of_all_neighbours_it_is_the_neighbourhood_hit():
+def test_of_all_neighbors_it_is_the_neighborhood_hit():
     rng = np.random.default_rng(0)
     points, y = rng.standard_normal((60, 2)), rng.integers(0, 3, 60)
     distances = np.linalg.norm(points[:, None] - points, axis=2)

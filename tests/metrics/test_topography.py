@@ -14,17 +14,17 @@ def map_of(prototypes, lattice, graph=None):
     return SimpleNamespace(prototypes_=np.asarray(prototypes, dtype=float), lattice_=lattice, graph_=graph)
 
 
-def relabelled(lattice, order):
+def relabeled(lattice, order):
     """Give the same lattice with its nodes numbered in another order."""
     return lattices.from_distances(lattice.distances[np.ix_(order, order)])
 
 
 class TestTopographicError:
-    def oracle(self, X, prototypes, neighbours, counts):
+    def oracle(self, X, prototypes, neighbors, counts):
         errors = 0
         for x, count in zip(X, counts):
             by_distance = sorted(range(len(prototypes)), key=lambda i: math.dist(x, prototypes[i]))
-            errors += count * (not neighbours(*by_distance[:2]))
+            errors += count * (not neighbors(*by_distance[:2]))
         return errors / sum(counts)
 
     @pytest.mark.parametrize("periodic", [False, True])
@@ -36,14 +36,14 @@ class TestTopographicError:
         def gap(a, b, size):
             return min(abs(a - b), size - abs(a - b)) if periodic else abs(a - b)
 
-        def neighbours(i, j):
+        def neighbors(i, j):
             return max(gap(i // cols, j // cols, rows), gap(i % cols, j % cols, cols)) == 1
 
         found = topographic_error(
             X, map_of(prototypes, lattices.rectangular(rows, cols, periodic=periodic)), sample_weight=counts
         )
         assert 0.0 < found < 1.0
-        assert found == pytest.approx(self.oracle(X, prototypes, neighbours, counts))
+        assert found == pytest.approx(self.oracle(X, prototypes, neighbors, counts))
 
     def test_on_a_graph_only_edges_count(self):
         rng = np.random.default_rng(0)
@@ -76,7 +76,7 @@ class TestTopographicError:
 
 class TestTopographicProduct:
     def oracle(self, prototypes, lattice_distances):
-        """Average over all orders of the neighbours that agree with their distances."""
+        """Average over all orders of the neighbors that agree with their distances."""
         k = len(prototypes)
         total = 0.0
         for j in range(k):
@@ -122,7 +122,7 @@ class TestTopographicProduct:
         prototypes = rng.random((12, 3))
         plain = topographic_product(map_of(prototypes, lattice))
         order = rng.permutation(12)
-        assert topographic_product(map_of(prototypes[order], relabelled(lattice, order))) == pytest.approx(plain)
+        assert topographic_product(map_of(prototypes[order], relabeled(lattice, order))) == pytest.approx(plain)
         rotation = np.linalg.qr(rng.standard_normal((3, 3)))[0]
         assert topographic_product(map_of(9 * prototypes @ rotation + 5, lattice)) == pytest.approx(plain)
         stretched = lattices.from_distances(4 * lattice.distances)
@@ -148,7 +148,7 @@ class TestTopographicProduct:
 
 
 class TestTopographicFunction:
-    def oracle(self, n, graph, max_norm, neighbours):
+    def oracle(self, n, graph, max_norm, neighbors):
         """Villmann et al. 1997, word by word."""
         d = {}
         for i in range(n):
@@ -160,7 +160,7 @@ class TestTopographicFunction:
         values = {}
         for k in range(1, largest + 1):
             values[k] = sum(max_norm(*pair) > k and d[pair] == 1 for pair in pairs) / n
-            values[-k] = sum(neighbours(*pair) and d[pair] > k for pair in pairs) / n
+            values[-k] = sum(neighbors(*pair) and d[pair] > k for pair in pairs) / n
         values[0] = values[1] + values[-1]
         return np.array(sorted(values)), np.array([values[k] for k in sorted(values)])
 
@@ -221,7 +221,7 @@ class TestTopographicFunction:
         np.testing.assert_array_equal(k, expected_k)
         np.testing.assert_allclose(values, expected)
 
-    def test_zero_if_and_only_if_neighbours_agree(self):
+    def test_zero_if_and_only_if_neighbors_agree(self):
         lattice = lattices.rectangular(4, 4)
         k, values = topographic_function(map_of(np.zeros((16, 1)), lattice, lattice.touching().astype(float)))
         assert k[0] == -3

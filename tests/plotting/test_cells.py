@@ -51,7 +51,7 @@ def test_cells_of_a_sheet_are_regular_polygons_around_the_nodes(lattice: Lattice
 
 
 @pytest.mark.parametrize("lattice", [rectangular(3, 4), hexagonal(4, 3)])
-def test_neighbours_share_a_side_and_no_others_do(lattice: Lattice) -> None:
+def test_neighbors_share_a_side_and_no_others_do(lattice: Lattice) -> None:
     cells = corners(drawn(lattice))
     joined = {tuple(edge) for edge in lattice.edges.tolist()}
     for i in range(lattice.n_nodes):
@@ -73,8 +73,8 @@ def test_sheets_fill_the_axes() -> None:
 def test_dots_lie_at_the_coordinates_of_the_lattice(lattice: Lattice) -> None:
     cells = drawn(lattice)
     boxes = [path.get_extents() for path in cells.get_paths()]
-    centres = np.array([(box.p0 + box.p1) / 2 for box in boxes])
-    np.testing.assert_allclose(centres, lattice.coordinates, atol=1e-6)
+    centers = np.array([(box.p0 + box.p1) / 2 for box in boxes])
+    np.testing.assert_allclose(centers, lattice.coordinates, atol=1e-6)
     widths = np.array([box.width for box in boxes])
     np.testing.assert_allclose(widths / 2, node_radii(lattice), rtol=1e-3)
     assert (widths > 0).all()
@@ -119,7 +119,7 @@ def test_geodesics_are_shortest_ways() -> None:
     steps = 2 * np.arctanh(np.abs((z[:, 1:] - z[:, :-1]) / (1 - z[:, 1:].conj() * z[:, :-1])))
     length = 2 * np.arctanh(np.abs((z[:, -1] - z[:, 0]) / (1 - z[:, -1].conj() * z[:, 0])))
     np.testing.assert_allclose(steps.sum(axis=1), length, rtol=1e-9)
-    # Edges along a ring bend towards the centre.
+    # Edges along a ring bend towards the center.
     middle, straight = np.abs(z[:, 8]), np.abs((z[:, 0] + z[:, -1]) / 2)
     assert (middle < straight - 1e-3).any()
 
@@ -133,14 +133,14 @@ def test_edges_are_drawn_between_the_nodes(lattice: Lattice) -> None:
 
 
 @pytest.mark.parametrize("lattice", [rectangular(2, 2), chain(4)])
-def test_colours_follow_the_values(lattice: Lattice) -> None:
+def test_colors_follow_the_values(lattice: Lattice) -> None:
     values = np.ma.masked_array([1.0, 3.0, 2.0, 0.0], mask=[False, False, False, True])
     cells = draw_cells(plt.figure().add_subplot(), lattice, values=values, cmap="cividis")
     cells.update_scalarmappable()
     expected = plt.get_cmap("cividis")([0.0, 1.0, 0.5])
     np.testing.assert_allclose(np.asarray(cells.get_facecolor())[:3], expected, atol=1e-12)
     lightness = np.asarray(cells.get_facecolor())[3, :3]
-    assert np.ptp(lightness) == 0  # what is masked is grey
+    assert np.ptp(lightness) == 0  # what is masked is gray
 
 
 @pytest.mark.parametrize("lattice", [rectangular(2, 2), hyperbolic(7, 1)])
@@ -148,13 +148,13 @@ def test_pies_have_the_area_and_the_shares_given(lattice: Lattice) -> None:
     k = lattice.n_nodes
     areas = np.linspace(0, 1, k)
     shares = np.tile([0.25, 0.0, 0.75], (k, 1))
-    colours = np.eye(3)
-    pies = draw_pies(plt.figure().add_subplot(), lattice, areas, shares, colours)
+    colors = np.eye(3)
+    pies = draw_pies(plt.figure().add_subplot(), lattice, areas, shares, colors)
     outlines = [np.vstack(path.to_polygons()) for path in pies.get_paths()]
     found = np.array([area(outline) for outline in outlines]).reshape(k - 1, 2)  # none in the empty node
     full = np.pi * (0.85 * node_radii(lattice)) ** 2
     np.testing.assert_allclose(found, (full * areas)[1:, None] * [0.25, 0.75], rtol=0.02)
-    np.testing.assert_allclose(np.asarray(pies.get_facecolor())[:, :3], np.tile(colours[[0, 2]], (k - 1, 1)))
+    np.testing.assert_allclose(np.asarray(pies.get_facecolor())[:, :3], np.tile(colors[[0, 2]], (k - 1, 1)))
     quarter = outlines[0].mean(axis=0) - lattice.coordinates[1]
     assert (quarter > 0).all()  # the first share starts at the top, clockwise
 

@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from protolearn import GLVQ, LGMLVQ, Charting, KMeans, MatrixNeuralGas, PrototypeClassifier
 from protolearn.datasets import make_toroidal_helix, make_twin_peaks
 from protolearn.plotting import _lvq, plot_charts, plot_decision_regions
-from protolearn.plotting._style import INK, class_colours, tint
+from protolearn.plotting._style import INK, class_colors, tint
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +62,11 @@ def in_space(points: Any) -> np.ndarray:
 # Charts
 
 
-def test_samples_are_in_the_view_in_the_colour_of_their_chart(charting: Charting, peaks: np.ndarray) -> None:
+def test_samples_are_in_the_view_in_the_color_of_their_chart(charting: Charting, peaks: np.ndarray) -> None:
     ax = plot_charts(charting, peaks)
     points = points_of(ax)
     np.testing.assert_allclose(points.get_offsets(), charting.embedding_)
-    np.testing.assert_allclose(np.asarray(points.get_facecolors())[:, :3], class_colours(6)[charting.labels_])
+    np.testing.assert_allclose(np.asarray(points.get_facecolors())[:, :3], class_colors(6)[charting.labels_])
     assert ax.get_title() == f"isometry defect {charting.isometry_defect_:.3g}"
     assert ax.get_aspect() == 1
 
@@ -105,30 +105,30 @@ def test_charts_are_flat_pieces_of_the_data(charting: Charting, peaks: np.ndarra
     np.testing.assert_allclose(placed, shapes_of(plot_charts(charting, peaks)), atol=1e-9)
 
 
-def test_colours_of_classes_and_values(charting: Charting, peaks: np.ndarray) -> None:
+def test_colors_of_classes_and_values(charting: Charting, peaks: np.ndarray) -> None:
     y = np.where(peaks[:, 0] > 0, "right", "left")
     ax = plot_charts(charting, peaks, y)
     np.testing.assert_allclose(
-        np.asarray(points_of(ax).get_facecolors())[:, :3], class_colours(2)[(peaks[:, 0] > 0).astype(int)]
+        np.asarray(points_of(ax).get_facecolors())[:, :3], class_colors(2)[(peaks[:, 0] > 0).astype(int)]
     )
     (shapes,) = [part for part in ax.collections if isinstance(part, PolyCollection)]
     np.testing.assert_allclose(np.asarray(shapes.get_edgecolor())[:, :3], np.tile(to_rgb(INK), (6, 1)))
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["left", "right"]
-    assert len(plot_charts(charting, peaks, peaks[:, 0]).figure.axes) == 2  # a colour bar
+    assert len(plot_charts(charting, peaks, peaks[:, 0]).figure.axes) == 2  # a color bar
     without = plot_charts(charting, peaks)
     (shapes,) = [part for part in without.collections if isinstance(part, PolyCollection)]
-    np.testing.assert_allclose(np.asarray(shapes.get_edgecolor())[:, :3], class_colours(6))
+    np.testing.assert_allclose(np.asarray(shapes.get_edgecolor())[:, :3], class_colors(6))
     assert without.get_legend() is None
 
 
-def test_ellipses_keep_their_colours_without_empty_charts(charting: Charting, peaks: np.ndarray) -> None:
+def test_ellipses_keep_their_colors_without_empty_charts(charting: Charting, peaks: np.ndarray) -> None:
     some = peaks[charting.charts_.shares(peaks)[:, 2] == 0]
     used = charting.charts_.shares(some).any(axis=0)
     assert not used[2]
     ax = plot_charts(charting, some)
     (shapes,) = [part for part in ax.collections if isinstance(part, PolyCollection)]
     assert len(shapes.get_paths()) == used.sum()
-    np.testing.assert_allclose(np.asarray(shapes.get_edgecolor())[:, :3], class_colours(6)[used])
+    np.testing.assert_allclose(np.asarray(shapes.get_edgecolor())[:, :3], class_colors(6)[used])
 
 
 def test_charts_of_one_dimension_are_lines() -> None:
@@ -208,7 +208,7 @@ def _coarse_regions(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pixels(ax: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centres of all pixels and their colours."""
+    """Return the centers of all pixels and their colors."""
     (image,) = ax.images
     shades = np.asarray(image.get_array())
     left, right, bottom, top = image.get_extent()
@@ -232,9 +232,9 @@ def test_a_place_has_the_class_of_the_sample_that_is_mapped_there(mapping: Any, 
     mapping.fit(X)
     ax = plot_decision_regions(model, X, y, mapping=mapping)
     np.testing.assert_allclose(points_of(ax).get_offsets(), mapping.transform(X))
-    places, colours = pixels(ax)
+    places, colors = pixels(ax)
     expected = np.searchsorted(model.classes_, model.predict(mapping.inverse_transform(places)))
-    np.testing.assert_allclose(colours, tint(class_colours(3), 0.22)[expected])
+    np.testing.assert_allclose(colors, tint(class_colors(3), 0.22)[expected])
     assert len(np.unique(expected)) > 1
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("coordinate 1", "coordinate 2")
 

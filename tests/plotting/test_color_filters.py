@@ -1,4 +1,4 @@
-"""Pictures of colour filters: what is drawn is what was learned."""
+"""Pictures of color filters: what is drawn is what was learned."""
 
 import numpy as np
 import pytest

@@ -41,14 +41,14 @@ from protolearn.plotting import (
     plot_quality,
 )
 from protolearn.plotting._embedding import _apart, _block_means, _spread_out
-from protolearn.plotting._style import INK, MUTED, OKABE_ITO, class_colours
+from protolearn.plotting._style import INK, MUTED, OKABE_ITO, class_colors
 
 
 def blobs(n_classes: int, n_each: int = 20, spread: float = 0.3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
-    centres = rng.uniform(0, np.sqrt(n_classes) * 3, (n_classes, 2))
+    centers = rng.uniform(0, np.sqrt(n_classes) * 3, (n_classes, 2))
     y = rng.permutation(np.repeat(np.arange(n_classes), n_each))
-    return centres[y] + spread * rng.standard_normal((len(y), 2)), y
+    return centers[y] + spread * rng.standard_normal((len(y), 2)), y
 
 
 def scatter_of(ax: Any) -> PathCollection:
@@ -78,11 +78,11 @@ def overlapping(a: Any, b: Any) -> bool:
 # Embeddings
 
 
-def test_every_sample_is_drawn_at_its_place_in_the_colour_of_its_class() -> None:
+def test_every_sample_is_drawn_at_its_place_in_the_color_of_its_class() -> None:
     Y, y = blobs(5)
     points = scatter_of(plot_embedding(Y, y))
     order = in_order(points.get_offsets(), Y)
-    np.testing.assert_allclose(points.get_facecolors()[order, :3], class_colours(5)[y])
+    np.testing.assert_allclose(points.get_facecolors()[order, :3], class_colors(5)[y])
     assert not np.array_equal(order, np.arange(len(Y)))  # no class on top of the others
 
 
@@ -127,7 +127,7 @@ def test_names_of_small_classes_do_not_hide_them() -> None:
         assert box.y0 - box.height < height < box.y0 + 0.2 * box.height  # just below the letters
 
 
-def test_names_in_a_crowd_are_joined_to_their_centres_by_lines() -> None:
+def test_names_in_a_crowd_are_joined_to_their_centers_by_lines() -> None:
     rng = np.random.default_rng(0)
     Y = np.vstack([0.01 * rng.standard_normal((60, 2)), [[-5, -5], [5, 5]]])
     y = np.array([*np.repeat([f"crowded {i}" for i in range(12)], 5), "left", "right"])
@@ -144,17 +144,17 @@ def test_names_in_a_crowd_are_joined_to_their_centres_by_lines() -> None:
 @given(seed=st.integers(0, 10_000), n_boxes=st.integers(1, 30), width=st.floats(0.01, 0.3), height=st.floats(0.01, 0.1))
 def test_boxes_are_put_apart(seed: int, n_boxes: int, width: float, height: float) -> None:
     rng = np.random.default_rng(seed)
-    centres = rng.uniform(-1, 1, (n_boxes, 2))
+    centers = rng.uniform(-1, 1, (n_boxes, 2))
     halves = np.array([width, height]) * rng.uniform(0.3, 1, (n_boxes, 1))
     low, high = np.full(2, -1.2), np.full(2, 1.2)
-    places = _apart(centres, halves, low, high)
+    places = _apart(centers, halves, low, high)
     placed = ~np.isnan(places[:, 0])
     assert placed[0]
     for (a, half_a), (b, half_b) in combinations(zip(places[placed], halves[placed]), 2):
         assert (np.abs(a - b) >= half_a + half_b - 1e-12).any()
     assert (places[placed] - halves[placed] >= low - 1e-12).all()
     assert (places[placed] + halves[placed] <= high + 1e-12).all()
-    np.testing.assert_array_equal(places[0], np.clip(centres[0], low + halves[0], high - halves[0]))
+    np.testing.assert_array_equal(places[0], np.clip(centers[0], low + halves[0], high - halves[0]))
 
 
 def test_a_legend_instead_of_names() -> None:
@@ -163,7 +163,7 @@ def test_a_legend_instead_of_names() -> None:
     assert not ax.texts
     entries = {handle.get_label(): to_rgb(handle.get_color()) for handle in ax.get_legend().legend_handles}
     assert list(entries) == ["0", "1", "2", "3"]
-    np.testing.assert_allclose(list(entries.values()), class_colours(4))
+    np.testing.assert_allclose(list(entries.values()), class_colors(4))
 
 
 def test_neither_names_nor_legend() -> None:
@@ -173,8 +173,8 @@ def test_neither_names_nor_legend() -> None:
     assert ax.get_legend() is None
 
 
-@pytest.mark.parametrize("labels", ["centres", "legend", None])
-def test_numbers_are_shown_by_a_colour_bar(labels: Any) -> None:
+@pytest.mark.parametrize("labels", ["centers", "legend", None])
+def test_numbers_are_shown_by_a_color_bar(labels: Any) -> None:
     Y, _ = blobs(2)
     values = pd.Series(np.linspace(-1.5, 2.5, len(Y)), name="age")
     ax = plot_embedding(Y, values, labels=labels)
@@ -256,7 +256,7 @@ def test_single_and_coinciding_samples(n_components: int) -> None:
         ({"Y": np.full((5, 2), np.nan)}, "NaN"),
         ({"y": [0, 1]}, "y has 2 labels for 5 samples"),
         ({"y": [0.5, np.nan, 1, 1, 1]}, "y contains NaN or infinity"),
-        ({"labels": "center"}, "labels='center' must be one of 'centres', 'legend', or None"),
+        ({"labels": "center"}, "labels='center' must be one of 'centers', 'legend', or None"),
         ({"sizes": [1, 2]}, r"sizes=\[1, 2\] must be an area of at least 0, or one for each of the 5"),
         ({"sizes": -1}, "sizes=-1 must be an area"),
     ],
@@ -299,7 +299,7 @@ def test_images_stand_at_their_samples_and_never_overlap(shape: tuple[int, ...],
     for a, b in combinations(boxes, 2):
         assert a[0] >= b[1] or b[0] >= a[1] or a[2] >= b[3] or b[2] >= a[3]
     (frames,) = [artist for artist in ax.collections if isinstance(artist, PatchCollection)]
-    np.testing.assert_allclose(frames.get_edgecolors()[:, :3], class_colours(4)[y[shown]])
+    np.testing.assert_allclose(frames.get_edgecolors()[:, :3], class_colors(4)[y[shown]])
     around = [path.get_extents() for path in frames.get_paths()]
     np.testing.assert_allclose([(box.x0, box.x1, box.y0, box.y1) for box in around], boxes)
     limits = np.array([ax.get_xlim(), ax.get_ylim()]).ravel()
@@ -330,7 +330,7 @@ def test_chosen_points_are_apart_and_no_other_has_room(seed: int, n: int, most: 
     assert len(chosen) == most or (distances.min(axis=1) < gap).all()
 
 
-def test_grey_images_share_a_scale() -> None:
+def test_gray_images_share_a_scale() -> None:
     pictures = np.arange(12.0).reshape(3, 2, 2)
     ax = plot_images([[0, 0], [5, 0], [0, 5]], pictures, cmap="gray_r")
     assert {image.get_clim() for image in ax.images} == {(0.0, 11.0)}
@@ -343,7 +343,7 @@ def test_grey_images_share_a_scale() -> None:
     [
         ({"images": np.zeros((3, 4, 4))}, r"images.shape == \(3, 4, 4\), expected \(5, height, width\)"),
         ({"images": np.zeros((5, 16))}, r"images.shape == \(5, 16\).*by reshape"),
-        ({"images": np.zeros((5, 4, 4, 2))}, r"with 3 or 4 colours"),
+        ({"images": np.zeros((5, 4, 4, 2))}, r"with 3 or 4 colors"),
         ({"Y": np.zeros((5, 3))}, "in the plane, but the positions have 3 dimensions"),
         ({"n_images": 0}, "n_images=0 must be an integer"),
         ({"zoom": 0}, "zoom=0 must be a number"),
@@ -429,10 +429,10 @@ def test_quality_shows_the_curve_of_a_view(measure: Any, spaces: Any) -> None:
     assert ax.get_xscale() == "log"
     assert [text.get_text() for text in ax.get_legend().get_texts()] == [f"a view (AUC of R_NX {quality.auc:.3f})"]
     assert not ax.collections
-    grey = [line for line in ax.lines if to_rgb(line.get_color()) == to_rgb(MUTED)]
-    assert len(grey) == (measure not in ("trustworthiness", "continuity"))
+    gray = [line for line in ax.lines if to_rgb(line.get_color()) == to_rgb(MUTED)]
+    assert len(gray) == (measure not in ("trustworthiness", "continuity"))
     if measure == "q_nx":
-        np.testing.assert_allclose(grey[0].get_ydata(), np.arange(1, 39) / 39)
+        np.testing.assert_allclose(gray[0].get_ydata(), np.arange(1, 39) / 39)
     ax.figure.canvas.draw()
 
 
@@ -674,7 +674,7 @@ def test_every_picture_is_drawn_into_the_axes_given_and_changes_no_settings(spac
     assert mpl.rcParams == before
 
 
-def test_colours_are_those_of_the_shared_style(spaces: Any) -> None:
+def test_colors_are_those_of_the_shared_style(spaces: Any) -> None:
     ax = plot_embedding(spaces.Y, np.arange(40) % 2)
     assert {tuple(np.round(c[:3], 6)) for c in scatter_of(ax).get_facecolors()} == {
         tuple(np.round(to_rgb(c), 6)) for c in OKABE_ITO[:2]

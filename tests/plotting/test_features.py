@@ -11,7 +11,7 @@ from sklearn.datasets import make_moons
 
 from protolearn import SOM, KMeans, NeuralGas, PrototypeClassifier
 from protolearn.plotting import plot_graph, plot_prototypes
-from protolearn.plotting._style import class_colours, tint
+from protolearn.plotting._style import class_colors, tint
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +56,7 @@ def test_samples_and_prototypes_are_where_they_are(gas: NeuralGas, moons: Any) -
     samples, prototypes = parts(ax, PathCollection)
     np.testing.assert_allclose(samples.get_offsets(), X[:, ::-1])
     np.testing.assert_allclose(prototypes.get_offsets(), gas.prototypes_[:, ::-1])
-    np.testing.assert_allclose(samples.get_facecolor()[:, :3], class_colours(2)[y])
+    np.testing.assert_allclose(samples.get_facecolor()[:, :3], class_colors(2)[y])
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("feature 1", "feature 0")
     low, high = np.transpose([ax.get_xlim(), ax.get_ylim()])
     assert ((low < X[:, ::-1]) & (X[:, ::-1] < high)).all()
@@ -69,15 +69,15 @@ def test_prototypes_alone(gas: NeuralGas) -> None:
     assert ax.get_legend() is None
 
 
-def test_labelled_prototypes_colour_their_fields(moons: Any) -> None:
+def test_labeled_prototypes_color_their_fields(moons: Any) -> None:
     X, y = moons
     classifier = PrototypeClassifier(KMeans(6, random_state=0)).fit(X, y)
     ax = plot_prototypes(classifier, X, y)
     (fields,) = parts(ax, PolyCollection)
     codes = classifier.prototype_labels_
     assert set(codes) == {0, 1}
-    np.testing.assert_allclose(np.asarray(fields.get_facecolor())[:, :3], tint(class_colours(2), 0.18)[codes])
-    np.testing.assert_allclose(parts(ax, PathCollection)[1].get_facecolor()[:, :3], class_colours(2)[codes])
+    np.testing.assert_allclose(np.asarray(fields.get_facecolor())[:, :3], tint(class_colors(2), 0.18)[codes])
+    np.testing.assert_allclose(parts(ax, PathCollection)[1].get_facecolor()[:, :3], class_colors(2)[codes])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1"]
     # Labels of another kind say nothing about the classes of the prototypes.
     other = plot_prototypes(classifier, X, np.where(y == 0, "upper", "lower"))

@@ -48,7 +48,7 @@ from protolearn.plotting import (
     plot_relevances,
     plot_view,
 )
-from protolearn.plotting._style import class_colours, tint
+from protolearn.plotting._style import class_colors, tint
 
 FEW = {"max_iter": 15, "random_state": 0}
 WHITE = (1.0, 1.0, 1.0)
@@ -143,19 +143,19 @@ def scattered(ax: Any) -> list[Any]:
 
 
 def pixels(ax: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the centres (n, 2) and the colours (n, 3) of the pixels of class regions."""
+    """Return the centers (n, 2) and the colors (n, 3) of the pixels of class regions."""
     (image,) = ax.images
-    colours = np.asarray(image.get_array())
+    colors = np.asarray(image.get_array())
     left, right, bottom, top = image.get_extent()
-    height, width = colours.shape[:2]
+    height, width = colors.shape[:2]
     x = left + (right - left) * (np.arange(width) + 0.5) / width
     y = bottom + (top - bottom) * (np.arange(height) + 0.5) / height
-    return np.column_stack([np.tile(x, height), np.repeat(y, width)]), colours.reshape(-1, 3)
+    return np.column_stack([np.tile(x, height), np.repeat(y, width)]), colors.reshape(-1, 3)
 
 
 def pale(predicted: Any, classes: Any) -> np.ndarray:
-    """Return the colours in which regions of predicted classes should be, white for what is no class."""
-    shades = {name: tuple(shade) for name, shade in zip(classes, tint(class_colours(len(classes)), 0.22))}
+    """Return the colors in which regions of predicted classes should be, white for what is no class."""
+    shades = {name: tuple(shade) for name, shade in zip(classes, tint(class_colors(len(classes)), 0.22))}
     kinds, where = np.unique(predicted, return_inverse=True)
     return np.array([shades.get(kind, WHITE) for kind in kinds])[where]
 
@@ -272,8 +272,8 @@ def test_many_features_are_a_profile() -> None:
     ax = plot_relevances(values)
     np.testing.assert_allclose(bars_of(ax, across=False), values)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("feature", "relevance")
-    centres = [bar.get_x() + bar.get_width() / 2 for bar in ax.patches]
-    np.testing.assert_allclose(centres, np.arange(60))
+    centers = [bar.get_x() + bar.get_width() / 2 for bar in ax.patches]
+    np.testing.assert_allclose(centers, np.arange(60))
     best = plot_relevances(values, n_features=50)
     np.testing.assert_allclose(bars_of(best, across=False), np.sort(values)[:-51:-1])
     assert best.get_xlabel() == "features, the most relevant first"
@@ -286,7 +286,7 @@ def test_several_matrices_are_a_mean_with_dots(local: LGMLVQ) -> None:
     places, codes = np.repeat(np.arange(4), 3), np.tile(np.arange(3), 4)
     values = local.relevances_[codes, order[places]]
     np.testing.assert_allclose(dots_of(ax).get_offsets(), np.column_stack([values, places]))
-    np.testing.assert_allclose(dots_of(ax).get_facecolor()[:, :3], class_colours(3)[codes])
+    np.testing.assert_allclose(dots_of(ax).get_facecolor()[:, :3], class_colors(3)[codes])
     assert legend_of(ax) == ["class_0", "class_1", "class_2"]
     assert ax.get_title() == "mean of 3 matrices"
 
@@ -379,7 +379,7 @@ def test_matrix_has_its_diagonal_beside(full: GMLVQ, wine: Any) -> None:
         assert at[0] == pytest.approx(at[1])
 
 
-def test_colours_of_the_matrix_diverge_from_white(full: GMLVQ) -> None:
+def test_colors_of_the_matrix_diverge_from_white(full: GMLVQ) -> None:
     (image,) = plot_relevance_matrix(full).child_axes[1].images
     low, middle, high = image.get_cmap()([0.0, 0.5, 1.0])[:, :3]
     assert middle.min() > 0.95
@@ -472,7 +472,7 @@ def test_explanation_adds_up_to_the_difference_of_distances(full: GMLVQ, wine: A
     assert ax.get_xlabel().endswith(f" {winner} →")
 
 
-def test_colours_tell_for_and_against(full: GMLVQ, wine: Any) -> None:
+def test_colors_tell_for_and_against(full: GMLVQ, wine: Any) -> None:
     explanation = full.explain(wine[0])
     mixed = int(np.argmin(np.abs(np.sign(explanation.contributions).sum(axis=1))))
     ax = plot_explanation(explanation, mixed)
@@ -510,23 +510,23 @@ def test_view_shows_the_projection(flat: GMLVQ, wine: Any) -> None:
     np.testing.assert_allclose(samples.get_offsets(), flat.transform(wine[0]))
     np.testing.assert_allclose(prototypes.get_offsets(), flat.prototypes_ @ flat.omega_.T)
     codes = np.searchsorted(flat.classes_, wine[1])
-    np.testing.assert_allclose(samples.get_facecolor()[:, :3], class_colours(3)[codes])
-    np.testing.assert_allclose(prototypes.get_facecolor()[:, :3], class_colours(3))
+    np.testing.assert_allclose(samples.get_facecolor()[:, :3], class_colors(3)[codes])
+    np.testing.assert_allclose(prototypes.get_facecolor()[:, :3], class_colors(3))
     first, second = flat.eigenvalues_
     assert (ax.get_xlabel(), ax.get_ylabel()) == (f"direction 1 ({first:.0%})", f"direction 2 ({second:.0%})")
     assert legend_of(ax) == ["class_0", "class_1", "class_2", "prototype"]
 
 
 def test_regions_of_a_shared_metric_are_those_of_the_nearest_prototype(flat: GMLVQ, wine: Any) -> None:
-    points, colours = pixels(plot_view(flat, *wine))
+    points, colors = pixels(plot_view(flat, *wine))
     distances = ((points[:, None] - flat.prototypes_ @ flat.omega_.T) ** 2).sum(axis=2)
     expected = pale(flat.prototype_labels_[distances.argmin(axis=1)], flat.classes_)
-    np.testing.assert_allclose(colours, expected)
-    assert len(np.unique(colours, axis=0)) == 3
+    np.testing.assert_allclose(colors, expected)
+    assert len(np.unique(colors, axis=0)) == 3
 
 
 def test_regions_of_local_metrics_are_curved(curved: LLiRaMLVQ, wine: Any) -> None:
-    points, colours = pixels(plot_view(curved, *wine))
+    points, colors = pixels(plot_view(curved, *wine))
     distances = np.empty((len(points), len(curved.prototypes_)))
     for p, (prototype, label) in enumerate(zip(curved.prototypes_, curved.prototype_labels_)):
         psi = curved.psis_[list(curved.classes_).index(label)]
@@ -534,7 +534,7 @@ def test_regions_of_local_metrics_are_curved(curved: LLiRaMLVQ, wine: Any) -> No
     ordered = np.sort(distances, axis=1)
     clear = ordered[:, 1] > (1 + 1e-6) * ordered[:, 0]
     expected = pale(curved.prototype_labels_[distances.argmin(axis=1)], curved.classes_)
-    np.testing.assert_allclose(colours[clear], expected[clear])
+    np.testing.assert_allclose(colors[clear], expected[clear])
     assert clear.mean() > 0.99
     nearest = ((points[:, None] - curved.prototypes_ @ curved.omega_.T) ** 2).sum(axis=2).argmin(axis=1)
     assert (pale(curved.prototype_labels_[nearest], curved.classes_) != expected).any(axis=1).mean() > 0.01
@@ -593,15 +593,15 @@ def test_view_of_one_local_matrix(local: LGMLVQ, wine: Any) -> None:
 @pytest.mark.filterwarnings("error")
 def test_rejected_places_are_white(wine: Any, cigars: Any) -> None:
     model = LLiRaMLVQ(reject_threshold=0.3, reject_label="doubt", **FEW).fit(*wine)
-    points, colours = pixels(plot_view(model, *wine))
+    points, colors = pixels(plot_view(model, *wine))
     samples = points @ np.linalg.pinv(model.omega_).T
     rejected = model.confidence(pd.DataFrame(samples, columns=wine[0].columns)) < 0.3
     assert 0.01 < rejected.mean() < 0.99
-    np.testing.assert_array_equal((colours == WHITE).all(axis=1), rejected)
+    np.testing.assert_array_equal((colors == WHITE).all(axis=1), rejected)
     strict = GLVQ(reject_threshold=0.2, reject_label="doubt", **FEW).fit(*cigars)
-    points, colours = pixels(plot_decision_regions(strict, *cigars))
-    np.testing.assert_allclose(colours, pale(strict.predict(points), strict.classes_))
-    assert (colours == WHITE).all(axis=1).any()
+    points, colors = pixels(plot_decision_regions(strict, *cigars))
+    np.testing.assert_allclose(colors, pale(strict.predict(points), strict.classes_))
+    assert (colors == WHITE).all(axis=1).any()
 
 
 def test_prototypes_far_away_do_not_squeeze_the_samples(flat: GMLVQ, wine: Any) -> None:
@@ -670,8 +670,8 @@ def test_samples_with_names_are_predicted_with_names(flat: GMLVQ, wine: Any) -> 
 def test_regions_are_what_any_classifier_predicts(model: Any, cigars: Any) -> None:
     X, y = cigars
     ax = plot_decision_regions(model.fit(X, y), X, y)
-    points, colours = pixels(ax)
-    np.testing.assert_allclose(colours, pale(model.predict(points), model.classes_))
+    points, colors = pixels(ax)
+    np.testing.assert_allclose(colors, pale(model.predict(points), model.classes_))
     np.testing.assert_allclose(scattered(ax)[0].get_offsets(), X)
     np.testing.assert_allclose(ax.images[0].get_extent(), [*ax.get_xlim(), *ax.get_ylim()])
     assert legend_of(ax)[:2] == ["left", "right"]
@@ -700,7 +700,7 @@ def test_prototypes_of_a_pipeline_are_in_units(cigars: Any) -> None:
     assert len(scattered(plot_decision_regions(mapped, X, y))) == 1
 
 
-def test_samples_without_labels_are_grey(cigars: Any) -> None:
+def test_samples_without_labels_are_gray(cigars: Any) -> None:
     samples, _ = scattered(plot_decision_regions(GLVQ(**FEW).fit(*cigars), cigars[0]))
     np.testing.assert_allclose(np.asarray(samples.get_facecolor())[0, :3], to_rgb("#8c8c8c"))
 
@@ -718,7 +718,7 @@ def test_receptive_fields_of_prototypes_are_those_of_the_classifier(cigars: Any)
         shades = np.asarray(fields.get_facecolor())[:, :3]
         for sample, label in zip(X, model.predict(X)):
             (field,) = [i for i, path in enumerate(fields.get_paths()) if Path(path.vertices).contains_point(sample)]
-            np.testing.assert_allclose(shades[field], tint(class_colours(2), 0.18)[int(label == "right")])
+            np.testing.assert_allclose(shades[field], tint(class_colors(2), 0.18)[int(label == "right")])
 
 
 @pytest.mark.parametrize(
@@ -780,13 +780,13 @@ def test_rules_without_a_cost_have_accuracies_only(wine: Any) -> None:
     assert ax.figure.axes == [ax]
 
 
-def test_several_curves_have_names_and_colours(full: GMLVQ, flat: GMLVQ, wine: Any) -> None:
+def test_several_curves_have_names_and_colors(full: GMLVQ, flat: GMLVQ, wine: Any) -> None:
     rule = LVQ1(max_iter=5, random_state=0).fit(*wine)
     ax = plot_learning_curve([full, rule, flat])
     assert legend_of(ax) == ["GMLVQ 1", "LVQ1", "GMLVQ 2"]
-    colours = [to_rgb(line.get_color()) for line in (*ax.lines, *ax.figure.axes[1].lines)]
-    np.testing.assert_allclose(colours, class_colours(3)[[0, 2, 1]])
-    np.testing.assert_allclose([to_rgb(line.get_color()) for line in ax.get_legend().get_lines()], class_colours(3))
+    colors = [to_rgb(line.get_color()) for line in (*ax.lines, *ax.figure.axes[1].lines)]
+    np.testing.assert_allclose(colors, class_colors(3)[[0, 2, 1]])
+    np.testing.assert_allclose([to_rgb(line.get_color()) for line in ax.get_legend().get_lines()], class_colors(3))
     np.testing.assert_allclose(ax.lines[1].get_ydata(), flat.cost_history_)
     assert legend_of(plot_learning_curve({"all": full, 2: flat})) == ["all", "2"]
 

@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from protolearn import SOM, PrototypeClassifier
 from protolearn.core.lattices import chain, from_distances, hexagonal, hyperbolic, rectangular
 from protolearn.plotting import plot_class_map, plot_component_planes, plot_hits, plot_u_matrix
-from protolearn.plotting._style import EMPTY, class_colours, tint
+from protolearn.plotting._style import EMPTY, class_colors, tint
 
 
 def cells_of(ax: Any) -> PatchCollection:
@@ -27,8 +27,8 @@ def bar_of(ax: Any) -> Any:
 
 
 def majority(counts: np.ndarray) -> np.ndarray:
-    """Expected cell colours (k, 3) from class counts (k, C)."""
-    pale = tint(class_colours(counts.shape[1]), 0.35)
+    """Expected cell colors (k, 3) from class counts (k, C)."""
+    pale = tint(class_colors(counts.shape[1]), 0.35)
     return np.array([pale[row.argmax()] if row.sum() else to_rgb(EMPTY) for row in counts])
 
 
@@ -42,20 +42,18 @@ def count(winners: Any, codes: Any, k: int, n_classes: int) -> np.ndarray:
 @pytest.mark.parametrize(
     "lattice", [rectangular(4, 5), rectangular(4, 5, periodic=True), hexagonal(4, 4), hyperbolic(7, 1), chain(9)]
 )
-def test_u_matrix_is_the_mean_distance_to_the_neighbours(lattice: Any, iris: Any) -> None:
+def test_u_matrix_is_the_mean_distance_to_the_neighbors(lattice: Any, iris: Any) -> None:
     som = SOM(lattice, max_iter=3).fit(iris[0])
     heights = []
     for node in range(lattice.n_nodes):
-        neighbours = [j if i == node else i for i, j in lattice.edges.tolist() if node in (i, j)]
-        heights.append(
-            np.mean([np.sqrt(((som.prototypes_[node] - som.prototypes_[n]) ** 2).sum()) for n in neighbours])
-        )
+        neighbors = [j if i == node else i for i, j in lattice.edges.tolist() if node in (i, j)]
+        heights.append(np.mean([np.sqrt(((som.prototypes_[node] - som.prototypes_[n]) ** 2).sum()) for n in neighbors]))
     ax = plot_u_matrix(som)
     np.testing.assert_allclose(cells_of(ax).get_array(), heights)
-    assert bar_of(ax).get_ylabel() == "mean distance to neighbours"
+    assert bar_of(ax).get_ylabel() == "mean distance to neighbors"
 
 
-def test_u_matrix_leaves_out_nodes_without_neighbours(iris: Any) -> None:
+def test_u_matrix_leaves_out_nodes_without_neighbors(iris: Any) -> None:
     lattice = from_distances([[0, 1, 3], [1, 0, 2], [3, 2, 0]])
     ax = plot_u_matrix(SOM(lattice, max_iter=3).fit(iris[0]))
     assert np.ma.getmaskarray(cells_of(ax).get_array()).tolist() == [False, False, True]
@@ -64,12 +62,12 @@ def test_u_matrix_leaves_out_nodes_without_neighbours(iris: Any) -> None:
     assert np.ma.getmaskarray(cells_of(alone).get_array()).tolist() == [True]
 
 
-def test_the_colour_map_can_be_chosen(som: SOM) -> None:
+def test_the_color_map_can_be_chosen(som: SOM) -> None:
     assert cells_of(plot_u_matrix(som, cmap="cividis")).get_cmap().name == "cividis"
     assert cells_of(plot_hits(som, cmap="cividis")).get_cmap().name == "cividis"
 
 
-def test_colour_bar_is_as_high_as_the_map(som: SOM) -> None:
+def test_color_bar_is_as_high_as_the_map(som: SOM) -> None:
     for layout in (None, "constrained"):
         figure, axes = plt.subplots(1, 2, layout=layout)
         plot_u_matrix(som, axes[0])
@@ -130,7 +128,7 @@ def test_component_planes_in_given_axes(som: SOM) -> None:
         plot_component_planes(som, [0, 1, 2], ax=given)
 
 
-@pytest.mark.parametrize("features", [["colour"], [4], [-5], [0.5]])
+@pytest.mark.parametrize("features", [["color"], [4], [-5], [0.5]])
 def test_unknown_features(som: SOM, features: Any) -> None:
     with pytest.raises(ValueError, match=r"There is no feature .*the map has 4"):
         plot_component_planes(som, features)
@@ -142,7 +140,7 @@ def test_no_features(som: SOM) -> None:
 
 
 @pytest.mark.parametrize("given", ["samples", "labels only"])
-def test_class_map_of_labelled_samples(som: SOM, iris: Any, given: str) -> None:
+def test_class_map_of_labeled_samples(som: SOM, iris: Any, given: str) -> None:
     X, y = iris
     ax = plot_class_map(som, X, y) if given == "samples" else plot_class_map(som, y=y)
     classes, codes = np.unique(y, return_inverse=True)
@@ -169,7 +167,7 @@ def test_class_map_of_a_classifier(iris: Any) -> None:
     X, y = iris
     classifier = PrototypeClassifier(SOM((5, 6), max_iter=3)).fit(X, y)
     ax = plot_class_map(classifier)
-    pale = tint(class_colours(3), 0.35)
+    pale = tint(class_colors(3), 0.35)
     expected = pale[np.searchsorted(classifier.classes_, classifier.prototype_labels_)]
     np.testing.assert_allclose(np.asarray(cells_of(ax).get_facecolor())[:, :3], expected)
     hits = classifier.estimator_.multiplicities_
@@ -180,17 +178,17 @@ def test_class_map_of_a_supervised_map(iris: Any) -> None:
     X, y = iris
     som = SOM((4, 5), max_iter=5, label_weight=0.5).fit(X, y)
     ax = plot_class_map(som)
-    expected = tint(class_colours(3), 0.35)[np.searchsorted(som.classes_, som.prototype_labels_)]
+    expected = tint(class_colors(3), 0.35)[np.searchsorted(som.classes_, som.prototype_labels_)]
     np.testing.assert_allclose(np.asarray(cells_of(ax).get_facecolor())[:, :3], expected)
 
 
-def test_a_class_keeps_its_colour_when_others_are_missing(iris: Any) -> None:
+def test_a_class_keeps_its_color_when_others_are_missing(iris: Any) -> None:
     X, y = iris
     som = SOM((4, 5), max_iter=5, label_weight=0.5).fit(X, y)
     only = y == "virginica"
     ax = plot_class_map(som, X[only], y[only])
-    drawn = {tuple(colour[:3]) for colour in np.asarray(pies_of(ax).get_facecolor())}
-    assert drawn == {tuple(class_colours(3)[2])}
+    drawn = {tuple(color[:3]) for color in np.asarray(pies_of(ax).get_facecolor())}
+    assert drawn == {tuple(class_colors(3)[2])}
 
 
 def test_other_labels_than_those_learned_may_be_shown(iris: Any) -> None:
@@ -219,8 +217,8 @@ def test_class_map_needs_classes(som: SOM, iris: Any) -> None:
 
 
 @pytest.mark.parametrize("n_classes", [1, 3, 8, 9, 20, 22])
-def test_classes_have_different_colours(n_classes: int) -> None:
-    colours = class_colours(n_classes)
-    gaps = np.abs(colours[:, None] - colours).sum(axis=2)
-    assert colours.shape == (n_classes, 3)
+def test_classes_have_different_colors(n_classes: int) -> None:
+    colors = class_colors(n_classes)
+    gaps = np.abs(colors[:, None] - colors).sum(axis=2)
+    assert colors.shape == (n_classes, 3)
     assert (gaps[~np.eye(n_classes, dtype=bool)] > 0.05).all()

@@ -42,7 +42,7 @@ from protolearn.plotting import (
 )
 from protolearn.plotting._cells import focused
 from protolearn.plotting._labels import _Box, _overlapping
-from protolearn.plotting._style import EMPTY, INK, class_colours, tint
+from protolearn.plotting._style import EMPTY, INK, class_colors, tint
 
 LATTICES = [
     hyperbolic(7, 3),
@@ -231,7 +231,7 @@ def test_examples_stand_on_a_map_of_the_classes(sheet: Any, words: Any) -> None:
     cells, pies = ax.collections[0], ax.collections[-1]
     counts = np.zeros((20, 3))
     np.add.at(counts, (sheet.labels_, y), 1)
-    pale = [tint(class_colours(3), 0.15)[row.argmax()] if row.any() else to_rgb(EMPTY) for row in counts]
+    pale = [tint(class_colors(3), 0.15)[row.argmax()] if row.any() else to_rgb(EMPTY) for row in counts]
     np.testing.assert_allclose(np.asarray(cells.get_facecolor())[:, :3], pale)
     for mine, theirs in zip(pies.get_paths(), plain.collections[-1].get_paths(), strict=True):
         np.testing.assert_allclose(mine.vertices, theirs.vertices)
@@ -243,10 +243,10 @@ def test_examples_stand_on_a_map_of_the_classes(sheet: Any, words: Any) -> None:
 
 def test_without_classes_all_nodes_with_samples_look_alike(disc: Any, words: Any) -> None:
     ax = plot_examples(disc, words)
-    colours = np.asarray(ax.collections[0].get_facecolor())[:, :3]
+    colors = np.asarray(ax.collections[0].get_facecolor())[:, :3]
     won = disc.multiplicities_ > 0
-    np.testing.assert_allclose(colours[~won], np.tile(to_rgb(EMPTY), ((~won).sum(), 1)))
-    assert len(np.unique(colours[won], axis=0)) == 1
+    np.testing.assert_allclose(colors[~won], np.tile(to_rgb(EMPTY), ((~won).sum(), 1)))
+    assert len(np.unique(colors[won], axis=0)) == 1
     assert len(ax.get_legend().get_texts()) == 1
 
 
@@ -272,7 +272,7 @@ def test_objects_of_earlier_patches_are_not_mixed_up(words: Any) -> None:
 
 
 @pytest.mark.parametrize("focus", [0, 3, 28])
-def test_focus_is_a_motion_that_takes_a_node_to_the_centre(focus: int) -> None:
+def test_focus_is_a_motion_that_takes_a_node_to_the_center(focus: int) -> None:
     lattice = hyperbolic(7, 2)
     moved = focused(lattice, focus)
     np.testing.assert_allclose(moved.coordinates[focus], 0.0, atol=1e-12)
@@ -283,7 +283,7 @@ def test_focus_is_a_motion_that_takes_a_node_to_the_centre(focus: int) -> None:
 
     off = ~np.eye(29, dtype=bool)
     np.testing.assert_allclose(distances(moved.coordinates)[off], distances(lattice.coordinates)[off], rtol=1e-9)
-    # a translation along a line through the centre turns nothing there
+    # a translation along a line through the center turns nothing there
     direction, opposite = lattice.coordinates[focus], moved.coordinates[0]
     assert direction @ opposite == pytest.approx(-(np.hypot(*direction) * np.hypot(*opposite)), abs=1e-12)
     np.testing.assert_array_equal(moved.edges, lattice.edges)
@@ -364,7 +364,7 @@ def test_profiles_are_the_curves_of_each_node_on_one_scale(lattice: Lattice) -> 
         assert ax.collections[0].get_paths()[owner].contains_points(path.vertices, radius=1e-9).all()
 
 
-def test_profiles_are_coloured_by_class(blobs: Any) -> None:
+def test_profiles_are_colored_by_class(blobs: Any) -> None:
     X, y = blobs
     som = RelationalSOM((3, 4), max_iter=5, random_state=0).fit(cdist(X, X))
     ax, plain = plot_profiles(som, X, y=y), plot_class_map(som, y=y)
@@ -431,7 +431,7 @@ def test_dots_and_edges_of_the_view(blobs: Any) -> None:
         dots.get_sizes() / dots.get_sizes().max(), gas.multiplicities_ / gas.multiplicities_.max()
     )
     majority = [np.bincount(y[gas.labels_ == node]).argmax() for node in range(12)]
-    np.testing.assert_allclose(np.asarray(dots.get_facecolor())[:, :3], class_colours(3)[majority])
+    np.testing.assert_allclose(np.asarray(dots.get_facecolor())[:, :3], class_colors(3)[majority])
     (edges,) = [part for part in ax.collections if isinstance(part, LineCollection)]
     upper = sparse.triu(gas.graph_).tocoo()
     ends = np.asarray(dots.get_offsets())

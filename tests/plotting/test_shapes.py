@@ -29,7 +29,7 @@ from protolearn.plotting import (
     plot_variation,
 )
 from protolearn.plotting._shapes import SAMPLE
-from protolearn.plotting._style import INK, class_colours
+from protolearn.plotting._style import INK, class_colors
 
 NAMES = (
     "plot_ellipses",
@@ -312,7 +312,7 @@ def test_arrows_can_be_left_out(plane: np.ndarray) -> None:
     assert not arrows_of(plot_ellipses(Shaped().fit(plane), plane, arrows=False))
 
 
-def test_samples_are_grey_or_in_the_colours_of_their_classes(plane: np.ndarray) -> None:
+def test_samples_are_gray_or_in_the_colors_of_their_classes(plane: np.ndarray) -> None:
     model = Shaped().fit(plane)
     ax = plot_ellipses(model, plane, features=(1, 0))
     np.testing.assert_allclose(scattered(ax).get_offsets(), plane[:, ::-1])
@@ -320,17 +320,17 @@ def test_samples_are_grey_or_in_the_colours_of_their_classes(plane: np.ndarray) 
     assert ax.get_legend() is None
     y = np.where(plane[:, 0] > 0, "right", "left")
     ax = plot_ellipses(model, plane, y)
-    np.testing.assert_allclose(scattered(ax).get_facecolor()[:, :3], class_colours(2)[(plane[:, 0] > 0).astype(int)])
+    np.testing.assert_allclose(scattered(ax).get_facecolor()[:, :3], class_colors(2)[(plane[:, 0] > 0).astype(int)])
     assert legend_of(ax) == ["left", "right"]
     assert {to_rgb(ellipse.get_edgecolor()) for ellipse in ax.patches} == {to_rgb(INK)}
 
 
-def test_samples_in_the_colours_of_their_prototypes(plane: np.ndarray) -> None:
+def test_samples_in_the_colors_of_their_prototypes(plane: np.ndarray) -> None:
     model = Shaped().fit(plane)
     ax = plot_ellipses(model, plane, winners=True)
-    colours = class_colours(5)
-    np.testing.assert_allclose(scattered(ax).get_facecolor()[:, :3], colours[model.predict(plane)])
-    np.testing.assert_allclose([to_rgb(ellipse.get_edgecolor()) for ellipse in ax.patches], colours)
+    colors = class_colors(5)
+    np.testing.assert_allclose(scattered(ax).get_facecolor()[:, :3], colors[model.predict(plane)])
+    np.testing.assert_allclose([to_rgb(ellipse.get_edgecolor()) for ellipse in ax.patches], colors)
     assert ax.get_legend() is None
     with pytest.raises(ValueError, match="give X, and no y"):
         plot_ellipses(model, winners=True)
@@ -386,14 +386,14 @@ def ellipses() -> tuple[np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("per_class", [False, True])
-def test_learned_classes_colour_the_ellipses(ellipses: Any, per_class: bool) -> None:
+def test_learned_classes_color_the_ellipses(ellipses: Any, per_class: bool) -> None:
     X, y = ellipses
     gas = MatrixNeuralGas(1 if per_class else 4, random_state=0)
     model = PrototypeClassifier(gas, per_class=per_class).fit(X, y)
     ax = plot_ellipses(model, X, y)
-    colours = dict(zip(["east", "north", "south", "west"], class_colours(4)))
+    colors = dict(zip(["east", "north", "south", "west"], class_colors(4)))
     edges = [to_rgb(ellipse.get_edgecolor()) for ellipse in ax.patches]
-    np.testing.assert_allclose(edges, [colours[label] for label in model.prototype_labels_])
+    np.testing.assert_allclose(edges, [colors[label] for label in model.prototype_labels_])
     assert legend_of(ax) == ["east", "north", "south", "west"]
     for ellipse, label in zip(ax.patches, model.prototype_labels_):
         np.testing.assert_allclose(ellipse.center, X[y == label].mean(axis=0), atol=0.2)
@@ -405,7 +405,7 @@ def test_winners_among_the_prototypes_of_all_classes(ellipses: Any) -> None:
     model = PrototypeClassifier(NGPCA(2, n_steps=2000, random_state=0), per_class=True).fit(X, y)
     ax = plot_ellipses(model, X, winners=True)
     distances = np.hstack([part.distances(X) for part in model.estimators_])
-    np.testing.assert_allclose(scattered(ax).get_facecolor()[:, :3], class_colours(8)[distances.argmin(axis=1)])
+    np.testing.assert_allclose(scattered(ax).get_facecolor()[:, :3], class_colors(8)[distances.argmin(axis=1)])
 
 
 def test_a_map_that_has_learned_its_shapes(ellipses: Any) -> None:

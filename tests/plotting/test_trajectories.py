@@ -16,7 +16,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import NotFittedError
 
 from protolearn.plotting import plot_image_grid, plot_trajectory
-from protolearn.plotting._style import class_colours
+from protolearn.plotting._style import class_colors
 from protolearn.plotting._trajectories import _nearest_in_cells, _refined
 
 
@@ -73,16 +73,16 @@ def test_the_positions_of_an_estimator() -> None:
     np.testing.assert_array_equal(np.transpose(curve.get_data()), spiral())
 
 
-def test_several_curves_have_names_and_colours() -> None:
+def test_several_curves_have_names_and_colors() -> None:
     curves = {"original": spiral(), "ours": 1.1 * spiral(40), 3: -spiral(50)}
     ax = plot_trajectory(curves)
     drawn, marks = lines_of(ax)
-    for line, Y, colour in zip(drawn, curves.values(), class_colours(3), strict=True):
+    for line, Y, color in zip(drawn, curves.values(), class_colors(3), strict=True):
         np.testing.assert_array_equal(np.transpose(line.get_data()), Y)
-        np.testing.assert_allclose(to_rgb(line.get_color()), colour)
+        np.testing.assert_allclose(to_rgb(line.get_color()), color)
     assert [line.get_linestyle() for line in drawn] == ["-", "--", "--"]
     np.testing.assert_allclose(
-        [to_rgb(mark.get_markerfacecolor()) for mark in marks], np.repeat(class_colours(3), 2, axis=0)
+        [to_rgb(mark.get_markerfacecolor()) for mark in marks], np.repeat(class_colors(3), 2, axis=0)
     )
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["original", "ours", "3", "start", "end"]
 
@@ -188,24 +188,24 @@ def test_curves_that_cannot_be_shown() -> None:
 # Grids
 
 
-def test_each_cell_shows_its_image_nearest_to_the_centre() -> None:
+def test_each_cell_shows_its_image_nearest_to_the_center() -> None:
     rng = np.random.default_rng(0)
     Y = rng.standard_normal((300, 2)) * [3, 1]
     ax = plot_image_grid(Y, numbered(300, (6, 6)), n_cells=9)
     boxes = boxes_of(ax)
     chosen = np.array([int(image.get_array().flat[0]) for image in ax.images])
-    centres = np.column_stack([boxes[:, :2].mean(axis=1), boxes[:, 2:].mean(axis=1)])
+    centers = np.column_stack([boxes[:, :2].mean(axis=1), boxes[:, 2:].mean(axis=1)])
     side = np.ptp(Y[:, 0]) / 9
     np.testing.assert_allclose(boxes[:, 1] - boxes[:, 0], 0.9 * side)
     np.testing.assert_allclose(boxes[:, 3] - boxes[:, 2], 0.9 * side)
-    nodes = (centres - centres.min(axis=0)) / side
+    nodes = (centers - centers.min(axis=0)) / side
     np.testing.assert_allclose(nodes, nodes.round(), atol=1e-9)
     assert len(np.unique(nodes.round(), axis=0)) == len(chosen)
     covered = np.zeros(300, dtype=bool)
-    for centre, index in zip(centres, chosen):
-        inside = (np.abs(Y - centre) <= 0.5 * side * (1 + 1e-9)).all(axis=1)
+    for center, index in zip(centers, chosen):
+        inside = (np.abs(Y - center) <= 0.5 * side * (1 + 1e-9)).all(axis=1)
         assert inside[index]
-        assert index == np.flatnonzero(inside)[np.linalg.norm(Y[inside] - centre, axis=1).argmin()]
+        assert index == np.flatnonzero(inside)[np.linalg.norm(Y[inside] - center, axis=1).argmin()]
         covered |= inside
     assert covered.all()  # no cell with samples is empty
 
@@ -221,13 +221,13 @@ def test_cells_have_the_proportions_of_images(shape: tuple[int, int]) -> None:
     assert counts[0] < counts[1] if shape == (4, 8) else counts[0] > counts[1]
 
 
-def test_frames_have_the_colours_of_classes() -> None:
+def test_frames_have_the_colors_of_classes() -> None:
     rng = np.random.default_rng(0)
     Y, y = rng.standard_normal((80, 2)), rng.integers(3, size=80)
     ax = plot_image_grid(Y, numbered(80), y, n_cells=5)
     (frames,) = [part for part in ax.collections if isinstance(part, PatchCollection)]
     chosen = [int(image.get_array().flat[0]) for image in ax.images]
-    np.testing.assert_allclose(np.asarray(frames.get_edgecolor())[:, :3], class_colours(3)[y[chosen]])
+    np.testing.assert_allclose(np.asarray(frames.get_edgecolor())[:, :3], class_colors(3)[y[chosen]])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1", "2"]
     assert plot_image_grid(Y, numbered(80)).get_legend() is None
 
@@ -236,10 +236,10 @@ def test_frames_have_the_colours_of_classes() -> None:
 @given(st.lists(st.tuples(st.integers(-9, 9), st.integers(-9, 9)), min_size=1, max_size=20), st.floats(0.1, 4))
 def test_every_sample_is_in_a_cell(points: Any, side: float) -> None:
     Y, cell = np.array(points, dtype=float), np.array([side, 0.7 * side])
-    chosen, centres = _nearest_in_cells(Y, cell)
+    chosen, centers = _nearest_in_cells(Y, cell)
     assert len(set(chosen.tolist())) == len(chosen)
-    assert (np.abs(Y[chosen] - centres) <= 0.5 * cell + 1e-6).all()
-    own = (np.abs(Y[:, None] - centres) <= 0.5 * cell + 1e-6).all(axis=2)
+    assert (np.abs(Y[chosen] - centers) <= 0.5 * cell + 1e-6).all()
+    own = (np.abs(Y[:, None] - centers) <= 0.5 * cell + 1e-6).all(axis=2)
     assert own.any(axis=1).all()
 
 

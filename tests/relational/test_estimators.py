@@ -216,7 +216,7 @@ def test_grid_search_on_a_matrix():
 
 
 @each_map
-@pytest.mark.parametrize("options", [{}, {"per_class": True}, {"labelling": "majority"}])
+@pytest.mark.parametrize("options", [{}, {"per_class": True}, {"labeling": "majority"}])
 def test_classifier_on_a_matrix_and_on_words(estimator, options):
     D = pairwise(WORDS, metric="edit")
     small = clone(estimator).set_params(

@@ -138,12 +138,12 @@ def test_the_same_with_weights_and_magnification(vectorial, relational, options)
 
 
 @each_pair
-@pytest.mark.parametrize(("label_weight", "unlabelled"), [(0.3, 0.0), (0.9, 0.0), (0.3, 0.4)])
-def test_the_same_with_labels(vectorial, relational, label_weight, unlabelled):
+@pytest.mark.parametrize(("label_weight", "unlabeled"), [(0.3, 0.0), (0.9, 0.0), (0.3, 0.4)])
+def test_the_same_with_labels(vectorial, relational, label_weight, unlabeled):
     X, y = blobs(4)
     rng = np.random.default_rng(0)
     y = np.where(rng.random(N) < 0.3, (y + 1) % 5, y)
-    y[rng.random(N) < unlabelled] = -1
+    y[rng.random(N) < unlabeled] = -1
     A = random_start(4, y - y.min())
     vectors = clone(vectorial).set_params(init=A @ X, label_weight=label_weight).fit(X, y)
     objects = clone(relational).set_params(init=A, label_weight=label_weight).fit(cdist(X, X), y)
@@ -403,7 +403,7 @@ def test_medians_of_kmeans_are_those_of_exhaustive_search(weighted, seed):
 @given(seed=seeds)
 @settings(max_examples=10, deadline=None)
 def test_medians_of_the_map_are_those_of_exhaustive_search(seed):
-    """One epoch, with the sums of winners shared among neighbours, against the plain double sum."""
+    """One epoch, with the sums of winners shared among neighbors, against the plain double sum."""
     S = random_dissimilarities(seed, 30) ** 2
     start = np.random.default_rng(seed).permutation(30)[:6]
     som = MedianSOM((2, 3), init=start, squared=True, max_iter=1, range_start=0.7, collision="ignore").fit(S)

@@ -1,6 +1,6 @@
 """Prototypes at work: pictures compressed, digits and textures classified, videos continued, images found."""
 
-from protolearn.applications.colour import (
+from protolearn.applications.color import (
     COLOR_SPACES,
     ColorDifference,
     ImageFolder,
@@ -10,7 +10,7 @@ from protolearn.applications.colour import (
     read_image_folder,
     read_mask,
 )
-from protolearn.applications.colour_textures import GreyPowers, grey_texture_classifier
+from protolearn.applications.color_textures import GrayPowers, gray_texture_classifier
 from protolearn.applications.compression import ImageCompressor, decode
 from protolearn.applications.digits import digit_classifier, digit_pixels
 from protolearn.applications.retrieval import (
@@ -34,7 +34,7 @@ __all__ = [
     "COLOR_SPACES",
     "ColorDifference",
     "DynamicTexture",
-    "GreyPowers",
+    "GrayPowers",
     "Hits",
     "ImageCompressor",
     "ImageFolder",
@@ -50,7 +50,7 @@ __all__ = [
     "digit_classifier",
     "digit_pixels",
     "frame_errors",
-    "grey_texture_classifier",
+    "gray_texture_classifier",
     "read_image",
     "read_image_folder",
     "read_mask",

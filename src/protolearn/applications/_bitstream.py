@@ -58,7 +58,7 @@ class Header:
 
     @property
     def codebook_size(self) -> int:
-        """Bytes of centres and directions."""
+        """Bytes of centers and directions."""
         return self.n_prototypes * (1 + self.n_components) * self.n_values
 
     @property

@@ -1,6 +1,6 @@
-"""Pictures as blocks, and the quantised local principal components that stand for them.
+"""Pictures as blocks, and the quantized local principal components that stand for them.
 
-A block of unit i is decoded as ``c_i + sum_j v_j D_ij / 128`` from 8-bit centres ``c``, 8-bit directions ``D`` and
+A block of unit i is decoded as ``c_i + sum_j v_j D_ij / 128`` from 8-bit centers ``c``, 8-bit directions ``D`` and
 fixed-point coefficients ``v``, in integers only: a stream gives the same picture on every machine.
 """
 
@@ -77,17 +77,17 @@ def join_blocks(blocks: NDArray[Any], shape: tuple[int, ...], size: int) -> NDAr
 
 @dataclass(frozen=True)
 class Codebook:
-    """Centres (n, m) and directions (n, k, m) in 8 bits; vector quantisation has k = 0, global PCA n = 1."""
+    """Centers (n, m) and directions (n, k, m) in 8 bits; vector quantization has k = 0, global PCA n = 1."""
 
-    centres: NDArray[np.uint8]
+    centers: NDArray[np.uint8]
     directions: NDArray[np.int8]
 
     @classmethod
-    def quantised(cls, prototypes: NDArray[np.float64], components: NDArray[np.float64]) -> Self:
+    def quantized(cls, prototypes: NDArray[np.float64], components: NDArray[np.float64]) -> Self:
         """Round prototypes to pixels, and components so that the largest entry of each is 127."""
-        centres = np.clip(np.rint(prototypes), 0, 255).astype(np.uint8)
+        centers = np.clip(np.rint(prototypes), 0, 255).astype(np.uint8)
         largest = np.take_along_axis(components, np.abs(components).argmax(axis=2, keepdims=True), axis=2)
-        return cls(centres, np.rint(components * (127.0 / largest)).astype(np.int8))
+        return cls(centers, np.rint(components * (127.0 / largest)).astype(np.int8))
 
     @classmethod
     def from_bytes(cls, data: bytes, n: int, k: int, m: int) -> Self:
@@ -97,7 +97,7 @@ class Codebook:
 
     def to_bytes(self) -> bytes:
         """Return n m + n k m bytes."""
-        return self.centres.tobytes() + self.directions.tobytes()
+        return self.centers.tobytes() + self.directions.tobytes()
 
     @property
     def lengths(self) -> NDArray[np.float64]:
@@ -107,24 +107,24 @@ class Codebook:
     def assign(self, blocks: NDArray[np.uint8], step: float = 0.0) -> NDArray[np.int64]:
         """Return the unit that each block (N, m) is best coded with, as `best_subspaces` does."""
         bases = np.linalg.qr(self.directions.swapaxes(1, 2).astype(np.float64))[0]
-        return best_subspaces(blocks, self.centres.astype(np.float64), bases.swapaxes(1, 2), step)
+        return best_subspaces(blocks, self.centers.astype(np.float64), bases.swapaxes(1, 2), step)
 
     def coefficients(self, blocks: NDArray[np.uint8], indices: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the coefficients (N, k) that reconstruct each block best with the directions as they are rounded."""
         _, k, _ = self.directions.shape
         values = np.empty((len(blocks), k))
         for i, own in members(indices):
-            gaps = blocks[own].astype(np.float64) - self.centres[i]
+            gaps = blocks[own].astype(np.float64) - self.centers[i]
             values[own] = gaps @ np.linalg.pinv(self.directions[i] / 2.0**DIRECTION)
         return values
 
     def reconstruct(self, indices: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Return the blocks (N, m) of fixed-point coefficients (N, k)."""
-        blocks = np.empty((len(indices), self.centres.shape[1]), np.uint8)
+        blocks = np.empty((len(indices), self.centers.shape[1]), np.uint8)
         half = 1 << (FRACTION + DIRECTION - 1)
         for i, own in members(indices):
             offsets = (values[own] @ self.directions[i].astype(np.int64) + half) >> (FRACTION + DIRECTION)
-            blocks[own] = np.clip(self.centres[i] + offsets, 0, 255)
+            blocks[own] = np.clip(self.centers[i] + offsets, 0, 255)
         return blocks
 
 
@@ -155,7 +155,7 @@ class RangeLevels:
         """Return 4 n k bytes."""
         return self.ends.astype("<i2").tobytes()
 
-    def quantise(self, values: NDArray[np.float64], indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def quantize(self, values: NDArray[np.float64], indices: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the level (N, k), from 0, of each coefficient."""
         first, step = self._grid
         exact = (values * 2.0**FRACTION - first[indices]) / np.maximum(step, 1)[indices]
@@ -194,7 +194,7 @@ class FreeLevels:
         """Return 4 n k bytes."""
         return self.steps.astype("<u4").tobytes()
 
-    def quantise(self, values: NDArray[np.float64], indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def quantize(self, values: NDArray[np.float64], indices: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the multiple (N, k) of the step for each coefficient."""
         multiples = np.floor(np.abs(values) * 2.0**FRACTION / self.steps[indices] + ROUNDING)
         return (np.sign(values) * np.minimum(multiples, LARGEST_LEVEL)).astype(np.int64)
@@ -205,19 +205,19 @@ class FreeLevels:
 
 
 def best_subspaces(
-    blocks: NDArray[np.uint8], centres: NDArray[np.float64], axes: NDArray[np.float64], step: float = 0.0
+    blocks: NDArray[np.uint8], centers: NDArray[np.float64], axes: NDArray[np.float64], step: float = 0.0
 ) -> NDArray[np.int64]:
-    """Return the affine subspace, with centre (n, m) and orthonormal axes (n, k, m), that reconstructs each block best.
+    """Return the affine subspace, with center (n, m) and orthonormal axes (n, k, m), that reconstructs each block best.
 
     If coefficients are to be multiples of a step, the bits that they will take when entropy coded count too.
     """
     n, k, m = axes.shape
     every = axes.reshape(n * k, m).T
-    origins = np.matmul(axes, centres[:, :, None]).ravel()
+    origins = np.matmul(axes, centers[:, :, None]).ravel()
     indices = np.empty(len(blocks), np.int64)
     for part in gen_batches(len(blocks), max(1, CHUNK // (n * (k + 1)))):
         X = blocks[part].astype(np.float64)
-        errors = (centres**2).sum(axis=1) - 2.0 * X @ centres.T  # |x|^2 is the same for all
+        errors = (centers**2).sum(axis=1) - 2.0 * X @ centers.T  # |x|^2 is the same for all
         gains = np.square(X @ every - origins).reshape(len(X), n, k)
         errors -= gains.sum(axis=2)
         if step > 0:

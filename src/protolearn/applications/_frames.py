@@ -106,7 +106,7 @@ def frame_errors(frames: ArrayLike, originals: ArrayLike, *, nearest: bool = Fal
     """
     made, given = check_frames(frames, least=1), check_frames(originals, least=1)
     if made.shape[1:] != given.shape[1:]:
-        raise ValueError(f"Frames must have the same size and colours; got {made.shape[1:]} and {given.shape[1:]}.")
+        raise ValueError(f"Frames must have the same size and colors; got {made.shape[1:]} and {given.shape[1:]}.")
     if not nearest and len(made) != len(given):
         raise ValueError(f"There are {len(made)} frames, but {len(given)} originals; give one original for each.")
     size = made[0].size
@@ -117,7 +117,7 @@ def frame_errors(frames: ArrayLike, originals: ArrayLike, *, nearest: bool = Fal
 
 
 def check_frames(frames: ArrayLike, least: int = 4) -> NDArray[Any]:
-    """Require frames, grey or in colour, with finite values."""
+    """Require frames, gray or in color, with finite values."""
     given = np.asarray(frames)
     if given.size == 0 or not (given.ndim == 3 or given.shape[3:] == (3,)):
         raise ValueError(

@@ -35,13 +35,13 @@ Pair = tuple[Image, Mask | None]
 # Few formats, all of pixels: others that Pillow opens start programs (EPS) or hold no pictures.
 FORMATS = ("BMP", "GIF", "JPEG", "PNG", "PPM", "TIFF", "WEBP")
 SUFFIXES = (".bmp", ".gif", ".jpeg", ".jpg", ".png", ".pnm", ".ppm", ".pgm", ".tif", ".tiff", ".webp")
-COLOURED = ("CMYK", "HSV", "P", "PA", "RGB", "RGBA", "RGBX", "RGBa", "YCbCr")  # modes of Pillow
+COLORED = ("CMYK", "HSV", "P", "PA", "RGB", "RGBA", "RGBX", "RGBa", "YCbCr")  # modes of Pillow
 NAMED = 5  # files that a warning names; all are in ImageFolder.skipped
 
 
 @dataclass(frozen=True)
 class ImageFolder:
-    """Labelled images of a folder, as `read_image_folder` returns them.
+    """Labeled images of a folder, as `read_image_folder` returns them.
 
     Attributes
     ----------
@@ -70,7 +70,7 @@ class ImageFolder:
 
 
 def read_image(path: FilePath) -> Image:
-    """Read an image in colour.
+    """Read an image in color.
 
     Needs Pillow, which comes with ``pip install 'protolearn[images]'``.
 
@@ -83,12 +83,12 @@ def read_image(path: FilePath) -> Image:
     -------
     image : ndarray of shape (height, width, 3), of uint8
         Red, green and blue, upright as the camera says. What is transparent is laid over white, palettes are replaced
-        by their colours, of 16 bits the upper 8 are kept, and colour profiles are not used: colours are taken as sRGB.
+        by their colors, of 16 bits the upper 8 are kept, and color profiles are not used: colors are taken as sRGB.
 
     Raises
     ------
     ValueError
-        If the file is damaged, truncated, of another type or too large, or if it is grey, so that it has no colours.
+        If the file is damaged, truncated, of another type or too large, or if it is gray, so that it has no colors.
         Too large are 90 million pixels, and more pixels than bytes can hold: beyond 8 million, 1000 for each byte.
 
     Examples
@@ -105,10 +105,10 @@ def read_image(path: FilePath) -> Image:
     (2, 3, 3)
     """
     picture = open_image(path)
-    if picture.mode not in COLOURED:
+    if picture.mode not in COLORED:
         raise ValueError(
-            f"{path} is grey (Pillow's mode {picture.mode}), but red, green and blue are needed; leave it out, or "
-            "store it in colour."
+            f"{path} is gray (Pillow's mode {picture.mode}), but red, green and blue are needed; leave it out, or "
+            "store it in color."
         )
     if picture.has_transparency_data:
         picture = _over_white(picture)
@@ -166,7 +166,7 @@ def read_image_folder(
     folder : str or path
         The folder. The names of its sub-folders are the labels.
     on_error : {"raise", "skip"}, default="raise"
-        What to do about a file that cannot be used, because it is damaged or grey, say, or because its mask does not
+        What to do about a file that cannot be used, because it is damaged or gray, say, or because its mask does not
         fit: raise an error, or leave it out, with one warning that counts such files. Symbolic links are not followed,
         and count as files that cannot be used.
     masks : {"auto", None}, default="auto"
@@ -174,7 +174,7 @@ def read_image_folder(
         ``masks/class/name.png`` in a folder ``masks`` beside the classes; white is inside. None leaves masks out.
     max_size : int, optional
         Largest height or width. Images that are larger are shrunk by a whole factor, together with their masks, as soon
-        as they are read. Mean colours hardly change by that, and thousands of photographs fit into memory.
+        as they are read. Mean colors hardly change by that, and thousands of photographs fit into memory.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def read_image_folder(
     See Also
     --------
     read_image : How a file becomes an array.
-    RegionColors : Colours of such images.
+    RegionColors : Colors of such images.
 
     Examples
     --------
@@ -194,9 +194,9 @@ def read_image_folder(
     >>> from PIL import Image
     >>> from protolearn.applications import read_image_folder
     >>> with TemporaryDirectory() as folder:
-    ...     for name, colour in {"rose": (255, 0, 0), "leaf": (0, 128, 0)}.items():
+    ...     for name, color in {"rose": (255, 0, 0), "leaf": (0, 128, 0)}.items():
     ...         (Path(folder) / name).mkdir()
-    ...         Image.fromarray(np.full((4, 4, 3), colour, np.uint8)).save(Path(folder) / name / "1.png")
+    ...         Image.fromarray(np.full((4, 4, 3), color, np.uint8)).save(Path(folder) / name / "1.png")
     ...     found = read_image_folder(folder)
     >>> found.labels.tolist(), found.images[1][0, 0].tolist(), found.masks
     (['leaf', 'rose'], [255, 0, 0], None)
@@ -217,7 +217,7 @@ def read_each(
     """Return what ``use`` makes of each image and mask of a folder, one in memory at a time; labels, paths, skipped."""
     check_option("on_error", on_error, ("raise", "skip"))
     root = Path(folder)
-    files = _labelled_files(root)
+    files = _labeled_files(root)
     made, paths, skipped = [], [], []
     for path, mask_path in files:
         try:
@@ -295,7 +295,7 @@ def _as_it_is(pair: Pair) -> Pair:
     return pair
 
 
-def _labelled_files(root: Path) -> list[tuple[Path, Path | None]]:
+def _labeled_files(root: Path) -> list[tuple[Path, Path | None]]:
     """Return the images of a folder in the order of their names, each with its mask."""
     if not root.is_dir():
         raise ValueError(

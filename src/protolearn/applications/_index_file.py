@@ -14,7 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from protolearn.applications._files import FilePath, file_size, replacing
 from protolearn.applications._metric_maps import MetricMaps
-from protolearn.applications.colour import RegionColors
+from protolearn.applications.color import RegionColors
 from protolearn.applications.retrieval import Collection, ImageRetriever
 
 __all__ = ["read_index", "write_index"]
@@ -36,7 +36,7 @@ def write_index(path: FilePath, retriever: ImageRetriever) -> None:
     """Write a retriever that was fitted to a folder by `RegionColors`, with a metric given by its name."""
     features, maps, scaler = retriever.features_, retriever._maps, retriever.scaler_
     if not isinstance(features, RegionColors) or maps is None or retriever.paths_ is None or scaler is None:
-        raise ValueError("An index file holds scaled colours of files, with a metric that LVQ or LMNN has learned.")
+        raise ValueError("An index file holds scaled colors of files, with a metric that LVQ or LMNN has learned.")
     settings = {name: getattr(retriever, name) for name in ("metric", "n_components", "n_neighbors", "local_map")}
     arrays: dict[str, Any] = {
         "format": FORMAT,

@@ -13,7 +13,7 @@ __all__ = ["Plan", "candidate_plans"]
 
 LARGEST_SHARE = {False: 0.3, True: 0.5}  # of the side information, at a fixed rate and entropy coded
 MOST_COMPONENTS = 24  # more, in larger blocks, are no better
-MOST_CENTRES = 1024
+MOST_CENTERS = 1024
 ANY = 8  # bits of a coefficient where there is none, or where its step is sought
 
 
@@ -42,7 +42,7 @@ def candidate_plans(method: str, entropy: bool, shapes: Sequence[tuple[int, ...]
     if entropy:
         plans = _entropy_coded(method, channels)
     elif method == "vq":
-        plans = _centres(shapes, allowed)
+        plans = _centers(shapes, allowed)
     else:
         plans = _components(method, channels, shapes, allowed)
     for plan in plans:
@@ -52,9 +52,9 @@ def candidate_plans(method: str, entropy: bool, shapes: Sequence[tuple[int, ...]
             yield plan
 
 
-def _centres(shapes: Sequence[tuple[int, ...]], allowed: float) -> Iterator[Plan]:
+def _centers(shapes: Sequence[tuple[int, ...]], allowed: float) -> Iterator[Plan]:
     for size in (1, 2, 3, 4):
-        n = bisect(range(1, MOST_CENTRES + 1), allowed, key=lambda n: _fixed_size(Plan(size, n, 0, ANY), shapes))
+        n = bisect(range(1, MOST_CENTERS + 1), allowed, key=lambda n: _fixed_size(Plan(size, n, 0, ANY), shapes))
         if n > 0:
             yield Plan(size, n, 0, ANY)
 
@@ -69,7 +69,7 @@ def _components(method: str, channels: int, shapes: Sequence[tuple[int, ...]], a
 
 def _entropy_coded(method: str, channels: int) -> Iterator[Plan]:
     if method == "vq":
-        for size, n in product((2, 3, 4), (16, 64, 256, MOST_CENTRES)):
+        for size, n in product((2, 3, 4), (16, 64, 256, MOST_CENTERS)):
             yield Plan(size, n, 0, ANY)
         return
     for size in (4, 8):

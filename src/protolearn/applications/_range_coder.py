@@ -19,7 +19,7 @@ MEMORY = 30  # bits over which an opinion averages
 MOST_DIGITS = 16  # of a level
 DIGITS = MOST_DIGITS + 1  # after the opinions on the count of digits and on the sign come those on the digits
 SLOTS = DIGITS + MOST_DIGITS * MOST_DIGITS
-MOST_PAIRS = 1 << 18  # of an index and a neighbouring one; if there are more, only the neighbour's highest bits count
+MOST_PAIRS = 1 << 18  # of an index and a neighboring one; if there are more, only the neighbor's highest bits count
 MOST_LEVELS = 1 << 14  # contexts of a unit and a direction, likewise
 ENERGIES = 8  # classes of how large coefficients nearby are
 
@@ -34,9 +34,9 @@ def new_coder(index_bits: int, k: int, stream: NDArray[np.uint8], reading: bool)
     if reading:
         for _ in range(4):
             state[CODE] = (state[CODE] << 8) | _next_byte(state, stream)
-    n_neighbours = n_units >> _excess(n_units, n_units, MOST_PAIRS)
+    n_neighbors = n_units >> _excess(n_units, n_units, MOST_PAIRS)
     n_shared = n_units >> _excess(n_units, k, MOST_LEVELS)
-    index_model = np.empty((2, 2 * n_neighbours * n_units), np.int32)
+    index_model = np.empty((2, 2 * n_neighbors * n_units), np.int32)
     level_model = np.empty((2, SLOTS * k * (n_shared + ENERGIES * ENERGIES)), np.int32)
     for model in (index_model, level_model):
         model[0] = EVEN
@@ -65,7 +65,7 @@ def transcode(
     n_units = 1 << index_bits
     state, index_model, level_model = coder
     vague = _excess(n_units, n_units, MOST_PAIRS)
-    n_neighbours = n_units >> vague
+    n_neighbors = n_units >> vague
     common = _excess(n_units, k, MOST_LEVELS)
     for j in range(first_block, n_blocks):
         has_left, has_above = j % n_columns > 0, j >= n_columns
@@ -75,7 +75,7 @@ def transcode(
         for place in range(index_bits - 1, -1, -1):
             bit = (indices[j] >> place) & 1
             first = (left >> vague) * n_units + node
-            second = (n_neighbours + (above >> vague)) * n_units + node
+            second = (n_neighbors + (above >> vague)) * n_units + node
             node = 2 * node + _bit(bit, first, second, index_model, state, stream, reading)
         unit = node - n_units
         indices[j] = unit

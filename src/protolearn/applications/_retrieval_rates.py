@@ -136,7 +136,7 @@ def retrieval_rates(
     r"""Estimate by cross-validation how many of the first k results have the label of the query.
 
     Images are divided into folds, with about the same shares of each label. For each fold and each of several random
-    starts i a metric is learned from the other folds. Each image j of the fold is then a query, and its neighbours
+    starts i a metric is learned from the other folds. Each image j of the fold is then a query, and its neighbors
     are sought among all other images by that metric, which has not seen the query. With :math:`r_j^i` the share of
     the k nearest images that have the label of the query, :math:`\bar r^i` and :math:`\bar r_j` its means over the n
     images and over the m starts, and r its mean over both,

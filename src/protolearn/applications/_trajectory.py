@@ -31,7 +31,7 @@ class Successors(NamedTuple):
 
 
 class Trajectory(Estimator):
-    r"""Traversal of a sequence of positions: a curve that goes on as its neighbours in the sequence did.
+    r"""Traversal of a sequence of positions: a curve that goes on as its neighbors in the sequence did.
 
     From the last two positions :math:`g(t-1), g(t)`, each of the K nearest positions :math:`z(i)` of the sequence
     proposes its own step, J times with noise :math:`v_j`,
@@ -43,25 +43,25 @@ class Trajectory(Estimator):
     .. math:: e^{-\|g(t) - z(i)\|^2 / \sigma_1^2} \; e^{\alpha (\cos \angle(z(i) - z(i-1),\, g(t) - g(t-1)) - 1)} \;
         \sum_l e^{-\|g^{ij} - z(l)\|^2 / 2 h^2} .
 
-    Near neighbours count most, those that move in the same direction, and steps that stay where the sequence has been.
+    Near neighbors count most, those that move in the same direction, and steps that stay where the sequence has been.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Number K of neighbours that propose a step. With one neighbour and no noise, the sequence itself is replayed.
+        Number K of neighbors that propose a step. With one neighbor and no noise, the sequence itself is replayed.
     n_candidates : int, default=10
         Number J of noisy versions of each step.
     neighbor_range : float or "auto", default="auto"
-        Range :math:`\sigma_1` within which neighbours count; ``"auto"`` is the median distance to the K-th neighbour.
+        Range :math:`\sigma_1` within which neighbors count; ``"auto"`` is the median distance to the K-th neighbor.
     smoothness : float, default=5.0
-        Preference :math:`\alpha` for neighbours that move in the direction of the curve.
+        Preference :math:`\alpha` for neighbors that move in the direction of the curve.
     noise : float or "auto", default="auto"
         Standard deviation :math:`\sigma_2` of the noise in each coordinate; ``"auto"`` makes noise a twentieth as long
         as a step of the sequence.
     window : float or "auto", default="auto"
         Width h of the density that keeps the curve near the sequence; ``"auto"`` is the median length of a step.
     pull : float, default=0.5
-        Part :math:`\beta` of the distance to a neighbour that is made up for with each step. With 0, as in the
+        Part :math:`\beta` of the distance to a neighbor that is made up for with each step. With 0, as in the
         references, the curve takes steps of the sequence without coming nearer to it: in many dimensions it then drifts
         away by several steps.
     periodic : bool, default=False
@@ -177,7 +177,7 @@ class Trajectory(Estimator):
         positions : ndarray of shape (n_steps, n_components)
             The curve after its start.
         frames : ndarray of shape (n_steps,)
-            The frame of the sequence that each position stands for: the one that follows the neighbour whose step was
+            The frame of the sequence that each position stands for: the one that follows the neighbor whose step was
             taken.
         """
         check_is_fitted(self)

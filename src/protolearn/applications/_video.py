@@ -90,8 +90,8 @@ def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames:
                         f"{path} asks for more than {len(frames)} frames of {width} x {height} pixels, which is more "
                         f"than {size:,} bytes should hold; read fewer (max_frames) or smaller ones (shape)."
                     )
-                colours = frame.reformat(format="rgb24")  # in a step of its own: scaling would halve their resolution
-                frames.append(colours.reformat(width=width, height=height, interpolation="AREA").to_ndarray())
+                colors = frame.reformat(format="rgb24")  # in a step of its own: scaling would halve their resolution
+                frames.append(colors.reformat(width=width, height=height, interpolation="AREA").to_ndarray())
                 if len(frames) == max_frames:
                     return np.stack(frames)
     except PermissionError:
@@ -120,7 +120,7 @@ def write_video(path: FilePath, frames: ArrayLike, fps: float = 25) -> None:
     path : str or path
         File to write; the end of its name says of which kind: .mp4, .mkv, .avi or .gif.
     frames : array-like of shape (n_frames, height, width) or (n_frames, height, width, 3)
-        Frames of type uint8, grey or in colour. If height or width is odd, the last row or column is shown twice.
+        Frames of type uint8, gray or in color. If height or width is odd, the last row or column is shown twice.
     fps : float, default=25
         Frames in a second; a GIF counts in hundredths of a second.
 
@@ -141,7 +141,7 @@ def write_video(path: FilePath, frames: ArrayLike, fps: float = 25) -> None:
     (20, 36, 44, 3)
     """
     check_number("fps", fps, low=0, open_low=True)
-    pictures, kind = _in_colour(frames), video_kind(path)
+    pictures, kind = _in_color(frames), video_kind(path)
     with replacing(path) as new:
         if kind == ".gif":
             _write_gif(new, pictures, fps)
@@ -183,7 +183,7 @@ def _write_gif(path: Path, frames: Frames, fps: float) -> None:
     first.save(path, save_all=True, append_images=others, duration=1000.0 / fps, loop=0)
 
 
-def _in_colour(frames: ArrayLike) -> Frames:
+def _in_color(frames: ArrayLike) -> Frames:
     given = check_frames(frames, least=1)
     if given.dtype != np.uint8:
         raise ValueError(f"A video has values from 0 to 255 of type uint8, not {given.dtype}; convert it first.")

@@ -59,13 +59,13 @@ FINEST, COARSEST = 2.0**-2, 2.0**10  # steps of coefficients
 class ImageCompressor(Estimator):
     r"""Compress pictures with principal components that are local: each kind of block has its own.
 
-    A picture is cut into blocks of ``block_size`` x ``block_size`` pixels, all colours of a block together. A block x
+    A picture is cut into blocks of ``block_size`` x ``block_size`` pixels, all colors of a block together. A block x
     is coded by the index of a prototype w, with orthonormal directions V that come with it, and by the coefficients
     :math:`V (x - w)`; it is decoded as
 
     .. math:: \hat x = w + V^\top V (x - w).
 
-    Vector quantisation (no directions) and global PCA (one prototype) are the two ends of this scale. With n
+    Vector quantization (no directions) and global PCA (one prototype) are the two ends of this scale. With n
     prototypes, k directions, T bits for a coefficient and m pixels in a block, the rate is
     :math:`(k T + \log_2 n) / m` bits for each pixel; the codebook takes :math:`(k + 1) n` blocks of 8 bits a value.
 
@@ -116,7 +116,7 @@ class ImageCompressor(Estimator):
     bits_per_pixel_ : float
         Rate of the training pictures, codebook and all.
     n_channels_ : int
-        1 for grey pictures, 3 for colour.
+        1 for gray pictures, 3 for color.
 
     See Also
     --------
@@ -125,8 +125,8 @@ class ImageCompressor(Estimator):
     Notes
     -----
     A stream holds a header, the codebook, the indices, the coefficients and a checksum. Decoding uses integers only, so
-    a stream gives the same picture everywhere. At most 50 000 blocks, drawn at random, are used for training. Colours
-    are not separated first: principal components of blocks of all colours do that themselves, and better.
+    a stream gives the same picture everywhere. At most 50 000 blocks, drawn at random, are used for training. Colors
+    are not separated first: principal components of blocks of all colors do that themselves, and better.
 
     References
     ----------
@@ -194,7 +194,7 @@ class ImageCompressor(Estimator):
         self._check_parameters()
         images = [check_image(image) for image in (X if isinstance(X, list | tuple) else [X])]
         if len({image.shape[2:] for image in images}) != 1:
-            raise ValueError("Training pictures must be all grey or all in colour, and there must be at least one.")
+            raise ValueError("Training pictures must be all gray or all in color, and there must be at least one.")
         for plan in [self._given_plan()] if self.bpp is None else self._ranked_plans(images):
             self._train(images, plan, self.max_iter, MOST_BLOCKS)
             if self.bpp is None or self.bits_per_pixel_ <= self.bpp:
@@ -210,7 +210,7 @@ class ImageCompressor(Estimator):
         Parameters
         ----------
         image : array of shape (height, width) or (height, width, 3)
-            Picture of type uint8, grey or in colour as those of the training, of any size.
+            Picture of type uint8, gray or in color as those of the training, of any size.
         include_codebook : bool, default=True
             Whether the stream can be decoded by itself; if not, `decode` needs this compressor.
 
@@ -220,7 +220,7 @@ class ImageCompressor(Estimator):
             The compressed picture.
         """
         picture = self._check_image(image)
-        return self._write(picture.shape, *self._analyse(picture), include_codebook)
+        return self._write(picture.shape, *self._analyze(picture), include_codebook)
 
     def decode(self, stream: bytes) -> NDArray[np.uint8]:
         """Return the picture of a stream, with the codebook of this compressor if the stream has none.
@@ -350,7 +350,7 @@ class ImageCompressor(Estimator):
         self.n_channels_ = images[0].size // count_pixels(images[:1])
         self._learn(blocks, plan, max_iter, most_blocks)
         self.n_prototypes_, self.n_components_, _ = self.components_.shape
-        self._codebook = Codebook.quantised(self.prototypes_, self.components_)
+        self._codebook = Codebook.quantized(self.prototypes_, self.components_)
         self._checksum = zlib.crc32(self._codebook.to_bytes())
         self.step_ = 0.0
         headers = [self._header(image.shape, True) for image in images]
@@ -396,7 +396,7 @@ class ImageCompressor(Estimator):
         if self.bpp is None or self.n_components_ == 0:
             largest = 0.0
             for image in images:
-                indices, values = self._analyse(image)
+                indices, values = self._analyze(image)
                 largest = np.abs(values * self._codebook.lengths[indices]).max(initial=largest)
             return size(float(np.clip(2.0 * largest / 2**self.coefficient_bits_, FINEST, COARSEST)))
         allowed = self.bpp * count_pixels(images) / 8
@@ -414,11 +414,11 @@ class ImageCompressor(Estimator):
         if (picture.shape[2] if picture.ndim == 3 else 1) != self.n_channels_:
             raise ValueError(
                 f"The picture has shape {picture.shape}, but the compressor was fitted to "
-                f"{'grey pictures' if self.n_channels_ == 1 else 'pictures in colour'}."
+                f"{'gray pictures' if self.n_channels_ == 1 else 'pictures in color'}."
             )
         return picture
 
-    def _analyse(self, image: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _analyze(self, image: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Return the index and the coefficients of each block."""
         blocks = cut_blocks(image, self.block_size_)
         with chunk_threads(1):  # sums in one order, whatever the number of cores
@@ -455,10 +455,10 @@ class ImageCompressor(Estimator):
         codebook = self._codebook.to_bytes() if include_codebook else b""
         if self.step_ > 0:
             free = FreeLevels.of(self._codebook, self.step_)
-            body = free.to_bytes() + range_encode(indices, free.quantise(values, indices), header)
+            body = free.to_bytes() + range_encode(indices, free.quantize(values, indices), header)
         else:
             ranges = RangeLevels.fitted(values, indices, self.n_prototypes_, self.coefficient_bits_)
-            levels = ranges.quantise(values, indices).ravel()
+            levels = ranges.quantize(values, indices).ravel()
             body = ranges.to_bytes() + pack(indices, self.n_prototypes_) + pack(levels, 2**self.coefficient_bits_)
         return seal(header.to_bytes() + codebook + body, header.least_size)
 
@@ -515,7 +515,7 @@ def count_pixels(images: list[NDArray[np.uint8]]) -> int:
 
 
 def check_image(image: ArrayLike) -> NDArray[np.uint8]:
-    """Require a picture with at least one pixel, grey or in colour, of type uint8."""
+    """Require a picture with at least one pixel, gray or in color, of type uint8."""
     picture = np.asarray(image)
     if picture.dtype != np.uint8:
         raise ValueError(f"A picture has values from 0 to 255 of type uint8, not {picture.dtype}; convert it first.")

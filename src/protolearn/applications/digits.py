@@ -20,7 +20,7 @@ def digit_classifier(
 ) -> Pipeline:
     """Make a classifier of images of digits, or of other small images: a map of shapes for each class.
 
-    Every class is modelled by itself, by prototypes with a few principal directions each: typical images, and the ways
+    Every class is modeled by itself, by prototypes with a few principal directions each: typical images, and the ways
     in which they vary. An image belongs to the class of the prototype that it differs from in the most common ways.
     With the default map, fitted to the 60000 training images of MNIST, 1.6 % of the test images are misclassified.
 

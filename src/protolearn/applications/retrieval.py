@@ -1,4 +1,4 @@
-"""Find images like a given one, by a metric that is learned from labelled images.
+"""Find images like a given one, by a metric that is learned from labeled images.
 
 The distance of two images is that of their features, mapped by a matrix which LVQ or LMNN has learned:
 ``d(x, z) = |Omega (x - z)|``. Images of one class come near each other, whatever they differ in besides.
@@ -24,7 +24,7 @@ from protolearn.applications._contact_sheet import contact_sheet
 from protolearn.applications._image_files import read_each, read_pair
 from protolearn.applications._metric_maps import MetricMaps, Recommendation, canonical_maps, maps_of, patchwork
 from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
-from protolearn.applications.colour import RegionColors
+from protolearn.applications.color import RegionColors
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.validation import check_flags, check_number, check_option
 from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
@@ -37,8 +37,8 @@ Indices = NDArray[np.int64]
 
 METRICS = ("liram", "local", "lmnn", "euclidean")
 LOCAL_MAPS = ("query", "raw", "canonical", "centered")
-LARGEST = 256  # height or width of images of a folder that only give mean colours
-TARGETS = 25  # neighbours of the same class that LMNN pulls near; more of them serve long lists of results better
+LARGEST = 256  # height or width of images of a folder that only give mean colors
+TARGETS = 25  # neighbors of the same class that LMNN pulls near; more of them serve long lists of results better
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,14 @@ class Hits:
 
 
 class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    r"""Find images like a given one, by a metric that is learned from labelled images.
+    r"""Find images like a given one, by a metric that is learned from labeled images.
 
-    Images become features, by default the mean colours of two regions; features are scaled to unit variance; and a
+    Images become features, by default the mean colors of two regions; features are scaled to unit variance; and a
     metric is learned in which images of one class are near each other:
 
     - ``"liram"``: limited-rank matrix LVQ, `GMLVQ`, with one prototype for each class;
     - ``"local"``: a matrix for each class, `LGMLVQ`;
-    - ``"lmnn"``: `LMNN`, which takes 25 neighbours of the same class, or as many as the smallest class allows;
+    - ``"lmnn"``: `LMNN`, which takes 25 neighbors of the same class, or as many as the smallest class allows;
     - ``"euclidean"``: nothing is learned, and labels are not needed.
 
     Parameters
@@ -81,7 +81,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         distances after ``transform`` are to be used, or be an LVQ classifier.
     features : transformer or callable, optional
         What is known of an image: a transformer of lists of images, or of tuples (image, mask), or a function of one
-        image that returns a vector. By default ``RegionColors(regions="centre")``: mean colours in Lab outside and
+        image that returns a vector. By default ``RegionColors(regions="center")``: mean colors in Lab outside and
         inside of the mask, or of an ellipse in the middle where there is no mask. For such means, images of a folder
         are shrunk to 256 pixels as they are read. Not used for tables of features. Unless features must be fitted to
         images, only one image of a folder is in memory at a time.
@@ -154,7 +154,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     Examples
     --------
-    Colours of skin outside and inside of a lesion: the learned metric finds more lesions of the same kind.
+    Colors of skin outside and inside of a lesion: the learned metric finds more lesions of the same kind.
 
     >>> from protolearn.applications import ImageRetriever
     >>> from protolearn.datasets import make_lesions
@@ -189,7 +189,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     @nothing_lost
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Learn the metric from labelled images, and put them into the index.
+        """Learn the metric from labeled images, and put them into the index.
 
         Parameters
         ----------
@@ -219,7 +219,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def index(self, X: Any, y: ArrayLike | None = None) -> Self:
         """Put other images into the index, in place of those it has, and keep the metric.
 
-        So a metric that was learned from some labelled images serves for a search among many others.
+        So a metric that was learned from some labeled images serves for a search among many others.
 
         Parameters
         ----------
@@ -247,9 +247,9 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         ----------
         X : path, sequence of images, or array-like of shape (n_queries, n_features), optional
             Queries: images or features, as for `fit`, or the path of one image. By default each image of the index,
-            which is not among its own neighbours.
+            which is not among its own neighbors.
         n_neighbors : int, optional
-            Number of neighbours; by default the parameter of the retriever.
+            Number of neighbors; by default the parameter of the retriever.
         return_distance : bool, default=True
             Whether to return distances, too.
 
@@ -387,7 +387,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         required = self.__sklearn_tags__().target_tags.required
         if found.are_images:
             if required and found.labels is None:
-                raise ValueError("A metric is learned from labelled images: give y, or use metric='euclidean'.")
+                raise ValueError("A metric is learned from labeled images: give y, or use metric='euclidean'.")
             self.features_ = self._features_without_fit() or clone(self.features).fit(found.samples)
             table = self._checked_features(found)
             self.n_features_in_ = table.shape[1]
@@ -421,7 +421,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def _features_without_fit(self) -> Any:
         """Return what makes features of single images; None if it must be fitted to images."""
         if self.features is None:
-            return RegionColors(regions="centre")
+            return RegionColors(regions="center")
         if not hasattr(self.features, "transform"):
             return self.features
         return None if get_tags(self.features).requires_fit else clone(self.features).fit([])

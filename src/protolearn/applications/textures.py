@@ -1,4 +1,4 @@
-"""Dynamic textures: videos of water, flames or leaves, analysed as curves in a few dimensions and continued at will."""
+"""Dynamic textures: videos of water, flames or leaves, analyzed as curves in a few dimensions and continued at will."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class _Texture(Estimator):
         Parameters
         ----------
         X : array-like of shape (n_frames, height, width) or (n_frames, height, width, 3), or path
-            Frames in the order of time, grey or in colour, of any numeric type; or a file that `read_video` reads.
+            Frames in the order of time, gray or in color, of any numeric type; or a file that `read_video` reads.
         y : None
             Ignored.
 

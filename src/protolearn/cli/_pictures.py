@@ -1,4 +1,4 @@
-"""What the pictures of the page share: canvases without windows, small grey images, maps seen in other units."""
+"""What the pictures of the page share: canvases without windows, small gray images, maps seen in other units."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def to_png(ax: Axes, *, dpi: int = DPI, transparent: bool = False) -> bytes:
     return stream.getvalue()
 
 
-def with_palette(png: bytes, n_colours: int) -> bytes:
-    """Return the picture with this many colours, 256 at most, which makes its file several times smaller."""
+def with_palette(png: bytes, n_colors: int) -> bytes:
+    """Return the picture with this many colors, 256 at most, which makes its file several times smaller."""
     pixels = np.array(Image.open(BytesIO(png)).convert("RGBA"))
     found, where, counts = np.unique(pixels.view(np.uint32), return_inverse=True, return_counts=True)
-    colours = found.view(np.uint8).reshape(-1, 4).astype(np.float64)
-    palette = KMeans(min(n_colours, len(found)), max_iter=15, random_state=0).fit(colours, sample_weight=counts)
+    colors = found.view(np.uint8).reshape(-1, 4).astype(np.float64)
+    palette = KMeans(min(n_colors, len(found)), max_iter=15, random_state=0).fit(colors, sample_weight=counts)
     indices = palette.labels_[where].astype(np.uint8)
     reduced = Image.frombytes("P", pixels.shape[1::-1], indices.tobytes())
     reduced.putpalette(palette.prototypes_.round().astype(np.uint8).tobytes(), "RGBA")
@@ -57,7 +57,7 @@ def with_palette(png: bytes, n_colours: int) -> bytes:
 
 
 def ink_png(values: Floats) -> bytes:
-    """Return a grey image (h, w) with values from 0, paper, to 1, ink, as PNG with one pixel for each value."""
+    """Return a gray image (h, w) with values from 0, paper, to 1, ink, as PNG with one pixel for each value."""
     stream = BytesIO()
     imsave(stream, values, cmap="gray_r", vmin=0.0, vmax=1.0, format="png")
     return stream.getvalue()
@@ -71,20 +71,20 @@ def signed_png(values: Floats) -> bytes:
     return stream.getvalue()
 
 
-def draw_images(ax: Axes, centres: Floats, images: Floats, size: float) -> None:
-    """Draw images (k, h, w) with values from 0, see-through, to 1, ink, at centres (k, 2), each ``size`` wide."""
+def draw_images(ax: Axes, centers: Floats, images: Floats, size: float) -> None:
+    """Draw images (k, h, w) with values from 0, see-through, to 1, ink, at centers (k, 2), each ``size`` wide."""
     half = 0.5 * size * (images.shape[-1] + 2) / images.shape[-1]
-    for (x, y), picture in zip(centres, _in_ink(images)):
+    for (x, y), picture in zip(centers, _in_ink(images)):
         extent = (x - half, x + half, y - half, y + half)
         drawn = AxesImage(ax, extent=extent, origin="upper", interpolation="bicubic", zorder=4)
         drawn.set_data(picture)
         ax.add_image(drawn)
 
 
-def draw_labels(ax: Axes, points: Floats, images: Floats, colours: Floats) -> None:
-    """Draw images (k, h, w) as small framed labels at points (k, 2), in colours (k, 3), one on top of another."""
-    for point, picture, colour in zip(points, _in_ink(images), colours):
-        look = {"facecolor": tint(colour, 0.42), "edgecolor": tuple(colour), "linewidth": 1.2}
+def draw_labels(ax: Axes, points: Floats, images: Floats, colors: Floats) -> None:
+    """Draw images (k, h, w) as small framed labels at points (k, 2), in colors (k, 3), one on top of another."""
+    for point, picture, color in zip(points, _in_ink(images), colors):
+        look = {"facecolor": tint(color, 0.42), "edgecolor": tuple(color), "linewidth": 1.2}
         content = OffsetImage(picture, zoom=1.9, interpolation="bicubic")
         label = AnnotationBbox(content, tuple(point), pad=0.05, bboxprops=look, zorder=4)
         label.set_in_layout(False)
@@ -100,7 +100,7 @@ def in_terms_of(model: Any, prototypes: Floats, names: Sequence[str]) -> Any:
 
 
 def _in_ink(images: Floats) -> Floats:
-    """Return images (k, h, w) as colours (k, h + 2, w + 2, 4): ink, the less the more transparent.
+    """Return images (k, h, w) as colors (k, h + 2, w + 2, 4): ink, the less the more transparent.
 
     A margin of one pixel lets strokes fade out instead of being cut off.
     """

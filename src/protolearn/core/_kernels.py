@@ -209,14 +209,14 @@ def online_lattice(
     positions: NDArray[Any],
     metric: NDArray[Any],
     rates: NDArray[np.float64],
-    neighbourhood: NDArray[np.float64],
+    neighborhood: NDArray[np.float64],
     mixture: NDArray[Any],
     gains: NDArray[np.float64],
     seen: NDArray[np.int64],
 ) -> None:
-    """Self-organising map, one sample after the other, with a fixed neighbourhood (k, k).
+    """Self-organizing map, one sample after the other, with a fixed neighborhood (k, k).
 
-    The winner minimises ``mixture @ distances``, or the distance itself when ``mixture`` has no rows; the step is
+    The winner minimizes ``mixture @ distances``, or the distance itself when ``mixture`` has no rows; the step is
     multiplied by its gain (k,). The two nearest prototypes (n, 2) are written to ``seen``.
     """
     k = positions.shape[0]
@@ -230,7 +230,7 @@ def online_lattice(
             _mix(mixture, distances, mixed)
             winner = np.argmin(mixed)
         for i in range(k):
-            step = rates[j] * gains[winner] * neighbourhood[winner, i]
+            step = rates[j] * gains[winner] * neighborhood[winner, i]
             if step > 1e-12:
                 _pull(positions[i], points[j], step)  # Hasenfuss 2009, eq. 2.4
 

@@ -1,4 +1,4 @@
-"""Who learns from a sample: only the winner, all by rank, or the winner's neighbours on a lattice.
+"""Who learns from a sample: only the winner, all by rank, or the winner's neighbors on a lattice.
 
 Each cooperation turns prototypes, samples and a range into the sums from which the prototypes are updated
 (``gather``), and knows the same rule for learning one sample at a time (``follow``).
@@ -17,7 +17,7 @@ from scipy.sparse import csc_array
 from scipy.special import logsumexp
 
 from protolearn.core.lattices import Lattice
-from protolearn.core.neighbourhoods import AllPairs, Structured, log_kernel
+from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
 from protolearn.core.prototypes import Lifted, Prototypes, Subspace
 from protolearn.core.sources import ArraySource, Chunk
 from protolearn.core.statistics import Statistics
@@ -139,16 +139,16 @@ class Ranks:
 
 @dataclass(frozen=True)
 class OnLattice:
-    """The winner and its neighbours on a lattice learn: the self-organising map.
+    """The winner and its neighbors on a lattice learn: the self-organizing map.
 
     Parameters
     ----------
     lattice : Lattice
         Gives the distances ``g`` between nodes.
     winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
-        ``"heskes"`` takes the node whose neighbourhood is nearest on average, so that training descends a cost;
+        ``"heskes"`` takes the node whose neighborhood is nearest on average, so that training descends a cost;
         ``"nearest"`` takes the nearest prototype, as Kohonen does; ``"heskes-printed"`` takes the node with the least
-        sum over its neighbourhood, whose weights do not add up to one.
+        sum over its neighborhood, whose weights do not add up to one.
     kernel : {"gaussian", "exponential"}, default="gaussian"
         ``exp(-g^2 / (2 range^2))`` or ``exp(-g / range)``.
 
@@ -169,28 +169,28 @@ class OnLattice:
     kernel: str = "gaussian"
 
     def log_kernel(self, range_: float) -> NDArray[np.float64]:
-        """Return the logarithm of the neighbourhood function between all nodes, of shape (k, k)."""
+        """Return the logarithm of the neighborhood function between all nodes, of shape (k, k)."""
         return log_kernel(self.lattice.distances, self.kernel, range_)
 
     def log_shares(self, range_: float) -> NDArray[np.float64]:
         """Return the logarithm of the weight with which a sample of one node (row) counts for another (column).
 
         With Heskes' winner the weights of a node add up to one; without that, as printed, nodes at the border, which
-        have fewer neighbours, win most samples.
+        have fewer neighbors, win most samples.
         """
         logs = self.log_kernel(range_)
         return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True)) if self.winner == "heskes" else logs
 
     def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
-        """Sum the samples by winner, then share the sums among neighbours."""
-        near = self._neighbourhood(prototypes, range_)
+        """Sum the samples by winner, then share the sums among neighbors."""
+        near = self._neighborhood(prototypes, range_)
         mixes = self.winner != "nearest"
         if not prototypes.linear:
             return self._gather_each(prototypes, source, near, mixes)
         # Heskes 1999; Hasenfuss 2009, eq. 2.5
         return near.shared(sum_by_winner(prototypes, source, near.mixture if mixes else None))
 
-    def _neighbourhood(self, prototypes: Prototypes, range_: float) -> AllPairs | Structured:
+    def _neighborhood(self, prototypes: Prototypes, range_: float) -> AllPairs | Structured:
         """Return the weights between nodes at a range."""
         k = self.lattice.n_nodes
         if k > DENSE_NODES and isinstance(prototypes, Lifted | Subspace):
@@ -225,7 +225,7 @@ class OnLattice:
         ranges: NDArray[np.float64],
         gains: NDArray[np.float64] | None = None,
     ) -> NDArray[np.int64]:
-        """Move the neighbourhood of each point's winner; the range is held while it changes by less than 0.5 %."""
+        """Move the neighborhood of each point's winner; the range is held while it changes by less than 0.5 %."""
         from protolearn.core._kernels import online_lattice
 
         k = self.lattice.n_nodes
@@ -234,9 +234,9 @@ class OnLattice:
         seen = []
         for start, stop in pairwise([0, *changes, len(points)]):
             part = slice(start, stop)
-            neighbourhood = np.exp(self.log_kernel(ranges[start]))
+            neighborhood = np.exp(self.log_kernel(ranges[start]))
             mixture = np.empty((0, 0)) if self.winner == "nearest" else np.exp(self.log_shares(ranges[start]))
-            rule = neighbourhood, mixture.astype(points.dtype)
+            rule = neighborhood, mixture.astype(points.dtype)
             seen.append(_follow(online_lattice, points[part], positions, metric, rates[part], *rule, gains=gains))
         return np.concatenate(seen)
 
@@ -297,7 +297,7 @@ def _learn_compiled(
 
 
 class Responsibilities:
-    """Every prototype learns by its share ``exp(-d / (2 range))`` of all: expectation maximisation, or annealing.
+    """Every prototype learns by its share ``exp(-d / (2 range))`` of all: expectation maximization, or annealing.
 
     With the range one, and distances that are twice the negative logarithm of the density of a prototype, shares are
     the posteriors of a mixture. With a range that falls, it is the temperature of deterministic annealing.

@@ -35,7 +35,7 @@ SLAB_ENTRIES = 1 << 18  # most numbers (samples times features) copied for one s
 CANCELLATION = 1e-6  # a squared distance this small beside the squared norms has lost too many digits
 BINS_PER_OCTAVE = 64  # resolution of the correlation curve: radii grow by about 1 % from bin to bin
 SMALLEST_OCTAVE, LARGEST_OCTAVE = -1074, 1024  # of any positive double
-LOWEST_QUANTILE, LOWEST_NEIGHBOURS = 0.001, 0.5  # the fit of the dimension starts at the larger of both
+LOWEST_QUANTILE, LOWEST_NEIGHBORS = 0.001, 0.5  # the fit of the dimension starts at the larger of both
 WINDOW_RATIO = 10.0  # and ends where so many times more pairs are closer
 MIN_VALUES = 5  # different values of the correlation curve in the fit, if it has as many
 
@@ -269,7 +269,7 @@ def correlation_dimension(
         The fit uses the radii between these two quantiles of the pairwise distances. Lower quantiles look closer: less
         bias from the borders and the curvature of the data, but more influence of noise and fewer pairs to rely on. By
         default ``(0.001, 0.01)``; with fewer than 500 different samples ``(0.5 / n, 5 / n)``, that is from half a
-        neighbour to five neighbours of a sample.
+        neighbor to five neighbors of a sample.
     max_samples : int, default=5000
         With more samples than that, a random subset of this size is used, the same one in every call.
     return_curve : bool, default=False
@@ -416,7 +416,7 @@ def _correlation_curve(samples: Any, weights: Floats) -> tuple[Floats, Floats]:
 
 def _default_quantiles(samples: Any) -> tuple[float, float]:
     n_different = len(samples) if isinstance(samples, Precomputed) else len(np.unique(samples, axis=0))
-    low = max(LOWEST_QUANTILE, LOWEST_NEIGHBOURS / n_different)
+    low = max(LOWEST_QUANTILE, LOWEST_NEIGHBORS / n_different)
     return low, min(1.0, WINDOW_RATIO * low)
 
 

@@ -1,4 +1,4 @@
-"""Lattices: how the prototypes of a self-organising map are arranged, and how far apart they are on the map.
+"""Lattices: how the prototypes of a self-organizing map are arranged, and how far apart they are on the map.
 
 A lattice is nothing but symmetric distances between nodes, together with positions to draw them at. Those of sheets and
 chains follow from rows and columns, and are computed where they are needed, so that such a lattice can be large. The
@@ -130,7 +130,7 @@ class Lattice:
         return (float(seen[seen > 0].min()) if seen.any() else 1.0), float(seen.max())
 
     def touching(self) -> NDArray[np.bool_]:
-        """Tell which nodes count as neighbours on the map.
+        """Tell which nodes count as neighbors on the map.
 
         These are the ends of each edge; on rectangular lattices also cells that share only a corner.
 
@@ -144,7 +144,7 @@ class Lattice:
         return self.touch(nodes[:, None], nodes)
 
     def touch(self, first: Indices, second: Indices) -> NDArray[np.bool_]:
-        """Tell of pairs of nodes whether they are neighbours on the map, as `touching` does of all pairs.
+        """Tell of pairs of nodes whether they are neighbors on the map, as `touching` does of all pairs.
 
         Examples
         --------
@@ -194,7 +194,7 @@ class Sheet:
     periodic : bool
         Whether opposite borders are joined.
     hexagonal : bool
-        Whether every other row is shifted by half a cell, and steps go to six neighbours instead of four.
+        Whether every other row is shifted by half a cell, and steps go to six neighbors instead of four.
     """
 
     rows: int
@@ -232,7 +232,7 @@ class Sheet:
 
 
 def rectangular(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
-    """Make a rectangular sheet whose nodes have four neighbours.
+    """Make a rectangular sheet whose nodes have four neighbors.
 
     Parameters
     ----------
@@ -259,14 +259,14 @@ def rectangular(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
 
 
 def hexagonal(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
-    """Make a sheet of hexagonal cells, whose nodes have six neighbours.
+    """Make a sheet of hexagonal cells, whose nodes have six neighbors.
 
     Every other row is shifted by half a cell.
 
     Parameters
     ----------
     rows, cols : int
-        Size of the sheet. Node `row * cols + col` is drawn at the centre of its hexagon; neighbouring centres are one
+        Size of the sheet. Node `row * cols + col` is drawn at the center of its hexagon; neighboring centers are one
         unit apart.
     periodic : bool, default=False
         Join opposite borders, which makes the sheet a torus. It needs an even number of rows, or the shifted rows
@@ -289,9 +289,9 @@ def hexagonal(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
             f"A hexagonal torus needs an even number of rows, got rows={rows}: use rows={rows + 1} or periodic=False."
         )
     row, col = np.divmod(np.arange(rows * cols), cols)
-    centres = np.column_stack([col + 0.5 * (row % 2), row * np.sqrt(3) / 2])
+    centers = np.column_stack([col + 0.5 * (row % 2), row * np.sqrt(3) / 2])
     edges = Sheet(rows, cols, periodic, hexagonal=True).edges()
-    return Lattice(None, centres, edges, "hexagonal", (rows, cols), periodic)
+    return Lattice(None, centers, edges, "hexagonal", (rows, cols), periodic)
 
 
 def chain(n_nodes: int, *, periodic: bool = False) -> Lattice:
@@ -355,18 +355,18 @@ def tree(branching: int, depth: int) -> Lattice:
 def hyperbolic(neighbors: int = 7, rings: int = 3, *, metric: Literal["path", "hyperbolic"] = "path") -> Lattice:
     """Make a lattice on the hyperbolic plane, where the number of nodes grows exponentially with the radius.
 
-    The nodes are the corners of the tessellation by triangles of which `neighbors` meet at every corner: a centre and
+    The nodes are the corners of the tessellation by triangles of which `neighbors` meet at every corner: a center and
     rings around it. They are drawn in the Poincaré disc.
 
     Parameters
     ----------
     neighbors : int, default=7
-        Neighbours of every node inside the last ring, at least 7. Six would give the flat hexagonal sheet.
+        Neighbors of every node inside the last ring, at least 7. Six would give the flat hexagonal sheet.
     rings : int, default=3
-        Rings around the centre. With 7 neighbours, 1, 2, 3 and 4 rings make 8, 29, 85 and 232 nodes.
+        Rings around the center. With 7 neighbors, 1, 2, 3 and 4 rings make 8, 29, 85 and 232 nodes.
     metric : {"path", "hyperbolic"}, default="path"
         Distances between nodes: the number of edges on the shortest path, or the distance in the hyperbolic plane, in
-        which each edge has the length 2 arcosh(1 / (2 sin(pi / neighbors))), 1.09 for 7 neighbours.
+        which each edge has the length 2 arcosh(1 / (2 sin(pi / neighbors))), 1.09 for 7 neighbors.
 
     Returns
     -------
@@ -552,7 +552,7 @@ def _path_lengths(edges: Indices, n_nodes: int) -> Floats:
 
 
 def _circle(n_nodes: int) -> Floats:
-    """Place nodes on a circle (k, 2), neighbours one unit apart."""
+    """Place nodes on a circle (k, 2), neighbors one unit apart."""
     radius = 0.5 / np.sin(np.pi / n_nodes) if n_nodes > 1 else 0.0
     return _in_plane(radius * np.exp(2j * np.pi * np.arange(n_nodes) / n_nodes))
 
@@ -568,7 +568,7 @@ def _triangular_tessellation(neighbors: int, rings: int) -> tuple[NDArray[np.com
     Ring by ring, counterclockwise. Around any node lie, counterclockwise: its first parent (in the ring below), its
     predecessor in the ring, its children (in the ring above), its successor, and, if it has one, its second parent.
     Two consecutive nodes of a ring share a child, the last of the one and the first of the other, so each node
-    contributes all its children but the first. Counting neighbours in this way needs no search for duplicates.
+    contributes all its children but the first. Counting neighbors in this way needs no search for duplicates.
     """
     spokes = _edge_radius(neighbors) * np.exp(2j * np.pi * np.arange(neighbors) / neighbors)
     nodes: list[complex] = [0j, *spokes]
@@ -601,13 +601,13 @@ def _cycle(ring: range) -> list[tuple[int, int]]:
 
 
 def _edge_radius(neighbors: int) -> float:
-    """Distance of the first ring from the centre of the disc, tanh(e / 2) for edges of hyperbolic length e."""
+    """Distance of the first ring from the center of the disc, tanh(e / 2) for edges of hyperbolic length e."""
     half_edge = np.arccosh(0.5 / np.sin(np.pi / neighbors))
     return float(np.tanh(half_edge))
 
 
 def _moved(point: complex, origin: complex) -> complex:
-    """Where a point of the Poincaré disc goes in the motion that takes the centre to `origin`."""
+    """Where a point of the Poincaré disc goes in the motion that takes the center to `origin`."""
     return (point + origin) / (1 + origin.conjugate() * point)
 
 

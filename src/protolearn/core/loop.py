@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protolearn.core.cooperation import Cooperation
-from protolearn.core.initialisation import inverse_cdf, sampling_order
+from protolearn.core.initialization import inverse_cdf, sampling_order
 from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.sources import ArraySource, Chunk
 
@@ -38,7 +38,7 @@ class Step:
 def anneal(
     prototypes: Prototypes, cooperation: Cooperation, source: ArraySource, ranges: NDArray[np.float64]
 ) -> Iterator[Step]:
-    """Batch learning: minimise ``E = 1/2 sum_j u_j sum_i h_ij d(x_j, w_i)`` by turns in h and w.
+    """Batch learning: minimize ``E = 1/2 sum_j u_j sum_i h_ij d(x_j, w_i)`` by turns in h and w.
 
     At a fixed range neither half of a step raises the cost.
     """

@@ -196,7 +196,7 @@ class Matrix(Lifted):
     log_weights : array of shape (k,), optional
         Logarithm of the share of each prototype in a mixture; with it, twice this is subtracted from distances.
     changed : array of shape (k,), optional
-        Number of directions of each prototype that were regularised.
+        Number of directions of each prototype that were regularized.
 
     Examples
     --------
@@ -240,9 +240,9 @@ class Matrix(Lifted):
         constant = squares + share * constant
         upper = np.triu_indices(d)
         doubled = np.where(upper[0] == upper[1], 1.0, 2.0)
-        labelled = float(self.n_labels > 0)
-        quadratic = doubled * (forms - labelled * share * np.eye(d))[:, upper[0], upper[1]]
-        return np.column_stack([linear, quadratic, constant, np.full(len(self), labelled)])
+        labeled = float(self.n_labels > 0)
+        quadratic = doubled * (forms - labeled * share * np.eye(d))[:, upper[0], upper[1]]
+        return np.column_stack([linear, quadratic, constant, np.full(len(self), labeled)])
 
     def cost(self, statistics: Statistics) -> float:
         """Return half the weighted sum of distances, those of the prior's samples among them, from the sums alone."""
@@ -284,7 +284,7 @@ class Gappy(Matrix):
 
     Of such a sample each prototype sums what it expects: the mean and the covariance of the gaps, given what is known.
     Its distance is that of the known part, in the metric of the features that are known. With responsibilities this is
-    expectation maximisation (Ghahramani & Jordan 1994, sec. 3).
+    expectation maximization (Ghahramani & Jordan 1994, sec. 3).
     """
 
     linear = False  # what is expected depends on the prototype
@@ -520,8 +520,8 @@ class Subspace:
     def _label_costs(self, statistics: Statistics) -> Floats:
         """Return the weighted sum of squared distances of labels to those of each prototype."""
         d = self.shapes.axes.shape[2]
-        centres, sums, mass = self.positions[:, :d], statistics.moments[:, :d], statistics.mass
-        squares = statistics.moments[:, -3] + 2.0 * (centres * sums).sum(axis=1) - mass * (centres**2).sum(axis=1)
+        centers, sums, mass = self.positions[:, :d], statistics.moments[:, :d], statistics.mass
+        squares = statistics.moments[:, -3] + 2.0 * (centers * sums).sum(axis=1) - mass * (centers**2).sum(axis=1)
         norms = statistics.moments[:, -1] - self.metric[0] * squares
         lifted = np.column_stack([statistics.moments[:, d : len(self.metric)], mass, norms])
         return (self._labels.affine * lifted).sum(axis=1)

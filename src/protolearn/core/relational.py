@@ -106,7 +106,7 @@ class Related(ABC):
         return self.cost(sums)
 
     def _mean_labels(self, sums: Combination) -> Floats:
-        """Return the weighted mean label of every prototype's objects; one without labelled objects keeps its own."""
+        """Return the weighted mean label of every prototype's objects; one without labeled objects keeps its own."""
         together = sums.dense.T @ self.pairs.labels.vectors
         mass = together.sum(axis=1, keepdims=True)
         return np.divide(together, mass, out=self.fuzzy.copy(), where=mass > 0)
@@ -303,7 +303,7 @@ class Median(Related):
         return shaken
 
     def update(self, sums: Combination) -> Median:
-        """Move every prototype to the generalised median of its objects, unless it is as good where it is."""
+        """Move every prototype to the generalized median of its objects, unless it is as good where it is."""
         fuzzy = self._mean_labels(sums)
         products = self.pairs.times(sums.weights)
         losses = (products if sums.mixture is None else products @ sums.mixture).T  # Hasenfuss 2009, eq. 4.5

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from protolearn.core.cooperation import WinnerTakesAll
-from protolearn.core.initialisation import inverse_cdf, sampling_order
+from protolearn.core.initialization import inverse_cdf, sampling_order
 from protolearn.core.loop import anneal
 from protolearn.core.prototypes import Mean
 from protolearn.core.sources import ArraySource, Chunk

@@ -1,4 +1,4 @@
-"""How the neighbourhood range and the learning rate fall during training."""
+"""How the neighborhood range and the learning rate fall during training."""
 
 from __future__ import annotations
 

@@ -166,7 +166,7 @@ class Shapes:
 class Prior:
     """Samples that every prototype has seen before its own: they keep its covariance from being singular.
 
-    Covariances become those of both together. That minimises the cost of both, so a cost with the prior in it
+    Covariances become those of both together. That minimizes the cost of both, so a cost with the prior in it
     (`Shapes.traces`) still falls in every epoch, and can be compared between starts.
 
     Parameters
@@ -289,7 +289,7 @@ class ShapeRule:
 def principal_shapes(
     covariances: Floats, rule: ShapeRule, noise: Floats | float = 0.0
 ) -> tuple[Shapes, NDArray[np.int64]]:
-    """Return shapes from covariances (k, d, d), and how many directions of each were regularised.
+    """Return shapes from covariances (k, d, d), and how many directions of each were regularized.
 
     Variances up to ``noise`` (k, 1), the rounding of the covariances, count as none.
 

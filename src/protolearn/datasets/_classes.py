@@ -31,9 +31,9 @@ LANDSAT_PIXELS = np.array(
     [581424, 355145, 181036, 272282, 144334, 208152, 170196, 277778, 16667, 97502, 127464, 267495, 675048, 27556]
 )
 LANDSAT_SPREAD = np.array([0.45, 0.45, 0.45, 3.0, 0.3, 0.3])  # within a cluster; the fourth axis is brightness
-LANDSAT_BOX = np.array([4.0, 3.0, 1.0])  # the centres of the classes lie within, on the first three axes
-LANDSAT_GAP = 1.15  # smallest distance between the centres of two classes
-LANDSAT_OFFSETS = np.array([0.4, 0.4, 0.24])  # standard deviation of the clusters of a class around its centre
+LANDSAT_BOX = np.array([4.0, 3.0, 1.0])  # the centers of the classes lie within, on the first three axes
+LANDSAT_GAP = 1.15  # smallest distance between the centers of two classes
+LANDSAT_OFFSETS = np.array([0.4, 0.4, 0.24])  # standard deviation of the clusters of a class around its center
 
 
 def make_cigars(
@@ -55,10 +55,10 @@ def make_cigars(
     n_per_class : int, default=300
         Number of samples in each class. The report trains with 300 and tests with 600.
     rotate_means : bool, default=True
-        Whether the centres turn with the classes, or each class turns about its own centre (92.3%).
+        Whether the centers turn with the classes, or each class turns about its own center (92.3%).
     scale : {"std", "variance"}, default="std"
         What 0.5 and 3.0, the spread along the two axes, are. The report says variance, but its results fit standard
-        deviations. As variances, the best classifier reaches 86.6%, and 90.9% if the centres stay.
+        deviations. As variances, the best classifier reaches 86.6%, and 90.9% if the centers stay.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -191,7 +191,7 @@ def make_label_image(
 
     Every class has a smooth random field. One after the other, the rarest first, takes the places still free where its
     field is highest, until it has its share of the image of Colorado. A pixel is a sample of its class, see
-    `make_landsat_like`, drawn without regard to its neighbours.
+    `make_landsat_like`, drawn without regard to its neighbors.
 
     Parameters
     ----------
@@ -262,7 +262,7 @@ def _spectra(label: Labels, rng: np.random.RandomState) -> Floats:
 
 
 def _landsat_clusters() -> tuple[Floats, Floats]:
-    """Centres (14, 2, 6) of the two clusters of each class in hidden directions, and these directions (6, 6)."""
+    """Centers (14, 2, 6) of the two clusters of each class in hidden directions, and these directions (6, 6)."""
     rng = np.random.RandomState(13)  # linear discriminants get 80% right in two dimensions, 88% in three
     axes = _random_axes(rng, 6)
     centers = np.empty((0, 3))

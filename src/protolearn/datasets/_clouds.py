@@ -34,14 +34,14 @@ def make_clouds(
     n_samples : int
         Number of samples.
     centers : array-like of shape (n_modes, d)
-        Centre of each cloud.
+        Center of each cloud.
     order : {"random", "sorted", "diffused"}, default="random"
         How the samples follow each other. "random" mixes all clouds; "sorted" sends one cloud after the other;
         "diffused" sends one patch of n_samples / n_modes samples after the other, of which 56% belong to the current
         cloud, 21% to the one before and the one after, 1% to those two before and two after. At both ends of the
         sweep, where some of these do not exist, the others share their part in proportion.
     return_centers : bool, default=False
-        Also return the centres.
+        Also return the centers.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -52,7 +52,7 @@ def make_clouds(
     y : ndarray of shape (n,)
         The cloud that each sample comes from.
     centers : ndarray of shape (n_modes, d)
-        The centres, if `return_centers` is true.
+        The centers, if `return_centers` is true.
 
     Examples
     --------
@@ -81,7 +81,7 @@ def make_four_clouds(
     order : {"random", "sorted", "diffused"}, default="random"
         How the samples follow each other, see `make_clouds`.
     return_centers : bool, default=False
-        Also return the centres (±4, ±4).
+        Also return the centers (±4, ±4).
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -92,12 +92,12 @@ def make_four_clouds(
     y : ndarray of shape (n,)
         The cloud that each sample comes from, numbered from left to right and from bottom to top.
     centers : ndarray of shape (4, 2)
-        The centres, if `return_centers` is true.
+        The centers, if `return_centers` is true.
 
     References
     ----------
     Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 3.5. The
-    centres are not given there.
+    centers are not given there.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def make_eleven_clouds(
     order : {"random", "sorted", "diffused"}, default="random"
         How the samples follow each other, see `make_clouds`.
     return_centers : bool, default=False
-        Also return the centres. They are always the same, about 8 units apart.
+        Also return the centers. They are always the same, about 8 units apart.
     random_state : int, RandomState or None, default=None
         Seed for reproducible samples.
 
@@ -132,12 +132,12 @@ def make_eleven_clouds(
     y : ndarray of shape (n,)
         The cloud that each sample comes from, numbered from left to right and from bottom to top.
     centers : ndarray of shape (11, 2)
-        The centres, if `return_centers` is true.
+        The centers, if `return_centers` is true.
 
     References
     ----------
     Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 3.5. The
-    centres are not given there.
+    centers are not given there.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Pictures of coloured textures in several classes: made by chance, or cut from photographs."""
+"""Pictures of colored textures in several classes: made by chance, or cut from photographs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["load_picture_textures", "make_color_textures"]
 Floats = NDArray[np.float64]
 Texts = NDArray[np.str_]
 
-JITTER, GRAIN, GAIN = 0.05, 0.02, 0.1  # standard deviations: of the colours of a picture, of its pixels, of its light
+JITTER, GRAIN, GAIN = 0.05, 0.02, 0.1  # standard deviations: of the colors of a picture, of its pixels, of its light
 JOINT = 2  # pixels between bricks and between tiles
 
 TILE = 40
@@ -36,12 +36,12 @@ TILES = {
 def make_color_textures(
     n_images: int | Sequence[int] = 4, *, size: int = 128, random_state: Any = None
 ) -> tuple[Floats, Texts]:
-    """Make pictures of five coloured textures: bark, brick, tile, fabric and food.
+    """Make pictures of five colored textures: bark, brick, tile, fabric and food.
 
-    A stand-in for photographs of textures. The pictures of a class share a recipe, but each has its own scale, colours
-    and light, so that a picture that was not trained on is harder to recognise than other parts of those that were.
-    A brick or a tile is wider than a patch of 15 pixels. The mean and the spread of its colours alone tell the class of
-    most patches, a grey pattern that of fewer.
+    A stand-in for photographs of textures. The pictures of a class share a recipe, but each has its own scale, colors
+    and light, so that a picture that was not trained on is harder to recognize than other parts of those that were.
+    A brick or a tile is wider than a patch of 15 pixels. The mean and the spread of its colors alone tell the class of
+    most patches, a gray pattern that of fewer.
 
     Parameters
     ----------
@@ -88,12 +88,12 @@ def make_color_textures(
 
 
 def load_picture_textures() -> tuple[Floats, Texts]:
-    """Load six coloured textures, cut from photographs that scikit-image and scikit-learn bring along.
+    """Load six colored textures, cut from photographs that scikit-image and scikit-learn bring along.
 
     Each class is six tiles from different places of one photograph: fur of a cat, glands and the tissue between them
     under a microscope, leaves of trees, petals of a dahlia, and wood of a table. No tiles overlap. A tile that is not
     trained on is thus a new place, but still of the same picture in the same light, which is easier than a new picture.
-    The mean and the spread of its colours alone tell the class of most patches, a grey pattern that of fewer.
+    The mean and the spread of its colors alone tell the class of most patches, a gray pattern that of fewer.
 
     Returns
     -------
@@ -138,7 +138,7 @@ def _photograph(name: str) -> NDArray[np.uint8]:
 
 
 def _painted(label: str, size: int, rng: np.random.RandomState) -> Floats:
-    """Return a picture (size, size, 3) of one class, with colours and light of its own."""
+    """Return a picture (size, size, 3) of one class, with colors and light of its own."""
     pattern, darkest, brightest = RECIPES[label]
     low, high = np.array([darkest, brightest]) + JITTER * rng.standard_normal((2, 3))
     picture = low + (high - low) * pattern(size, rng)[..., None]
@@ -177,7 +177,7 @@ def _food(size: int, rng: np.random.RandomState) -> Floats:
     return _scaled(np.tanh(difference / difference.std()))
 
 
-# class: pattern, its darkest and its brightest colour
+# class: pattern, its darkest and its brightest color
 RECIPES = {
     "bark": (_bark, (0.18, 0.12, 0.08), (0.55, 0.43, 0.32)),
     "brick": (_brick, (0.35, 0.12, 0.08), (0.75, 0.62, 0.55)),

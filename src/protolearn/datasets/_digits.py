@@ -14,7 +14,7 @@ def downsample_digits(images: ArrayLike) -> Floats:
     """Shrink digits of 28 x 28 pixels, as those of MNIST, to 8 x 8.
 
     The border of 4 pixels is cut off. A pixel of the small image is a mean of all pixels that are left, weighted by a
-    Gaussian around its centre. The standard deviation is 1.25 pixels, half the distance between two centres. Weights
+    Gaussian around its center. The standard deviation is 1.25 pixels, half the distance between two centers. Weights
     sum to one, so values stay in the range they are in.
 
     Parameters

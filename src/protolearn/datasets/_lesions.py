@@ -1,4 +1,4 @@
-"""Skin lesions in four colours: mean colours of the lesion and of the healthy skin around it, and pictures of them."""
+"""Skin lesions in four colors: mean colors of the lesion and of the healthy skin around it, and pictures of them."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ def make_lesions(
     spread: Three = (5.0, 4.5, 4.5),
     random_state: Any = None,
 ) -> tuple[Floats, NDArray[np.str_]]:
-    """Make the mean colours of skin lesions and of the healthy skin around them.
+    """Make the mean colors of skin lesions and of the healthy skin around them.
 
-    A stand-in for the colours of photographs from dermatology, in four classes. In CIE Lab, the colour `h` of healthy
+    A stand-in for the colors of photographs from dermatology, in four classes. In CIE Lab, the color `h` of healthy
     skin is normally distributed around a mean `m`, and that of a lesion is ``m + persistence (h - m) + scale shift +
-    noise``, with a shift for each class: red, white, blue or brown. Colours are then converted to RGB and clipped.
+    noise``, with a shift for each class: red, white, blue or brown. Colors are then converted to RGB and clipped.
 
     How useful the skin is depends on `persistence`. At 1, the difference of lesion and skin is free of the person's
-    colour and already the ideal feature, so that there is little to learn; this is the control setting. Below 1, a
-    lesion keeps only a part of that colour, and the ideal weight of the skin is smaller than that of the lesion.
+    color and already the ideal feature, so that there is little to learn; this is the control setting. Below 1, a
+    lesion keeps only a part of that color, and the ideal weight of the skin is smaller than that of the lesion.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def make_lesions(
     scale : float, default=0.87
         Factor of the shifts: how far the classes lie apart.
     persistence : float, default=0.6
-        How much of the person's own colour is in the lesion, from 0 to 1.
+        How much of the person's own color is in the lesion, from 0 to 1.
     spread : tuple of three float, default=(5, 4.5, 4.5)
         Standard deviation of the noise in L, a and b.
     random_state : int, RandomState or None, default=None
@@ -72,12 +72,12 @@ def make_lesions(
 
     See Also
     --------
-    make_lesion_images : Pictures with these mean colours.
+    make_lesion_images : Pictures with these mean colors.
 
     References
     ----------
     Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
-    Groningen, section 4.3, describes 211 photographs in these classes. The colours here are invented.
+    Groningen, section 4.3, describes 211 photographs in these classes. The colors here are invented.
 
     Examples
     --------
@@ -107,11 +107,11 @@ def make_lesion_images(
     spread: Three = (5.0, 4.5, 4.5),
     random_state: Any = None,
 ) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[np.str_]]:
-    """Make pictures of skin lesions in four colours, and masks that show where the lesions are.
+    """Make pictures of skin lesions in four colors, and masks that show where the lesions are.
 
     A picture shows a spot with an uneven outline and a soft border on skin with its texture and some shade. The mean
-    colours inside and outside of the mask are those that `make_lesions` draws with the same parameters, up to rounding,
-    and to 0.01 where colours are so bright that pixels are clipped.
+    colors inside and outside of the mask are those that `make_lesions` draws with the same parameters, up to rounding,
+    and to 0.01 where colors are so bright that pixels are clipped.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ def make_lesion_images(
     size : int, default=64
         Height and width of a picture in pixels, at least 16.
     scale, persistence, spread : float, float, tuple of three float
-        How colours are drawn, as in `make_lesions`.
+        How colors are drawn, as in `make_lesions`.
     random_state : int, RandomState or None, default=None
         Seed for reproducible pictures.
 
@@ -135,7 +135,7 @@ def make_lesion_images(
 
     See Also
     --------
-    make_lesions : The mean colours alone.
+    make_lesions : The mean colors alone.
 
     Examples
     --------
@@ -151,24 +151,24 @@ def make_lesion_images(
     check_scalar(size, "size", Integral, min_val=16)
     rng = check_random_state(random_state)
     X, y = make_lesions(counts, scale=scale, persistence=persistence, spread=spread, random_state=rng)
-    pictures, masks = zip(*(_picture(colours.reshape(2, 3), size, rng) for colours in X))
+    pictures, masks = zip(*(_picture(colors.reshape(2, 3), size, rng) for colors in X))
     return np.array(pictures), np.array(masks), y
 
 
-def _picture(colours: Floats, size: int, rng: np.random.RandomState) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
-    """Return a picture (size, size, 3) and its mask, with given mean colours (2, 3) outside and inside of it."""
+def _picture(colors: Floats, size: int, rng: np.random.RandomState) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Return a picture (size, size, 3) and its mask, with given mean colors (2, 3) outside and inside of it."""
     height = _spot(size, rng)
     mask = height > 0
     edge = 1.0 / (1.0 + np.exp(-height / rng.uniform(0.015, 0.05)))
     cover = edge * (1.0 + 0.15 * _noise(size, 0.06, rng)) + 0.04 * _noise(size, 0.12, rng)
     bumps = (1.0 - 0.5 * edge) * _skin(size, rng) + edge * (_mottling(size, rng) + rng.uniform(-0.4, 0.4) * height)
     light = _shade(size, rng) * (1.0 + bumps)
-    paint = light[..., None] * np.stack([1.0 - cover, cover], axis=-1)  # how much of either colour is in a pixel
+    paint = light[..., None] * np.stack([1.0 - cover, cover], axis=-1)  # how much of either color is in a pixel
     shares = np.array([paint[~mask].mean(axis=0), paint[mask].mean(axis=0)])
     pure = np.zeros((2, 3))
     for _ in range(N_CORRECTIONS):  # the first one is exact unless pixels are clipped
         picture = np.clip(paint @ pure, 0.0, 1.0)
-        pure += np.linalg.solve(shares, colours - [picture[~mask].mean(axis=0), picture[mask].mean(axis=0)])
+        pure += np.linalg.solve(shares, colors - [picture[~mask].mean(axis=0), picture[mask].mean(axis=0)])
     return np.round(255.0 * np.clip(paint @ pure, 0.0, 1.0)).astype(np.uint8), mask
 
 
@@ -218,7 +218,7 @@ def _places(size: int) -> tuple[Floats, Floats]:
 
 
 def _lab_to_rgb(lab: Floats) -> Floats:
-    """Return colours (n, 3) of CIE Lab, white D65 seen at 2 degrees, as sRGB from 0 to 1, clipped."""
+    """Return colors (n, 3) of CIE Lab, white D65 seen at 2 degrees, as sRGB from 0 to 1, clipped."""
     lightness = (lab[:, 0] + 16.0) / 116.0
     roots = np.column_stack([lightness + lab[:, 1] / 500.0, lightness, lightness - lab[:, 2] / 200.0])
     xyz = WHITE * np.where(roots > 6 / 29, roots**3, 3 * (6 / 29) ** 2 * (roots - 4 / 29))

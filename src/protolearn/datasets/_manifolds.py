@@ -190,7 +190,7 @@ def make_corner_planes(n_samples: int = 2000, *, noise: float = 0.05, random_sta
         About the number of samples. The grid has ``m + 1`` by ``ceil(n_samples / m) + 1`` nodes, where ``m`` is the
         root of `n_samples`, rounded down: 2115 for 2000.
     noise : float, default=0.05
-        Standard deviation of the Gaussian noise along each axis; neighbours on the grid have the distance 1.
+        Standard deviation of the Gaussian noise along each axis; neighbors on the grid have the distance 1.
     random_state : int, RandomState or None, default=None
         Seed for reproducible noise.
 
@@ -236,7 +236,7 @@ def make_punctured_sphere(n_samples: int = 2000, *, noise: float = 0.005, random
     n_samples : int, default=2000
         Number of samples.
     noise : float, default=0.005
-        Standard deviation of the Gaussian noise along each axis. By default, neighbours have distances from 0.03 at
+        Standard deviation of the Gaussian noise along each axis. By default, neighbors have distances from 0.03 at
         the top to 0.2 at the bottom.
     random_state : int, RandomState or None, default=None
         Seed for reproducible noise.
@@ -253,7 +253,7 @@ def make_punctured_sphere(n_samples: int = 2000, *, noise: float = 0.005, random
     References
     ----------
     Arnonkijpanich, B. (2010). Matrix learning for topographic neural maps. PhD thesis, TU Clausthal, section 5.3. The
-    classes are not given there; these here have about the same error of the nearest neighbour.
+    classes are not given there; these here have about the same error of the nearest neighbor.
 
     Saul, L. K., Roweis, S. T. (2003). Think globally, fit locally: unsupervised learning of low dimensional manifolds.
     Journal of Machine Learning Research 4, 119-155.

@@ -23,7 +23,7 @@ LIGHT = np.array([-0.48, -0.6, 0.64])
 AMBIENT, BACKGROUND = 0.25, 30.0
 CLAY, BRASS, PAINT = (214.0, 140.0, 96.0), (206.0, 190.0, 120.0), (60.0, 110.0, 200.0)
 
-DEVIATION = 36.0  # of pixels from the mean grey value
+DEVIATION = 36.0  # of pixels from the mean gray value
 N_WAVES, LONGEST, SHORTEST = 12, 1.0, 0.15  # wavelengths in heights of the picture
 SPREAD, SPEED = 0.5, 0.025  # of directions; of a wave as long as the picture is high, in heights for each frame
 N_RIPPLES, TURN = 30, 100  # plane waves in a rotating pattern, frames of a full turn
@@ -37,7 +37,7 @@ def make_rotating_views(
     """Make images of a pot that turns on a table, seen from the side: a smooth curve of images.
 
     A stand-in for the photographs of a teapot that turns by 180 degrees. The pot has a spout, a handle, a knob on its
-    lid and a coloured spot on one side, so that no two views are alike. It is seen from far away, without perspective;
+    lid and a colored spot on one side, so that no two views are alike. It is seen from far away, without perspective;
     a surface is the brighter, the more it faces the light (Lambert's law).
 
     Parameters
@@ -87,7 +87,7 @@ def make_dynamic_texture(
     kind: Literal["waves", "rotation", "advection"] = "waves",
     random_state: Any = None,
 ) -> Frames:
-    """Make a sequence of coloured images of something that moves steadily.
+    """Make a sequence of colored images of something that moves steadily.
 
     Parameters
     ----------
@@ -130,19 +130,19 @@ def _waves(n_frames: int, shape: Size, rng: np.random.RandomState) -> Floats:
     directions = rng.normal(0.0, SPREAD, N_WAVES)
     vectors = 2.0 * np.pi / lengths[:, None] * np.column_stack([np.cos(directions), np.sin(directions)])
     phases = rng.uniform(0.0, 2.0 * np.pi, N_WAVES)
-    colours = _colours(np.sqrt(lengths), rng)
+    colors = _colors(np.sqrt(lengths), rng)
     rates = 2.0 * np.pi * SPEED / np.sqrt(lengths)  # as in deep water
     along = _places(shape) @ vectors.T
-    return np.array([np.sin(along - rates * time + phases) @ colours for time in range(n_frames)])
+    return np.array([np.sin(along - rates * time + phases) @ colors for time in range(n_frames)])
 
 
 def _rotation(n_frames: int, shape: Size, rng: np.random.RandomState) -> Floats:
     vectors = rng.normal(0.0, 2.0 * np.pi, (N_RIPPLES, 2))
     phases = rng.uniform(0.0, 2.0 * np.pi, N_RIPPLES)
-    colours = _colours(np.ones(N_RIPPLES), rng)
+    colors = _colors(np.ones(N_RIPPLES), rng)
     places = _places(shape)
     turns = [_turn(2.0 * np.pi * time / TURN) for time in range(n_frames)]
-    return np.array([np.sin(places @ turn @ vectors.T + phases) @ colours for turn in turns])
+    return np.array([np.sin(places @ turn @ vectors.T + phases) @ colors for turn in turns])
 
 
 def _advection(n_frames: int, shape: Size, rng: np.random.RandomState) -> Floats:
@@ -155,7 +155,7 @@ def _advection(n_frames: int, shape: Size, rng: np.random.RandomState) -> Floats
     for _ in range(1, n_frames):  # each wave of the noise is a stationary autoregressive process
         fields.append(KEPT * shift * fields[-1] + np.sqrt(1.0 - KEPT**2) * _white(shape, rng))
     noise = np.array([np.fft.ifft2(smooth * field).real for field in fields])
-    return np.moveaxis(noise, 1, -1) @ (np.ones((3, 3)) + np.eye(3)) / np.sqrt(6.0)  # mostly grey
+    return np.moveaxis(noise, 1, -1) @ (np.ones((3, 3)) + np.eye(3)) / np.sqrt(6.0)  # mostly gray
 
 
 TEXTURES = {"waves": _waves, "rotation": _rotation, "advection": _advection}
@@ -168,14 +168,14 @@ def _places(shape: Size) -> Floats:
     return np.stack([across - 0.5 * (width - 1), 0.5 * (height - 1) - up], axis=-1) / height
 
 
-def _colours(amplitudes: Floats, rng: np.random.RandomState) -> Floats:
+def _colors(amplitudes: Floats, rng: np.random.RandomState) -> Floats:
     """Return how much of red, green and blue (q, 3) is in each of q sines."""
-    colours = amplitudes[:, None] * rng.uniform(0.4, 1.0, (len(amplitudes), 3))
-    return DEVIATION * colours / np.sqrt(0.5 * np.square(colours).sum(axis=0))
+    colors = amplitudes[:, None] * rng.uniform(0.4, 1.0, (len(amplitudes), 3))
+    return DEVIATION * colors / np.sqrt(0.5 * np.square(colors).sum(axis=0))
 
 
 def _white(shape: Size, rng: np.random.RandomState) -> NDArray[np.complex128]:
-    """Return the spectrum of noise in three colours (3, h, w)."""
+    """Return the spectrum of noise in three colors (3, h, w)."""
     return np.fft.fft2(rng.standard_normal((3, *shape)))
 
 
@@ -197,7 +197,7 @@ def _check_shape(shape: Any) -> None:
 
 
 def _pot() -> tuple[Floats, Floats, Floats]:
-    """Return centres (s, 3), radii (s,) and colours (s, 3) of the balls that the pot is made of."""
+    """Return centers (s, 3), radii (s,) and colors (s, 3) of the balls that the pot is made of."""
     way = np.linspace(0.0, 1.0, 14)
     bend = np.radians(90.0 + 180.0 * way)
     none = np.zeros_like(way)
@@ -206,20 +206,20 @@ def _pot() -> tuple[Floats, Floats, Floats]:
     body = np.array([(0.0, 0.0, -0.1, 0.66), (0.0, 0.0, 0.62, 0.13)])
     spot = np.array([(0.12, -0.5, 0.08, 0.28)])
     balls = np.concatenate([body, spout, handle, spot])
-    colours = np.repeat([CLAY, BRASS, PAINT], [2 + len(spout), len(handle), 1], axis=0)
-    colours[1] = BRASS  # the knob
-    return balls[:, :3], balls[:, 3], colours
+    colors = np.repeat([CLAY, BRASS, PAINT], [2 + len(spout), len(handle), 1], axis=0)
+    colors[1] = BRASS  # the knob
+    return balls[:, :3], balls[:, 3], colors
 
 
 def _rendered(angle: float, shape: Size) -> Frames:
     """Return an image (h, w, 3) of the pot, turned and seen along the second axis, from its negative side."""
-    centers, radii, colours = _pot()
+    centers, radii, colors = _pot()
     centers[:, :2] = centers[:, :2] @ _turn(-angle)
     fine = (N_RAYS * shape[0], N_RAYS * shape[1])
     rays = _places(fine) * fine[0] * 2.0 * (ROOM / fine).max()
     across, up = rays[0, :, 0], rays[:, 0, 1]
     depths, pixels = np.full(fine, np.inf), np.full((*fine, 3), BACKGROUND)
-    for center, radius, colour in zip(centers, radii, colours):
+    for center, radius, color in zip(centers, radii, colors):
         columns, rows = (np.flatnonzero(np.abs(line) < radius) for line in (across - center[0], up - center[2]))
         x, z = across[columns] - center[0], up[rows, None] - center[2]
         squares = radius**2 - x**2 - z**2
@@ -228,6 +228,6 @@ def _rendered(angle: float, shape: Size) -> Frames:
         seen = (squares > 0.0) & (center[1] + y < depths[window])
         facing = np.maximum(LIGHT[0] * x + LIGHT[1] * y + LIGHT[2] * z, 0.0) / radius  # Lambert's law
         depths[window] = np.where(seen, center[1] + y, depths[window])
-        shades = (AMBIENT + (1.0 - AMBIENT) * facing)[..., None] * colour
+        shades = (AMBIENT + (1.0 - AMBIENT) * facing)[..., None] * color
         pixels[window] = np.where(seen[..., None], shades, pixels[window])
     return _as_bytes(pixels.reshape(shape[0], N_RAYS, shape[1], N_RAYS, 3).mean(axis=(1, 3)))

@@ -111,7 +111,7 @@ def texture_protocol(
     """Cut patches to train on and to test on from some pictures, and to evaluate on from others.
 
     Patches for the test are from the pictures that are trained on, and may overlap with training patches, so they are
-    recognised too well. The unseen pictures tell how well a class is recognised in a picture that is new.
+    recognized too well. The unseen pictures tell how well a class is recognized in a picture that is new.
 
     Parameters
     ----------
@@ -209,7 +209,7 @@ def _checked(images: Any, y: Any, size: int) -> tuple[list[NDArray[Any]], NDArra
     for i, picture in enumerate(pictures):
         if picture.ndim != 3:
             raise ValueError(
-                f"images[{i}] has shape {picture.shape}, expected (h, w, c); give a grey picture an axis for its one "
+                f"images[{i}] has shape {picture.shape}, expected (h, w, c); give a gray picture an axis for its one "
                 "channel, image[..., np.newaxis]."
             )
         if picture.shape[2] != pictures[0].shape[2] or picture.dtype != pictures[0].dtype:

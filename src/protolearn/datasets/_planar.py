@@ -1,4 +1,4 @@
-"""Labelled samples in the plane: a checkerboard, Ripley's two classes, and two classes that meet at a line."""
+"""Labeled samples in the plane: a checkerboard, Ripley's two classes, and two classes that meet at a line."""
 
 from numbers import Integral, Real
 from typing import Any
@@ -12,7 +12,7 @@ from protolearn.datasets._shares import labels_in_shares
 
 __all__ = ["make_checkerboard", "make_half_plane_classes", "make_ripley"]
 
-# Ripley's mixture: centres of the four components, and the class that each belongs to. The classes alternate, so that
+# Ripley's mixture: centers of the four components, and the class that each belongs to. The classes alternate, so that
 # they stay balanced when the number of samples is not a multiple of four.
 RIPLEY_CENTERS = np.array([(-0.7, 0.3), (-0.3, 0.7), (0.3, 0.3), (0.4, 0.7)])
 RIPLEY_CLASSES = np.array([0, 1, 0, 1])
@@ -36,11 +36,11 @@ def make_checkerboard(
     Parameters
     ----------
     n_rows, n_cols : int, default=10
-        Fields of the board. The centre of a field is (column, row).
+        Fields of the board. The center of a field is (column, row).
     points_per_field : tuple (low, high), default=(15, 20)
         Least and largest number of samples in a field; every number between them is equally likely.
     noise : float, default=0.12
-        Standard deviation of the Gaussian spread around the centre, in units of the spacing of the fields.
+        Standard deviation of the Gaussian spread around the center, in units of the spacing of the fields.
     return_field : bool, default=False
         Also return the field of each sample.
     random_state : int, RandomState or None, default=None
@@ -85,7 +85,7 @@ def make_checkerboard(
 def make_ripley(n_samples: int = 1250, *, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Make two overlapping classes of two Gaussian clusters each, after Ripley.
 
-    Class 0 is centred at (-0.7, 0.3) and (0.3, 0.3), class 1 at (-0.3, 0.7) and (0.4, 0.7); the variance is 0.03 in
+    Class 0 is centered at (-0.7, 0.3) and (0.3, 0.3), class 1 at (-0.3, 0.7) and (0.4, 0.7); the variance is 0.03 in
     every direction. The best possible classifier of this mixture errs on 8.9% of the samples.
 
     Parameters
@@ -145,7 +145,7 @@ def make_half_plane_classes(
 
     References
     ----------
-    Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 3.5. Centres
+    Hasenfuss, A. (2009). Topographic Mapping of Dissimilarity Datasets. PhD thesis, TU Clausthal, section 3.5. Centers
     and number of samples are not given there.
 
     Examples

@@ -219,8 +219,8 @@ def make_spiral_gaussian(
 def make_gaussian_ellipses(n_samples: int = 2000, *, random_state: Any = None) -> tuple[Floats, Labels]:
     """Make four long Gaussian clusters in the plane, arranged like the sides of a square.
 
-    The clusters are centred at (-4, 0), (4, 0), (0, -4) and (0, 4). Those to the left and right are upright, the others
-    lie flat, with standard deviations 1.6 along and 0.4 across.
+    The clusters have their centers at (-4, 0), (4, 0), (0, -4) and (0, 4). Those to the left and right are upright, the
+    others lie flat, with standard deviations 1.6 along and 0.4 across.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def make_gaussian_ellipses(n_samples: int = 2000, *, random_state: Any = None) -
     References
     ----------
     Arnonkijpanich, B. (2010). Matrix learning for topographic neural maps. PhD thesis, TU Clausthal, section 4.1, gives
-    the ratio 16 of the variances. Centres and directions are not given there.
+    the ratio 16 of the variances. Centers and directions are not given there.
 
     Examples
     --------
@@ -318,7 +318,7 @@ def make_elongated_checkerboard(
     Parameters
     ----------
     n_rows, n_cols : int, default=4
-        Fields of the board. The centre of a field is (column, row).
+        Fields of the board. The center of a field is (column, row).
     points_per_field : tuple (low, high), default=(200, 200)
         Least and largest number of samples in a field; every number between them is equally likely.
     noise : float, default=0.12

@@ -129,9 +129,9 @@ def _landsat_correlation() -> NDArray[np.float64]:
 
 
 def _landsat_centers(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Centres (14, 6) whose own covariance, weighted by the shares, has the given correlation as well.
+    """Centers (14, 6) whose own covariance, weighted by the shares, has the given correlation as well.
 
-    The centres are drawn at random and sphered; classes 9 and 14 are first put far out, on opposite sides along the
+    The centers are drawn at random and sphered; classes 9 and 14 are first put far out, on opposite sides along the
     common brightness of the bands.
     """
     shares = np.array(LANDSAT_SHARES) / 100

@@ -93,7 +93,7 @@ def make_three_tip_star(
     """Make two overlapping classes of three clusters each, a star with three tips, hidden among noisy features.
 
     In the plane of the first two features, each tip of the star consists of two long clusters side by side, one of
-    each class. All other features are noise of a larger variance. The nearest neighbour has the wrong class for about
+    each class. All other features are noise of a larger variance. The nearest neighbor has the wrong class for about
     10% of the samples in the plane of the star, and for about 39% in all features.
 
     Parameters
@@ -247,7 +247,7 @@ def make_noisy_histograms(
     return_images: bool = False,
     random_state: Any = None,
 ) -> tuple[NDArray[Any], ...]:
-    """Make the histograms of a grey image that is changed more and more.
+    """Make the histograms of a gray image that is changed more and more.
 
     With these, one can see whether a divergence of histograms grows with the difference of the levels: at best, the
     matrix of all divergences is a band.

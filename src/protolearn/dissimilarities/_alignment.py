@@ -29,7 +29,7 @@ def alignment(
     """Dissimilarities of biological sequences from the scores of their best alignments.
 
     With the score ``s_ij`` of two sequences, and ``s_ii`` of a sequence with itself,
-    ``1 - s_ij / sqrt(s_ii s_jj)``, or ``s_ii + s_jj - 2 s_ij`` if not normalised. The latter is meant as a square; maps
+    ``1 - s_ij / sqrt(s_ii s_jj)``, or ``s_ii + s_jj - 2 s_ij`` if not normalized. The latter is meant as a square; maps
     take it as such with ``squared=True``.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The normalised compression distance of texts: how much one helps to compress the other."""
+"""The normalized compression distance of texts: how much one helps to compress the other."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Size = Callable[[bytes], int]
 
 
 def ncd(X: Any, Y: Any = None, *, compressor: str | Size = "bz2", n_jobs: int | None = None) -> Floats:
-    """Normalised compression distances of texts.
+    """Return normalized compression distances of texts.
 
     ``(C(xy) - min(C(x), C(y))) / max(C(x), C(y))`` where ``C`` is the length after compression. Texts that share words
     and phrases are shorter together; nothing needs to be known about their language, or even that they are texts.
@@ -60,8 +60,8 @@ def ncd(X: Any, Y: Any = None, *, compressor: str | Size = "bz2", n_jobs: int | 
     Examples
     --------
     >>> from protolearn.dissimilarities import ncd
-    >>> sea = "the sea was calm and the wind was low over the grey water " * 3
-    >>> ship = "the ship lay on the grey water and the wind was low " * 3
+    >>> sea = "the sea was calm and the wind was low over the gray water " * 3
+    >>> ship = "the ship lay on the gray water and the wind was low " * 3
     >>> sums = "3.14159 2.71828 1.41421 1.61803 0.57721 " * 3
     >>> D = ncd([sea, ship, sums])
     >>> bool(D[0, 1] < D[0, 2])
@@ -86,7 +86,7 @@ class Texts:
 
 @dataclass(eq=False)
 class Compression(Measure):
-    """Normalised compression distance."""
+    """Normalized compression distance."""
 
     name = "ncd"
     compressor: str | Size = "bz2"

@@ -1,4 +1,4 @@
-"""Distances along the data: shortest paths from neighbour to neighbour."""
+"""Distances along the data: shortest paths from neighbor to neighbor."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from protolearn.core.neighbours import first_nearest, first_smallest
+from protolearn.core.neighbors import first_nearest, first_smallest
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.validation import check_number, require_memory
 from protolearn.dissimilarities._blocks import Floats
@@ -16,19 +16,19 @@ __all__ = ["check_connected", "geodesic"]
 
 
 def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs: int | None = None) -> Floats:
-    """Geodesic distances: lengths of shortest paths in the graph that joins each object to its nearest neighbours.
+    """Geodesic distances: lengths of shortest paths in the graph that joins each object to its nearest neighbors.
 
     Parameters
     ----------
     X : array-like of shape (n, d), or (n, n) if ``metric="precomputed"``
         Vectors, or dissimilarities of objects.
     n_neighbors : int, default=10
-        Neighbours that each object is joined to. The fewer, the closer paths follow the data; with too few, the graph
+        Neighbors that each object is joined to. The fewer, the closer paths follow the data; with too few, the graph
         falls apart.
     metric : str, default="euclidean"
-        Distance to neighbours: ``"precomputed"`` or a name that scikit-learn's neighbours know.
+        Distance to neighbors: ``"precomputed"`` or a name that scikit-learn's neighbors know.
     n_jobs : int, optional
-        Number of threads that look for neighbours.
+        Number of threads that look for neighbors.
 
     Returns
     -------
@@ -49,14 +49,14 @@ def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs
     from scipy.sparse.csgraph import shortest_path
 
     check_number("n_neighbors", n_neighbors, integer=True, low=1, high=max(1, len(X) - 1))
-    graph = _neighbour_graph(X, n_neighbors, metric, n_jobs)
+    graph = _neighbor_graph(X, n_neighbors, metric, n_jobs)
     check_connected(graph, n_neighbors)
     require_memory(f"Paths between all pairs of {len(X)} samples", 3 * 8 * len(X) ** 2, "use fewer samples")
     distances = shortest_path(graph, method="D", directed=False)
     return np.minimum(distances, distances.T)  # the two directions of a path are added up with different rounding
 
 
-def _neighbour_graph(X: Any, k: int, metric: str, n_jobs: int | None) -> Any:
+def _neighbor_graph(X: Any, k: int, metric: str, n_jobs: int | None) -> Any:
     """Return the distances of each sample to its nearest others as a sparse graph (n, n)."""
     from sklearn.neighbors import kneighbors_graph
     from sklearn.utils import check_array
@@ -76,14 +76,14 @@ def _neighbour_graph(X: Any, k: int, metric: str, n_jobs: int | None) -> Any:
 
 
 def check_connected(graph: Any, n_neighbors: int) -> None:
-    """Refuse a sparse graph of neighbours (n, n) that falls apart."""
+    """Refuse a sparse graph of neighbors (n, n) that falls apart."""
     from scipy.sparse.csgraph import connected_components
 
     n_components, parts = connected_components(graph, directed=False)
     if n_components > 1:
         sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5]))
         raise ValueError(
-            f"With n_neighbors={n_neighbors} the graph of neighbours falls into {n_components} components, of {sizes}"
+            f"With n_neighbors={n_neighbors} the graph of neighbors falls into {n_components} components, of {sizes}"
             f"{', ...' if n_components > 5 else ''} objects, with no path between them. Raise n_neighbors, or take the "
             "components one by one."
         )

@@ -38,7 +38,7 @@ Floats = NDArray[np.float64]
 
 TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}  # of the largest entry
 SMALL = 200  # objects up to which NumPy is faster than loading compiled loops
-DENSE = 500  # objects up to which a factorisation is faster than products with the matrix
+DENSE = 500  # objects up to which a factorization is faster than products with the matrix
 
 
 class Signature(NamedTuple):
@@ -185,7 +185,7 @@ def gram_matrix(D: ArrayLike, squared: bool = False) -> Floats:
            [ 0.,  0.,  0.],
            [-1.,  0.,  1.]])
     """
-    return _centred(-0.5 * _squares(D, squared))
+    return _centered(-0.5 * _squares(D, squared))
 
 
 def spectrum(D: ArrayLike, squared: bool = False, normalize: bool = False) -> Floats:
@@ -238,7 +238,7 @@ def signature(D: ArrayLike, squared: bool = False, tol: float | None = None) -> 
     -------
     Signature
         Named tuple ``(positive, negative, zero)``: dimensions of the pseudo-Euclidean space of the objects. They are
-        Euclidean if ``negative`` is 0; ``zero`` is at least 1, because the objects are centred.
+        Euclidean if ``negative`` is 0; ``zero`` is at least 1, because the objects are centered.
 
     References
     ----------
@@ -493,7 +493,7 @@ def _squares(D: ArrayLike, squared: bool) -> Floats:
     return matrix if squared else matrix * matrix
 
 
-def _centred(matrix: Floats) -> Floats:
+def _centered(matrix: Floats) -> Floats:
     """Return ``J M J`` of a symmetric matrix."""
     means = matrix.mean(axis=0)
     return matrix - np.add.outer(means, means - means.mean())
@@ -513,7 +513,7 @@ def _least_size(eigenvalues: Floats, tol: float | None) -> float:
 
 def _is_euclidean(S: Floats) -> bool:
     """Tell whether the Gram matrix of squares has no negative eigenvalue, up to rounding."""
-    gram = _centred(-0.5 * S)
+    gram = _centered(-0.5 * S)
     gram[np.diag_indices(len(gram))] += len(S) * np.finfo(np.float64).eps * np.abs(S).max()
     try:
         cholesky(gram, lower=True, overwrite_a=True, check_finite=False)
@@ -523,13 +523,13 @@ def _is_euclidean(S: Floats) -> bool:
 
 
 def _top_direction(M: Floats, start: Floats | None = None) -> Floats:
-    """Return the centred unit vector x of largest ``x' M x``, which must be positive."""
+    """Return the centered unit vector x of largest ``x' M x``, which must be positive."""
     n = len(M)
     if n <= DENSE:
         return _top_eigenvector(M)
     operator = LinearOperator((n, n), lambda v: _deviation(M @ _deviation(v)), dtype=np.float64)
     start = _deviation(np.random.RandomState(0).standard_normal(n)) if start is None else start
-    try:  # to give up after n / 7 products, which cost about as much as a factorisation
+    try:  # to give up after n / 7 products, which cost about as much as a factorization
         with chunk_threads():  # a second thread does not make products with a vector faster
             _, vectors = eigsh(operator, 1, which="LA", v0=start, tol=1e-8, ncv=40, maxiter=max(n // 200, 5))
     except ArpackNoConvergence:
@@ -539,7 +539,7 @@ def _top_direction(M: Floats, start: Floats | None = None) -> Floats:
 
 def _top_eigenvector(M: Floats) -> Floats:
     n = len(M)
-    _, vectors = eigh(_centred(M), subset_by_index=[n - 1, n - 1], overwrite_a=True, check_finite=False)
+    _, vectors = eigh(_centered(M), subset_by_index=[n - 1, n - 1], overwrite_a=True, check_finite=False)
     return vectors[:, 0]
 
 
@@ -548,7 +548,7 @@ def _deviation(v: Floats) -> Floats:
 
 
 def _root(D: Floats, S: Floats, x: Floats) -> float:
-    """Return the larger root g of ``x' G(g) x = g^2/2 - g x'Dx - x'Sx/2`` for a centred unit vector x."""
+    """Return the larger root g of ``x' G(g) x = g^2/2 - g x'Dx - x'Sx/2`` for a centered unit vector x."""
     half = x @ D @ x
     return float(half + np.sqrt(np.maximum(half * half + x @ S @ x, 0.0)))
 

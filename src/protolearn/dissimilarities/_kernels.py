@@ -82,7 +82,7 @@ def _edit_row(
     """Advance the costs of beginnings (depth + 1, LANES) by one value of the first sequence."""
     for b in range(depth):
         above, others = costs[b + 1], symbols[b]
-        for w in range(LANES):  # the neighbours are kept in arrays of their own, as these cannot overlap
+        for w in range(LANES):  # the neighbors are kept in arrays of their own, as these cannot overlap
             gap = abs(value - others[w])
             substituted = corner[w] + scale * min(min(gap, period - gap), cap)
             best = min(substituted, min(above[w], left[w]) + indel)

@@ -54,7 +54,7 @@ def edit(
 
     Notes
     -----
-    It is a metric unless it is normalised. Where insertions, deletions and substitutions of symbols cost the same, the
+    It is a metric unless it is normalized. Where insertions, deletions and substitutions of symbols cost the same, the
     package rapidfuzz does the work if it is installed (``pip install 'protolearn[strings]'``), many times faster.
 
     References
@@ -181,7 +181,7 @@ def jaccard(X: Any, Y: Any = None, *, ngram: int = 1, n_jobs: int | None = None)
     Examples
     --------
     >>> from protolearn.dissimilarities import jaccard
-    >>> jaccard([{"red", "green"}], [{"red"}, {"red", "blue", "green", "grey"}])
+    >>> jaccard([{"red", "green"}], [{"red"}, {"red", "blue", "green", "gray"}])
     array([[0.5, 0.5]])
     >>> jaccard(["night"], ["nacht"], ngram=2).round(3)
     array([[0.857]])

@@ -186,10 +186,10 @@ class Pearson(OfVectors):
     def prepare(self, rows: Floats, name: str) -> Floats:
         """Shift profiles to mean zero and scale them to length one."""
         level = np.abs(rows).max(axis=1, initial=0.0)
-        centred = rows - rows.mean(axis=1, keepdims=True)
-        centred[np.abs(centred).max(axis=1, initial=0.0) <= 1e-14 * level] = 0.0  # constant, but for rounding
+        centered = rows - rows.mean(axis=1, keepdims=True)
+        centered[np.abs(centered).max(axis=1, initial=0.0) <= 1e-14 * level] = 0.0  # constant, but for rounding
         return _to_unit_length(
-            centred, name, "constant; it has no correlation. Drop such profiles, or use another metric"
+            centered, name, "constant; it has no correlation. Drop such profiles, or use another metric"
         )
 
     def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:

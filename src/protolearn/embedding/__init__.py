@@ -1,4 +1,4 @@
-"""Views of data: neighbour embeddings under any divergence, topographic embeddings, charting, explicit mappings."""
+"""Views of data: neighbor embeddings under any divergence, topographic embeddings, charting, explicit mappings."""
 
 from protolearn.embedding._charting import Charting
 from protolearn.embedding._discriminative import DiscriminativeEmbedding

@@ -66,7 +66,7 @@ class Samples:
 
 def require_pairs(n: int) -> None:
     """Refuse to take all pairs of samples, with a few numbers for each, if they do not fit in memory."""
-    instead = "use fewer samples, or a method that needs neighbours only, such as TSNE(method='fast')"
+    instead = "use fewer samples, or a method that needs neighbors only, such as TSNE(method='fast')"
     require_memory(f"A view from all pairs of {n} samples", 5 * 8 * n**2, instead)
 
 
@@ -137,7 +137,7 @@ class Embedding(View, Estimator):
         if issparse(X):
             raise TypeError(
                 f"Sparse data were passed to {type(self).__name__} with metric={self.metric!r}. Use X.toarray() for "
-                "sparse vectors. SNE and TSNE take a sparse graph of distances to neighbours with "
+                "sparse vectors. SNE and TSNE take a sparse graph of distances to neighbors with "
                 "metric='precomputed'; other embeddings need the dissimilarities of all pairs."
             )
         if self._of_vectors:

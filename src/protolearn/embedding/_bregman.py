@@ -34,7 +34,7 @@ class KullbackLeibler(Divergence):
 
     .. math:: D(p \,\|\, q) = \sum_k p_k \log \frac{p_k}{q_k}
 
-    It punishes a small q where p is large: true neighbours that a view tears apart. For p or q that do not sum to one
+    It punishes a small q where p is large: true neighbors that a view tears apart. For p or q that do not sum to one
     it can be negative; take :class:`GeneralizedKullbackLeibler` there. It is infinite where p has mass and q has none.
 
     References
@@ -68,7 +68,7 @@ class ReverseKullbackLeibler(Divergence):
 
     .. math:: D(p \,\|\, q) = \sum_k q_k \log \frac{q_k}{p_k}
 
-    It punishes a large q where p is small: strangers that a view shows as neighbours. It is meant for densities, and
+    It punishes a large q where p is small: strangers that a view shows as neighbors. It is meant for densities, and
     infinite where q has mass and p has none.
 
     References
@@ -95,11 +95,11 @@ class ReverseKullbackLeibler(Divergence):
 
 @dataclass(frozen=True)
 class NeRV(Divergence):
-    r"""The cost of the neighbour retrieval visualiser: both directions of the Kullback-Leibler divergence.
+    r"""The cost of the neighbor retrieval visualizer: both directions of the Kullback-Leibler divergence.
 
     .. math:: D(p \,\|\, q) = \sum_k c \, p_k \log \frac{p_k}{q_k} + (1 - c) \, q_k \log \frac{q_k}{p_k}
 
-    The first part counts neighbours that a view misses (recall), the second strangers that it shows as neighbours
+    The first part counts neighbors that a view misses (recall), the second strangers that it shows as neighbors
     (precision). It is meant for densities.
 
     Parameters
@@ -198,7 +198,7 @@ class GeneralizedKullbackLeibler(_PowerBregman):
 
 @dataclass(frozen=True)
 class ReverseGeneralizedKullbackLeibler(Divergence):
-    r"""The generalised Kullback-Leibler divergence with its arguments exchanged.
+    r"""The generalized Kullback-Leibler divergence with its arguments exchanged.
 
     .. math:: D(p \,\|\, q) = \sum_k q_k \log \frac{q_k}{p_k} - q_k + p_k
 
@@ -262,7 +262,7 @@ class Beta(_PowerBregman):
     .. math::
         D(p \,\|\, q) = \sum_k p_k \frac{p_k^{\beta-1} - q_k^{\beta-1}}{\beta-1} - \frac{p_k^\beta - q_k^\beta}{\beta}
 
-    Its limits are the generalised Kullback-Leibler divergence for ``beta`` to 1 and that of Itakura and Saito for
+    Its limits are the generalized Kullback-Leibler divergence for ``beta`` to 1 and that of Itakura and Saito for
     ``beta`` to 0; for 2 it is half the squared Euclidean distance. The larger ``beta``, the more large entries count.
 
     Parameters

@@ -12,7 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
-from protolearn.core.neighbours import first_nearest
+from protolearn.core.neighbors import first_nearest
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import lower
 from protolearn.core.validation import (
@@ -44,7 +44,7 @@ class Charting(View, Estimator):
 
     Each prototype k of a local model sees samples in linear coordinates :math:`z_k(x)` of its own, with a share
     :math:`r_k(x)` in each sample. The affine maps :math:`B_k` of these charts are chosen such that charts agree where
-    they overlap, that is, minimise
+    they overlap, that is, minimize
 
     .. math:: \sum_i \sum_{j,k} r_j(x_i) r_k(x_i) \| B_j z_j(x_i) - B_k z_k(x_i) \|^2 .
 
@@ -65,9 +65,9 @@ class Charting(View, Estimator):
         whole matrices for up to 10 features.
     coordination : {"charting", "llc"}, default="charting"
         What makes charts agree: the overlap as above, or (locally linear coordination) that each sample is
-        reconstructed from its neighbours in the view as in the data.
+        reconstructed from its neighbors in the view as in the data.
     n_neighbors : int, default=12
-        Number of these neighbours.
+        Number of these neighbors.
     gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
         How shares follow from distances to prototypes, see `protolearn.embedding.charts.charts_of`: by the normal
         densities of the shapes, or cells, of maps, by distances for LVQ classifiers. Crisp charts do not overlap, so
@@ -80,7 +80,7 @@ class Charting(View, Estimator):
         How this mean is taken: of squared distances and the same for all prototypes, or as in the source, of distances
         or by the formula as printed, for which the scale of the data matters.
     overlap : float, default=1e-4
-        Charts hang together if the smaller gives the larger more than this part of its samples, or of their neighbours
+        Charts hang together if the smaller gives the larger more than this part of its samples, or of their neighbors
         with ``"llc"``. Components that do not are glued one by one, and placed side by side.
     rescale : {"isometric", None}, default="isometric"
         Stretch the view such that charts keep lengths on average; None leaves orthonormal coordinates.
@@ -383,7 +383,7 @@ class Charting(View, Estimator):
         return chart_groups(shares, abs(self._reconstruction(X)) @ shares, self.overlap)
 
     def _reconstruction(self, X: NDArray[Any]) -> Any:
-        """Return the weights (n, n) with which neighbours make up each sample."""
+        """Return the weights (n, n) with which neighbors make up each sample."""
         from protolearn.embedding._local_weights import reconstruction_weights
 
         k = min(self.n_neighbors, len(X) - 1)

@@ -1,4 +1,4 @@
-"""Characteristics of data that a view can be asked to keep: affinities, distances, graphs of neighbours.
+"""Characteristics of data that a view can be asked to keep: affinities, distances, graphs of neighbors.
 
 Each is a table with a row for each sample and a column for each training sample, sparse if few of them are joined.
 """
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from protolearn.core.neighbours import first_nearest, first_smallest
+from protolearn.core.neighbors import first_nearest, first_smallest
 from protolearn.core.threads import Threads
 from protolearn.core.validation import check_number
 from protolearn.dissimilarities._geodesic import check_connected
@@ -43,7 +43,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 RandomState = np.random.RandomState
 
-WIDTH = 3.0  # times the perplexity: neighbours with affinities above zero
+WIDTH = 3.0  # times the perplexity: neighbors with affinities above zero
 
 
 class DataPart(Protocol):
@@ -60,12 +60,12 @@ class DataPart(Protocol):
 
 @dataclass(frozen=True)
 class Affinities:
-    """How likely each sample takes which other as its neighbour.
+    """How likely each sample takes which other as its neighbor.
 
     Parameters
     ----------
     perplexity : float, default=30.0
-        Effective number of neighbours, at most a third of the samples for a good view.
+        Effective number of neighbors, at most a third of the samples for a good view.
     symmetric : bool, default=True
         One distribution over all pairs. Otherwise each sample has its own over the others, as new samples always do.
     """
@@ -76,7 +76,7 @@ class Affinities:
     metric: ClassVar[bool] = False
 
     def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Any:
-        """Return affinities (n, n), of all pairs or, for more than a few samples, of neighbours."""
+        """Return affinities (n, n), of all pairs or, for more than a few samples, of neighbors."""
         n = len(samples)
         check_perplexity(self.perplexity, n)
         neighbors = all_pairs(samples.all_squares()) if n <= FEW else _nearest(samples, self._reach(n), threads, rng)
@@ -84,7 +84,7 @@ class Affinities:
         return joint_affinities(conditional) if self.symmetric else conditional
 
     def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
-        """Return affinities (m, n), each row of which sums to 1; no sample is a neighbour of itself."""
+        """Return affinities (m, n), each row of which sums to 1; no sample is a neighbor of itself."""
         squares, indices = nearest_of_new(samples, new, self._reach(len(samples)) + 1, threads)
         itself = squares[:, :1] == 0.0
         squares, indices = (np.where(itself, part[:, 1:], part[:, :-1]) for part in (squares, indices))
@@ -134,12 +134,12 @@ class InnerProducts:
 
 @dataclass(frozen=True)
 class Geodesics:
-    """Lengths of the shortest paths from neighbour to neighbour, of all pairs.
+    """Lengths of the shortest paths from neighbor to neighbor, of all pairs.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbours that each sample is joined to.
+        Neighbors that each sample is joined to.
     """
 
     n_neighbors: int = 10
@@ -156,7 +156,7 @@ class Geodesics:
         return geodesic(np.sqrt(samples.all_squares()), self.n_neighbors, metric="precomputed", n_jobs=threads.n)
 
     def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Floats:
-        """Return lengths (m, n) of paths whose first step is to a neighbour."""
+        """Return lengths (m, n) of paths whose first step is to a neighbor."""
         between = self.of(samples, threads, rng)
         squares, indices = nearest_of_new(samples, new, self.n_neighbors, threads)
         lengths = np.full((len(squares), len(samples)), np.inf)
@@ -167,12 +167,12 @@ class Geodesics:
 
 @dataclass(frozen=True)
 class EdgeSquares:
-    """Squared distances of neighbours.
+    """Squared distances of neighbors.
 
     Parameters
     ----------
     n_neighbors : int, default=5
-        Neighbours that each sample is joined to.
+        Neighbors that each sample is joined to.
     """
 
     n_neighbors: int = 5
@@ -190,14 +190,14 @@ class EdgeSquares:
 
 @dataclass(frozen=True)
 class HeatKernel:
-    """Weights ``exp(-|x - x'|^2 / width)`` of neighbours.
+    """Weights ``exp(-|x - x'|^2 / width)`` of neighbors.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbours that each sample is joined to.
+        Neighbors that each sample is joined to.
     width : float, optional
-        The mean squared distance of neighbours by default.
+        The mean squared distance of neighbors by default.
     """
 
     n_neighbors: int = 10
@@ -224,14 +224,14 @@ class HeatKernel:
 
 @dataclass(frozen=True)
 class Reconstruction:
-    """Weights with which neighbours make up each sample, see locally linear embedding.
+    """Weights with which neighbors make up each sample, see locally linear embedding.
 
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbours of each sample.
+        Neighbors of each sample.
     regularization : float, default=1e-3
-        How much equal weights are preferred, which is needed for more neighbours than features.
+        How much equal weights are preferred, which is needed for more neighbors than features.
     """
 
     n_neighbors: int = 10
@@ -273,7 +273,7 @@ def _nearest(samples: Samples, k: int, threads: Threads, rng: RandomState) -> Ne
 
 
 def _graph(samples: Samples, k: int, threads: Threads, rng: RandomState) -> Any:
-    """Return squared distances as a connected graph that joins two samples if one is a neighbour of the other."""
+    """Return squared distances as a connected graph that joins two samples if one is a neighbor of the other."""
     squares, indices = _nearest(samples, k, threads, rng)
     n = len(squares)
     rows, columns = np.repeat(np.arange(n), k), np.asarray(indices).ravel()
@@ -301,5 +301,5 @@ def _refuse_many(samples: Samples) -> None:
     if len(samples) > MOST_PAIRS:
         raise ValueError(
             f"All pairs of n_samples={len(samples)} are too many to be compared one by one; train on a part of the "
-            "samples, or use a cost of neighbours, such as 'tsne'."
+            "samples, or use a cost of neighbors, such as 'tsne'."
         )

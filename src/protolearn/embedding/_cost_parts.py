@@ -158,8 +158,8 @@ class _Pairs(ABC):
         unit = _units(given, error).sum() or 1.0
 
         def rows(points: Floats) -> tuple[Floats, Floats]:
-            centred = points - points.mean(axis=0)
-            values, gradient = self._sweep(given, centred, centred, error, threads)
+            centered = points - points.mean(axis=0)
+            values, gradient = self._sweep(given, centered, centered, error, threads)
             gradient -= gradient.mean(axis=0)
             return values / unit, (2.0 / unit) * gradient  # each pair is met in the rows of both
 
@@ -262,7 +262,7 @@ class Products(_Pairs):
 
 @dataclass(frozen=True)
 class Residuals:
-    """Differences between points and the weighted means of their neighbours."""
+    """Differences between points and the weighted means of their neighbors."""
 
     size: ClassVar[float] = 1.0
 
@@ -288,7 +288,7 @@ class Residuals:
 
 @dataclass(frozen=True)
 class KernelView:
-    """Affinities of points: a kernel of their distance, normalised.
+    """Affinities of points: a kernel of their distance, normalized.
 
     Parameters
     ----------
@@ -389,10 +389,10 @@ class Whitened:
 
         def rows(points: Floats) -> tuple[float, Floats]:
             mean = (masses * points).sum(axis=0)
-            centred = points - mean
-            excess = (masses * centred).T @ centred - np.eye(points.shape[1])
+            centered = points - mean
+            excess = (masses * centered).T @ centered - np.eye(points.shape[1])
             value = self.weight * float(mean @ mean + np.square(excess).sum())
-            return value, self.weight * masses * (2.0 * mean + 4.0 * centred @ excess)
+            return value, self.weight * masses * (2.0 * mean + 4.0 * centered @ excess)
 
         return rows
 
@@ -416,9 +416,9 @@ class Spread:
         """Return the penalty as a function of all positions."""
 
         def rows(points: Floats) -> tuple[float, Floats]:
-            centred = points - points.mean(axis=0)
+            centered = points - points.mean(axis=0)
             share = self.weight / (len(points) * size**2)
-            return -share * float(np.square(centred).sum()), -2.0 * share * centred
+            return -share * float(np.square(centered).sum()), -2.0 * share * centered
 
         return rows
 

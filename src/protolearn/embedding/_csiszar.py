@@ -56,7 +56,7 @@ class Alpha(_MixedPowers):
         D(p \,\|\, q) = \frac{1}{\alpha (\alpha - 1)} \sum_k p_k^\alpha q_k^{1 - \alpha} - \alpha p_k + (\alpha - 1) q_k
 
     From 1 on it avoids zeros: q must be positive where p is. Up to 0 it forces them: q must be zero where p is. Its
-    limits are the generalised Kullback-Leibler divergence for ``alpha`` to 1 and that with exchanged arguments for
+    limits are the generalized Kullback-Leibler divergence for ``alpha`` to 1 and that with exchanged arguments for
     ``alpha`` to 0; 2 gives half of Pearson's and -1 half of Neyman's chi-square, and 1/2 four times the
     :class:`Hellinger` divergence. Exchanging p and q turns ``alpha`` into ``1 - alpha``.
 
@@ -109,10 +109,10 @@ class GeneralizedRenyi(_MixedPowers):
     Parameters
     ----------
     alpha : float, default=0.5
-        A positive number, or any with ``normalized``. The limit for 1 is the generalised Kullback-Leibler divergence.
+        A positive number, or any with ``normalized``. The limit for 1 is the generalized Kullback-Leibler divergence.
     normalized : bool, default=False
         Divide by ``alpha`` too, so that the divergence is positive for a negative ``alpha`` as well; the limit for 0 is
-        the generalised Kullback-Leibler divergence with exchanged arguments.
+        the generalized Kullback-Leibler divergence with exchanged arguments.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Descent with momentum and a gain for each coordinate, the customary way to layouts of neighbours."""
+"""Descent with momentum and a gain for each coordinate, the customary way to layouts of neighbors."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Descent:
         self.restart()
 
     def restart(self) -> None:
-        """Forget the past, when another function is to be minimised."""
+        """Forget the past, when another function is to be minimized."""
         self._velocity, self._gains = np.zeros_like(self.points), np.ones_like(self.points)
 
     def step(self, gradient: Floats, rate: float) -> None:

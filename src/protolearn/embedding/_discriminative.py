@@ -42,9 +42,9 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
         ``FrozenEstimator``.
     embedding : object or "lle", optional
         Any embedding that takes precomputed distances by its parameter ``metric`` (`TSNE`, `SNE`, `XOM`, `SONE`; MDS,
-        Isomap and TSNE of scikit-learn; UMAP), scikit-learn's SpectralEmbedding with neighbours, or one for which the
-        learned metric chooses the neighbours: `MVU`, and scikit-learn's LocallyLinearEmbedding, or ``"lle"`` for
-        that with its defaults. It is cloned, and told to take precomputed distances or neighbours. `TSNE` by default,
+        Isomap and TSNE of scikit-learn; UMAP), scikit-learn's SpectralEmbedding with neighbors, or one for which the
+        learned metric chooses the neighbors: `MVU`, and scikit-learn's LocallyLinearEmbedding, or ``"lle"`` for
+        that with its defaults. It is cloned, and told to take precomputed distances or neighbors. `TSNE` by default,
         with a perplexity of 30, or of a third of the samples if these are less than 90.
 
     Attributes
@@ -67,17 +67,17 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
 
     Notes
     -----
-    The view is made with the labels of the samples in it, so that a low error of neighbours says little about new
+    The view is made with the labels of the samples in it, so that a low error of neighbors says little about new
     samples. For an honest view fit the classifier to other samples, and wrap it in ``FrozenEstimator``.
 
-    The learned metric moves classes so far apart that the graph of neighbours often falls into components. No sample
-    is ever left out. Neighbour embeddings (`TSNE`, `SNE`, `SONE`) show components as islands; Isomap joins the nearest
+    The learned metric moves classes so far apart that the graph of neighbors often falls into components. No sample
+    is ever left out. Neighbor embeddings (`TSNE`, `SNE`, `SONE`) show components as islands; Isomap joins the nearest
     samples of two components, with a warning; locally linear and spectral embeddings warn, and may show
-    components as single points; `MVU` refuses. More neighbours join them.
+    components as single points; `MVU` refuses. More neighbors join them.
 
-    Locally linear embedding takes neighbours from the learned metric and reconstructs samples from them in the space of
-    the data; `MVU` takes neighbours from the learned metric and keeps their distances in the data. All others see
-    learned distances alone, symmetrised by the mean of their squares.
+    Locally linear embedding takes neighbors from the learned metric and reconstructs samples from them in the space of
+    the data; `MVU` takes neighbors from the learned metric and keeps their distances in the data. All others see
+    learned distances alone, symmetrized by the mean of their squares.
 
     Memory grows with the square of the number of samples. If there is one metric for all, as in `GMLVQ`, `LMNN` and
     `LFDA`, ``make_pipeline(GMLVQ(), TSNE())`` gives a view by the same distances without that.
@@ -160,7 +160,7 @@ def arranged(embedding: Any, fields: Fields) -> NDArray[Any]:
     if isinstance(embedding, LocallyLinearEmbedding):
         return _by_reconstruction(embedding, fields)
     parameters = embedding.get_params(deep=False)
-    if "connectivity" in parameters:  # Bunte 2011, section 7.2.7: the metric chooses neighbours, and no lengths
+    if "connectivity" in parameters:  # Bunte 2011, section 7.2.7: the metric chooses neighbors, and no lengths
         near = learned_neighbors(fields, parameters["n_neighbors"])
         return np.asarray(embedding.set_params(connectivity=_graph(near)).fit_transform(fields.vectors))
     embedding.set_params(**_for_distances(embedding, parameters, len(fields.vectors)))
@@ -175,13 +175,13 @@ def learned_neighbors(fields: Fields, k: int) -> NDArray[Any]:
 
 
 def _by_reconstruction(embedding: Any, fields: Fields) -> NDArray[Any]:
-    """Arrange samples such that their learned neighbours reconstruct them as in the data."""
-    check_option("method", embedding.method, ("standard",), also=" for neighbours by a learned metric")
+    """Arrange samples such that their learned neighbors reconstruct them as in the data."""
+    check_option("method", embedding.method, ("standard",), also=" for neighbors by a learned metric")
     near = learned_neighbors(fields, embedding.n_neighbors)  # Bunte 2011, section 7.2.3
     n_groups = _n_closed(_graph(near))
     if n_groups > 1:
         warnings.warn(
-            f"With n_neighbors={embedding.n_neighbors} there are {n_groups} groups of samples without neighbours "
+            f"With n_neighbors={embedding.n_neighbors} there are {n_groups} groups of samples without neighbors "
             "outside, each of which locally linear embedding may show as one point. Raise n_neighbors to join them.",
             UserWarning,
             stacklevel=5,
@@ -203,7 +203,7 @@ def _for_distances(embedding: Any, parameters: dict[str, Any], n_samples: int) -
     if "metric" not in parameters:
         raise ValueError(
             f"embedding={embedding!r} cannot take learned distances: it has no parameter `metric` for precomputed "
-            "ones, and no neighbours. Use TSNE, SNE, XOM, SONE or MVU of protolearn, or MDS, Isomap, "
+            "ones, and no neighbors. Use TSNE, SNE, XOM, SONE or MVU of protolearn, or MDS, Isomap, "
             "LocallyLinearEmbedding or SpectralEmbedding(affinity='nearest_neighbors') of scikit-learn."
         )
     if isinstance(parameters["metric"], bool):  # MDS before scikit-learn 1.8
@@ -214,7 +214,7 @@ def _for_distances(embedding: Any, parameters: dict[str, Any], n_samples: int) -
 
 
 def _graph(indices: NDArray[Any]) -> csr_array:
-    """Return the graph (n, n) that joins each sample to its neighbours (n, k)."""
+    """Return the graph (n, n) that joins each sample to its neighbors (n, k)."""
     n, k = indices.shape
     return csr_array((np.ones(n * k, bool), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
 

@@ -49,7 +49,7 @@ class Exact:
     kernel : Kernel
         Of the view.
     symmetric : bool
-        How affinities are normalised.
+        How affinities are normalized.
     """
 
     p: Floats
@@ -57,7 +57,7 @@ class Exact:
     symmetric: bool
 
     def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
-        """Return the gradient of the divergence, with the pull between neighbours exaggerated."""
+        """Return the gradient of the divergence, with the pull between neighbors exaggerated."""
         masses = self._masses(points)
         slopes = self._sums(points, masses, divergence, lambda p, q: q * divergence.slopes(p, q))
         weights = np.ones_like(slopes)

@@ -65,7 +65,7 @@ class _Background(NamedTuple):
 class _Edges(NamedTuple):
     """A symmetric graph of numbers in rows, and the sum of the numbers of each point before they were averaged.
 
-    The graph has its points in an order in which neighbours are close together in memory, too.
+    The graph has its points in an order in which neighbors are close together in memory, too.
     """
 
     arrays: tuple[Any, Any, NDArray[np.float32]]
@@ -101,7 +101,7 @@ class _Pulls(NamedTuple):
 
 @dataclass
 class Fast:
-    """Pairs of neighbours one by one, all pairs as a field, for views in one or two dimensions.
+    """Pairs of neighbors one by one, all pairs as a field, for views in one or two dimensions.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Fast:
     kernel : Kernel
         Of the view.
     symmetric : bool
-        How affinities are normalised.
+        How affinities are normalized.
     threads : Threads
         What loops over points are spread over.
     """
@@ -127,7 +127,7 @@ class Fast:
         self._prepared: dict[Divergence, tuple[_Edges, Floats]] = {}
 
     def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
-        """Return the gradient of the divergence, with the pull between neighbours exaggerated."""
+        """Return the gradient of the divergence, with the pull between neighbors exaggerated."""
         plane, pairs = self._pairs(points, divergence)
         terms, slopes = pairs.sums()
         pulls = self._pulls(plane, divergence, pairs.masses, terms)

@@ -43,7 +43,7 @@ class Whitened(NamedTuple):
 def glued(z: Floats, shares: Floats, n_components: int) -> Glued:
     """Return the affine maps B of charts that disagree least, ``sum_i sum_jk r_ij r_ik |B_j z_ij - B_k z_ik|^2``.
 
-    With U the features of charts and D the matrix of their second moments within each chart, this is the generalised
+    With U the features of charts and D the matrix of their second moments within each chart, this is the generalized
     eigenproblem ``(D - U'U) v = lambda U'U v``. In features that are white within each chart it reads
     ``U'U v = v / (1 + lambda)``: the maps are the largest singular vectors of a sparse matrix, after the constant one.
 
@@ -59,7 +59,7 @@ def glued(z: Floats, shares: Floats, n_components: int) -> Glued:
     Returns
     -------
     glued : Glued
-        Positions are orthonormal and centred columns.
+        Positions are orthonormal and centered columns.
 
     Examples
     --------
@@ -79,14 +79,14 @@ def glued(z: Floats, shares: Floats, n_components: int) -> Glued:
 
 
 def coordinated(z: Floats, shares: Floats, n_components: int, reconstruction: Any) -> Glued:
-    """Return the affine maps of charts whose positions are best reconstructed from neighbours (LLC).
+    """Return the affine maps of charts whose positions are best reconstructed from neighbors (LLC).
 
     Parameters
     ----------
     z, shares, n_components
         As in `glued`.
     reconstruction : sparse array of shape (n, n)
-        Weights with which neighbours reconstruct each sample.
+        Weights with which neighbors reconstruct each sample.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def chart_groups(shares: Floats, others: Floats, overlap: float) -> NDArray[Any]
     shares : ndarray of shape (n, k)
         Shares of the charts in each sample.
     others : ndarray of shape (n, k)
-        The same, or means of them over the neighbours of each sample.
+        The same, or means of them over the neighbors of each sample.
     overlap : float
         Two charts overlap if the smaller gives the larger more than this part of its samples.
 

@@ -1,4 +1,4 @@
-"""Compiled loops of neighbour embeddings: bandwidths, attraction along the edges of a graph, and a field on a grid."""
+"""Compiled loops of neighbor embeddings: bandwidths, attraction along the edges of a graph, and a field on a grid."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def calibrate(
     steps: int,
     tolerance: float,
 ) -> None:
-    """Fill p (n, k) with ``exp(-rate * squares)`` of rows first to last, normalised, with the entropy asked for.
+    """Fill p (n, k) with ``exp(-rate * squares)`` of rows first to last, normalized, with the entropy asked for.
 
-    ``rates`` (n,) gets ``1 / (2 sigma^2)`` of each row. Infinite squares mean no neighbour.
+    ``rates`` (n,) gets ``1 / (2 sigma^2)`` of each row. Infinite squares mean no neighbor.
     """
     k = squares.shape[1]
     for i in range(first, last):
@@ -432,7 +432,7 @@ def offer_neighbors(
 ) -> None:
     """Take members (b,) among the nearest of queries (a,) where they are near enough, by their distances (a, b).
 
-    ``nearest`` and ``indices`` (n, k) are heaps with the farthest neighbour first, of which ``counts`` (n,) are filled.
+    ``nearest`` and ``indices`` (n, k) are heaps with the farthest neighbor first, of which ``counts`` (n,) are filled.
     """
     k = nearest.shape[1]
     for row in range(len(queries)):

@@ -1,4 +1,4 @@
-"""Locally linear embedding: samples as weighted means of their neighbours, and positions that keep these weights."""
+"""Locally linear embedding: samples as weighted means of their neighbors, and positions that keep these weights."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ SHIFT = 1e-10  # times the mean eigenvalue, so that the matrix can be inverted
 
 
 def reconstruction_weights(X: Any, indices: Any, regularization: float = 1e-3) -> sparse.csr_array:
-    """Return the weights, with sum one, of the neighbours whose mean comes nearest to each sample.
+    """Return the weights, with sum one, of the neighbors whose mean comes nearest to each sample.
 
-    Row i of the result minimises ``|x_i - sum_j w_ij x_j|^2 + r |w_i|^2`` over weights of its neighbours that sum to
+    Row i of the result minimizes ``|x_i - sum_j w_ij x_j|^2 + r |w_i|^2`` over weights of its neighbors that sum to
     one, where r is ``regularization`` times the sum of the squared distances to them. The weights do not change if the
     samples are moved, turned or scaled.
 
@@ -32,9 +32,9 @@ def reconstruction_weights(X: Any, indices: Any, regularization: float = 1e-3) -
     X : array-like of shape (n, d)
         Samples.
     indices : array-like of shape (n, k)
-        Neighbours of each sample.
+        Neighbors of each sample.
     regularization : float, default=1e-3
-        How much equal weights are preferred. More than zero if there are more neighbours than features.
+        How much equal weights are preferred. More than zero if there are more neighbors than features.
 
     Returns
     -------
@@ -65,15 +65,15 @@ def reconstruction_weights(X: Any, indices: Any, regularization: float = 1e-3) -
 
 
 def locally_linear(weights: Any, n_components: int, rng: np.random.RandomState) -> Floats:
-    """Return the positions that are reconstructed best by the weights of their neighbours.
+    """Return the positions that are reconstructed best by the weights of their neighbors.
 
-    They minimise ``sum_i |y_i - sum_j w_ij y_j|^2`` among all positions with mean zero and unit covariance: the
+    They minimize ``sum_i |y_i - sum_j w_ij y_j|^2`` among all positions with mean zero and unit covariance: the
     eigenvectors of ``(I - W)' (I - W)`` with the smallest eigenvalues, other than the constant.
 
     Parameters
     ----------
     weights : sparse array of shape (n, n)
-        Weights of the neighbours of each sample; its rows sum to one.
+        Weights of the neighbors of each sample; its rows sum to one.
     n_components : int
         Number of coordinates.
     rng : RandomState
@@ -104,12 +104,12 @@ def locally_linear(weights: Any, n_components: int, rng: np.random.RandomState) 
 
 
 def _weights_of(differences: Floats, regularization: float) -> Floats:
-    """Return weights (b, k) from the differences (b, k, d) between neighbours and samples."""
+    """Return weights (b, k) from the differences (b, k, d) between neighbors and samples."""
     size = np.abs(differences).max(axis=(1, 2), keepdims=True, initial=0.0)
     differences = differences / np.where(size > 0.0, size, 1.0)
     gram = differences @ differences.transpose(0, 2, 1)
     spread = np.trace(gram, axis1=1, axis2=2)
-    same = spread == 0.0  # samples like all of their neighbours, of which no weights are better than others
+    same = spread == 0.0  # samples like all of their neighbors, of which no weights are better than others
     gram[:, range(gram.shape[1]), range(gram.shape[1])] += np.where(same, 1.0, regularization * spread)[:, None]
     weights = np.linalg.solve(gram, np.ones((*gram.shape[:2], 1)))[..., 0]
     return weights / weights.sum(axis=1, keepdims=True)

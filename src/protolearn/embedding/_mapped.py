@@ -1,4 +1,4 @@
-"""Views by a mapping: any cost of a view, minimised by a map from the data to it, which places new samples at once."""
+"""Views by a mapping: any cost of a view, minimized by a map from the data to it, which places new samples at once."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _is_invertible(self: MappedEmbedding) -> bool:
 class MappedEmbedding(Embedding):
     r"""A view by an explicit mapping, under any cost: new samples are placed at once, and there is a way back.
 
-    Neighbour embeddings, multidimensional scaling, Isomap and others look for the positions :math:`y_i` of samples with
+    Neighbor embeddings, multidimensional scaling, Isomap and others look for the positions :math:`y_i` of samples with
     the least cost. Here positions are given by a mapping, :math:`y_i = f(x_i; \theta)`, and its parameters are looked
     for,
 
@@ -49,7 +49,7 @@ class MappedEmbedding(Embedding):
     n_components : int, default=2
         Dimensions of the view.
     cost : str or Cost, default="tsne"
-        What is minimised: ``"tsne"``, ``"sne"``, ``"nerv"``, ``"tnerv"``, ``"mds"``, ``"sammon"``, ``"isomap"``,
+        What is minimized: ``"tsne"``, ``"sne"``, ``"nerv"``, ``"tnerv"``, ``"mds"``, ``"sammon"``, ``"isomap"``,
         ``"lle"``, ``"laplacian"``, ``"mvu"``, ``"strain"``, or an instance with parameters or parts of your own, such
         as ``protolearn.embedding.costs.tsne(perplexity=50)``.
     mapping : {"linear", "local", "network", "free"}, Mapping, or estimator, default="local"
@@ -322,7 +322,7 @@ class MappedEmbedding(Embedding):
             if interrupted:
                 break
         if best is None or not np.isfinite(self.cost_):
-            raise ValueError("The cost is not finite at the first positions; standardise the features.")
+            raise ValueError("The cost is not finite at the first positions; standardize the features.")
         return best, interrupted
 
     def _first(self, samples: Samples, size: float, kind: str, rng: np.random.RandomState) -> Floats:

@@ -1,4 +1,4 @@
-"""Maximum variance unfolding: samples are pulled apart while neighbours keep their distances."""
+"""Maximum variance unfolding: samples are pulled apart while neighbors keep their distances."""
 
 from __future__ import annotations
 
@@ -40,24 +40,24 @@ CONVEX_ITER, CONVEX_TOL = 20_000, 1e-4  # of scs
 
 
 class MVU(Embedding):
-    """Maximum variance unfolding: the widest view in which neighbours are as far from each other as in the data.
+    """Maximum variance unfolding: the widest view in which neighbors are as far from each other as in the data.
 
-    Samples are the joints of a framework whose rods join neighbours, and are pulled apart as far as the rods allow,
+    Samples are the joints of a framework whose rods join neighbors, and are pulled apart as far as the rods allow,
     so that a curved sheet is laid flat. With the matrix K of inner products of the positions and the distances d in
-    the data this maximises
+    the data this maximizes
 
-        ``tr(K)`` subject to ``K >= 0``, ``K 1 = 0``, ``K_ii + K_jj - 2 K_ij = d_ij^2`` for all neighbours i, j.
+        ``tr(K)`` subject to ``K >= 0``, ``K 1 = 0``, ``K_ii + K_jj - 2 K_ij = d_ij^2`` for all neighbors i, j.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimensions of the view.
     n_neighbors : int, default=5
-        Neighbours that each sample is joined to. With few the sheet is a loose net, which is stretched; with too many
+        Neighbors that each sample is joined to. With few the sheet is a loose net, which is stretched; with too many
         rods join layers that only lie close to each other. If the graph falls apart, the shortest rods between its
         components are added, with a warning.
     connectivity : sparse or dense array of shape (n_samples, n_samples), optional
-        A graph of neighbours of your own, which replaces ``n_neighbors``: all pairs that are not zero, in one direction
+        A graph of neighbors of your own, which replaces ``n_neighbors``: all pairs that are not zero, in one direction
         or both, are joined. Their lengths are still taken from ``X``.
     constraint : {"equal", "shrink", "slack"}, default="equal"
         What rods do: ``"equal"`` keeps their lengths to within ``tol``; ``"shrink"`` lets them become shorter, like
@@ -83,7 +83,7 @@ class MVU(Embedding):
     symmetrize : {"raise", "mean"}, default="raise"
         What to do with dissimilarities that are not symmetric.
     n_jobs : int, optional
-        Number of threads that look for neighbours; None means as many as BLAS may use.
+        Number of threads that look for neighbors; None means as many as BLAS may use.
     random_state : int, RandomState instance or None, default=None
         A little noise of the first positions, which lets flat data move into all dimensions.
     verbose : int, default=0
@@ -114,11 +114,11 @@ class MVU(Embedding):
 
     Notes
     -----
-    Many rods between few neighbours allow no freedom at all, and then the optimum under exact equality is ill-posed:
+    Many rods between few neighbors allow no freedom at all, and then the optimum under exact equality is ill-posed:
     tensions grow without bounds, and the variance depends on the last digits of the lengths. A ``tol`` above zero makes
     the problem well-posed. Time grows with the digits of ``tol``.
 
-    Tensions are Lagrange multipliers of an augmented Lagrangian, which is minimised by L-BFGS with the slow vibrations
+    Tensions are Lagrange multipliers of an augmented Lagrangian, which is minimized by L-BFGS with the slow vibrations
     of the graph sped up. The convex problem is solved by alternating directions in the coordinates of these vibrations.
 
     Samples at the same place stay there, and count as often as there are.
@@ -237,7 +237,7 @@ class MVU(Embedding):
     def _joined(
         self, different: Samples, places: Indices, threads: Threads, rng: np.random.RandomState
     ) -> tuple[Indices, Indices]:
-        """Return the pairs of neighbours among different samples, each pair once."""
+        """Return the pairs of neighbors among different samples, each pair once."""
         n = len(different)
         if self.connectivity is not None:
             given = given_array("connectivity", self.connectivity, accept_sparse="csr")
@@ -267,7 +267,7 @@ class MVU(Embedding):
         if self.connectivity is not None:
             raise ValueError(f"The graph {falls}. Join them in connectivity, or unfold them one by one.")
         warnings.warn(
-            f"With n_neighbors={self.n_neighbors} the graph of neighbours {falls}. Each was joined to the sample "
+            f"With n_neighbors={self.n_neighbors} the graph of neighbors {falls}. Each was joined to the sample "
             "nearest to it, so how they lie to each other means little. Raise n_neighbors, or unfold them one by one.",
             UserWarning,
             stacklevel=7,
@@ -288,7 +288,7 @@ class MVU(Embedding):
             squares = np.square(different.vectors[first].astype(np.float64) - different.vectors[second]).sum(axis=1)
         unit = squares.mean()
         if not unit:
-            raise ValueError("All neighbours are at distance zero, so nothing can be pulled apart; raise n_neighbors.")
+            raise ValueError("All neighbors are at distance zero, so nothing can be pulled apart; raise n_neighbors.")
         squares = squares / unit
         low, high, give = squares, squares, 0.0
         if self.constraint == "equal":
@@ -375,7 +375,7 @@ class Rods:
 class Framework:
     """Rods between n samples, each of some weight, that are pulled apart.
 
-    Minimised is ``-share tr(K)`` plus the cost of the rods, where ``share`` makes the mean tension about 1.
+    Minimized is ``-share tr(K)`` plus the cost of the rods, where ``share`` makes the mean tension about 1.
     """
 
     def __init__(self, rods: Rods, weights: Floats) -> None:
@@ -392,7 +392,7 @@ class Framework:
             self.paths[rows] = np.square(shortest_path(lengths, method="D", directed=False, indices=starts))
         widest = weights @ self.paths @ weights
         if not widest:
-            raise ValueError("Neighbours at distance zero hold all samples together; raise n_neighbors.")
+            raise ValueError("Neighbors at distance zero hold all samples together; raise n_neighbors.")
         self.share = 2.0 * rods.n * weights.sum() / widest  # no variance can be larger
 
     def squares(self, points: Floats) -> Floats:
@@ -465,7 +465,7 @@ class Framework:
         return np.hstack([points, np.zeros((self.n, rank - points.shape[1]))]), above - below, solution["info"]["iter"]
 
     def _cone_program(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return ``P, A, b, c`` and the cones: minimise ``x'Px / 2 + c'x`` where ``b - Ax`` is in them.
+        """Return ``P, A, b, c`` and the cones: minimize ``x'Px / 2 + c'x`` where ``b - Ax`` is in them.
 
         The unknowns are the lower triangle of K, with entries beside the diagonal times the root of 2, and how far rods
         are out of their intervals, if they may be.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protolearn.core.neighbours import first_nearest, first_smallest
+from protolearn.core.neighbors import first_nearest, first_smallest
 from protolearn.core.threads import Threads
 from protolearn.core.ties import power_of_two
 from protolearn.embedding.affinities import Neighbors
@@ -19,13 +19,13 @@ Floats = NDArray[np.float64]
 MANY = 15_000  # rows from which not all pairs are compared
 CELLS = 1.0  # times the square root of the rows
 PROBED = 0.06  # share of the cells that are searched for each row, besides those that are needed to find enough
-CANDIDATES = 10  # times the neighbours asked for
+CANDIDATES = 10  # times the neighbors asked for
 ROWS = 2048  # compared at a time
-N_SPANS = 16  # of rows that are searched together, so that neighbours do not depend on the number of threads
+N_SPANS = 16  # of rows that are searched together, so that neighbors do not depend on the number of threads
 
 
 def all_pairs(squares: Floats) -> Neighbors:
-    """Return all other samples as neighbours of each, from a matrix (n, n) of squared distances."""
+    """Return all other samples as neighbors of each, from a matrix (n, n) of squared distances."""
     n = len(squares)
     return Neighbors(squares[~np.eye(n, dtype=bool)].reshape(n, n - 1), None)
 
@@ -47,7 +47,7 @@ def nearest_vectors(X: NDArray[Any], k: int, threads: Threads, rng: np.random.Ra
 
 
 def nearest_by_cells(X: NDArray[Any], k: int, threads: Threads, rng: np.random.RandomState) -> Neighbors:
-    """Look for neighbours of each row in the cells of k-means that are nearest to it."""
+    """Look for neighbors of each row in the cells of k-means that are nearest to it."""
     from protolearn.core._kernels import squares_to
     from protolearn.embedding._kernels import offer_neighbors
     from protolearn.maps import KMeans
@@ -59,15 +59,15 @@ def nearest_by_cells(X: NDArray[Any], k: int, threads: Threads, rng: np.random.R
     n_cells = int(CELLS * np.sqrt(n))
     sample = X[rng.choice(n, min(n, 30 * n_cells), replace=False)]
     cells = KMeans(n_cells, init="random", max_iter=5, empty="reseed", n_jobs=threads.n, random_state=rng)
-    centres = cells.fit(sample).prototypes_
-    half_norms, half_centre_norms = 0.5 * (X * X).sum(axis=1), 0.5 * (centres * centres).sum(axis=1)
+    centers = cells.fit(sample).prototypes_
+    half_norms, half_center_norms = 0.5 * (X * X).sum(axis=1), 0.5 * (centers * centers).sum(axis=1)
     n_probes = min(n_cells, int(np.ceil(PROBED * n_cells)) + CANDIDATES * k * n_cells // n)
     probed = np.empty((n, n_probes), np.int32)
 
     def probe(first: int, last: int) -> None:
         for start in range(first, last, ROWS):
             rows = slice(start, min(start + ROWS, last))
-            distances = half_centre_norms - X[rows] @ centres.T
+            distances = half_center_norms - X[rows] @ centers.T
             probed[rows] = np.argpartition(distances, n_probes - 1, axis=1)[:, :n_probes]
             labels[rows] = distances.argmin(axis=1)
 
@@ -101,7 +101,7 @@ def nearest_by_cells(X: NDArray[Any], k: int, threads: Threads, rng: np.random.R
 
 
 def graph_neighbors(graph: Any, squared: bool) -> Neighbors:
-    """Return the neighbours that a sparse graph (n, n) of distances has stored, zeros among them."""
+    """Return the neighbors that a sparse graph (n, n) of distances has stored, zeros among them."""
     counts = np.diff(graph.indptr)
     n, k = graph.shape[0], int(counts.max())
     squares, indices = np.full((n, k), np.inf), np.zeros((n, k), np.intp)

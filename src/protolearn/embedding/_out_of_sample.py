@@ -37,7 +37,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
         Anything with ``fit_transform``: `TSNE`, `SNE`, `MVU`, scikit-learn's ``MDS``, ``Isomap``,
         ``LocallyLinearEmbedding``, ``SpectralEmbedding``, ``TSNE``, and others if ``cost`` is given.
     cost : str or Cost or "auto", default="auto"
-        What a new sample minimises, see `MappedEmbedding`; by default what the embedding itself minimises.
+        What a new sample minimizes, see `MappedEmbedding`; by default what the embedding itself minimizes.
     n_jobs : int, optional
         Number of threads; None means as many as BLAS may use.
 
@@ -48,7 +48,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
     embedding_ : ndarray of shape (n_samples, n_components)
         Positions of the training samples.
     cost_ : Cost
-        What new samples minimise.
+        What new samples minimize.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -170,7 +170,7 @@ def _check_known(embedding: Any) -> None:
     name, own = type(embedding).__name__, embedding.get_params(deep=False)
     if name not in KNOWN:
         raise ValueError(
-            f"What {name} minimises is not known here; give a cost, such as cost='tsne', by which new samples find "
+            f"What {name} minimizes is not known here; give a cost, such as cost='tsne', by which new samples find "
             "their places."
         )
     metric = own.get("metric", "euclidean")
@@ -184,7 +184,7 @@ def _check_known(embedding: Any) -> None:
 
 
 def _own_cost(embedding: Any) -> Cost:
-    """Return what a fitted embedding minimises."""
+    """Return what a fitted embedding minimizes."""
     name, own = type(embedding).__name__, embedding.get_params(deep=False)
     if name in GRAPHS:
         return getattr(costs, GRAPHS[name])(getattr(embedding, "n_neighbors_", own["n_neighbors"]))

@@ -30,7 +30,7 @@ class Placing:
     Parameters
     ----------
     cost : Cost
-        What a new sample should minimise.
+        What a new sample should minimize.
     samples : Samples
         Training samples, in a unit of their own.
     positions : ndarray of shape (n, c)

@@ -1,4 +1,4 @@
-"""Stochastic neighbour embedding: views in which samples have the neighbours that they have in the data."""
+"""Stochastic neighbor embedding: views in which samples have the neighbors that they have in the data."""
 
 from __future__ import annotations
 
@@ -47,17 +47,17 @@ DOCS = {
 n_components : int, default=2
     Dimensions of the view.
 perplexity : float, default=30.0
-    Effective number of neighbours of each sample, at most a third of the samples for a good view.
+    Effective number of neighbors of each sample, at most a third of the samples for a good view.
 divergence : str or Divergence, default="kl"
-    What is minimised between the affinities of the data and those of the view: a name, see
+    What is minimized between the affinities of the data and those of the view: a name, see
     `protolearn.embedding.divergences.DIVERGENCES`, or an instance such as ``Gamma(0.6)``.
 """,
     "rest": """
 metric : str or callable, default="euclidean"
-    ``"euclidean"``, where neighbours of more than 15,000 samples are looked for in the nearest cells of k-means: in
+    ``"euclidean"``, where neighbors of more than 15,000 samples are looked for in the nearest cells of k-means: in
     data with clusters nearly all are found, in noise of many dimensions about half, and others as near instead.
     ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
-    distances of each sample (row) to its neighbours; a name or function that
+    distances of each sample (row) to its neighbors; a name or function that
     `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects. A function must give the same
     for both orders of two objects.
 squared : bool, default=False
@@ -65,16 +65,16 @@ squared : bool, default=False
 symmetrize : {"raise", "mean"}, default="raise"
     What to do with dissimilarities that are not symmetric.
 n_neighbors : int, optional
-    Neighbours with affinities above zero, three times the perplexity by default. Ignored if all pairs are taken.
+    Neighbors with affinities above zero, three times the perplexity by default. Ignored if all pairs are taken.
 method : {"auto", "exact", "fast"}, default="auto"
-    ``"exact"`` takes all pairs one by one. ``"fast"`` takes pairs of neighbours one by one and all others as a field on
+    ``"exact"`` takes all pairs one by one. ``"fast"`` takes pairs of neighbors one by one and all others as a field on
     a grid, in time nearly proportional to the samples, for views in one or two dimensions. ``"auto"`` is fast for
     more than 150 samples.
 init : {"auto", "pca", "spectral", "random"} or array-like of shape (n_samples, n_components), default="auto"
     First positions: principal components, of dissimilarities by classical scaling; eigenvectors of the graph of
-    neighbours, which ``"auto"`` takes if there is nothing but a graph; or noise.
+    neighbors, which ``"auto"`` takes if there is nothing but a graph; or noise.
 early_exaggeration : float, default=%(exaggeration)s
-    Factor of the attraction between neighbours in the first iterations, which minimise the Kullback-Leibler divergence
+    Factor of the attraction between neighbors in the first iterations, which minimize the Kullback-Leibler divergence
     whatever comes after.
 early_exaggeration_iter : int, default=250
     Number of these iterations, at most a third of all.
@@ -96,7 +96,7 @@ embedding_ : ndarray of shape (n_samples, n_components)
 affinities_ : ndarray or csr_array of shape (n_samples, n_samples)
     Affinities of the data: of all pairs they sum to 1, or of each row if not symmetric.
 bandwidths_ : ndarray of shape (n_samples,)
-    Standard deviation of the Gaussian neighbourhood of each sample.
+    Standard deviation of the Gaussian neighborhood of each sample.
 divergence_ : float
     The divergence of the view from the data that was reached; the sum of those of all samples if not symmetric.
 divergence_history_ : list of float
@@ -113,7 +113,7 @@ n_features_in_ : int
 
 @dataclass(frozen=True)
 class Graph:
-    """Samples as neighbours in a graph, and the unit that their distances are given in."""
+    """Samples as neighbors in a graph, and the unit that their distances are given in."""
 
     neighbors: Neighbors
     unit: float
@@ -183,7 +183,7 @@ class NeighborEmbedding(Embedding):
         return self
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that ``X`` may be a sparse graph of neighbours."""
+        """Say that ``X`` may be a sparse graph of neighbors."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._pairwise
         return tags
@@ -218,7 +218,7 @@ class NeighborEmbedding(Embedding):
             raise ValueError("The graph X holds negative distances; distances must not be negative.")
         if (graph.data == graph.data[0]).all():
             warnings.warn(
-                "All distances in the graph X are the same, so there is no telling which neighbours are nearest; give "
+                "All distances in the graph X are the same, so there is no telling which neighbors are nearest; give "
                 "a graph of distances (mode='distance' in scikit-learn).",
                 UserWarning,
                 stacklevel=4,
@@ -229,7 +229,7 @@ class NeighborEmbedding(Embedding):
         fewest = int(np.diff(graph.indptr).min())
         if fewest < self.perplexity:
             raise ValueError(
-                f"The graph X has samples with only {fewest} neighbours, fewer than perplexity={self.perplexity:g}; "
+                f"The graph X has samples with only {fewest} neighbors, fewer than perplexity={self.perplexity:g}; "
                 "join each sample to about three times the perplexity, or lower it."
             )
         unit = power_of_two(graph.data.max())
@@ -338,9 +338,9 @@ class NeighborEmbedding(Embedding):
 
 @filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "4.0")})
 class SNE(NeighborEmbedding):
-    """Stochastic neighbour embedding, under any divergence.
+    """Stochastic neighbor embedding, under any divergence.
 
-    Each sample takes others as neighbours with a chance that falls with their distance, by a Gaussian in the data
+    Each sample takes others as neighbors with a chance that falls with their distance, by a Gaussian in the data
     and by one in the view. The view is where both agree best. It is crowded where many samples are about as far from
     each other; `TSNE` gives them room.
 
@@ -363,14 +363,14 @@ class SNE(NeighborEmbedding):
 
     Notes
     -----
-    With ``divergence=NeRV(trade_off)`` this is the neighbour retrieval visualiser, which trades neighbours that are
+    With ``divergence=NeRV(trade_off)`` this is the neighbor retrieval visualizer, which trades neighbors that are
     missed (1) against wrong ones that are shown (0).
 
     Where affinities of the data must not be zero (reverse Kullback-Leibler, NeRV, Itakura-Saito) they are at least a
     millionth of their mean.
 
     Divergences that weigh ratios of affinities (Itakura-Saito, beta below 1, alpha above 1) count pairs that are no
-    neighbours as much as neighbours, and the tails of a Gaussian make these ratios huge: their views are about as good
+    neighbors as much as neighbors, and the tails of a Gaussian make these ratios huge: their views are about as good
     as a linear projection. Use them with `TSNE`.
 
     References
@@ -441,11 +441,11 @@ class SNE(NeighborEmbedding):
 
 @filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "12.0")})
 class TSNE(SNE):
-    """t-distributed stochastic neighbour embedding, under any divergence.
+    """t-distributed stochastic neighbor embedding, under any divergence.
 
-    Each sample takes others as neighbours with a chance that falls with their distance, by a Gaussian in the data and
-    by a Student distribution, which has heavier tails, in the view. Neighbours stay together, and samples that are not
-    neighbours may lie far apart: clusters show. Sizes of clusters, and distances between them, mean little.
+    Each sample takes others as neighbors with a chance that falls with their distance, by a Gaussian in the data and
+    by a Student distribution, which has heavier tails, in the view. Neighbors stay together, and samples that are not
+    neighbors may lie far apart: clusters show. Sizes of clusters, and distances between them, mean little.
 
     Parameters
     ----------
@@ -470,15 +470,15 @@ class TSNE(SNE):
 
     Notes
     -----
-    Time grows nearly in proportion to the samples under every divergence: where two samples are no neighbours, what a
+    Time grows nearly in proportion to the samples under every divergence: where two samples are no neighbors, what a
     divergence asks of them depends on their distance in the view alone, and such sums are done on a grid by Fourier
     transforms.
 
-    With ``divergence=NeRV(trade_off)`` this is t-NeRV, which trades neighbours that are missed (1) against wrong ones
+    With ``divergence=NeRV(trade_off)`` this is t-NeRV, which trades neighbors that are missed (1) against wrong ones
     that are shown (0). Where affinities of the data must not be zero (reverse Kullback-Leibler, NeRV, Itakura-Saito)
     they are at least a millionth of their mean.
 
-    A graph of neighbours that falls apart is shown as islands, whose places to each other mean nothing. Samples that
+    A graph of neighbors that falls apart is shown as islands, whose places to each other mean nothing. Samples that
     are the same are shown at nearly the same place.
 
     References

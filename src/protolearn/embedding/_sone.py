@@ -1,4 +1,4 @@
-"""Self-organised neighbour embedding: sampling vectors attract the images of neighbours and repel all others."""
+"""Self-organized neighbor embedding: sampling vectors attract the images of neighbors and repel all others."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ __all__ = ["SONE"]
 
 KERNELS = ("gaussian", "student")
 WINNERS = ("image", "mean", "divergence")  # in the order of the compiled loop
-LEAST_PERPLEXITY = 1.5  # with a perplexity of 1 there is one neighbour, and no bandwidth
+LEAST_PERPLEXITY = 1.5  # with a perplexity of 1 there is one neighbor, and no bandwidth
 NEGLIGIBLE = 6.0 * np.log(10.0)  # -log of an affinity that does not count in a mean
 
 
 class SONE(TopographicEmbedding):
-    r"""Self-organised neighbour embedding: SONE with a Gaussian kernel, t-SONE with that of Student.
+    r"""Self-organized neighbor embedding: SONE with a Gaussian kernel, t-SONE with that of Student.
 
     Every sample has an image. Sampling vectors s, the structure hypothesis, are presented in random order. Each has
     affinities g to all images, and the winner i the affinities h to all samples that are most like them,
@@ -56,13 +56,13 @@ class SONE(TopographicEmbedding):
         g_k = \Big(1 + \frac{\|s - \xi^k\|^2}{\varsigma}\Big)^{-(\varsigma + 1) / 2}
         \text{ or } e^{-\|s - \xi^k\|^2 / 2 \varsigma^2}.
 
-    A step down the gradient of the divergence :math:`D(h \,\|\, g)` moves all images; for the generalised
+    A step down the gradient of the divergence :math:`D(h \,\|\, g)` moves all images; for the generalized
     Kullback-Leibler divergence
 
     .. math:: \xi^k \leftarrow \xi^k - \tau \, \alpha_k (h_k - g_k) (\xi^k - s), \quad
         \alpha_k = \frac{\varsigma + 1}{\varsigma + \|s - \xi^k\|^2} \text{ or } \frac{1}{\varsigma^2}.
 
-    Images of neighbours are attracted (h > g), all others repelled, so that gaps between groups show. Neighbourhoods
+    Images of neighbors are attracted (h > g), all others repelled, so that gaps between groups show. Neighborhoods
     shrink from epoch to epoch, from half of all samples to a few.
 
     Parameters
@@ -78,20 +78,20 @@ class SONE(TopographicEmbedding):
     n_sampling : int or "auto", default="auto"
         Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 200.
     spacing : float or "auto", default="auto"
-        Distance of neighbouring sampling vectors, where the kernel has about unit width. A structure of your own is
+        Distance of neighboring sampling vectors, where the kernel has about unit width. A structure of your own is
         scaled to it in training, and the view is scaled back. ``"auto"`` is 10, but 1 for divergences that attract only
         near images, see Notes.
     divergence : str or Divergence, default="gkl"
         Divergence of the affinities: a key of `protolearn.embedding.divergences.DIVERGENCES` or an instance. As
         affinities do not sum to one, it must not be one of densities.
     winner : {"mean", "divergence", "image"}, default="mean"
-        The winner is the sample with the lowest mean of -log g over its neighbourhood; or with the smallest divergence;
-        or with the nearest image, which is fastest. The divergence prefers samples with few neighbours.
+        The winner is the sample with the lowest mean of -log g over its neighborhood; or with the smallest divergence;
+        or with the nearest image, which is fastest. The divergence prefers samples with few neighbors.
     bandwidth : {"radius", "perplexity"}, default="radius"
-        How a number of neighbours k gives :math:`\sigma_i`: the k-th neighbour is three :math:`\sigma_i` away, or the
+        How a number of neighbors k gives :math:`\sigma_i`: the k-th neighbor is three :math:`\sigma_i` away, or the
         perplexity of the affinities is k.
     n_neighbors_start, n_neighbors_end : float or "auto", default="auto"
-        First and last number of neighbours; ``"auto"`` is half of the samples, and 10. A start below a quarter of
+        First and last number of neighbors; ``"auto"`` is half of the samples, and 10. A start below a quarter of
         the samples tends to fold the view.
     scale_start, scale_end : float or "auto", default="auto"
         First and last :math:`\varsigma` of the kernel. ``"auto"`` falls from 1e7 to a tenth of the squared diameter of
@@ -104,7 +104,7 @@ class SONE(TopographicEmbedding):
         Variance of the sampling vectors around images if there is no structure; ``"auto"`` is 10 for the kernel of
         Student and 0.1 for the Gaussian.
     diversify : float or None, default=0.9
-        A sample has this share of the affinity of its nearest neighbour to itself, so that not always the same samples
+        A sample has this share of the affinity of its nearest neighbor to itself, so that not always the same samples
         win; None is the affinity 1.
     metric : str or callable, default="euclidean"
         ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a name or
@@ -136,7 +136,7 @@ class SONE(TopographicEmbedding):
     n_distinct_winners_ : list of int
         How many different samples won in each epoch; very few are a sign of a collapse.
     cost_history_, range_history_ : list of float
-        Mean divergence of a presentation, and number of neighbours, in each epoch. As neighbourhoods shrink, costs of
+        Mean divergence of a presentation, and number of neighbors, in each epoch. As neighborhoods shrink, costs of
         different epochs are not comparable.
     n_iter_ : int
         Number of epochs run.
@@ -150,10 +150,10 @@ class SONE(TopographicEmbedding):
 
     Notes
     -----
-    On a few hundred samples ``structure=None`` often keeps neighbours better than a structure does.
+    On a few hundred samples ``structure=None`` often keeps neighbors better than a structure does.
 
     There is no ``transform``: new samples have no image. Memory grows with the square of the number of samples. With
-    more than 1000 samples, winners are found by 128 neighbours each, taken evenly from near to far.
+    more than 1000 samples, winners are found by 128 neighbors each, taken evenly from near to far.
 
     The pull of a divergence, which is :math:`h - g` above, is limited to a size of 1. With divergences whose attraction
     has a power of g as a factor (gamma, Cauchy-Schwarz, eta, beta above 1, alpha below 1, Hellinger), images that are
@@ -277,7 +277,7 @@ class SONE(TopographicEmbedding):
         for name, value in (("start", start), ("end", end)):
             if not 1 <= value < n_samples:
                 raise ValueError(
-                    f"n_neighbors_{name}={value:g} must be a number of neighbours from 1 to {n_samples - 1}, for "
+                    f"n_neighbors_{name}={value:g} must be a number of neighbors from 1 to {n_samples - 1}, for "
                     f"n_samples={n_samples}."
                 )
         return self._falling(start, end)
@@ -451,7 +451,7 @@ def power_form(divergence: Divergence) -> PowerForm | None:
 
 
 def radius_precisions(squares: Floats, order: NDArray[np.int32], n_neighbors: int) -> Floats:
-    """Return the precisions with which the n-th neighbour is three standard deviations away."""
+    """Return the precisions with which the n-th neighbor is three standard deviations away."""
     return 0.5 * SIGMAS**2 / neighbor_squares(squares, order, n_neighbors)
 
 

@@ -1,4 +1,4 @@
-"""First positions of an embedding, each coordinate centred."""
+"""First positions of an embedding, each coordinate centered."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def classical_scaling(squares: Floats, d: int, rng: np.random.RandomState) -> Fl
 
 
 def spectral(affinities: Any, d: int, rng: np.random.RandomState) -> Floats:
-    """Return the d eigenvectors of a random walk between neighbours that change most slowly."""
+    """Return the d eigenvectors of a random walk between neighbors that change most slowly."""
     p = affinities + affinities.T
     degrees = np.sqrt(np.asarray(p.sum(axis=1)).ravel())
-    normalised = sparse.csr_array(p) * (1.0 / degrees)[:, None] * (1.0 / degrees)
-    vectors = _largest_eigenvectors(normalised, min(d + 1, len(degrees) - 1), rng)[1]
+    normalized = sparse.csr_array(p) * (1.0 / degrees)[:, None] * (1.0 / degrees)
+    vectors = _largest_eigenvectors(normalized, min(d + 1, len(degrees) - 1), rng)[1]
     scores = vectors[:, 1:] / degrees[:, None]
     scores = scores - scores.mean(axis=0)
     return np.hstack([scores, np.zeros((len(degrees), d - scores.shape[1]))])

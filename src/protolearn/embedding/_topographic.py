@@ -37,11 +37,11 @@ Indices = NDArray[np.int64]
 LEAST_SAMPLES = 4
 LEAST_VECTORS, MOST_VECTORS = 7, 200  # of a structure whose size is chosen for the user
 MOST_EXACT = 1000  # samples up to which winners are found by the affinities to all samples,
-MOST_NEIGHBORS = 128  # and number of neighbours that stand for all if there are more
-LAST_NEIGHBORS = 10  # in the smallest neighbourhoods, unless the user chooses,
+MOST_NEIGHBORS = 128  # and number of neighbors that stand for all if there are more
+LAST_NEIGHBORS = 10  # in the smallest neighborhoods, unless the user chooses,
 SIGMAS = 3.0  # and how many standard deviations away the last is: its affinity is about 1 %
 LEAST_AFFINITY = 1e-12  # divergences other than that of Kullback and Leibler do not see a difference below
-START_SPREAD = 0.01  # of the first images around the centre, in units of the kernel
+START_SPREAD = 0.01  # of the first images around the center, in units of the kernel
 
 
 class Epoch(NamedTuple):
@@ -192,7 +192,7 @@ class TopographicEmbedding(Embedding):
 
     @abstractmethod
     def _spacing(self) -> float:
-        """Return the distance of neighbouring sampling vectors in training."""
+        """Return the distance of neighboring sampling vectors in training."""
 
     def _chosen(self, name: str, default: float) -> float:
         value = getattr(self, name)
@@ -233,7 +233,7 @@ def neighbor_order(squares: Floats) -> NDArray[np.int32]:
 
 
 def neighbor_squares(squares: Floats, order: NDArray[np.int32], n_neighbors: int) -> Floats:
-    """Return the squared distance (n,) of each sample to its n-th neighbour, or to the first that is not the same."""
+    """Return the squared distance (n,) of each sample to its n-th neighbor, or to the first that is not the same."""
     radii = np.take_along_axis(squares, order[:, n_neighbors, None], axis=1)[:, 0]
     for i in np.flatnonzero(radii == 0.0):
         radii[i] = squares[i, squares[i] > 0.0].min()
@@ -258,7 +258,7 @@ NO_WEIGHTS = Weights(np.empty((0, 0), np.int32), np.empty((0, 0)), np.empty(0), 
 def neighborhoods(
     squares: Floats, order: NDArray[np.int32], precisions: Floats, own: Floats, cutoff: float = np.inf
 ) -> tuple[NDArray[np.int32], Floats, Floats]:
-    """Return the neighbours (n, K) of all samples, -log of their affinities, and how many samples each stands for (n,).
+    """Return the neighbors (n, K) of all samples, -log of their affinities, and how many samples each stands for (n,).
 
     These are all samples or, if there are too many to look through each time, some evenly from near to far. Samples
     beyond ``cutoff`` count only among the first K.

@@ -1,4 +1,4 @@
-"""Compiled loops of the exploratory observation machine and of self-organised neighbour embedding.
+"""Compiled loops of the exploratory observation machine and of self-organized neighbor embedding.
 
 Arrays: images (n, M), changed in place; squares (n, n) squared dissimilarities of the samples; order (n, n) the samples
 by their distance to each, itself first; precisions (n,) ``1 / (2 sigma_i^2)``. Logarithms of affinities are kept, not
@@ -214,7 +214,7 @@ def choose_neighbors(
     x: Floats,
     shares: Floats,
 ) -> None:
-    """Choose K neighbours of each sample, evenly from near to far.
+    """Choose K neighbors of each sample, evenly from near to far.
 
     Writes which they are to ``index`` (n, K), -log of their affinities to ``x`` (n, K), and for how many samples each
     stands to ``shares`` (n,). Samples with ``x > cutoff`` are left out, but for the first K.

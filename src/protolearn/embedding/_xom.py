@@ -1,4 +1,4 @@
-"""The exploratory observation machine: a self-organising map turned round, whose nodes are the samples."""
+"""The exploratory observation machine: a self-organizing map turned round, whose nodes are the samples."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WINNERS = ("image", "mean")  # in the order of the compiled loop
 
 
 class XOM(TopographicEmbedding):
-    r"""Exploratory observation machine: a view of samples, or of dissimilarities, that keeps neighbours together.
+    r"""Exploratory observation machine: a view of samples, or of dissimilarities, that keeps neighbors together.
 
     Every sample has an image. Sampling vectors s, the structure hypothesis, are presented in random order; the winner,
     the sample whose image is nearest, draws the images of all samples towards s, the more the nearer they are to it,
@@ -53,10 +53,10 @@ class XOM(TopographicEmbedding):
     winner : {"image", "mean"}, default="image"
         The winner is the sample with the nearest image, or the one with the lowest sum of squared distances of all
         images, each counted by its affinity. The second makes training follow a cost, and is slower. It prefers samples
-        with few neighbours.
+        with few neighbors.
     range_start, range_end : float or "auto", default="auto"
         First and last :math:`\sigma`, in units of the root mean square dissimilarity. ``"auto"`` starts with the
-        largest dissimilarity and ends with a third of the median distance to the tenth neighbour.
+        largest dissimilarity and ends with a third of the median distance to the tenth neighbor.
     learning_rate_start, learning_rate_end : float, default=0.9, 0.05
         First and last rate :math:`\tau`, at most 1.
     metric : str or callable, default="euclidean"
@@ -182,7 +182,7 @@ class XOM(TopographicEmbedding):
 
 @dataclass
 class Observer:
-    """Moves images towards sampling vectors, in neighbourhoods of the same range everywhere."""
+    """Moves images towards sampling vectors, in neighborhoods of the same range everywhere."""
 
     squares: Floats
     order: Any

@@ -1,7 +1,7 @@
-"""Affinities of data: how likely each sample would take which other as its neighbour.
+"""Affinities of data: how likely each sample would take which other as its neighbor.
 
 Each sample gets the bandwidth with which the entropy of its affinities is that of a fair choice between *perplexity*
-neighbours.
+neighbors.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CALL_ENTRIES = 1 << 18  # of one call of the compiled loop: a fraction of a seco
 class Neighbors(NamedTuple):
     """Squared distances (n, k) of each sample to k others, and which these are; all others in order if None.
 
-    Infinite distances fill the rows of samples with fewer neighbours.
+    Infinite distances fill the rows of samples with fewer neighbors.
     """
 
     squares: Floats
@@ -42,32 +42,32 @@ def check_perplexity(perplexity: float, n: int) -> None:
     >>> check_perplexity(30.0, 20)
     Traceback (most recent call last):
     ...
-    ValueError: perplexity=30 is more than the 19 neighbours that each of n_samples=20 has; choose about a third of ...
+    ValueError: perplexity=30 is more than the 19 neighbors that each of n_samples=20 has; choose about a third of ...
     """
     check_number("perplexity", perplexity, low=1, open_low=True)
     if perplexity > n - 1:
         raise ValueError(
-            f"perplexity={perplexity:g} is more than the {n - 1} neighbours that each of n_samples={n} has; "
+            f"perplexity={perplexity:g} is more than the {n - 1} neighbors that each of n_samples={n} has; "
             f"choose about a third of the samples, {n / 3:.3g}."
         )
     if perplexity > n / 3:
         warnings.warn(
             f"perplexity={perplexity:g} is more than a third of n_samples={n}: nearly all samples count as "
-            f"neighbours of each other, and the view shows little. Choose at most {n / 3:.3g}.",
+            f"neighbors of each other, and the view shows little. Choose at most {n / 3:.3g}.",
             UserWarning,
             stacklevel=3,
         )
 
 
 def calibrated(squares: Floats, perplexity: float, threads: Threads | None = None) -> tuple[Floats, Floats]:
-    """Return affinities (n, k) to neighbours, each row of which sums to 1, and the bandwidths (n,), as variances.
+    """Return affinities (n, k) to neighbors, each row of which sums to 1, and the bandwidths (n,), as variances.
 
     Parameters
     ----------
     squares : ndarray of shape (n, k)
-        Squared distances to the neighbours.
+        Squared distances to the neighbors.
     perplexity : float
-        Effective number of neighbours, at most k.
+        Effective number of neighbors, at most k.
     threads : Threads, optional
         What samples are spread over.
 

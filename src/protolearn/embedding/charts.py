@@ -249,7 +249,7 @@ def charts_of(
     fraction, n_nearest, bandwidth : float, int, {"square", "mean", "root_sum"}
         With gating by distance, sigma is this fraction of the mean squared distance of a typical prototype to its
         nearest others. Or, as in the source, each prototype has a sigma of its own, from its mean distance to them, or
-        the root of the sum of squared distances over their number; then the scale of the data matters: standardise.
+        the root of the sum of squared distances over their number; then the scale of the data matters: standardize.
     range_ : float, default=0.5
         The lambda of gating by ranks.
     cutoff : float, default=1e-8

@@ -2,7 +2,7 @@
 
 A cost is the error between characteristics of the data and those of the view, with a constraint where the error alone
 would be least for a view that is one point. Multidimensional scaling, Isomap, locally linear embedding, Laplacian
-eigenmaps, maximum variance unfolding and neighbour embeddings all have this form; a new one is one line.
+eigenmaps, maximum variance unfolding and neighbor embeddings all have this form; a new one is one line.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ __all__ = [
 Floats = NDArray[np.float64]
 RandomState = np.random.RandomState
 
-N_START = 15  # neighbours among whose images a new point starts
+N_START = 15  # neighbors among whose images a new point starts
 START_PERPLEXITY = 5.0
 
 
@@ -189,7 +189,7 @@ class Cost:
         threads : Threads
             What loops are spread over.
         rng : RandomState
-            For the search for neighbours of many samples.
+            For the search for neighbors of many samples.
 
         Returns
         -------
@@ -217,7 +217,7 @@ class Cost:
         threads : Threads
             What loops are spread over.
         rng : RandomState
-            For the search for neighbours of many samples.
+            For the search for neighbors of many samples.
 
         Returns
         -------
@@ -233,12 +233,12 @@ class Cost:
 
 
 def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: float = 1.0) -> Cost:
-    """Return the cost of t-distributed stochastic neighbour embedding.
+    """Return the cost of t-distributed stochastic neighbor embedding.
 
     Parameters
     ----------
     perplexity : float, default=30.0
-        Effective number of neighbours.
+        Effective number of neighbors.
     divergence : str or Divergence, default="kl"
         Between the affinities of all pairs in the data and in the view.
     dof : float, default=1.0
@@ -260,12 +260,12 @@ def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: flo
 
 
 def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric: bool = False) -> Cost:
-    """Return the cost of stochastic neighbour embedding.
+    """Return the cost of stochastic neighbor embedding.
 
     Parameters
     ----------
     perplexity : float, default=30.0
-        Effective number of neighbours.
+        Effective number of neighbors.
     divergence : str or Divergence, default="kl"
         Between the affinities in the data and in the view.
     symmetric : bool, default=False
@@ -280,14 +280,14 @@ def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric
 
 
 def nerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
-    """Return the cost of the neighbour retrieval visualiser: `sne` with both directions of the divergence.
+    """Return the cost of the neighbor retrieval visualizer: `sne` with both directions of the divergence.
 
     Parameters
     ----------
     perplexity : float, default=30.0
-        Effective number of neighbours.
+        Effective number of neighbors.
     trade_off : float, default=0.5
-        Weight of neighbours that are missed (1) against wrong ones that are shown (0).
+        Weight of neighbors that are missed (1) against wrong ones that are shown (0).
 
     Returns
     -------
@@ -303,9 +303,9 @@ def tnerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
     Parameters
     ----------
     perplexity : float, default=30.0
-        Effective number of neighbours.
+        Effective number of neighbors.
     trade_off : float, default=0.5
-        Weight of neighbours that are missed (1) against wrong ones that are shown (0).
+        Weight of neighbors that are missed (1) against wrong ones that are shown (0).
 
     Returns
     -------
@@ -343,18 +343,18 @@ def isomap(n_neighbors: int = 10) -> Cost:
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbours that each sample is joined to.
+        Neighbors that each sample is joined to.
 
     Returns
     -------
     Cost
-        That of `mds`, with the lengths of shortest paths from neighbour to neighbour as distances.
+        That of `mds`, with the lengths of shortest paths from neighbor to neighbor as distances.
     """
     return Cost(Geodesics(n_neighbors), Lengths(), LeastSquares())
 
 
 def strain() -> Cost:
-    """Return the cost of classical scaling, which principal components minimise.
+    """Return the cost of classical scaling, which principal components minimize.
 
     Returns
     -------
@@ -370,14 +370,14 @@ def mvu(n_neighbors: int = 5, weight: float = 0.01) -> Cost:
     Parameters
     ----------
     n_neighbors : int, default=5
-        Neighbours that each sample is joined to.
+        Neighbors that each sample is joined to.
     weight : float, default=0.01
         Of the variance: the more, the faster the data unfold, and the more are lengths stretched.
 
     Returns
     -------
     Cost
-        ``sum_ij (d_ij^2 - |y_i - y_j|^2)^2 / sum_ij d_ij^4`` over neighbours, less ``weight`` times the variance of the
+        ``sum_ij (d_ij^2 - |y_i - y_j|^2)^2 / sum_ij d_ij^4`` over neighbors, less ``weight`` times the variance of the
         positions over that of the data.
     """
     return Cost(EdgeSquares(n_neighbors), Squares(), LeastSquares(), Spread(weight))
@@ -389,9 +389,9 @@ def lle(n_neighbors: int = 10, regularization: float = 1e-3, weight: float = 1.0
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbours of each sample.
+        Neighbors of each sample.
     regularization : float, default=1e-3
-        How much equal weights of neighbours are preferred.
+        How much equal weights of neighbors are preferred.
     weight : float, default=1.0
         Of the penalty.
 
@@ -399,7 +399,7 @@ def lle(n_neighbors: int = 10, regularization: float = 1e-3, weight: float = 1.0
     -------
     Cost
         ``sum_i |y_i - sum_j w_ij y_j|^2 / n + weight (|mean|^2 + |covariance - I|^2)``, where the weights w make up
-        each sample from its neighbours.
+        each sample from its neighbors.
     """
     return Cost(Reconstruction(n_neighbors, regularization), Residuals(), Squared(), Whitened(weight))
 
@@ -410,9 +410,9 @@ def laplacian(n_neighbors: int = 10, width: float | None = None, weight: float =
     Parameters
     ----------
     n_neighbors : int, default=10
-        Neighbours that each sample is joined to.
+        Neighbors that each sample is joined to.
     width : float, optional
-        Of the weights ``w_ij = exp(-|x_i - x_j|^2 / width)``; the mean squared distance of neighbours by default.
+        Of the weights ``w_ij = exp(-|x_i - x_j|^2 / width)``; the mean squared distance of neighbors by default.
     weight : float, default=1.0
         Of the penalty.
 

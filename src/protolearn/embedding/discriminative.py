@@ -78,7 +78,7 @@ def discriminative_distances(
 
     Examples
     --------
-    Nearest neighbours by the learned distance are of the same class more often.
+    Nearest neighbors by the learned distance are of the same class more often.
 
     >>> from sklearn.datasets import load_wine
     >>> from sklearn.preprocessing import StandardScaler

@@ -1,7 +1,7 @@
 """Mappings from data to a view: linear, linear on each chart of a map, a network, or points that are free.
 
 A mapping is fitted to samples, and then is a function of parameters: `Fitted.forward` gives positions of the samples,
-`Fitted.pull` takes a gradient by positions back to one by parameters. Any cost of positions can so be minimised by any
+`Fitted.pull` takes a gradient by positions back to one by parameters. Any cost of positions can so be minimized by any
 mapping.
 """
 
@@ -101,7 +101,7 @@ class LocalLinear:
         prototypes principal components are taken.
     n_charts : int, optional
         Number of prototypes of the default model: by default a sixth of the samples, at most 1000. Many small charts
-        follow the data, and generalise, better than few large ones.
+        follow the data, and generalize, better than few large ones.
     n_coordinates : int, optional
         Dimension of the charts; by default that of the view.
     gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"

@@ -1,6 +1,6 @@
 """Structure hypotheses: the sampling vectors among which XOM and SONE arrange their images.
 
-Each function returns an array (n_points, n_components), centred on the origin; any other array will do as well.
+Each function returns an array (n_points, n_components), centered on the origin; any other array will do as well.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sklearn.utils import check_array, check_random_state
 
 from protolearn.core.validation import check_number, check_option
 
-__all__ = ["class_centres", "gaussian_mixture", "triangular_mesh", "uniform"]
+__all__ = ["class_centers", "gaussian_mixture", "triangular_mesh", "uniform"]
 
 Floats = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ def triangular_mesh(shape: str = "hexagon", n_points: int = 200, spacing: float 
         Number of points: the innermost ones of an endless mesh, by the distance in which the outline is the unit
         sphere.
     spacing : float, default=1.0
-        Distance of neighbouring points.
+        Distance of neighboring points.
 
     Returns
     -------
@@ -97,14 +97,14 @@ def uniform(
 
 
 def gaussian_mixture(
-    centres: ArrayLike, n_points: int = 200, *, spread: float = 1.0, random_state: Any = None
+    centers: ArrayLike, n_points: int = 200, *, spread: float = 1.0, random_state: Any = None
 ) -> Floats:
     """Draw points from a mixture of round Gaussians, one for each group that is expected.
 
     Parameters
     ----------
-    centres : array-like of shape (n_groups, n_components)
-        Centres of the Gaussians, such as those of `class_centres`.
+    centers : array-like of shape (n_groups, n_components)
+        Centers of the Gaussians, such as those of `class_centers`.
     n_points : int, default=200
         Number of points, the same for each Gaussian as far as possible.
     spread : float, default=1.0
@@ -119,19 +119,19 @@ def gaussian_mixture(
 
     Examples
     --------
-    >>> from protolearn.embedding.structures import class_centres, gaussian_mixture
-    >>> points = gaussian_mixture(class_centres(3, spacing=10.0), 300, random_state=0)
+    >>> from protolearn.embedding.structures import class_centers, gaussian_mixture
+    >>> points = gaussian_mixture(class_centers(3, spacing=10.0), 300, random_state=0)
     >>> points[::3].mean(axis=0).round()
     array([6., 0.])
     """
-    means = check_array(centres, dtype=np.float64, input_name="centres")
+    means = check_array(centers, dtype=np.float64, input_name="centers")
     check_number("n_points", n_points, integer=True, low=1)
     check_number("spread", spread, low=0)
     noise = check_random_state(random_state).normal(scale=spread, size=(n_points, means.shape[1]))
     return means[np.arange(n_points) % len(means)] + noise
 
 
-def class_centres(n_classes: int, n_components: int = 2, spacing: float = 1.0) -> Floats:
+def class_centers(n_classes: int, n_components: int = 2, spacing: float = 1.0) -> Floats:
     """Place points with equal distances: the corners of a regular polygon, or of a simplex if there is room for it.
 
     Parameters
@@ -142,7 +142,7 @@ def class_centres(n_classes: int, n_components: int = 2, spacing: float = 1.0) -
         Dimension of the space. If it is lower than ``n_classes - 1``, the points are the corners of a polygon in the
         first two dimensions, or on a line if there is only one.
     spacing : float, default=1.0
-        Distance of neighbouring points.
+        Distance of neighboring points.
 
     Returns
     -------
@@ -151,8 +151,8 @@ def class_centres(n_classes: int, n_components: int = 2, spacing: float = 1.0) -
 
     Examples
     --------
-    >>> from protolearn.embedding.structures import class_centres
-    >>> class_centres(4, spacing=2.0).round(6) + 0.0
+    >>> from protolearn.embedding.structures import class_centers
+    >>> class_centers(4, spacing=2.0).round(6) + 0.0
     array([[ 1.414214,  0.      ],
            [ 0.      ,  1.414214],
            [-1.414214,  0.      ],
@@ -161,16 +161,16 @@ def class_centres(n_classes: int, n_components: int = 2, spacing: float = 1.0) -
     check_number("n_classes", n_classes, integer=True, low=2)
     check_number("n_components", n_components, integer=True, low=1)
     check_number("spacing", spacing, low=0, open_low=True)
-    centres = np.zeros((n_classes, n_components))
+    centers = np.zeros((n_classes, n_components))
     if n_components == 1:
-        centres[:, 0] = np.arange(n_classes) - (n_classes - 1) / 2.0
+        centers[:, 0] = np.arange(n_classes) - (n_classes - 1) / 2.0
     elif n_components < n_classes - 1 or n_classes <= 3:
         angles = 2.0 * np.pi * np.arange(n_classes) / n_classes
         radius = 1.0 / (2.0 * np.sin(np.pi / n_classes))
-        centres[:, :2] = radius * np.column_stack([np.cos(angles), np.sin(angles)])
+        centers[:, :2] = radius * np.column_stack([np.cos(angles), np.sin(angles)])
     else:
-        centres[:, : n_classes - 1] = _simplex(n_classes)
-    return spacing * centres
+        centers[:, : n_classes - 1] = _simplex(n_classes)
+    return spacing * centers
 
 
 def _radius(nodes: Floats, shape: str) -> Floats:

@@ -1,4 +1,4 @@
-"""How near two points of a view count as neighbours: a kernel of their squared distance."""
+"""How near two points of a view count as neighbors: a kernel of their squared distance."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Gaussian:
     1.0
     """
 
-    longest_step: ClassVar[float] = 1.0  # that a point may make: more would take it out of reach of its neighbours
+    longest_step: ClassVar[float] = 1.0  # that a point may make: more would take it out of reach of its neighbors
 
     def weights(self, squares: Any) -> Any:
         """Return w(r)."""
@@ -46,7 +46,7 @@ class Student:
     Parameters
     ----------
     dof : float
-        Degrees of freedom: the fewer, the heavier the tail, and the farther apart neighbours may lie.
+        Degrees of freedom: the fewer, the heavier the tail, and the farther apart neighbors may lie.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What all LVQ classifiers share once they are fitted: labelled prototypes, a metric, and how to read them."""
+"""What all LVQ classifiers share once they are fitted: labeled prototypes, a metric, and how to read them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
     _codes: NDArray[np.int64]
     _metric: Metric
     _theta: Theta
-    _centre: Floats
+    _center: Floats
     _temperature: float
     _hidden: Any = slice(0)  # prototypes of classes of which no sample has come yet
 
@@ -105,7 +105,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         return near[:, 0] - near[:, 1] if near.shape[1] == 2 else -near
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return class probabilities, ``exp(-d / T)`` of the nearest prototype of each class, normalised.
+        """Return class probabilities, ``exp(-d / T)`` of the nearest prototype of each class, normalized.
 
         The temperature T fits the training samples best. For probabilities that are checked on other samples, wrap the
         classifier in scikit-learn's ``CalibratedClassifierCV``.
@@ -276,8 +276,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     def _measure(self, X: NDArray[Any]) -> Floats:
         """Return the distances of a chunk of samples, in double precision and from a common origin."""
-        centred = X.astype(np.float64) - self._centre
-        D = self._metric.measure(centred, self.prototypes_ - self._centre, self._codes, self._theta)[0]
+        centered = X.astype(np.float64) - self._center
+        D = self._metric.measure(centered, self.prototypes_ - self._center, self._codes, self._theta)[0]
         D[:, self._hidden] = np.inf
         return D
 
@@ -308,11 +308,11 @@ class LVQClassifier(ClassifierMixin, Estimator):
         A, _ = self._matrices("predict")
         if len(A) > 1:
             return None
-        W = self.prototypes_ - self._centre
+        W = self.prototypes_ - self._center
         scaled = W @ A[0].T @ A[0] if A.ndim == 3 else W * A[0] ** 2
         constants = (scaled * W).sum(axis=1)
         constants[self._hidden] = np.inf
-        return (-2.0 * scaled.T).astype(dtype), constants.astype(dtype), self._centre.astype(dtype)
+        return (-2.0 * scaled.T).astype(dtype), constants.astype(dtype), self._center.astype(dtype)
 
     def _over_chunks(self, function: Callable[[NDArray[Any]], NDArray[Any]], X: NDArray[Any]) -> NDArray[Any]:
         """Apply a function to chunks of samples, on several threads, and put the results together."""
@@ -337,7 +337,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
     def _check_filled(self, X: ArrayLike) -> NDArray[Any]:
         """Return new samples, with the mean of the training samples where values are missing."""
         samples = self._check_new(X)
-        return np.where(np.isnan(samples), self._centre.astype(samples.dtype), samples)
+        return np.where(np.isnan(samples), self._center.astype(samples.dtype), samples)
 
     def _refuse_empty(self, X: NDArray[Any]) -> None:
         if self._partial() and len(X):

@@ -1,4 +1,4 @@
-"""LVQ of colour textures: patches compared by the spectrum of a learned intensity."""
+"""LVQ of color textures: patches compared by the spectrum of a learned intensity."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ SMALLEST, LARGEST = 1e-30, 1e30  # of pixels and filters: fourth powers of them 
 
 @documented
 class CIALVQ(GLVQ):
-    """Colour image analysis LVQ: learns how colour becomes intensity, so that filtered spectra tell textures apart.
+    """Color image analysis LVQ: learns how color becomes intensity, so that filtered spectra tell textures apart.
 
     A map Omega turns the channels of a patch into one intensity; a bank of filters, of which the sum S of the spectra
     is all that matters, picks frequencies of it: ``r(v) = S o F(Omega v)``, with F the Fourier transform. Patches are
     compared by the power at each frequency, ``d(x, w) = sum_m (|r_m(x)|^2 - |r_m(w)|^2)^2``, so it matters little where
-    in the patch a pattern is. Prototypes and maps minimise the cost of generalised LVQ.
+    in the patch a pattern is. Prototypes and maps minimize the cost of generalized LVQ.
 
-    Patches may have any number of channels: colours, spectral bands, or one. Training takes up to 300 iterations of
+    Patches may have any number of channels: colors, spectral bands, or one. Training takes up to 300 iterations of
     L-BFGS (``max_iter``), minutes for thousands of patches. Patches may also be given to ``init``.
 
     Parameters
@@ -47,7 +47,7 @@ class CIALVQ(GLVQ):
         Number of prototypes of every class, or of each class by its label.
     filters : {"gabor", "gaussians"}, array-like of shape (L, h, w) or None, default="gabor"
         The filters: `gabor_bank` or `difference_of_gaussians_bank` of the size of the patches, kernels of your own
-        (centred in the middle, real or complex), or none: all frequencies pass.
+        (centered in the middle, real or complex), or none: all frequencies pass.
     structure : {"full", "diagonal", "color"}, default="full"
         What Omega may be: any linear map of the pixels, with ``(h w)^2 c`` numbers to learn; a filter for each channel
         (one complex weight for each frequency and channel); or one weight for each channel. With the last two a
@@ -85,8 +85,8 @@ class CIALVQ(GLVQ):
     omegas_ : ndarray of shape (s, height * width, height * width * channels)
         The maps in the Fourier domain, complex.
     color_filters_ : ndarray of shape (s, height, width, channels)
-        What map and filters do together, in space: kernels for each channel, centred in the middle. Of a full map it is
-        the part that is the same at all places. Complex if the given filters are.
+        What map and filters do together, in space: kernels for each channel, centered. Of a full map it is the
+        part that is the same at all places. Complex if the given filters are.
     color_weights_ : ndarray of shape (s, channels)
         Weights of the channels: what the maps make of uniform patches.
     filter_gains_ : ndarray of shape (s, height, width)
@@ -353,7 +353,7 @@ class CIALVQ(GLVQ):
     def _first_prototypes(
         self, metric: Metric, theta: Theta, X: Floats, y: Codes, u: Floats, rng: np.random.RandomState
     ) -> Floats:
-        """Return prototypes with the powers of centres of each class, and the phases of patches near to them."""
+        """Return prototypes with the powers of centers of each class, and the phases of patches near to them."""
         if self.distance == "position":
             return super()._first_prototypes(metric, theta, X, y, u, rng)
         assert isinstance(metric, Spectral)
@@ -364,14 +364,14 @@ class CIALVQ(GLVQ):
             patches, parts = X[mine], [part[slots[members[0]]] for part in theta]
             values = metric.describe(patches, *parts)
             same = np.zeros(len(members), np.int64)
-            centres = first_prototypes(values, np.zeros(len(values), np.int64), u[mine], same, str(self.init), rng)
-            centres = metric.map.plane.symmetric(np.maximum(centres, 0.0))
-            for p, centre in zip(members, centres):
-                nearest = ((values - centre) ** 2).sum(axis=1).argmin()
+            centers = first_prototypes(values, np.zeros(len(values), np.int64), u[mine], same, str(self.init), rng)
+            centers = metric.map.plane.symmetric(np.maximum(centers, 0.0))
+            for p, center in zip(members, centers):
+                nearest = ((values - center) ** 2).sum(axis=1).argmin()
                 if self.learn_filters:
-                    W[p] = metric.roots(centre)
+                    W[p] = metric.roots(center)
                 else:
-                    W[p] = metric.repainted(patches[nearest], centre, parts[0])
+                    W[p] = metric.repainted(patches[nearest], center, parts[0])
         return W
 
     def _measure(self, X: NDArray[Any]) -> Floats:
@@ -393,7 +393,7 @@ def _as_table(X: Any, name: str = "X") -> tuple[Any, tuple[int, ...] | None]:
     if patches.ndim == 3:
         raise ValueError(
             f"{name} has the shape {patches.shape}: patches without channels. Give an array of shape (n_samples, "
-            f"height, width, channels); grey patches have one channel, {name}[..., None]."
+            f"height, width, channels); gray patches have one channel, {name}[..., None]."
         )
     if patches.ndim != 4:
         return X, None

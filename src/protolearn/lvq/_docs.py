@@ -36,7 +36,7 @@ slope : float or tuple of float, optional
     Slope of the sigmoid or swish; a pair is annealed from the first to the second. Steep slopes count errors, flat ones
     heed all samples. By default ``(2, 10)``, and 5 for one matrix of limited rank.
 solver : {"auto", "lbfgs", "sgd", "waypoint", "adam"} or Solver, default="auto"
-    How the cost is minimised. ``"auto"`` is L-BFGS up to 200,000 samples and Adam on mini-batches beyond. Give an
+    How the cost is minimized. ``"auto"`` is L-BFGS up to 200,000 samples and Adam on mini-batches beyond. Give an
     object, such as ``SGD(learning_rate=0.1)``, to set its parameters.
 max_iter : int, optional
     Most iterations (L-BFGS, waypoint) or epochs (sgd, adam); by default what suits the solver.
@@ -91,7 +91,7 @@ ATTRIBUTES = """
 %(prototypes)s
 cost_history_ : list of float
     Cost after every iteration; with ``sgd`` and ``adam`` the mean cost that samples met during an epoch (``sgd``:
-    without the regularisation). Of batches given to ``partial_fit``, the mean cost of each, of the last 1,000.
+    without the regularization). Of batches given to ``partial_fit``, the mean cost of each, of the last 1,000.
 score_history_ : list of float
     Accuracy after every iteration, if ``early_stopping``.
 n_iter_ : int

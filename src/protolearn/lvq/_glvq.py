@@ -1,4 +1,4 @@
-"""Generalised LVQ: prototypes, and the relevance of each feature, learned by minimising one cost."""
+"""Generalized LVQ: prototypes, and the relevance of each feature, learned by minimizing one cost."""
 
 from __future__ import annotations
 
@@ -54,9 +54,9 @@ LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
 @documented
 class GLVQ(LVQClassifier):
-    """Generalised learning vector quantization.
+    """Generalized learning vector quantization.
 
-    A sample belongs to the class of its nearest prototype. Prototypes minimise the mean of ``phi(mu)`` over the
+    A sample belongs to the class of its nearest prototype. Prototypes minimize the mean of ``phi(mu)`` over the
     samples, with ``mu = (d_J - d_K) / (d_J + d_K)``, where ``d_J`` is the squared distance to the nearest prototype of
     the sample's own class and ``d_K`` to the nearest of another class.
 
@@ -397,7 +397,7 @@ class GLVQ(LVQClassifier):
         interrupted = False
         progress.flat = pack(W, theta)
         try:
-            solver.minimise(problem, progress.flat, progress.max_iter, self.tol, rng, progress)
+            solver.minimize(problem, progress.flat, progress.max_iter, self.tol, rng, progress)
         except KeyboardInterrupt:
             if not progress.costs:
                 raise
@@ -415,14 +415,14 @@ class GLVQ(LVQClassifier):
 
     def _store(self, problem: Problem, frame: Frame, flat: Floats) -> None:
         with np.errstate(invalid="ignore", over="ignore"):
-            flat = problem.normalised(flat)
+            flat = problem.normalized(flat)
         if not np.isfinite(flat).all():
             raise ValueError(
                 "Training diverged: prototypes or metric are no longer finite. Scale the features, or lower the "
                 "learning rates."
             )
         W, theta = problem.unpack(flat)
-        self._centre = frame.centre
+        self._center = frame.center
         self.prototypes_ = frame.leave(W)
         self.prototype_labels_ = self.classes_[self._codes]
         self._metric = problem.metric
@@ -498,7 +498,7 @@ class _Progress:
 
 @documented
 class GRLVQ(TransformerMixin, GLVQ):
-    """Generalised relevance LVQ: also learns how much each feature matters.
+    """Generalized relevance LVQ: also learns how much each feature matters.
 
     The distance is ``d = sum_i lambda_i (x_i - w_i)^2`` with relevances that are not negative and add up to one.
 
@@ -587,7 +587,7 @@ class GRLVQ(TransformerMixin, GLVQ):
 
 @documented
 class LGRLVQ(GLVQ):
-    """Localised generalised relevance LVQ: each prototype, or each class, has relevances of its own.
+    """Localized generalized relevance LVQ: each prototype, or each class, has relevances of its own.
 
     The distance to prototype p is ``d = sum_i lambda_pi (x_i - w_pi)^2``, with relevances that add up to one. Borders
     between classes are curved.

@@ -151,10 +151,10 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
 
 @documented
 class GMLVQ(_WithView):
-    """Generalised matrix LVQ: learns prototypes and a relevance matrix, of limited rank if so wanted (LiRaM LVQ).
+    """Generalized matrix LVQ: learns prototypes and a relevance matrix, of limited rank if so wanted (LiRaM LVQ).
 
     The distance is ``d = |Omega (x - w)|^2 = (x - w)^T Lambda (x - w)`` with ``Lambda = Omega^T Omega`` of trace one:
-    relevant features and combinations of features count more. Prototypes and Omega minimise the mean of ``phi(mu)``,
+    relevant features and combinations of features count more. Prototypes and Omega minimize the mean of ``phi(mu)``,
     ``mu = (d_J - d_K) / (d_J + d_K)``, minus ``regularization`` times the mean logarithm of the singular values of
     Omega.
 
@@ -241,7 +241,7 @@ class GMLVQ(_WithView):
 
 @documented
 class LGMLVQ(_MatrixLVQ):
-    """Localised generalised matrix LVQ: each prototype, or each class, has a relevance matrix of its own.
+    """Localized generalized matrix LVQ: each prototype, or each class, has a relevance matrix of its own.
 
     The distance to prototype p is ``d = |Omega_p (x - w_p)|^2`` with ``trace(Omega_p^T Omega_p) = 1``, so borders
     between classes are curved and cells need not be convex.
@@ -356,7 +356,7 @@ class LGMLVQ(_MatrixLVQ):
 
 @documented
 class LLiRaMLVQ(_WithView):
-    """Localised limited-rank matrix LVQ: one shared view of low dimension, and a matrix for each class in it.
+    """Localized limited-rank matrix LVQ: one shared view of low dimension, and a matrix for each class in it.
 
     The distance to prototype p is ``d = |Psi_p Omega (x - w_p)|^2`` with Omega (M, n_features) shared, of
     ``trace(Omega^T Omega) = 1``, and Psi (M, M) of each class or prototype. All distances depend on ``Omega x`` alone,

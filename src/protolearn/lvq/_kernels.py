@@ -84,7 +84,7 @@ def _widen(omega: NDArray[Any], diagonal: float, rest: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _normalise(omega: NDArray[Any]) -> None:
+def _normalize(omega: NDArray[Any]) -> None:
     total = 0.0
     for m in range(omega.shape[0]):
         for t in range(omega.shape[1]):
@@ -178,7 +178,7 @@ def sweep_matrix(
                     for m in range(M):
                         for t in range(M):
                             psi[:, m, t] *= 1.0 - (by_diagonal if t == m else by_rest) * pull
-                _normalise(omega[0])
+                _normalize(omega[0])
             continue
         _add_transposed(W[J], x, omega[a], v_J, 2.0 * by_prototypes * gamma_J)
         _add_transposed(W[K], x, omega[b], v_K, 2.0 * by_prototypes * gamma_K)
@@ -192,7 +192,7 @@ def sweep_matrix(
                 if regularization > 0 or s in (a, b):
                     if masked:
                         omega[s] *= allowed
-                    _normalise(omega[s])  # Bunte 2011, eq. 2.21
+                    _normalize(omega[s])  # Bunte 2011, eq. 2.21
     sums[0], sums[1] = cost, mass
 
 

@@ -30,7 +30,7 @@ RIDGE = 1e-8  # added to the scatter within classes, relative to its mean eigenv
 
 
 class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """Base of the linear maps ``x -> A x`` that are learned from labelled samples."""
+    """Base of the linear maps ``x -> A x`` that are learned from labeled samples."""
 
     n_components: int | None
     components_: Floats
@@ -92,13 +92,13 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 class LFDA(LinearMetric):
     r"""Local Fisher discriminant analysis: Fisher's directions, for classes of several clusters.
 
-    Finds the matrix T that maximises :math:`\mathrm{tr}((T^\top S^w T)^{-1}\, T^\top S^b T)`, where the scatters
+    Finds the matrix T that maximizes :math:`\mathrm{tr}((T^\top S^w T)^{-1}\, T^\top S^b T)`, where the scatters
 
     .. math:: S = \tfrac12 \sum_{ij} W_{ij} (x_i - x_j)(x_i - x_j)^\top
 
     within and between classes weight the pairs of a class of :math:`n_l` samples by their affinity,
     :math:`W^w_{ij} = A_{ij} / n_l` and :math:`W^b_{ij} = A_{ij} (1/n - 1/n_l)`, and pairs of different classes by
-    :math:`W^b_{ij} = 1/n`. Only samples that are neighbours are asked to stay together, so a class may have
+    :math:`W^b_{ij} = 1/n`. Only samples that are neighbors are asked to stay together, so a class may have
     several clusters. With all affinities one this is Fisher's analysis. The number of directions is not limited by the
     number of classes.
 
@@ -109,7 +109,7 @@ class LFDA(LinearMetric):
         are only as many as samples differ in.
     n_neighbors : int, default=7
         The affinity is :math:`A_{ij} = \exp(-\|x_i - x_j\|^2 / (s_i s_j))`, with :math:`s_i` the distance from
-        sample i to this neighbour in its class (in a class with fewer samples, to the farthest).
+        sample i to this neighbor in its class (in a class with fewer samples, to the farthest).
     scaling : {"weighted", "orthonormalized", "plain"}, default="weighted"
         Length of the directions: ``"plain"`` makes the scatter within classes the identity, ``"weighted"`` multiplies
         that by the roots of the eigenvalues, and ``"orthonormalized"`` is an orthonormal basis of the same space.
@@ -127,7 +127,7 @@ class LFDA(LinearMetric):
 
     See Also
     --------
-    LMNN : Learns a metric for nearest neighbours by their margin.
+    LMNN : Learns a metric for nearest neighbors by their margin.
     sklearn.discriminant_analysis.LinearDiscriminantAnalysis : Fisher's analysis, for classes of one cluster.
 
     References
@@ -198,15 +198,15 @@ def local_scatters(X: Floats, codes: NDArray[np.int64], n_neighbors: int) -> tup
     require_memory(f"LFDA of {N} features", 10 * 8 * N**2, "use fewer features, such as principal components")
     within, mixture, between = np.zeros((N, N)), np.zeros((N, N)), X.T @ X
     for members in (X[codes == code] for code in range(codes.max() + 1)):
-        centred = members - members.mean(axis=0)
-        near = neighbour_scatter(centred, n_neighbors)
+        centered = members - members.mean(axis=0)
+        near = neighbor_scatter(centered, n_neighbors)
         within += near / len(members)
         mixture += near / n
-        between -= len(members) / n * (centred.T @ centred)
+        between -= len(members) / n * (centered.T @ centered)
     return within, between + mixture - within  # Sugiyama 2007, eqs. 15 to 18
 
 
-def neighbour_scatter(X: Floats, n_neighbors: int) -> Floats:
+def neighbor_scatter(X: Floats, n_neighbors: int) -> Floats:
     """Return the scatter of the pairs of one class, weighted by their affinities: ``X^T (diag(A 1) - A) X``."""
     scatter = np.zeros((X.shape[1], X.shape[1]))
     for rows, affinities in _local_affinities(X, n_neighbors):
@@ -225,7 +225,7 @@ def leading_directions(
     ridge = RIDGE * np.trace(within) / (n_features or N)
     if not ridge > 0.0:
         raise ValueError(
-            "No two different samples of a class are neighbours, so there is no scatter within classes; "
+            "No two different samples of a class are neighbors, so there is no scatter within classes; "
             "give several different samples for at least one class."
         )
     values, vectors = eigh(between, within + ridge * np.eye(N), subset_by_index=[N - n_components, N - 1])

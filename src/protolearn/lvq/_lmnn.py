@@ -1,4 +1,4 @@
-"""Large margin nearest neighbours: a metric in which the neighbours of a sample share its class."""
+"""Large margin nearest neighbors: a metric in which the neighbors of a sample share its class."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from protolearn.core.estimator import keep, nothing_lost
-from protolearn.core.neighbours import first_nearest
+from protolearn.core.neighbors import first_nearest
 from protolearn.core.threads import chunk_threads
 from protolearn.core.validation import check_number, check_option, check_running, given_array, require_memory
 from protolearn.lvq._lfda import LinearMetric
 from protolearn.lvq.relevance import canonical
 from protolearn.lvq.start import discriminative_directions
 
-__all__ = ["LMNN", "LargeMarginCost", "NearPairs", "target_neighbours"]
+__all__ = ["LMNN", "LargeMarginCost", "NearPairs", "target_neighbors"]
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
@@ -33,14 +33,14 @@ TILE = (512, 1024)  # rows and columns of a tile of inner products: 4 MB
 LIFETIME = 5.0  # how many steps a list of near pairs is made for
 KEPT_PAIRS = 1 << 24  # longest list of near pairs: 128 MB
 SMOOTHINGS = (0.1, 0.01)  # widths of the rounded kink of the hinge, in units of the margin, one after the other
-LBFGS_VECTORS = 30  # as large as the matrix that the optimiser holds
+LBFGS_VECTORS = 30  # as large as the matrix that the optimizer holds
 PATIENCE = 10  # iterations over which the progress of projected gradients is judged
 
 
 class LMNN(LinearMetric):
-    r"""Large margin nearest neighbours: learn the metric in which a sample's neighbours share its class.
+    r"""Large margin nearest neighbors: learn the metric in which a sample's neighbors share its class.
 
-    Each sample i has ``n_neighbors`` target neighbours :math:`j \rightsquigarrow i`, the nearest samples of its class
+    Each sample i has ``n_neighbors`` target neighbors :math:`j \rightsquigarrow i`, the nearest samples of its class
     in the Euclidean metric (of equally near ones those that come first). With
     :math:`d(x, x') = \|\Upsilon (x - x')\|^2` and b = ``push`` the cost
 
@@ -59,18 +59,18 @@ class LMNN(LinearMetric):
         ``method="low_rank"`` and a given ``init``, as that has rows). If there are more features than samples, there
         are only as many as samples differ in, and other directions do not count.
     n_neighbors : int, default=3
-        Number of target neighbours; less than the size of the smallest class.
+        Number of target neighbors; less than the size of the smallest class.
     push : float, default=0.5
         Weight b of the push in the cost, above 0 and at most 1.
     method : {"low_rank", "psd"}, default="low_rank"
-        ``"low_rank"`` minimises over :math:`\Upsilon` by L-BFGS: fast, and of the rank that is asked for. With M below
-        the number of features there are local minima, so that the result depends on ``init``. ``"psd"`` minimises
+        ``"low_rank"`` minimizes over :math:`\Upsilon` by L-BFGS: fast, and of the rank that is asked for. With M below
+        the number of features there are local minima, so that the result depends on ``init``. ``"psd"`` minimizes
         over all positive semidefinite :math:`\Gamma = \Upsilon^\top \Upsilon`, a convex problem whose minimum does
         not depend on ``init``, by spectral projected gradients on hinges with slightly rounded kinks. Of the result the
         M leading eigenvectors are kept.
     init : {"pca", "lda", "identity", "random"} or array of shape (M, n_features), default="pca"
         Where to start: principal directions, the directions of linear discriminant analysis, the first features, or
-        entries drawn uniformly from [-1, 1], each scaled such that target neighbours have distance one on average; or a
+        entries drawn uniformly from [-1, 1], each scaled such that target neighbors have distance one on average; or a
         given matrix.
     max_iter : int, default=100
         Most iterations; ``"psd"`` may need some hundred.
@@ -193,9 +193,9 @@ class LMNN(LinearMetric):
                 upsilon = reached
                 self._report(value)
 
-            minimise = minimise_over_matrices if self.method == "psd" else minimise_over_factors
+            solve = minimize_over_matrices if self.method == "psd" else minimize_over_factors
             try:
-                upsilon, converged = minimise(cost, upsilon, self.max_iter, self.tol, watch)
+                upsilon, converged = solve(cost, upsilon, self.max_iter, self.tol, watch)
             except KeyboardInterrupt:
                 if not self.cost_history_:
                     raise
@@ -276,7 +276,7 @@ class LargeMarginCost:
     codes : ndarray of shape (n,)
         Class codes 0, 1, ...
     n_neighbors : int
-        Number of target neighbours.
+        Number of target neighbors.
     push : float
         Weight of the push.
     """
@@ -286,7 +286,7 @@ class LargeMarginCost:
         self.X = np.ascontiguousarray(X[order])
         self.codes = codes[order]
         self.push = push
-        self.targets = target_neighbours(self.X, self.codes, n_neighbors)
+        self.targets = target_neighbors(self.X, self.codes, n_neighbors)
         self.near_pairs = NearPairs(self.X, self.codes)
 
     def by_factor(self, upsilon: Floats) -> tuple[float, Floats]:
@@ -400,8 +400,8 @@ class NearPairs:
                     yield found[:near], found[len(found) - almost :]
 
 
-def target_neighbours(X: Floats, codes: Codes, n_neighbors: int) -> Codes:
-    """Return the nearest samples of the same class, as row numbers (n, k); no sample is its own neighbour.
+def target_neighbors(X: Floats, codes: Codes, n_neighbors: int) -> Codes:
+    """Return the nearest samples of the same class, as row numbers (n, k); no sample is its own neighbor.
 
     Of those that are equally far, up to rounding, the first ones are taken.
     """
@@ -411,10 +411,10 @@ def target_neighbours(X: Floats, codes: Codes, n_neighbors: int) -> Codes:
     return targets
 
 
-def minimise_over_factors(
+def minimize_over_factors(
     cost: LargeMarginCost, start: Floats, max_iter: int, tol: float, watch: Watch
 ) -> tuple[Floats, bool]:
-    """Minimise over Upsilon (M, N) by L-BFGS; return it, and whether the cost settled."""
+    """Minimize over Upsilon (M, N) by L-BFGS; return it, and whether the cost settled."""
 
     def flat(upsilon: Floats) -> tuple[float, Floats]:
         value, gradient = cost.by_factor(upsilon.reshape(start.shape))
@@ -428,10 +428,10 @@ def minimise_over_factors(
     return result.x.reshape(start.shape), result.status != 1
 
 
-def minimise_over_matrices(
+def minimize_over_matrices(
     cost: LargeMarginCost, start: Floats, max_iter: int, tol: float, watch: Watch
 ) -> tuple[Floats, bool]:
-    """Minimise over positive semidefinite Gamma; return its symmetric root, and whether the cost settled."""
+    """Minimize over positive semidefinite Gamma; return its symmetric root, and whether the cost settled."""
     gamma, best = clip_eigenvalues(start.T @ start)
     lowest, n_iter = np.inf, 0
     for smoothing, limit in zip(SMOOTHINGS, (max_iter // 2, max_iter)):

@@ -1,4 +1,4 @@
-"""Compiled loops of the large margin cost: distances to target neighbours, near pairs, and what pulls and pushes."""
+"""Compiled loops of the large margin cost: distances to target neighbors, near pairs, and what pulls and pushes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _tie(V: NDArray[np.float64], i: int, j: int, weight: float, product: NDArray
 
 @njit(cache=True, nogil=True)
 def target_distances(Z: NDArray[np.float64], targets: NDArray[np.int64], distances: NDArray[np.float64]) -> None:
-    """Write the squared distances (n, k) of samples to their target neighbours."""
+    """Write the squared distances (n, k) of samples to their target neighbors."""
     for i in range(len(targets)):
         for t in range(targets.shape[1]):
             distances[i, t] = _squared_distance(Z, i, targets[i, t], np.inf)
@@ -120,7 +120,7 @@ def push(
 def pull(
     targets: NDArray[np.int64], weights: NDArray[np.float64], V: NDArray[np.float64], product: NDArray[np.float64]
 ) -> None:
-    """Add the part of the target neighbours, with weights (n, k), to the product of the Laplacian with V."""
+    """Add the part of the target neighbors, with weights (n, k), to the product of the Laplacian with V."""
     for i in range(len(targets)):
         for t in range(targets.shape[1]):
             _tie(V, i, targets[i, t], weights[i, t], product)

@@ -68,23 +68,23 @@ class _HeuristicLVQ(LVQClassifier):
         check_reject(self.reject_threshold, self.reject_label, self.classes_)
         self._codes = self._prototype_codes(codes)
         rng = check_random_state(self.random_state)
-        self._centre = weighted_mean(samples, weights)
-        centred = np.subtract(samples, self._centre, order="C")
-        W = self._first_prototypes(centred, codes, weights, rng)
+        self._center = weighted_mean(samples, weights)
+        centered = np.subtract(samples, self._center, order="C")
+        W = self._first_prototypes(centered, codes, weights, rng)
         self._begin(W)
         self.error_history_: list[float] = []
         interrupted = False
         try:
             for epoch in range(self.max_iter):
                 rate = self.learning_rate * (1.0 - epoch / self.max_iter)
-                self.error_history_.append(self._sweep(centred, codes, rng.permutation(len(centred)), W, rate))
+                self.error_history_.append(self._sweep(centered, codes, rng.permutation(len(centered)), W, rate))
                 self._report(epoch + 1)
         except KeyboardInterrupt:
             if not self.error_history_:
                 raise
             interrupted = True
         self.n_iter_ = max(1, len(self.error_history_))
-        self.prototypes_ = W + self._centre
+        self.prototypes_ = W + self._center
         self.prototype_labels_ = self.classes_[self._codes]
         self._fit_temperature(samples, codes, weights)
         if interrupted:
@@ -101,7 +101,7 @@ class _HeuristicLVQ(LVQClassifier):
     def _first_prototypes(self, X: Floats, y: Codes, u: Floats, rng: np.random.RandomState) -> Floats:
         if isinstance(self.init, str):
             return first_prototypes(X, y, u, self._codes, self.init, rng)
-        return self._given_prototypes(self.init) - self._centre
+        return self._given_prototypes(self.init) - self._center
 
     def _check_parameters(self) -> None:
         check_number("learning_rate", self.learning_rate, low=0, high=1, open_low=True)

@@ -1,4 +1,4 @@
-"""The cost of generalised LVQ: how wrong the two nearest prototypes are, and its derivative by every distance.
+"""The cost of generalized LVQ: how wrong the two nearest prototypes are, and its derivative by every distance.
 
 ``E = mean_i u_i phi(mu_i)`` with ``mu = (d_J - d_K) / (d_J + d_K)``, where J is the nearest prototype of the sample's
 own class and K the nearest of another: ``mu`` runs from -1 to 1 and is negative if and only if the sample is classified

@@ -1,6 +1,6 @@
 """Banks of filters for small pictures: Gabor functions and differences of Gaussians, as kernels in space.
 
-Arrays: kernels (L, h, w), centred at ``(h // 2, w // 2)``, like ``scipy.fft.fftshift`` centres a picture.
+Arrays: kernels (L, h, w), centered at ``(h // 2, w // 2)``, like ``scipy.fft.fftshift`` centers a picture.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def gabor_bank(
     check_number("aspect", aspect, low=0, open_low=True)
     check_number("phase", phase)
     _check_lengths("wavelengths", wavelengths)
-    y, x = _centred_grid(shape)
+    y, x = _centered_grid(shape)
     octaves = 2.0**bandwidth
     kernels = []
     for wavelength in wavelengths:
@@ -116,7 +116,7 @@ def difference_of_gaussians_bank(
     """
     check_number("ratio", ratio, low=1, open_low=True)
     _check_lengths("scales", scales)
-    y, x = _centred_grid(shape)
+    y, x = _centered_grid(shape)
     square = x**2 + y**2
 
     def gaussian(sigma: float) -> Floats:
@@ -156,7 +156,7 @@ def _check_lengths(name: str, lengths: Sequence[float]) -> None:
         check_number(name, length, low=0, open_low=True, also=" for each of its entries")
 
 
-def _centred_grid(shape: tuple[int, int]) -> tuple[Floats, Floats]:
+def _centered_grid(shape: tuple[int, int]) -> tuple[Floats, Floats]:
     """Return the vertical and horizontal distance of every pixel from the middle one."""
     if np.shape(shape) != (2,):
         raise ValueError(f"shape={shape!r} must be a height and a width.")

@@ -82,10 +82,10 @@ class Problem:
         W, *theta = (flat[block].reshape(shape) for block, shape in zip(self.blocks, self.shapes))
         return W, tuple(theta)
 
-    def normalised(self, flat: Floats) -> Floats:
+    def normalized(self, flat: Floats) -> Floats:
         """Return the equivalent flat vector with a metric of standard size."""
         W, theta = self.unpack(flat)
-        return pack(W, self.metric.normalise(theta))
+        return pack(W, self.metric.normalize(theta))
 
     def slopes(self, n_steps: int) -> Floats:
         """Return the slope of the squashing function at every one of a number of steps."""
@@ -94,7 +94,7 @@ class Problem:
     def __call__(self, flat: Floats, slope: float, rows: Any = None) -> tuple[float, Floats]:
         """Return cost and gradient, over all samples or over some rows."""
         W, theta = self.unpack(flat)
-        normal = self.metric.normalise(theta)
+        normal = self.metric.normalize(theta)
         if rows is None:
             cost, dW, slopes = reduce(_add, self._parts(W, normal, slope))
             mass = self.u.sum()
@@ -110,7 +110,7 @@ class Problem:
 
     def accuracy(self, flat: Floats) -> float:
         """Return the share of samples, by weight, whose nearest prototype has their class."""
-        W, theta = self.unpack(self.normalised(flat))
+        W, theta = self.unpack(self.normalized(flat))
         right = 0.0
         for start in range(0, self.n_samples, self._chunk_size()):
             rows = slice(start, start + self._chunk_size())

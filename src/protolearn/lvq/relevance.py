@@ -50,7 +50,7 @@ class Metric(BaseEstimator):
     ----------
     homogeneous : bool
         Whether distances do not change when samples and prototypes are moved together, and all change by the same
-        factor when both are scaled. If so, training works in centred and scaled coordinates.
+        factor when both are scaled. If so, training works in centered and scaled coordinates.
     allows_missing : bool
         Whether NaN in the samples is left out of the distances.
     """
@@ -100,12 +100,12 @@ class Metric(BaseEstimator):
         """
         raise NotImplementedError
 
-    def normalise(self, theta: Theta) -> Theta:
+    def normalize(self, theta: Theta) -> Theta:
         """Return equivalent parameters of standard size; here theta itself."""
         return theta
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
-        """Turn derivatives by the normalised parameters into derivatives by theta."""
+        """Turn derivatives by the normalized parameters into derivatives by theta."""
         return slopes
 
     def log_volume(self, theta: Theta) -> tuple[float, Theta]:
@@ -160,12 +160,12 @@ class Relevance(Metric):
 
         return D, pullback
 
-    def normalise(self, theta: Theta) -> Theta:
+    def normalize(self, theta: Theta) -> Theta:
         """Scale each matrix of the first parameter to Frobenius norm one, so that the relevances add up to one."""
         return (theta[0] / _norms(theta[0]), *theta[1:])  # Bunte 2011, eq. 2.21
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
-        """Turn derivatives by the normalised parameters into derivatives by theta."""
+        """Turn derivatives by the normalized parameters into derivatives by theta."""
         norms = _norms(theta[0])
         unit = theta[0] / norms
         along = (slopes[0] * unit).sum(axis=tuple(range(1, unit.ndim)), keepdims=True)
@@ -183,12 +183,12 @@ class Identity(Relevance):
         """Turn derivatives by A into derivatives by the parameters."""
         return ()
 
-    def normalise(self, theta: Theta) -> Theta:
-        """Return theta itself: there is nothing to normalise."""
+    def normalize(self, theta: Theta) -> Theta:
+        """Return theta itself: there is nothing to normalize."""
         return theta
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
-        """Turn derivatives by the normalised parameters into derivatives by theta."""
+        """Turn derivatives by the normalized parameters into derivatives by theta."""
         return slopes
 
 
@@ -269,7 +269,7 @@ class Matrix(Relevance):
             omega = np.broadcast_to(np.eye(*shape[1:]), shape)
             if not self._constrained(omega).any():  # the mask has no diagonal
                 omega = np.ones(shape)
-        return self.normalise((omega,))
+        return self.normalize((omega,))
 
     def matrices(self, theta: Theta) -> Floats:
         """Return A, as (s, M, N), or as (s, N) if diagonal."""
@@ -279,12 +279,12 @@ class Matrix(Relevance):
         """Turn derivatives by A into derivatives by the parameters."""
         return (dA,)
 
-    def normalise(self, theta: Theta) -> Theta:
+    def normalize(self, theta: Theta) -> Theta:
         """Give each matrix the entries it may have, and Frobenius norm one, so that the relevances add up to one."""
-        return super().normalise((self._constrained(theta[0]),))
+        return super().normalize((self._constrained(theta[0]),))
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
-        """Turn derivatives by the normalised parameters into derivatives by theta."""
+        """Turn derivatives by the normalized parameters into derivatives by theta."""
         (slope,) = super().tangent((self._constrained(theta[0]),), slopes)
         return (self._constrained(slope),)
 
@@ -304,7 +304,7 @@ class Product(Relevance):
     """A shared matrix ``Omega`` (M, N) followed by local ones ``Psi`` (M, M): ``d = |Psi Omega (x - w)|^2``.
 
     All distances depend on ``Omega x`` alone, so classes with metrics of their own still share one view. Only
-    Omega is normalised: the size of a Psi is the bandwidth of its class.
+    Omega is normalized: the size of a Psi is the bandwidth of its class.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How the cost of a classifier is minimised.
+"""How the cost of a classifier is minimized.
 
 A solver sees a `Problem`: a flat vector of prototypes and metric, its cost and its gradient. After every step it calls
 ``watch(flat, cost)``, which may stop it by raising ``StopIteration``.
@@ -23,7 +23,7 @@ Watch = Callable[[Floats, float], None]
 
 
 class Solver(BaseEstimator):
-    """Something that minimises a `Problem`, starting from a flat vector."""
+    """Something that minimizes a `Problem`, starting from a flat vector."""
 
     default_iterations = 100
     rescales = True  # whether the solver may work in coordinates of its own choice
@@ -32,7 +32,7 @@ class Solver(BaseEstimator):
     def check(self) -> None:
         """Raise an error if a parameter is out of range."""
 
-    def minimise(
+    def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
         """Improve ``start``, and tell ``watch`` about every step."""
@@ -60,7 +60,7 @@ class LBFGS(Solver):
         """Raise an error if a parameter is out of range."""
         check_number("memory", self.memory, integer=True, low=1)
 
-    def minimise(
+    def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
         """Improve ``start``, and tell ``watch`` about every step."""
@@ -94,7 +94,7 @@ class LBFGS(Solver):
 class SGD(Solver):
     """Stochastic gradient descent, one sample at a time in random order, as the method was first published.
 
-    After every sample the metric is normalised. In epoch t (from 1) prototypes learn at the rate
+    After every sample the metric is normalized. In epoch t (from 1) prototypes learn at the rate
     ``learning_rate / (1 + decay (t - 1))``; the metric learns at ``metric_learning_rate / (1 + metric_decay (t -
     metric_start))`` from epoch ``metric_start`` on, and not before.
 
@@ -102,7 +102,7 @@ class SGD(Solver):
     ----------
     learning_rate : float, default=0.01
         First rate of the prototypes. Rates belong to exact gradients; some publications print prototype rules without
-        the factor two of the gradient, and their rates are twice these. They also belong to standardised features:
+        the factor two of the gradient, and their rates are twice these. They also belong to standardized features:
         samples of another scale are learned in a unit in which the mean variance of the features is about one.
     metric_learning_rate : float, default=0.001
         First rate of the metric: of the relevances, the diagonal of a matrix, or the whole matrix.
@@ -158,13 +158,13 @@ class SGD(Solver):
         fall = 1.0 + self._metric_decay() * (epoch - self.metric_start)  # Bunte 2011, eq. 3.6
         return prototypes, self.metric_learning_rate / fall, self._off_diagonal() / fall
 
-    def minimise(
+    def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
         """Improve ``start``, and tell ``watch`` about every step."""
         from protolearn.lvq.sweeps import sweep
 
-        flat = problem.normalised(start)
+        flat = problem.normalized(start)
         for epoch, slope in zip(range(1, max_iter + 1), problem.slopes(max_iter)):
             flat, cost = sweep(problem, flat, rng.permutation(problem.n_samples), self.rates(epoch), float(slope))
             try:
@@ -221,12 +221,12 @@ class Waypoint(Solver):
         check_number("shrink", self.shrink, low=0, high=1, open_low=True)
         check_number("grow", self.grow, low=1)
 
-    def minimise(
+    def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
         """Improve ``start``, and tell ``watch`` about every step."""
         slopes = problem.slopes(max_iter)
-        flat, length = problem.normalised(start), self.step
+        flat, length = problem.normalized(start), self.step
         points = [flat]
         _, gradient = problem(flat, slopes[0])
         for slope in slopes:
@@ -291,7 +291,7 @@ class Adam(Solver):
         check_number("momentum", self.momentum, low=0, high=1)
         check_number("second_momentum", self.second_momentum, low=0, high=1, open_low=True)
 
-    def minimise(
+    def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
         """Improve ``start``, and tell ``watch`` about every step."""

@@ -1,4 +1,4 @@
-"""How pictures are compared by the spectrum of what a learned map of their colours and a bank of filters leave of them.
+"""How pictures are compared by the spectrum of what a learned map of their colors and a bank of filters leave of them.
 
 A map Omega turns the channels of a patch into one intensity, the filters let some frequencies pass, and patches are
 compared by the power of what is left at each frequency (or by its amplitude and phase). Prototypes, patches and maps
@@ -134,12 +134,12 @@ class _Map:
         raise NotImplementedError
 
     def kernels(self, omega: Floats) -> Floats:
-        """Return the filters (h, w, c), centred in the middle, whose convolution with the channels is the map."""
+        """Return the filters (h, w, c), centered in the middle, whose convolution with the channels is the map."""
         raise NotImplementedError
 
 
 class ColorMap(_Map):
-    """One weight for each channel, (c,): a learned conversion to grey."""
+    """One weight for each channel, (c,): a learned conversion to gray."""
 
     def start(self) -> Floats:
         """Return the parameters of the mean of the channels."""
@@ -159,7 +159,7 @@ class ColorMap(_Map):
         return self.patches(slopes[:, :, None] * omega)
 
     def kernels(self, omega: Floats) -> Floats:
-        """Return the filters (h, w, c), centred in the middle, whose convolution with the channels is the map."""
+        """Return the filters (h, w, c), centered in the middle, whose convolution with the channels is the map."""
         kernels = np.zeros(self.shape)
         kernels[self.shape[0] // 2, self.shape[1] // 2] = omega
         return kernels
@@ -197,7 +197,7 @@ class DiagonalMap(_Map):
         return self.patches(slopes[:, :, None] * self._weights(omega).conj())
 
     def kernels(self, omega: Floats) -> Floats:
-        """Return the filters (h, w, c), centred in the middle, whose convolution with the channels is the map."""
+        """Return the filters (h, w, c), centered in the middle, whose convolution with the channels is the map."""
         h, w, _ = self.shape
         spectra = (omega[0] + 1j * omega[1]).T / np.sqrt(h * w)
         return np.moveaxis(np.fft.fftshift(self.plane.back(spectra), axes=(1, 2)), 0, 2)
@@ -328,7 +328,7 @@ class Spectral(Metric):
         if not self.learn_filters:
             return (omega,)
         filters = np.sqrt(self.gains * self.map.plane.counts.ravel() ** 1.5)
-        return self.normalise((omega, np.tile(filters, (len(omega), 1))))
+        return self.normalize((omega, np.tile(filters, (len(omega), 1))))
 
     def describe(self, X: Floats, omega: Floats, filters: Floats | None = None) -> Floats:
         """Return the values (n, Q) or (n, 2 Q) of patches of which the distance is the squared difference."""
@@ -348,16 +348,16 @@ class Spectral(Metric):
         return np.sqrt(values * np.sqrt(self.map.plane.counts.ravel()))
 
     def repainted(self, x: Floats, wanted: Floats, omega: Floats) -> Floats:
-        """Return a patch x (N,) changed to have the values ``wanted`` (Q,); its phases and colours stay.
+        """Return a patch x (N,) changed to have the values ``wanted`` (Q,); its phases and colors stay.
 
         Frequencies at which the map sees next to nothing of the patch get the same in all channels.
         """
         powers = np.abs(self.map.apply(self.map.lift(x[None]), omega)[0]) ** 2
         spectra = self.map.spectra(x[None])[0]
-        grey = np.ones_like(spectra)
-        seen = np.abs(self.map.apply(self.map.lift(self.map.patches(grey[None])), omega)[0]) ** 2
+        gray = np.ones_like(spectra)
+        seen = np.abs(self.map.apply(self.map.lift(self.map.patches(gray[None])), omega)[0]) ** 2
         dark = powers <= seen * np.maximum(1e-6 * (np.abs(spectra) ** 2).max(axis=1), 1e-24 * (x**2).sum())
-        spectra = np.where(dark[:, None], grey, spectra)
+        spectra = np.where(dark[:, None], gray, spectra)
         factors = wanted / np.maximum(self.gains * np.where(dark, seen, powers), TINY)
         factors[wanted <= 0.0] = 0.0
         return self.map.patches(spectra[None] * np.sqrt(factors)[:, None])[0]
@@ -381,7 +381,7 @@ class Spectral(Metric):
 
         return D, pullback
 
-    def normalise(self, theta: Theta) -> Theta:
+    def normalize(self, theta: Theta) -> Theta:
         """Keep maps real, and give learned filters the size of the given ones: their size is a matter of Omega."""
         omega = self.map.real(theta[0])
         if not self.learn_filters:
@@ -390,7 +390,7 @@ class Spectral(Metric):
         return omega, filters * (self._filter_norm / _lengths(filters))
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
-        """Turn derivatives by the normalised parameters into derivatives by theta."""
+        """Turn derivatives by the normalized parameters into derivatives by theta."""
         to_omega = self.map.real(slopes[0])
         if not self.learn_filters:
             return (to_omega,)

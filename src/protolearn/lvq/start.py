@@ -24,21 +24,21 @@ Codes = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Frame:
-    """Coordinates ``(x - centre) axes / scale`` in which a solver works; axes (N, r) are orthonormal, or all N."""
+    """Coordinates ``(x - center) axes / scale`` in which a solver works; axes (N, r) are orthonormal, or all N."""
 
-    centre: Floats
+    center: Floats
     scale: float = 1.0
     axes: Floats | None = None
 
     def enter(self, X: Floats) -> Floats:
         """Return samples or prototypes in these coordinates."""
-        moved = np.subtract(X, self.centre, order="C")
+        moved = np.subtract(X, self.center, order="C")
         moved /= self.scale
         return moved if self.axes is None else moved @ self.axes
 
     def leave(self, W: Floats) -> Floats:
         """Return prototypes in feature coordinates."""
-        return (W if self.axes is None else W @ self.axes.T) * self.scale + self.centre
+        return (W if self.axes is None else W @ self.axes.T) * self.scale + self.center
 
     def enter_metric(self, theta: Theta) -> Theta:
         """Return the parameters of a metric, whose first array acts on features, for these coordinates."""
@@ -53,14 +53,14 @@ def plain_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
     """Move the origin to the mean, and take a power of two for a unit, in which the mean variance is about one.
 
     So rates of learning do not depend on the scale of the samples, and are those of publications if features are
-    standardised, as they are there. If there are more features than samples, drop what `natural_frame` drops.
+    standardized, as they are there. If there are more features than samples, drop what `natural_frame` drops.
     """
-    centre = weighted_mean(X, u)
+    center = weighted_mean(X, u)
     few = rotates and X.shape[1] > len(X) and not np.isnan(X).any()
-    axes = row_space(X - centre) if few else None
+    axes = row_space(X - center) if few else None
     n_directions = X.shape[1] if axes is None else axes.shape[1]
-    variance = weighted_mean((X - centre) ** 2, u).sum() / n_directions
-    return Frame(centre, power_of_two(np.sqrt(variance)), axes)
+    variance = weighted_mean((X - center) ** 2, u).sum() / n_directions
+    return Frame(center, power_of_two(np.sqrt(variance)), axes)
 
 
 def natural_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
@@ -69,12 +69,12 @@ def natural_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
     Directions are dropped only where ``rotates`` says that the metric does not mind turned axes. What a matrix does
     in such directions could not be learned, and would only blur the relevances.
     """
-    centre = weighted_mean(X, u)
-    centred = X - centre
-    spread = np.sqrt(weighted_mean(centred**2, u))
-    spread[spread <= len(X) * np.finfo(np.float64).eps * np.abs(centre)] = 0.0  # constant, but for rounding
+    center = weighted_mean(X, u)
+    centered = X - center
+    spread = np.sqrt(weighted_mean(centered**2, u))
+    spread[spread <= len(X) * np.finfo(np.float64).eps * np.abs(center)] = 0.0  # constant, but for rounding
     scale = float(np.sqrt((spread**2).mean())) or 1.0
-    return Frame(centre, scale, _row_space(centred, spread, u) if rotates and not np.isnan(X).any() else None)
+    return Frame(center, scale, _row_space(centered, spread, u) if rotates and not np.isnan(X).any() else None)
 
 
 def weighted_mean(X: Floats, u: Floats) -> Floats:
@@ -139,11 +139,11 @@ def discriminative_directions(X: Floats, y: Codes, u: Floats, n_components: int)
     return (whiten @ order).T
 
 
-def _row_space(centred: Floats, spread: Floats, u: Floats) -> Floats | None:
+def _row_space(centered: Floats, spread: Floats, u: Floats) -> Floats | None:
     """Return an orthonormal basis (N, r) of the directions in which samples differ; None if these are all."""
-    n, N = centred.shape
+    n, N = centered.shape
     unit = np.where(spread > 0, spread, 1.0)
-    standard = np.where(spread > 0, centred / unit, 0.0) * np.sqrt(u / u.sum())[:, None]
+    standard = np.where(spread > 0, centered / unit, 0.0) * np.sqrt(u / u.sum())[:, None]
     tolerance = max(n, N) * np.finfo(np.float64).eps
     if n < N:
         _, singular, directions = np.linalg.svd(standard, full_matrices=False)

@@ -63,6 +63,6 @@ class Stream:
             cost, gradient = problem(flat, problem.slope[1], rows)
             flat = flat - sizes * self.moments.step(gradient, self.solver)
             costs.append(cost)
-        W, theta = problem.unpack(problem.normalised(flat))
+        W, theta = problem.unpack(problem.normalized(flat))
         self.parts = W, theta
         return float(np.mean(costs))

@@ -100,7 +100,7 @@ def _sweep_any(
     total = 0.0
     for i in order:
         cost, gradient = problem(flat, slope, slice(i, i + 1))
-        flat = problem.normalised(flat - weights[i] * steps * gradient)
+        flat = problem.normalized(flat - weights[i] * steps * gradient)
         total += weights[i] * cost
     return flat, total / float(weights.sum())
 

@@ -1,4 +1,4 @@
-"""Topographic maps of vectors: k-means, neural gas and the self-organising map on one engine."""
+"""Topographic maps of vectors: k-means, neural gas and the self-organizing map on one engine."""
 
 from protolearn.maps._classifier import PrototypeClassifier
 from protolearn.maps._kmeans import KMeans

@@ -20,7 +20,7 @@ from sklearn.utils import Tags, assert_all_finite, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
-from protolearn.core import initialisation
+from protolearn.core import initialization
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.density import correlation_dimension, mean_pairwise_distance, parzen_log_density
 from protolearn.core.estimator import Estimator, keep, nothing_lost
@@ -92,7 +92,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             Samples; a memory map of floats is read in chunks. An iterator yields patches ``X``, ``(X, y)`` or
             ``(X, y, sample_weight)``; only those being learned, and the next, are in memory.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample; 2 is the same as giving the sample twice.
 
@@ -121,7 +121,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def partial_fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from one more patch of samples.
 
-        The centres of the receptive fields so far stand for the samples seen before: they join the patch, each weighted
+        The centers of the receptive fields so far stand for the samples seen before: they join the patch, each weighted
         by the mass of its field (times ``decay``), and the map is trained on both with the full schedule of the range.
         A prototype keeps its index if it stays about where it was.
 
@@ -130,7 +130,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         X : array-like of shape (n_samples, n_features)
             The patch; the first must have at least as many samples as there are prototypes.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
             New classes may appear at any time.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample.
@@ -158,7 +158,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         X : array-like of shape (n_samples, n_features)
             Samples.
         y : array-like of shape (n_samples,), optional
-            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample.
 
@@ -201,7 +201,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         return np.maximum(self._distances(X), 0.0)
 
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the negative quantisation error, the mean distance of samples to their nearest prototype.
+        """Return the negative quantization error, the mean distance of samples to their nearest prototype.
 
         Parameters
         ----------
@@ -296,9 +296,9 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         """Validate one patch of samples."""
         finite = self._finite
         X = check_scale(validate_data(self, X, dtype=[np.float64, np.float32], reset=reset, ensure_all_finite=finite))
-        return self._labelled(X, y, sample_weight)
+        return self._labeled(X, y, sample_weight)
 
-    def _labelled(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Samples:
+    def _labeled(self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None) -> Samples:
         """Put samples together with their weights and labels."""
         weights = check_weights(sample_weight, len(X), np.float64)
         if y is not None:
@@ -313,7 +313,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         classes, labels = label_vectors(column_or_1d(y), getattr(X, "dtype", np.float64))
         if not weights[labels.any(axis=1)].any():
             raise ValueError(
-                "No sample of positive weight has a label: -1, NaN and None mean unlabelled. Give the classes of some, "
+                "No sample of positive weight has a label: -1, NaN and None mean unlabeled. Give the classes of some, "
                 "or set label_weight=0 for an unsupervised map."
             )
         return Samples(X, weights, labels, classes)
@@ -516,7 +516,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     def _variance(self, patch: Samples, weights: NDArray[Any], n_threads: int) -> float:
         """Return the total variance of samples, in units of their squared distances."""
-        return initialisation.total_variance(patch.X, weights, n_threads)
+        return initialization.total_variance(patch.X, weights, n_threads)
 
     def _prototypes(
         self, positions: NDArray[np.float64], source: ArraySource, model: Model | None, rng: np.random.RandomState
@@ -593,19 +593,19 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
                 raise ValueError(f"init has shape {given.shape}; expected {shape}: one row for each prototype.")
             labels = np.empty((len(given), 0))
             if patch.labels is not None:
-                labels = np.tile(initialisation.mean_and_variance(source)[0][d:], (len(given), 1))
+                labels = np.tile(initialization.mean_and_variance(source)[0][d:], (len(given), 1))
         return np.hstack([(given - source.origin[:d]) * source.scale, labels])
 
     def _draw(self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState) -> NDArray[np.float64]:
         """Return first positions by the rule that ``init`` names."""
         k = self._size(cooperation)
         if self.init == "pca":
-            return initialisation.on_principal_plane(source, self._plane(cooperation))
+            return initialization.on_principal_plane(source, self._plane(cooperation))
         if self.init == "center":
-            return initialisation.around_center(source, k, rng)
+            return initialization.around_center(source, k, rng)
         if self.init == "k-means++":
-            return initialisation.spread_samples(source, k, rng)
-        return initialisation.distinct_samples(source, k, rng)
+            return initialization.spread_samples(source, k, rng)
+        return initialization.distinct_samples(source, k, rng)
 
     def _plane(self, cooperation: Cooperation) -> NDArray[np.float64]:
         """Return where prototypes start on the principal plane: without a lattice, on a nearly square grid."""
@@ -699,7 +699,7 @@ def label_vectors(y: NDArray[Any], dtype: Any) -> tuple[NDArray[Any], NDArray[An
     classes, codes = np.unique(given, return_inverse=True)
     if len(given) < len(y) and len(classes) == 1 and classes[0] == 1:
         warnings.warn(
-            "y has no labels but 1 and -1, and -1 means unlabelled. If both are classes, call them 0 and 1.",
+            "y has no labels but 1 and -1, and -1 means unlabeled. If both are classes, call them 0 and 1.",
             stacklevel=2,
         )
     vectors = np.zeros((len(y), len(classes)), dtype)

@@ -1,4 +1,4 @@
-"""A map with labelled prototypes is a classifier."""
+"""A map with labeled prototypes is a classifier."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         by default neural gas with three prototypes for each class.
     per_class : bool, default=False
         Fit a map for each class. Its size is then that of one class; by default neural gas with three prototypes.
-    labelling : {"fuzzy", "majority"}, default="fuzzy"
+    labeling : {"fuzzy", "majority"}, default="fuzzy"
         ``"fuzzy"`` keeps the class shares of each prototype as probabilities, ``"majority"`` only its largest class,
         with probability one. Predictions are the same.
     reject_threshold : float, default=0.0
@@ -95,13 +95,13 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         estimator: Any = None,
         *,
         per_class: bool = False,
-        labelling: str = "fuzzy",
+        labeling: str = "fuzzy",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
     ) -> None:
         self.estimator = estimator
         self.per_class = per_class
-        self.labelling = labelling
+        self.labeling = labeling
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
 
@@ -123,7 +123,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         self : object
             The fitted classifier.
         """
-        check_option("labelling", self.labelling, ("fuzzy", "majority"))
+        check_option("labeling", self.labeling, ("fuzzy", "majority"))
         check_flags(self, "per_class")
         if self.estimator is not None:
             check_part("estimator", self.estimator)
@@ -144,7 +144,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             shares = np.repeat(np.eye(len(self.classes_))[present], sizes, axis=0)
         else:
             weighted = sample_weight is not None
-            plain = -1 not in self.classes_.tolist()  # a map takes -1 for unlabelled, a classifier for a class
+            plain = -1 not in self.classes_.tolist()  # a map takes -1 for unlabeled, a classifier for a class
             self.estimator_ = self._fit_map(samples, targets if plain else codes, weights, weighted, len(self.classes_))
             self.estimators_ = [self.estimator_]
             if hasattr(self.estimator_, "label_distribution_"):
@@ -153,7 +153,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
                 shares = self._class_shares(samples, codes, weights)
         largest = shares.argmax(axis=1)
         self.class_prior_ = np.bincount(codes, weights) / weights.sum()
-        self.label_distribution_ = np.eye(len(self.classes_))[largest] if self.labelling == "majority" else shares
+        self.label_distribution_ = np.eye(len(self.classes_))[largest] if self.labeling == "majority" else shares
         self.prototype_labels_ = self.classes_[largest]
         return self
 

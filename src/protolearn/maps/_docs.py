@@ -81,7 +81,7 @@ log_volumes_ : ndarray of shape (n_prototypes,)
 weights_ : ndarray of shape (n_prototypes,)
     Share of each prototype in the samples.
 floored_ : ndarray of shape (n_prototypes,)
-    Number of directions of each prototype whose variance comes from the regularisation rather than from samples.
+    Number of directions of each prototype whose variance comes from the regularization rather than from samples.
 labels_ : ndarray of shape (n_samples,)
     Index of the nearest prototype of each sample of ``fit`` (of the last patch, if patches were given one by one).
 multiplicities_ : ndarray of shape (n_prototypes,)

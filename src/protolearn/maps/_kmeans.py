@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import ClusterMixin
 
 from protolearn.core.cooperation import Cooperation, WinnerTakesAll
-from protolearn.core.initialisation import mean_and_variance
+from protolearn.core.initialization import mean_and_variance
 from protolearn.core.loop import Step, anneal, distances_to, nearest
 from protolearn.core.prototypes import Prototypes
 from protolearn.core.schedules import Schedule
@@ -25,7 +25,7 @@ __all__ = ["KMeans"]
 class KMeans(ClusterMixin, PrototypeMap):
     r"""k-means: each sample moves its nearest prototype only.
 
-    Minimises :math:`E(W) = \tfrac12 \sum_j u_j \min_i \|x_j - w_i\|^2` by turns in the receptive fields and the
+    Minimizes :math:`E(W) = \tfrac12 \sum_j u_j \min_i \|x_j - w_i\|^2` by turns in the receptive fields and the
     prototypes. Fast, but it depends on the start; `NeuralGas` of the same size is the steadier alternative. It has all
     that the other maps have: labels, magnification control, patches.
 

@@ -93,9 +93,9 @@ class _LocalPCA(ShapedMap):
 
 @documented
 class VQPCA(_LocalPCA):
-    """Vector quantisation with principal components: each sample goes to the subspace that reconstructs it best.
+    """Vector quantization with principal components: each sample goes to the subspace that reconstructs it best.
 
-    Minimises the squared distance of samples to the nearest of ``n_prototypes`` affine subspaces by turns in
+    Minimizes the squared distance of samples to the nearest of ``n_prototypes`` affine subspaces by turns in
     assignments, means and principal directions. Fast, good for compression, and dependent on the start; a subspace has
     no end, so far samples may share it.
 
@@ -105,11 +105,11 @@ class VQPCA(_LocalPCA):
     n_components : int, default=1
         Dimension of each.
     measure : {"reconstruction", "euclidean"}, default="reconstruction"
-        What assigns samples: the distance to the subspace, or to its centre.
+        What assigns samples: the distance to the subspace, or to its center.
     epsilon : float, default=1e-6
         Smallest variance allowed in a density, as a share of the mean variance of the prototype.
     init : {"euclidean", "k-means++", "random", "center", "pca"} or array, default="euclidean"
-        Where centres start: at the result of k-means, at spread or random samples, around the mean, or given.
+        Where centers start: at the result of k-means, at spread or random samples, around the mean, or given.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=200
@@ -179,7 +179,7 @@ class VQPCA(_LocalPCA):
 
 @documented
 class MixturePPCA(_LocalPCA):
-    """Mixture of probabilistic principal component analysers, by expectation maximisation.
+    """Mixture of probabilistic principal component analyzers, by expectation maximization.
 
     A mixture of normal distributions, each with ``n_components`` directions of its own variance and the same variance
     along all others. The cost is the negative log-likelihood, up to a constant.
@@ -192,7 +192,7 @@ class MixturePPCA(_LocalPCA):
     epsilon : float, default=1e-6
         Smallest variance allowed, as a share of the mean variance of the prototype.
     init : {"euclidean", "k-means++", "random", "center", "pca"} or array, default="euclidean"
-        Where centres start: at the result of k-means, at spread or random samples, around the mean, or given.
+        Where centers start: at the result of k-means, at spread or random samples, around the mean, or given.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the highest likelihood is kept.
     max_iter : int, default=200

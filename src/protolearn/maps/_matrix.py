@@ -1,4 +1,4 @@
-"""k-means, neural gas and self-organising maps whose prototypes have a matrix each."""
+"""k-means, neural gas and self-organizing maps whose prototypes have a matrix each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.documentation import extends
-from protolearn.core.initialisation import distinct_rows
+from protolearn.core.initialization import distinct_rows
 from protolearn.core.sources import ArraySource
 from protolearn.core.validation import check_option
 from protolearn.maps._docs import documented
@@ -50,9 +50,9 @@ class _MatrixMap(ShapedMap):
 class MatrixKMeans(_MatrixMap, KMeans):
     r"""k-means with a matrix for each prototype: clusters are ellipsoids, of any direction and elongation.
 
-    Minimises :math:`E = \tfrac12 \sum_j u_j \min_i (x_j - w_i)^\top \Lambda_i (x_j - w_i)` with
+    Minimizes :math:`E = \tfrac12 \sum_j u_j \min_i (x_j - w_i)^\top \Lambda_i (x_j - w_i)` with
     :math:`\det \Lambda_i = 1` by turns in the receptive fields, the prototypes (means) and the matrices (inverse
-    covariances of the fields, normalised).
+    covariances of the fields, normalized).
 
     Parameters
     ----------
@@ -127,12 +127,12 @@ class MatrixKMeans(_MatrixMap, KMeans):
 class MatrixNeuralGas(_MatrixMap, NeuralGas):
     r"""Neural gas with a matrix for each prototype: it finds position, direction and elongation of clusters.
 
-    Minimises, while the range :math:`\lambda` falls,
+    Minimizes, while the range :math:`\lambda` falls,
 
     .. math:: E_\lambda = \tfrac12 \sum_j u_j \sum_i e^{-k_{ij}/\lambda}\, (x_j - w_i)^\top \Lambda_i (x_j - w_i)
 
     with :math:`\det \Lambda_i = 1`, where :math:`k_{ij}` is the rank of prototype i for sample j, each prototype
-    measuring with its own matrix. The best matrix is the inverse of the weighted covariance, normalised, so every
+    measuring with its own matrix. The best matrix is the inverse of the weighted covariance, normalized, so every
     prototype carries the principal components of its region along. With ``n_components`` it knows only a few of them,
     which makes it fit for many features.
 
@@ -219,9 +219,9 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
 
 @documented
 class MatrixSOM(_MatrixMap, SOM):
-    r"""Self-organising map with a matrix for each prototype.
+    r"""Self-organizing map with a matrix for each prototype.
 
-    Minimises, while the range :math:`\lambda` falls,
+    Minimizes, while the range :math:`\lambda` falls,
 
     .. math:: E_\lambda = \tfrac12 \sum_j u_j \sum_i h_\lambda(g(s_j, i))\, (x_j - w_i)^\top \Lambda_i (x_j - w_i)
 
@@ -237,9 +237,9 @@ class MatrixSOM(_MatrixMap, SOM):
         ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
         nearest prototype; for ``"heskes-printed"`` see `SOM`.
     kernel : {"gaussian", "exponential"}, default="gaussian"
-        Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
+        Neighborhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
     init : {"auto", "euclidean", "pca", "center", "k-means++", "random"} or array, default="auto"
-        Where prototypes start: ``"euclidean"`` at the result of a self-organising map, ``"pca"`` with the lattice laid
+        Where prototypes start: ``"euclidean"`` at the result of a self-organizing map, ``"pca"`` with the lattice laid
         over the principal plane. ``"auto"`` is the first, and spread and random samples in turns from the
         second of ``n_init`` starts on.
     n_init : int, default=1
@@ -252,7 +252,7 @@ class MatrixSOM(_MatrixMap, SOM):
         ``range_end``.
     range_end : float, default=0.2
         Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices. Larger values
-        blend the shapes of neighbours.
+        blend the shapes of neighbors.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
         How the range falls; a callable maps (start, end, n_steps) to the values.
     %(patches)s

@@ -22,9 +22,9 @@ WINNERS_ONLY = 0.1  # range below which others than the winner learn next to not
 
 
 class NeuralGas(ClusterMixin, PrototypeMap):
-    r"""Neural gas: vector quantisation in which prototypes cooperate by rank.
+    r"""Neural gas: vector quantization in which prototypes cooperate by rank.
 
-    Minimises, while the range :math:`\lambda` falls,
+    Minimizes, while the range :math:`\lambda` falls,
 
     .. math:: E_\lambda(W) = \tfrac12 \sum_j u_j \sum_i e^{-k_{ij}/\lambda}\, \|x_j - w_i\|^2,
 

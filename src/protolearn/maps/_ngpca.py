@@ -15,7 +15,7 @@ from sklearn.utils.metaestimators import available_if
 
 from protolearn.core.cooperation import Cooperation, Ranks
 from protolearn.core.estimator import keep, nothing_lost
-from protolearn.core.initialisation import inverse_cdf, mean_and_variance, sampling_order
+from protolearn.core.initialization import inverse_cdf, mean_and_variance, sampling_order
 from protolearn.core.loop import nearest, stage, winners
 from protolearn.core.shapes import Shapes
 from protolearn.core.sources import ArraySource
@@ -51,7 +51,7 @@ class NGPCA(ClusterMixin, ShapedMap):
     where y are the coordinates along the m directions of prototype i: twice the negative logarithm of a normal density,
     up to a constant. Online, as it was first described, each step moves a prototype towards the sample and takes one
     step of an online PCA. In batches, all samples are ranked, and prototypes and directions take their optimum: this
-    minimises :math:`\tfrac12 \sum_j \sum_i e^{-k_{ij}/\lambda} d_i(x_j)`, uses all cores, and is the choice for large
+    minimizes :math:`\tfrac12 \sum_j \sum_i e^{-k_{ij}/\lambda} d_i(x_j)`, uses all cores, and is the choice for large
     data. Use the map as a density, to complete vectors, to compress, or with `PrototypeClassifier` to classify.
 
     Parameters
@@ -63,7 +63,7 @@ class NGPCA(ClusterMixin, ShapedMap):
         How it learns: from one random sample at a time; from all samples in every epoch; or online, first positions by
         neural gas and then directions within each receptive field.
     measure : {"combined", "euclidean", "mahalanobis", "reconstruction"}, default="combined"
-        What prototypes are ranked by: the distance above, that of the centres, the part of it in the principal
+        What prototypes are ranked by: the distance above, that of the centers, the part of it in the principal
         directions, or the squared distance to the subspace.
     n_steps : int, default=30000
         Number of samples presented online, over which range and learning rate fall.
@@ -78,8 +78,8 @@ class NGPCA(ClusterMixin, ShapedMap):
     variance_start : float or "auto", default="auto"
         First variance of all directions, and of the rest together; by default the mean variance of a feature.
     online_pca : {"rrlsa", "gram_schmidt", "sanger", "ccipca"}, default="rrlsa"
-        The step of online PCA: recursive least squares with orthonormalisation built in, or as a step of its own, the
-        generalised Hebbian rule, or candid covariance-free incremental PCA.
+        The step of online PCA: recursive least squares with orthonormalization built in, or as a step of its own, the
+        generalized Hebbian rule, or candid covariance-free incremental PCA.
     refresh : int, default=1000
         Directions are made orthonormal anew after so many steps.
     epsilon : float, default=1e-6
@@ -363,7 +363,7 @@ class NGPCA(ClusterMixin, ShapedMap):
         rng: np.random.RandomState,
         n_threads: int,
     ) -> _Units:
-        """Return units that learned their directions within receptive fields, whose centres stay."""
+        """Return units that learned their directions within receptive fields, whose centers stay."""
         from protolearn.maps._ngpca_kernels import settle
 
         regions = nearest(*stage(X, centers, n_threads))[order]
@@ -389,7 +389,7 @@ class NGPCA(ClusterMixin, ShapedMap):
 
 
 class _Units(NamedTuple):
-    """What the compiled loop changes: centres (k, d), axes (k, q, d), variances (k, q), residual variances (k,)."""
+    """What the compiled loop changes: centers (k, d), axes (k, q, d), variances (k, q), residual variances (k,)."""
 
     centers: NDArray[np.float64]
     axes: NDArray[np.float64]

@@ -40,7 +40,7 @@ def present(
 ) -> None:
     """Present the samples ``order`` (T,), each with a range and a rate (T,): units learn by their rank.
 
-    Rates lie in [0, 1). No variance falls below ``floor`` in any direction. All axes are orthonormalised anew after
+    Rates lie in [0, 1). No variance falls below ``floor`` in any direction. All axes are orthonormalized anew after
     every ``refresh`` presentations, of which ``step`` came before.
     """
     k, m, d = axes.shape
@@ -96,7 +96,7 @@ def settle(
     refresh: int,
     floor: float,
 ) -> None:
-    """Fit the shape of one unit, axes (m, d), variances (m,) and residual (1,), around a centre (d,) that stays."""
+    """Fit the shape of one unit, axes (m, d), variances (m,) and residual (1,), around a center (d,) that stays."""
     m, d = axes.shape
     gap, drift, y = np.empty(d), np.empty(d), np.empty(m)
     for j in range(len(order)):
@@ -154,7 +154,7 @@ def _turn(
 def _interlock(
     axes: Floats, variances: Floats, y: Floats, square: float, gap: Floats, drift: Floats, rate: float
 ) -> bool:
-    """Learn and orthonormalise in one go, as ``online_pca.interlocked_step`` does; say whether axes were orthonormal.
+    """Learn and orthonormalize in one go, as ``online_pca.interlocked_step`` does; say whether axes were orthonormal.
 
     They cease to be, faster and faster, once there are more of them than directions in which samples vary.
     """

@@ -15,7 +15,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.cooperation import Cooperation, OnLattice, WinnerTakesAll
-from protolearn.core.initialisation import distinct_rows, mean_and_covariance, mean_and_variance, resolutions
+from protolearn.core.initialization import distinct_rows, mean_and_covariance, mean_and_variance, resolutions
 from protolearn.core.prototypes import Gappy, Matrix, Mean, Prototypes, Subspace
 from protolearn.core.shapes import Prior, ShapeRule, Shapes, completed, principal_shapes
 from protolearn.core.sources import ArraySource
@@ -63,7 +63,7 @@ class ShapedMap(PrototypeMap):
             Samples.
         measure : {"normal", "pair"}, optional
             The distance of the map by default. ``"normal"`` is minus the logarithm of the normal distribution with the
-            prototype's shape, also known as normalised Mahalanobis distance [1]_. ``"pair"`` are two numbers: the same
+            prototype's shape, also known as normalized Mahalanobis distance [1]_. ``"pair"`` are two numbers: the same
             along the ``components_`` alone, and the squared distance from the space that these span.
 
         Returns

@@ -1,4 +1,4 @@
-"""The self-organising map: prototypes on a lattice."""
+"""The self-organizing map: prototypes on a lattice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.cooperation import Cooperation, OnLattice
-from protolearn.core.initialisation import distinct_rows, principal_axes
+from protolearn.core.initialization import distinct_rows, principal_axes
 from protolearn.core.lattices import Lattice, as_lattice, rectangular
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
@@ -20,9 +20,9 @@ __all__ = ["SOM"]
 
 
 class SOM(PrototypeMap):
-    r"""Self-organising map: prototypes on a lattice, so that neighbours on the lattice are alike.
+    r"""Self-organizing map: prototypes on a lattice, so that neighbors on the lattice are alike.
 
-    Minimises, while the range :math:`\lambda` falls,
+    Minimizes, while the range :math:`\lambda` falls,
 
     .. math:: E_\lambda(W) = \tfrac12 \sum_j u_j \sum_i h_\lambda(g(s_j, i))\, \|x_j - w_i\|^2,
 
@@ -41,7 +41,7 @@ class SOM(PrototypeMap):
         nearest prototype; ``"heskes-printed"`` leaves the weights of a node as they are instead of making them add up
         to one (Hasenfuss 2009, eq. 2.5), so that nodes at the border win most samples while the range is wide.
     kernel : {"gaussian", "exponential"}, default="gaussian"
-        Neighbourhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
+        Neighborhood function, :math:`e^{-g^2/2\lambda^2}` or :math:`e^{-g/\lambda}`.
     algorithm : {"batch", "online"}, default="batch"
         ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves them a little after each of
         n_samples random samples.
@@ -57,7 +57,7 @@ class SOM(PrototypeMap):
         (``init="pca"`` on a flat lattice), else a quarter. In all patches but the first it is ``range_end``.
     range_end : float, default=0.55
         Last range. Both are in units of the shortest distance between two nodes, 1 on most lattices. Smaller values
-        quantise better, larger ones keep neighbours more alike.
+        quantize better, larger ones keep neighbors more alike.
     schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
         How the range and the learning rate fall; a callable maps (start, end, n_steps) to the values: one for each
         epoch, 256 if online.
@@ -114,7 +114,7 @@ class SOM(PrototypeMap):
 
     See Also
     --------
-    NeuralGas : Better quantisation, no lattice.
+    NeuralGas : Better quantization, no lattice.
 
     References
     ----------

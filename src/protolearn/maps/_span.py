@@ -23,13 +23,13 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Span:
-    """Coordinates ``((x - centre) scale) axes`` of samples, and a zero.
+    """Coordinates ``((x - center) scale) axes`` of samples, and a zero.
 
     Parameters
     ----------
     single : array of shape (m, d)
         The samples, as they are, that have a weight and stand for themselves only.
-    centre : array of shape (d,)
+    center : array of shape (d,)
         Where coordinates are measured from.
     scale, balance : array of shape (d,)
         Factor on every feature; and that with which those that vary have equal variances.
@@ -38,7 +38,7 @@ class Span:
     """
 
     single: NDArray[Any]
-    centre: Floats
+    center: Floats
     scale: Floats
     balance: Floats
     axes: Floats
@@ -46,7 +46,7 @@ class Span:
     @classmethod
     def of(cls, patch: Samples, scale: Floats, balance: Floats, model: Model | None, init: Any) -> Span | None:
         """Return the span of samples, prototypes (so far, or to start from) and spreads; None if it is all."""
-        centre = patch.X.mean(axis=0, dtype=np.float64)
+        center = patch.X.mean(axis=0, dtype=np.float64)
         points = [patch.X]
         axes = []
         if model is not None and model.shapes is not None:
@@ -56,8 +56,8 @@ class Span:
             points.append(np.asarray(init))
         if patch.spreads is not None:
             axes.append(patch.spreads.axes * scale)
-        d = len(centre)
-        rows = [(part - centre) * scale for part in points]
+        d = len(center)
+        rows = [(part - center) * scale for part in points]
         size = max(np.abs(part).max() for part in rows) or 1.0
         rows += [size * part.reshape(-1, d) for part in axes]
         if sum(map(len, rows)) >= d:
@@ -66,7 +66,7 @@ class Span:
         basis = np.eye(d, 1) if basis is None else basis  # of samples that are all the same
         n_single = len(patch.X) - (0 if patch.spreads is None else len(patch.spreads))
         single = patch.X[:n_single][patch.weights[:n_single] > 0]
-        return cls(single, centre, scale, balance, basis)
+        return cls(single, center, scale, balance, basis)
 
     @property
     def n_hidden(self) -> int:
@@ -76,11 +76,11 @@ class Span:
 
     def enter(self, X: NDArray[Any]) -> Floats:
         """Return points (n, d) in these coordinates (n, r + 1)."""
-        return _with_zero((X - self.centre) * self.scale @ self.axes)
+        return _with_zero((X - self.center) * self.scale @ self.axes)
 
     def leave(self, points: Floats) -> Floats:
         """Return points (n, r + 1) as features (n, d)."""
-        return points[:, :-1] @ self.axes.T / self.scale + self.centre
+        return points[:, :-1] @ self.axes.T / self.scale + self.center
 
     def enter_samples(self, patch: Samples) -> Samples:
         """Return samples in these coordinates."""

@@ -96,7 +96,7 @@ class Model:
     def as_samples(self, decay: float = 1.0) -> Samples:
         """Return weighted samples that stand for all that was learned from (Hasenfuss 2009, sec. 3.4).
 
-        They are the centres of the receptive fields. Prototypes that learn with their neighbours are drawn towards
+        They are the centers of the receptive fields. Prototypes that learn with their neighbors are drawn towards
         these, and a map that took them for its samples would contract with every patch.
         """
         full = self.masses > 0

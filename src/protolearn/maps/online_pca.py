@@ -1,7 +1,7 @@
 """Online PCA of one unit: a step of recursive least squares, plain and interlocked, and the potential of the axes.
 
 Short forms in NumPy of what :class:`protolearn.NGPCA` runs compiled. Arrays: axes (m, d) with orthonormal rows,
-variances (m,) along them, xi (d,) a sample seen from the centre of the unit.
+variances (m,) along them, xi (d,) a sample seen from the center of the unit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 def rrlsa_step(axes: ArrayLike, variances: ArrayLike, xi: ArrayLike, alpha: float) -> tuple[Floats, Floats]:
-    """Learn from one sample by robust recursive least squares, then orthonormalise.
+    """Learn from one sample by robust recursive least squares, then orthonormalize.
 
     Every axis, as long as its variance, moves towards what the sample has along it once the axes before are taken off::
 
@@ -31,7 +31,7 @@ def rrlsa_step(axes: ArrayLike, variances: ArrayLike, xi: ArrayLike, alpha: floa
     variances : array-like of shape (m,)
         Variance along each axis, positive.
     xi : array-like of shape (d,)
-        Sample minus the centre.
+        Sample minus the center.
     alpha : float
         Learning rate in [0, 1); 0 changes nothing.
 
@@ -70,7 +70,7 @@ def rrlsa_step(axes: ArrayLike, variances: ArrayLike, xi: ArrayLike, alpha: floa
 
 
 def interlocked_step(axes: ArrayLike, variances: ArrayLike, xi: ArrayLike, alpha: float) -> tuple[Floats, Floats]:
-    """Learn from one sample and orthonormalise in one pass over the axes.
+    """Learn from one sample and orthonormalize in one pass over the axes.
 
     The result is that of :func:`rrlsa_step`, in ``O(m d)`` operations instead of ``O(m^2 d)``, as long as the axes are
     orthonormal before.
@@ -82,7 +82,7 @@ def interlocked_step(axes: ArrayLike, variances: ArrayLike, xi: ArrayLike, alpha
     variances : array-like of shape (m,)
         Variance along each axis, positive.
     xi : array-like of shape (d,)
-        Sample minus the centre.
+        Sample minus the center.
     alpha : float
         Learning rate in [0, 1); 0 changes nothing.
 
@@ -189,7 +189,7 @@ def potential(axes: ArrayLike, variances: ArrayLike, covariance: ArrayLike) -> f
     variances : array-like of shape (m,)
         Variance along each axis, positive.
     covariance : array-like of shape (d, d)
-        Covariance of the samples around the centre of the unit.
+        Covariance of the samples around the center of the unit.
 
     Returns
     -------

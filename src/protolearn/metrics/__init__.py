@@ -1,4 +1,4 @@
-"""How good is a map, a view, a classifier or a search? Quantisation, neighbourhoods, density; margins; precision.
+"""How good is a map, a view, a classifier or a search? Quantization, neighborhoods, density; margins; precision.
 
 Functions take a fitted estimator, or plain arrays where these are enough.
 """
@@ -14,7 +14,7 @@ from protolearn.metrics._coranking import (
     r_nx_auc,
 )
 from protolearn.metrics._dimension import intrinsic_dimension
-from protolearn.metrics._label_neighbours import nearest_neighbor_error, neighborhood_hit
+from protolearn.metrics._label_neighbors import nearest_neighbor_error, neighborhood_hit
 from protolearn.metrics._magnification import magnification_exponent, map_entropy
 from protolearn.metrics._margins import (
     MarginBound,
@@ -25,7 +25,7 @@ from protolearn.metrics._margins import (
     ramp_loss,
 )
 from protolearn.metrics._mds import distance_correlation, sammon_stress, stress
-from protolearn.metrics._neighbourhood import continuity, map_continuity, map_trustworthiness, trustworthiness
+from protolearn.metrics._neighborhood import continuity, map_continuity, map_trustworthiness, trustworthiness
 from protolearn.metrics._pictures import psnr
 from protolearn.metrics._quantization import quantization_error
 from protolearn.metrics._reconstruction import ReconstructionBound, reconstruction_bound, reconstruction_error

@@ -1,8 +1,8 @@
-"""Which neighbours a view keeps, at every scale: the co-ranking matrix and the measures that follow from it.
+"""Which neighbors a view keeps, at every scale: the co-ranking matrix and the measures that follow from it.
 
-Sample j is the k-th neighbour of sample i in the data and the l-th in the view, equal distances in the order of the
+Sample j is the k-th neighbor of sample i in the data and the l-th in the view, equal distances in the order of the
 samples; the co-ranking matrix Q counts pairs of ranks (k, l). All measures sum over parts of it, and are counted
-for all sizes K of neighbourhoods at once, without the matrix.
+for all sizes K of neighborhoods at once, without the matrix.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ __all__ = [
     "b_nx",
     "coranking_matrix",
     "lcmc",
-    "neighbour_order",
+    "neighbor_order",
     "q_local_global",
     "q_nx",
     "r_nx",
@@ -33,7 +33,7 @@ __all__ = [
 
 
 class LocalGlobal(NamedTuple):
-    """How well a view keeps near and far neighbours, and where one ends and the other begins."""
+    """How well a view keeps near and far neighbors, and where one ends and the other begins."""
 
     q_local: float
     q_global: float
@@ -44,10 +44,10 @@ class LocalGlobal(NamedTuple):
 def coranking_matrix(
     X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> NDArray[np.int32]:
-    """Count how often the k-th neighbour in the data is the l-th neighbour in the view.
+    """Count how often the k-th neighbor in the data is the l-th neighbor in the view.
 
-    ``Q_kl = |{(i, j): j is the k-th neighbour of i in the data, and the l-th in the view}|``. Entries below the
-    diagonal are intrusions, neighbours that came closer; those above are extrusions. A perfect view has a diagonal
+    ``Q_kl = |{(i, j): j is the k-th neighbor of i in the data, and the l-th in the view}|``. Entries below the
+    diagonal are intrusions, neighbors that came closer; those above are extrusions. A perfect view has a diagonal
     matrix.
 
     Parameters
@@ -84,7 +84,7 @@ def coranking_matrix(
 def q_nx(
     X: ArrayLike, Y: ArrayLike, k: int | None = None, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Floats | float:
-    """Share of the k nearest neighbours in the data that are among the k nearest in the view.
+    """Share of the k nearest neighbors in the data that are among the k nearest in the view.
 
     ``Q_NX(K) = 1 / (K n) sum_{k <= K, l <= K} Q_kl``, of the co-ranking matrix Q.
 
@@ -92,7 +92,7 @@ def q_nx(
     ----------
     %(view)s
     k : int, optional
-        Size K of the neighbourhoods, up to ``n - 2``; all sizes by default.
+        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
     %(options)s
 
     Returns
@@ -118,17 +118,17 @@ def q_nx(
 def b_nx(
     X: ArrayLike, Y: ArrayLike, k: int | None = None, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Floats | float:
-    """Whether a view errs by showing strangers as neighbours (positive), or by tearing neighbours apart (negative).
+    """Whether a view errs by showing strangers as neighbors (positive), or by tearing neighbors apart (negative).
 
     ``B_NX(K) = 1 / (K n) (sum_{k < l <= K} Q_kl - sum_{l < k <= K} Q_kl)``, of the co-ranking matrix Q. Strangers that
-    intrude into a neighbourhood push true neighbours outwards within it, and these are what is counted: as many
-    strangers come in as neighbours go out, always.
+    intrude into a neighborhood push true neighbors outwards within it, and these are what is counted: as many
+    strangers come in as neighbors go out, always.
 
     Parameters
     ----------
     %(view)s
     k : int, optional
-        Size K of the neighbourhoods, up to ``n - 2``; all sizes by default.
+        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
     %(options)s
 
     Returns
@@ -160,7 +160,7 @@ def b_nx(
 def lcmc(
     X: ArrayLike, Y: ArrayLike, k: int | None = None, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Floats | float:
-    """Local continuity meta-criterion: what the overlap of neighbourhoods has beyond that of a random view.
+    """Local continuity meta-criterion: what the overlap of neighborhoods has beyond that of a random view.
 
     ``LCMC(K) = Q_NX(K) - K / (n - 1)``, with `q_nx`.
 
@@ -168,7 +168,7 @@ def lcmc(
     ----------
     %(view)s
     k : int, optional
-        Size K of the neighbourhoods, up to ``n - 2``; all sizes by default.
+        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
     %(options)s
 
     Returns
@@ -194,7 +194,7 @@ def lcmc(
 def r_nx(
     X: ArrayLike, Y: ArrayLike, k: int | None = None, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> Floats | float:
-    """Overlap of neighbourhoods on a scale from a random view (0) to a perfect one (1).
+    """Overlap of neighborhoods on a scale from a random view (0) to a perfect one (1).
 
     ``R_NX(K) = ((n - 1) Q_NX(K) - K) / (n - 1 - K)``, with `q_nx`; values at different K can be compared.
 
@@ -202,7 +202,7 @@ def r_nx(
     ----------
     %(view)s
     k : int, optional
-        Size K of the neighbourhoods, up to ``n - 2``; all sizes by default.
+        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
     %(options)s
 
     Returns
@@ -227,7 +227,7 @@ def r_nx(
 
 @documented
 def r_nx_auc(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: int | None = None) -> float:
-    """One number for all scales: the area under the curve of `r_nx` over the logarithm of the neighbourhood size.
+    """One number for all scales: the area under the curve of `r_nx` over the logarithm of the neighborhood size.
 
     ``AUC = sum_K R_NX(K) / K / sum_K 1 / K`` over K = 1, ..., n - 2.
 
@@ -257,9 +257,9 @@ def r_nx_auc(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: i
 
 @documented
 def q_local_global(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_jobs: int | None = None) -> LocalGlobal:
-    """How well a view keeps near neighbours, and how well far ones; the data tell where near ends.
+    """How well a view keeps near neighbors, and how well far ones; the data tell where near ends.
 
-    Near are neighbourhoods up to ``k_max``, where `lcmc` is highest. ``q_local`` is the average of `q_nx` for K up to
+    Near are neighborhoods up to ``k_max``, where `lcmc` is highest. ``q_local`` is the average of `q_nx` for K up to
     ``k_max``, ``q_global`` that from ``k_max`` up to n - 1.
 
     Parameters
@@ -288,7 +288,7 @@ def q_local_global(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_j
 
 
 class RankCurves(NamedTuple):
-    """Measures for neighbourhoods of K = 1, ..., n - 2 samples, and the numbers that sum them up."""
+    """Measures for neighborhoods of K = 1, ..., n - 2 samples, and the numbers that sum them up."""
 
     k: NDArray[np.int64]
     q_nx: Floats
@@ -304,7 +304,7 @@ class RankCurves(NamedTuple):
 
 
 class RankCounts:
-    """Counts of pairs of ranks, from which the measures follow for all sizes of neighbourhoods.
+    """Counts of pairs of ranks, from which the measures follow for all sizes of neighborhoods.
 
     Examples
     --------
@@ -327,8 +327,8 @@ class RankCounts:
 
         counts, agreement = np.zeros_like(self.counts), np.zeros_like(self.agreement)
         own = np.arange(rows.start, rows.stop)
-        order = neighbour_order(shown, own)
-        count_ranks(neighbour_order(given, own), order, counts)
+        order = neighbor_order(shown, own)
+        count_ranks(neighbor_order(given, own), order, counts)
         if self.labels is not None:
             count_agreement(order, self.labels[rows], self.labels, agreement)
         with self._lock:
@@ -343,7 +343,7 @@ class RankCounts:
         overlap = kept / (k * n)
         lcmc, r_nx = overlap - k / (n - 1), (overlap[:-1] * (n - 1) - k[:-1]) / (n - 1 - k[:-1])
         k_max = int(lcmc.round(12).argmax()) + 1  # the first of equal ones, whatever their last digits
-        strangers = k * n - kept  # in the neighbourhoods of the view; as many neighbours are missing there
+        strangers = k * n - kept  # in the neighborhoods of the view; as many neighbors are missing there
         excess = [
             (at_lower - k * at_higher).cumsum() - k * strangers
             for at_lower, at_higher in zip(sums, (came_closer, went_away))
@@ -363,7 +363,7 @@ class RankCounts:
         )
 
     def neighborhood_hit(self) -> Floats:
-        """Return the share of neighbours in the view that have the label of the sample."""
+        """Return the share of neighbors in the view that have the label of the sample."""
         return (self.agreement.cumsum() / (np.arange(1, self.n) * self.n))[:-1]
 
 
@@ -387,18 +387,18 @@ class _Pairs:
         from protolearn.metrics._coranking_kernels import count_pairs
 
         own = np.arange(rows.start, rows.stop)
-        orders = neighbour_order(given, own), neighbour_order(shown, own)
+        orders = neighbor_order(given, own), neighbor_order(shown, own)
         with self._lock:
             count_pairs(*orders, self.matrix)
 
 
-def neighbour_order(distances: Floats, own: NDArray[np.int64]) -> NDArray[np.int32]:
+def neighbor_order(distances: Floats, own: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return the others (b, n - 1) by their distance (b, n) to samples ``own`` (b,), equal ones by their index.
 
     Examples
     --------
     >>> import numpy as np
-    >>> neighbour_order(np.array([[2.0, 0.0, 1.0, 1.0]]), np.array([1]))
+    >>> neighbor_order(np.array([[2.0, 0.0, 1.0, 1.0]]), np.array([1]))
     array([[2, 3, 0]], dtype=int32)
     """
     from protolearn.metrics._coranking_kernels import order_rows
@@ -416,7 +416,7 @@ def _without(excess: NDArray[np.int64], n: int) -> Floats:
 
 
 def _curve(name: str, X: ArrayLike, Y: ArrayLike, k: int | None, metric: str, n_jobs: int | None) -> Floats | float:
-    """Return one measure, at one size of neighbourhoods or at all."""
+    """Return one measure, at one size of neighborhoods or at all."""
     given, shown = check_spaces(X, Y, metric)
     if k is not None:
         check_size("k", k, len(given) - 2, len(given))

@@ -1,4 +1,4 @@
-"""Compiled loops over blocks of distances: orders of neighbours, and what is counted of them."""
+"""Compiled loops over blocks of distances: orders of neighbors, and what is counted of them."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def count_pairs(given: NDArray[np.int32], shown: NDArray[np.int32], matrix: NDAr
 def count_agreement(
     order: NDArray[np.int32], own: NDArray[Any], others: NDArray[Any], counts: NDArray[np.int64]
 ) -> None:
-    """Count at each rank (n - 1,) the samples with the label (b,) of their neighbour of this rank, of labels (n,)."""
+    """Count at each rank (n - 1,) the samples with the label (b,) of their neighbor of this rank, of labels (n,)."""
     b, m = order.shape
     for row in range(b):
         for k in range(m):

@@ -22,10 +22,10 @@ def intrinsic_dimension(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> float:
-    r"""Intrinsic dimension by maximum likelihood, from how fast distances to neighbours grow.
+    r"""Intrinsic dimension by maximum likelihood, from how fast distances to neighbors grow.
 
-    In m dimensions the number of neighbours grows with the m-th power of the distance, so that, with :math:`T_j` the
-    distance of a sample to its j-th neighbour,
+    In m dimensions the number of neighbors grows with the m-th power of the distance, so that, with :math:`T_j` the
+    distance of a sample to its j-th neighbor,
 
     .. math:: \frac{1}{m_k(x)} = \frac{1}{k - 1} \sum_{j < k} \log \frac{T_k}{T_j} ,
 
@@ -36,13 +36,13 @@ def intrinsic_dimension(
     X : array-like of shape (n_samples, n_features), or (n_samples, n_samples) if ``metric="precomputed"``
         Samples, or their distances. Samples that are the same count once.
     k1, k2 : int, default=6, 12
-        Smallest and largest number of neighbours. Few see noise, many see curvature: look at several.
+        Smallest and largest number of neighbors. Few see noise, many see curvature: look at several.
     average : {"mean", "harmonic"}, default="mean"
-        Average the estimates of all samples, or their inverses, which is less biased for few neighbours.
+        Average the estimates of all samples, or their inverses, which is less biased for few neighbors.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         Distance of samples.
     n_jobs : int, optional
-        Number of threads that look for neighbours.
+        Number of threads that look for neighbors.
 
     Returns
     -------
@@ -72,9 +72,9 @@ def intrinsic_dimension(
     inverses = np.stack([logs[:, k - 1] - logs[:, : k - 1].mean(axis=1) for k in range(k1, k2 + 1)], axis=1)
     if average == "harmonic":
         return float((1.0 / np.maximum(inverses.mean(axis=0), np.finfo(float).tiny)).mean())
-    counted = inverses > 0.0  # all neighbours may be at the same distance, as on a grid
+    counted = inverses > 0.0  # all neighbors may be at the same distance, as on a grid
     if not counted.any():
-        raise ValueError("All neighbours of each sample are at the same distance, which tells no dimension; raise k2.")
+        raise ValueError("All neighbors of each sample are at the same distance, which tells no dimension; raise k2.")
     return float((1.0 / inverses[counted]).mean())
 
 

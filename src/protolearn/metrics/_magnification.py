@@ -86,7 +86,7 @@ def magnification_exponent(
 
     Notes
     -----
-    The estimate is biased. Prototypes at the border of the data have neighbours on one side only and look sparse:
+    The estimate is biased. Prototypes at the border of the data have neighbors on one side only and look sparse:
     where the data are dense up to the border, the exponent comes out too small (0.24 instead of 1/3 for 50 means of
     data on a line with a density that grows like ``x^-1/2`` towards its end). Where the density fades out, the bias is
     small (0.33 for a Gaussian on a line, 0.47 instead of 1/2 with 200 means in the plane, 0.52 instead of 3/5 in
@@ -110,8 +110,8 @@ def magnification_exponent(
     >>> round(magnification_exponent(quantiles, norm.logpdf(quantiles[:, 0]), dim=1), 1)
     1.0
     """
-    centres = prototypes_of(prototypes)
-    k = len(centres)
+    centers = prototypes_of(prototypes)
+    k = len(centers)
     log_density = np.asarray(log_density_at_prototypes, dtype=np.float64)
     if log_density.shape != (k,) or not np.isfinite(log_density).all():
         raise ValueError(
@@ -126,7 +126,7 @@ def magnification_exponent(
     if n_neighbors is None:
         n_neighbors = int(np.clip(round(2 * dim), 1, k - 1))
     check_number("n_neighbors", n_neighbors, integer=True, low=1, high=k - 1)
-    radii = _mean_neighbour_distances(centres, n_neighbors)
+    radii = _mean_neighbor_distances(centers, n_neighbors)
     slope, _ = np.polyfit(log_density, -dim * np.log(radii), 1)
     return float(slope)
 
@@ -148,12 +148,12 @@ def _receptive_field_masses(source: Any, n_prototypes: int | None) -> Floats:
     return mass
 
 
-def _mean_neighbour_distances(centres: NDArray[Any], n_neighbors: int) -> Floats:
-    distances, _ = KDTree(centres).query(centres, k=n_neighbors + 1)
+def _mean_neighbor_distances(centers: NDArray[Any], n_neighbors: int) -> Floats:
+    distances, _ = KDTree(centers).query(centers, k=n_neighbors + 1)
     radii = distances[:, 1:].mean(axis=1)
     if not radii.all():
         raise ValueError(
-            f"Some prototypes coincide with their {n_neighbors} nearest neighbours, so their density is infinite; use "
+            f"Some prototypes coincide with their {n_neighbors} nearest neighbors, so their density is infinite; use "
             "fewer prototypes, or a larger n_neighbors."
         )
     return radii

@@ -78,7 +78,7 @@ class MarginBound:
 def classification_margins(distances: ArrayLike, prototype_labels: ArrayLike, y: ArrayLike) -> Floats:
     """Margin of each sample: distance to the nearest wrong prototype minus distance to the nearest correct one.
 
-    Positive if and only if the sample is classified correctly. It is the numerator of the cost function of generalised
+    Positive if and only if the sample is classified correctly. It is the numerator of the cost function of generalized
     LVQ, with the opposite sign.
 
     Parameters
@@ -218,7 +218,7 @@ def margin_bound(
     n_prototypes : int
         Number of prototypes P, of all classes together.
     radius : float
-        Largest length B of a sample or a prototype. Centre the data first to make it small.
+        Largest length B of a sample or a prototype. Center the data first to make it small.
     rho : float
         Margin that counts as wide; to be fixed before the margins are known, see `posterior_margin_bound`.
     delta : float, default=0.05

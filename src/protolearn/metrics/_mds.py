@@ -224,7 +224,7 @@ class RankCorrelation:
             ranks = [_ranks(_pairs(space), space.reach) for space in self.spaces]
             x, y = (rank - rank.mean() for rank in ranks)
             return _ratio(x @ y, x @ x, y @ y)
-        values = [_centred_ranks(counts) for counts in self.counts]
+        values = [_centered_ranks(counts) for counts in self.counts]
         products = _Products(self.bases, (values[0], values[1]))
         sweep(*self.spaces, products, above=True, n_jobs=n_jobs)
         x, y = (float(counts @ np.square(value)) for counts, value in zip(self.counts, values))
@@ -259,7 +259,7 @@ def _ranks(distances: Floats, reach: float) -> Floats:
     return ranks
 
 
-def _centred_ranks(counts: NDArray[np.int64]) -> Floats:
+def _centered_ranks(counts: NDArray[np.int64]) -> Floats:
     """Return the average rank of the members of each bucket, as a share of all, less the average of all."""
     behind = counts.cumsum()
     return (behind - 0.5 * counts) / behind[-1] - 0.5

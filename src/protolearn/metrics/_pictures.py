@@ -18,7 +18,7 @@ def psnr(original: ArrayLike, decoded: ArrayLike, peak: float = 255) -> float:
     Parameters
     ----------
     original, decoded : array-like of the same shape
-        The pictures; all values count alike, of all colours.
+        The pictures; all values count alike, of all colors.
     peak : float, default=255
         The largest value that a pixel can have.
 

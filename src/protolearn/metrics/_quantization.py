@@ -27,7 +27,7 @@ def quantization_error(
     ==================  =====================================  =================================================
     ``reduction``       formula                                also known as
     ==================  =====================================  =================================================
-    ``mean_distance``   ``sum u_j e_j / sum u_j``              the usual quality of a self-organising map
+    ``mean_distance``   ``sum u_j e_j / sum u_j``              the usual quality of a self-organizing map
     ``mean_squared``    ``sum u_j e_j^2 / sum u_j``            distortion
     ``half_mean``       ``1/2 sum u_j e_j^2 / sum u_j``
     ``half_sum``        ``1/2 sum u_j e_j^2``                  cost function of k-means (half its inertia)

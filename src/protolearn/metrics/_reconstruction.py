@@ -159,8 +159,8 @@ def reconstruction_bound(
     if len(cells) != len(given):
         raise ValueError(f"labels has {len(cells)} entries for {len(given)} samples.")
     n = len(given)
-    centre = given.mean(axis=0)
-    diameter = 2.0 * float(np.sqrt(np.square(given - centre).sum(axis=1).max()))
+    center = given.mean(axis=0)
+    diameter = 2.0 * float(np.sqrt(np.square(given - center).sum(axis=1).max()))
     if not diameter:
         raise ValueError("All samples are the same, so there is nothing to bound.")
     rng = check_random_state(random_state)

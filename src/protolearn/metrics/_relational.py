@@ -20,7 +20,7 @@ def intra_cluster_cost(D: ArrayLike, labels: ArrayLike) -> float:
     ----------
     D : array-like of shape (n, n)
         Dissimilarities, taken as they are. If they are squared Euclidean distances, the cost is twice the inertia of
-        k-means, and four times the quantisation error with ``reduction="half_sum"``.
+        k-means, and four times the quantization error with ``reduction="half_sum"``.
     labels : array-like of shape (n,)
         Cluster of each object.
 

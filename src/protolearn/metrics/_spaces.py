@@ -158,7 +158,7 @@ def check_space(X: ArrayLike, metric: str = "euclidean", name: str = "X") -> Spa
     else:
         space = Points(check_array(X, dtype=np.float64, input_name=name))
     if len(space) < 3:
-        raise ValueError(f"{name} has {len(space)} samples; neighbours can be compared from 3 on.")
+        raise ValueError(f"{name} has {len(space)} samples; neighbors can be compared from 3 on.")
     if space.reach == np.inf:
         raise ValueError(f"Squared distances between samples in {name} are too large for a number; rescale them.")
     if not space.reach:
@@ -167,7 +167,7 @@ def check_space(X: ArrayLike, metric: str = "euclidean", name: str = "X") -> Spa
 
 
 def check_size(name: str, value: Any, high: int, n: int) -> None:
-    """Require the size of a neighbourhood among n samples."""
+    """Require the size of a neighborhood among n samples."""
     check_number(name, value, integer=True, low=1, high=high, also=f", as there are {n} samples")
 
 

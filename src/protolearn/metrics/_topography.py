@@ -1,4 +1,4 @@
-"""Whether prototypes that are neighbours on the lattice are neighbours in the data, and the other way round."""
+"""Whether prototypes that are neighbors on the lattice are neighbors in the data, and the other way round."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike 
     Returns
     -------
     float
-        Between 0 (the map keeps all neighbourhoods) and 1.
+        Between 0 (the map keeps all neighborhoods) and 1.
 
     References
     ----------
@@ -109,24 +109,24 @@ def topographic_product(estimator: Any) -> float:
     in_data = _log_distances_to_others(prototype_distances(estimator), "prototypes")
     on_lattice = _log_distances_to_others(lattice.distances, "lattice nodes")
     k = lattice.n_nodes
-    # Q1 Q2 is the product d g at the l-th neighbour on the lattice over the one at the l-th neighbour in the data
+    # Q1 Q2 is the product d g at the l-th neighbor on the lattice over the one at the l-th neighbor in the data
     log_ratios = np.array([_in_order_of(g, d + g) - _in_order_of(d, d + g) for d, g in zip(in_data, on_lattice)])
     log_products = np.cumsum(log_ratios, axis=1) / (2 * np.arange(1, k))
     return float(log_products.mean())
 
 
 def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
-    """How far neighbourhoods are broken, in both directions.
+    """How far neighborhoods are broken, in both directions.
 
     The data are described by the graph that joins the first and second nearest prototype of every sample; ``d`` is the
     number of steps between two prototypes in that graph. On the lattice, two nodes are ``|i - j|_max`` and
     ``|i - j|_2`` apart. The function counts, on average over the prototypes,
 
-    * for ``k > 0``, neighbours in the data that are far apart on the lattice:
+    * for ``k > 0``, neighbors in the data that are far apart on the lattice:
       ``Phi(k) = 1/n sum_i #{j : |i - j|_max > k, d(i, j) = 1}``,
-    * for ``k < 0``, neighbours on the lattice that are far apart in the data:
+    * for ``k < 0``, neighbors on the lattice that are far apart in the data:
       ``Phi(k) = 1/n sum_i #{j : |i - j|_2 = 1, d(i, j) > -k}``,
-    * and ``Phi(0) = Phi(1) + Phi(-1)``, which is 0 if and only if the map keeps all neighbourhoods.
+    * and ``Phi(0) = Phi(1) + Phi(-1)``, which is 0 if and only if the map keeps all neighborhoods.
 
     The largest (smallest) ``k`` with a positive value tells the scale of the folds of a lattice with too few (too many)
     dimensions. On other than rectangular lattices both distances are the number of steps along the edges. Prototypes
@@ -151,7 +151,7 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
 
     Examples
     --------
-    The ends of a chain that is bent to a ring are neighbours in the data, three steps apart on the lattice:
+    The ends of a chain that is bent to a ring are neighbors in the data, three steps apart on the lattice:
 
     >>> import numpy as np
     >>> from types import SimpleNamespace
@@ -172,7 +172,7 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
     estimator = getattr(estimator, "estimator_", estimator)
     if getattr(estimator, "graph_", None) is None:
         raise ValueError(
-            f"This {type(estimator).__name__} has no graph of neighbouring prototypes (no attribute graph_); give a "
+            f"This {type(estimator).__name__} has no graph of neighboring prototypes (no attribute graph_); give a "
             "map that was fitted to samples."
         )
     graph = sparse.csr_array(estimator.graph_)
@@ -180,19 +180,19 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
         raise ValueError(f"graph_ has the shape {graph.shape}, but the lattice has {lattice.n_nodes} nodes.")
     _require_all_pairs(lattice)
     steps = _path_lengths(graph > 0)
-    across, lattice_neighbours = _lattice_separations(lattice)
+    across, lattice_neighbors = _lattice_separations(lattice)
     largest = max(1.0, across[np.isfinite(across)].max(), steps[np.isfinite(steps)].max())
     scales = np.arange(1, int(largest) + 1)
-    data_neighbours = steps == 1
-    forward = [(data_neighbours & (across > k)).sum() for k in scales]
-    backward = [(lattice_neighbours & (steps > k)).sum() for k in scales]
+    data_neighbors = steps == 1
+    forward = [(data_neighbors & (across > k)).sum() for k in scales]
+    backward = [(lattice_neighbors & (steps > k)).sum() for k in scales]
     values = np.array([*backward[::-1], forward[0] + backward[0], *forward]) / lattice.n_nodes
     return np.concatenate([-scales[::-1], [0], scales]), values
 
 
 def _require_two(lattice: Lattice) -> None:
     if lattice.n_nodes < 2:
-        raise ValueError("The map has one prototype only, so no neighbourhoods; give a map with at least two.")
+        raise ValueError("The map has one prototype only, so no neighborhoods; give a map with at least two.")
 
 
 def _require_all_pairs(lattice: Lattice) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protolearn.metrics._coranking import RankCounts
-from protolearn.metrics._label_neighbours import check_labels
+from protolearn.metrics._label_neighbors import check_labels
 from protolearn.metrics._mds import Moments, RankCorrelation
 from protolearn.metrics._spaces import Floats, check_spaces, documented, sweep
 
@@ -22,18 +22,18 @@ class ViewQuality:
     Parameters
     ----------
     k : ndarray of shape (n - 2,)
-        Sizes of neighbourhoods, 1, ..., n - 2; all curves are for these.
+        Sizes of neighborhoods, 1, ..., n - 2; all curves are for these.
     q_nx, b_nx, lcmc, r_nx : ndarray of shape (n - 2,)
         See the functions of the same names.
     trustworthiness, continuity : ndarray of shape (n - 2,)
-        See the functions of the same names. For neighbourhoods of half the samples and more, too, 0 is the worst
+        See the functions of the same names. For neighborhoods of half the samples and more, too, 0 is the worst
         possible.
     auc : float
         See `r_nx_auc`.
     q_local, q_global : float
         See `q_local_global`.
     k_max : int
-        Size of the neighbourhoods at which `lcmc` is highest.
+        Size of the neighborhoods at which `lcmc` is highest.
     sammon_stress : float
         See the function of the same name; of the view in its best size.
     pearson, spearman : float
@@ -41,7 +41,7 @@ class ViewQuality:
     neighborhood_hit : ndarray of shape (n - 2,) or None
         See the function of the same name; None without labels.
     nearest_neighbor_error : float or None
-        See the function of the same name, with one neighbour; None without labels.
+        See the function of the same name, with one neighbor; None without labels.
     """
 
     k: NDArray[np.int64]
@@ -76,7 +76,7 @@ def view_quality(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> ViewQuality:
-    """Measure how well a view shows data: neighbours at every scale, distances and, with labels, classes.
+    """Measure how well a view shows data: neighbors at every scale, distances and, with labels, classes.
 
     All measures are made of the same distances, which are computed in blocks and never held: memory grows with the
     number of samples, time with its square.
@@ -91,7 +91,7 @@ def view_quality(
     Returns
     -------
     ViewQuality
-        Curves over the size of neighbourhoods, and numbers.
+        Curves over the size of neighborhoods, and numbers.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def view_quality(
     >>> from protolearn.metrics import view_quality
     >>> X = np.random.default_rng(0).random((50, 3))
     >>> flat = view_quality(X, X[:, :2])
-    >>> flat.q_nx.shape, bool(flat.b_nx[4] > 0.0)  # strangers are shown as neighbours
+    >>> flat.q_nx.shape, bool(flat.b_nx[4] > 0.0)  # strangers are shown as neighbors
     ((48,), True)
     >>> flat
     ViewQuality(auc=0.33..., q_local=0.36..., q_global=0.77..., k_max=7, sammon_stress=0.09..., pearson=0.72...,

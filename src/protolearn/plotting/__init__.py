@@ -1,7 +1,7 @@
 """Pictures of fitted maps, classifiers and views, drawn with matplotlib: lattices, prototypes, relevances, embeddings.
 
 Every function takes what it shows first, as a rule a fitted estimator, draws into ``ax`` or a new figure, and returns
-the Axes; nothing is shown or saved, and matplotlib's settings stay as they are. Colour bars and legends stand to the
+the Axes; nothing is shown or saved, and matplotlib's settings stay as they are. Color bars and legends stand to the
 right of a picture: give figures of your own the option ``layout="constrained"``, and they find room for them.
 """
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from protolearn.plotting._style import (
     INK,
-    add_colour_bar,
+    add_color_bar,
     add_legend,
     axes_or_new,
-    class_colours,
+    class_colors,
     class_handles,
     tidy,
 )
@@ -49,10 +49,10 @@ def whole_numbers() -> MaxNLocator:
     return MaxNLocator("auto", integer=True, steps=[1, 2, 5, 10])
 
 
-def draw_bars(ax: Axes, values: Floats, names: list[str], colours: Any) -> None:
+def draw_bars(ax: Axes, values: Floats, names: list[str], colors: Any) -> None:
     """Draw horizontal bars from top to bottom, with names unless there are too many."""
     rows = np.arange(len(values))
-    ax.barh(rows, values, height=0.75, color=colours)
+    ax.barh(rows, values, height=0.75, color=colors)
     ax.set_ylim(len(values) - 0.5, -0.5)
     tidy(ax)
     if len(values) <= MOST_NAMES:
@@ -62,31 +62,31 @@ def draw_bars(ax: Axes, values: Floats, names: list[str], colours: Any) -> None:
         ax.yaxis.set_major_locator(whole_numbers())
 
 
-def draw_columns(ax: Axes, values: Floats, first: int, colour: str) -> None:
+def draw_columns(ax: Axes, values: Floats, first: int, color: str) -> None:
     """Draw upright bars over numbers that begin with ``first``."""
-    ax.bar(first + np.arange(len(values)), values, width=0.75, color=colour)
+    ax.bar(first + np.arange(len(values)), values, width=0.75, color=color)
     ax.set_xlim(first - 0.75, first + len(values) - 0.25)
     tidy(ax)
     ax.xaxis.set_major_locator(whole_numbers())
 
 
 def draw_dots(ax: Axes, parts: Floats, labels: NDArray[Any] | None, *, first: int = 0, across: bool = False) -> None:
-    """Draw on each bar a dot for each matrix, parts (n, s), in the colour of its class."""
+    """Draw on each bar a dot for each matrix, parts (n, s), in the color of its class."""
     if not parts.shape[1]:
         return
     places = np.broadcast_to(first + np.arange(len(parts))[:, None], parts.shape)
     x, y = (parts, places) if across else (places, parts)
-    colours: Any = INK
+    colors: Any = INK
     if labels is not None:
         classes, codes = np.unique(labels, return_inverse=True)
-        palette = class_colours(len(classes))
-        colours = palette[np.tile(codes, len(parts))]
+        palette = class_colors(len(classes))
+        colors = palette[np.tile(codes, len(parts))]
         add_legend(ax, class_handles(classes, palette))
-    ax.scatter(x.ravel(), y.ravel(), s=16, c=colours, edgecolors="white", linewidths=0.5, zorder=3)
+    ax.scatter(x.ravel(), y.ravel(), s=16, c=colors, edgecolors="white", linewidths=0.5, zorder=3)
 
 
 def draw_heat_map(ax: Axes, values: Floats, aspect: Literal["equal", "auto"]) -> AxesImage:
-    """Draw values (h, w) in colours that diverge from zero: blue above, red below."""
+    """Draw values (h, w) in colors that diverge from zero: blue above, red below."""
     limit = np.abs(values).max() or 1.0
     tidy(ax, hidden=())
     return ax.imshow(values, cmap="RdBu", vmin=-limit, vmax=limit, interpolation="nearest", aspect=aspect)
@@ -95,7 +95,7 @@ def draw_heat_map(ax: Axes, values: Floats, aspect: Literal["equal", "auto"]) ->
 def draw_image(
     ax: Axes | None, values: Floats, shape: tuple[int, int], label: str, title: str, *, diverging: bool = False
 ) -> Axes:
-    """Draw values (h w,) as an image (h, w), in colours that diverge from zero or begin with it."""
+    """Draw values (h w,) as an image (h, w), in colors that diverge from zero or begin with it."""
     if np.shape(shape) != (2,) or np.prod(shape) != len(values):
         raise ValueError(f"shape={shape!r} must be the height and width of an image of {len(values)} pixels.")
     pixels = values.reshape(shape)
@@ -104,7 +104,7 @@ def draw_image(
         image = draw_heat_map(ax, pixels, "equal")
     else:
         image = ax.imshow(pixels, cmap="viridis", vmin=0.0, interpolation="nearest", aspect="equal")
-    add_colour_bar(ax, image, label)
+    add_color_bar(ax, image, label)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
     entitle(ax, title)

@@ -29,9 +29,9 @@ def draw_cells(
     *,
     values: NDArray[np.floating] | None = None,
     cmap: str = "viridis",
-    colours: Floats | None = None,
+    colors: Floats | None = None,
 ) -> PatchCollection:
-    """Draw each node as a cell, coloured by values (k,), of which masked ones stay grey, or by colours (k, 3).
+    """Draw each node as a cell, colored by values (k,), of which masked ones stay gray, or by colors (k, 3).
 
     Cells of a sheet are squares or hexagons that fill it. On other lattices they are dots, joined by edges; a
     hyperbolic lattice is drawn in the Poincaré disc, with its edges along geodesics.
@@ -40,11 +40,11 @@ def draw_cells(
     cells = PatchCollection(_cell_patches(lattice), edgecolor="white", zorder=2)
     unit = points_per_unit(ax, high - low)
     cells.set_linewidth(np.clip(0.03 * unit, 0.1, 0.8))
-    if colours is None:
+    if colors is None:
         cells.set_cmap(mpl.colormaps[cmap].with_extremes(bad=EMPTY))
         cells.set_array(values)
     else:
-        cells.set_facecolor(colours.tolist())
+        cells.set_facecolor(colors.tolist())
     ax.add_collection(cells, autolim=False)
     if lattice.kind not in CORNERS:
         width = np.clip(0.3 * unit * node_radii(lattice).min(), 0.25, 0.7)
@@ -57,8 +57,8 @@ def draw_cells(
     return cells
 
 
-def draw_pies(ax: Axes, lattice: Lattice, areas: Floats, shares: Floats, colours: Floats) -> PatchCollection:
-    """Draw a disc in each cell, of area (k,) up to 1, divided by shares (k, C) in colours (C, 3)."""
+def draw_pies(ax: Axes, lattice: Lattice, areas: Floats, shares: Floats, colors: Floats) -> PatchCollection:
+    """Draw a disc in each cell, of area (k,) up to 1, divided by shares (k, C) in colors (C, 3)."""
     radii = 0.85 * node_radii(lattice) * np.sqrt(areas)
     turns = 90.0 - 360.0 * np.column_stack([np.zeros(len(shares)), np.cumsum(shares, axis=1)])  # clockwise from the top
     slices = [(node, part) for node, part in np.argwhere(shares > 0) if areas[node] > 0]
@@ -66,7 +66,7 @@ def draw_pies(ax: Axes, lattice: Lattice, areas: Floats, shares: Floats, colours
         Wedge(tuple(lattice.coordinates[node]), radii[node], turns[node, part + 1], turns[node, part])
         for node, part in slices
     ]
-    pies = PatchCollection(wedges, facecolor=[tuple(colours[part]) for _, part in slices], linewidth=0, zorder=3)
+    pies = PatchCollection(wedges, facecolor=[tuple(colors[part]) for _, part in slices], linewidth=0, zorder=3)
     ax.add_collection(pies, autolim=False)
     return pies
 
@@ -90,7 +90,7 @@ def node_radii(lattice: Lattice) -> Floats:
 
 
 def focused(lattice: Lattice, focus: int | None) -> Lattice:
-    """Return a hyperbolic lattice with a node moved to the centre of the Poincaré disc, all others with it.
+    """Return a hyperbolic lattice with a node moved to the center of the Poincaré disc, all others with it.
 
     None leaves any lattice as it is.
     """
@@ -115,7 +115,7 @@ def edge_lines(lattice: Lattice) -> Floats:
     if lattice.kind != "hyperbolic":
         return ends
     start, stop = (ends @ np.array([1, 1j])).T[..., None]
-    # Seen from the start of an edge, moved to the centre of the disc, the geodesic is a straight ray.
+    # Seen from the start of an edge, moved to the center of the disc, the geodesic is a straight ray.
     ray = np.linspace(0, 1, 17) * _moved(stop, -start)
     return _in_plane(_moved(ray, start))
 
@@ -127,7 +127,7 @@ def points_per_unit(ax: Axes, extent: Floats) -> float:
 
 
 def _moved(points: Complex, origin: Complex) -> Complex:
-    """Return where points of the Poincaré disc go in the motion that takes the centre to the origin given."""
+    """Return where points of the Poincaré disc go in the motion that takes the center to the origin given."""
     return (points + origin) / (1 + origin.conj() * points)
 
 
@@ -151,11 +151,11 @@ def _corners(lattice: Lattice) -> tuple[Floats, Floats]:
         return np.full(2, -1.01), np.full(2, 1.01)
     outlines = np.concatenate([cell.get_extents().get_points() for cell in _cell_patches(lattice)])
     low, high = outlines.min(axis=0), outlines.max(axis=0)
-    # A chain is a thin line; a colour bar beside it needs some height.
+    # A chain is a thin line; a color bar beside it needs some height.
     margin = np.maximum(0.0, 0.25 * (high - low).max() - (high - low)) / 2
     return low - margin, high + margin
 
 
 def _circumradius(kind: str) -> float:
-    """Return the distance of the corners from the centre of a cell, whose sides are 1/2 away from it."""
+    """Return the distance of the corners from the center of a cell, whose sides are 1/2 away from it."""
     return 0.5 / np.cos(np.pi / CORNERS[kind])

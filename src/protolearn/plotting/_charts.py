@@ -17,10 +17,10 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from protolearn.core.validation import check_number, check_option
 from protolearn.embedding.charts import Charts
 from protolearn.plotting._bars import entitle
-from protolearn.plotting._embedding import _check_sizes, _Colouring, _frame_in_space, _scatter, axes_in_space
+from protolearn.plotting._embedding import _check_sizes, _Coloring, _frame_in_space, _scatter, axes_in_space
 from protolearn.plotting._relational import _bare_plane
 from protolearn.plotting._shapes import _within
-from protolearn.plotting._style import INK, class_colours
+from protolearn.plotting._style import INK, class_colors
 
 __all__ = ["plot_charts"]
 
@@ -40,7 +40,7 @@ def plot_charts(
 ) -> Axes:
     """Show the charts of a view, each as an ellipse around the samples it has a share in.
 
-    In the view, one sees how charts are glued: neighbours overlap, and ellipses that are much larger or thinner than
+    In the view, one sees how charts are glued: neighbors overlap, and ellipses that are much larger or thinner than
     the others tell where the view is torn or folded. In the space of the data, charts are flat pieces, and one that
     joins parts which do not belong together can be seen.
 
@@ -51,7 +51,7 @@ def plot_charts(
     X : array-like of shape (n, d)
         Samples.
     y : array-like of shape (n,), optional
-        Classes of the samples, or numbers that are not whole, for their colours; by default, charts have colours of
+        Classes of the samples, or numbers that are not whole, for their colors; by default, charts have colors of
         their own, and samples that of the chart with the largest share.
     space : {"view", "data"}, default="view"
         Where to show the charts: in the view, or among the samples. Of data with more than three features, the first
@@ -102,16 +102,16 @@ def plot_charts(
             f"Charts are shown in two or three dimensions, but the {space} has {points.shape[1]}. "
             "plot_embedding(charting, charting.labels_) shows positions on a line in a row for each chart."
         )
-    colours = _Colouring.of(y, len(samples))
-    own = class_colours(len(used))
+    colors = _Coloring.of(y, len(samples))
+    own = class_colors(len(used))
     ax = _draw(
         ax,
         points,
-        own[shares.argmax(axis=1)] if y is None else colours.rgb,
+        own[shares.argmax(axis=1)] if y is None else colors.rgb,
         shapes,
         own[used] if y is None else np.tile(to_rgb(INK), (used.sum(), 1)),
     )
-    colours.explain(ax)
+    colors.explain(ax)
     entitle(ax, f"isometry defect {charting.isometry_defect_:.3g}")
     return ax
 
@@ -157,7 +157,7 @@ def _shown(X: Floats) -> tuple[Floats, Floats]:
 
 
 def _draw(ax: Axes | None, points: Floats, shades: Floats, shapes: Floats, edges: Floats) -> Axes:
-    """Draw points (n, 2 or 3) and closed shapes (k, c, N, 2 or 3) in their colours."""
+    """Draw points (n, 2 or 3) and closed shapes (k, c, N, 2 or 3) in their colors."""
     polygons = shapes.reshape(-1, *shapes.shape[2:])
     outer = np.repeat(edges, shapes.shape[1], axis=0)
     look: dict[str, Any] = {"facecolors": np.column_stack([outer, np.full(len(outer), 0.12)]), "edgecolors": outer}

@@ -1,4 +1,4 @@
-"""What a classifier of colour textures has learned: colour filters, prototypes and their powers, class by class."""
+"""What a classifier of color textures has learned: color filters, prototypes and their powers, class by class."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ __all__ = ["plot_color_filters"]
 
 
 def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> NDArray[Any]:
-    """Show the colour filters of a classifier of textures, and its prototypes with their powers.
+    """Show the color filters of a classifier of textures, and its prototypes with their powers.
 
-    Each class has a row: first its colour filter in space (the real part, if filters are complex), in which
-    grey stands for no weight; then prototypes as
+    Each class has a row: first its color filter in space (the real part, if filters are complex), in which
+    gray stands for no weight; then prototypes as
     patches (not if filters were learned); then the powers of the same prototypes, frequency zero in the middle.
 
     Parameters
     ----------
     model : CIALVQ
-        Fitted, on patches of any number of channels: three are shown as colours, the first ones of more, and only the
+        Fitted, on patches of any number of channels: three are shown as colors, the first ones of more, and only the
         first of fewer.
     n_prototypes : int, default=4
         Most prototypes to show of each class.
@@ -74,7 +74,7 @@ def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> NDArray[Any]:
         for ax in row:
             ax.set(xticks=[], yticks=[])
             ax.spines[:].set_visible(False)
-        row[0].imshow(_picture(filters[slots[mine[0]]], centre=0.0))
+        row[0].imshow(_picture(filters[slots[mine[0]]], center=0.0))
         row[0].set_ylabel(str(name), color=INK)
         for place, prototype in enumerate(mine):
             if patches is not None:
@@ -93,12 +93,12 @@ def _relative(powers: NDArray[np.float64]) -> NDArray[np.float64]:
     return powers / np.where(typical > 0, typical, 1.0)
 
 
-def _picture(values: NDArray[np.float64], centre: float | None = None) -> NDArray[np.float64]:
-    """Return a patch with values in [0, 1] and three channels; around a centre, which becomes grey, or stretched."""
+def _picture(values: NDArray[np.float64], center: float | None = None) -> NDArray[np.float64]:
+    """Return a patch with values in [0, 1] and three channels; around a center, which becomes gray, or stretched."""
     channels = values[..., :3] if values.shape[-1] >= 3 else np.repeat(values[..., :1], 3, axis=2)
-    if centre is None:
+    if center is None:
         low, high = channels.min(), channels.max()
     else:
-        reach = np.abs(channels - centre).max()
-        low, high = centre - reach, centre + reach
+        reach = np.abs(channels - center).max()
+        low, high = center - reach, center + reach
     return np.clip((channels - low) / ((high - low) or 1.0), 0.0, 1.0)

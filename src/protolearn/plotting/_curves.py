@@ -1,4 +1,4 @@
-"""Curves: the course of training, and how far neighbourhoods are broken."""
+"""Curves: the course of training, and how far neighborhoods are broken."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def plot_history(estimator: Any, ax: Axes | None = None) -> Axes:
 
 
 def plot_topographic_function(som: Any, ax: Axes | None = None) -> Axes:
-    """Show how far neighbourhoods are broken, in both directions; see `protolearn.metrics.topographic_function`.
+    """Show how far neighborhoods are broken, in both directions; see `protolearn.metrics.topographic_function`.
 
     Parameters
     ----------
@@ -86,29 +86,29 @@ def plot_topographic_function(som: Any, ax: Axes | None = None) -> Axes:
     >>> X, y = load_iris(return_X_y=True)
     >>> ax = plot_topographic_function(SOM(lattice=(4, 6)).fit(X))
     >>> ax.get_ylabel()
-    'broken neighbourhoods per node'
+    'broken neighborhoods per node'
     """
     lattice_of(som)
     k, values = topographic_function(fitted_map(som))
     ax = axes_or_new(ax)
     tidy(ax)
-    for side, colour in ((k < 0, OKABE_ITO[0]), (k == 0, INK), (k > 0, OKABE_ITO[3])):
-        ax.bar(k[side], values[side], width=0.7, color=colour)
+    for side, color in ((k < 0, OKABE_ITO[0]), (k == 0, INK), (k > 0, OKABE_ITO[3])):
+        ax.bar(k[side], values[side], width=0.7, color=color)
     ax.axhline(0, color=MUTED, linewidth=0.6)
     ax.xaxis.set_major_locator(MaxNLocator(9, integer=True))
     ax.set_xlabel(
-        "k < 0: neighbours on the lattice more than |k| apart in the data\n"
-        "k > 0: neighbours in the data more than k apart on the lattice"
+        "k < 0: neighbors on the lattice more than |k| apart in the data\n"
+        "k > 0: neighbors in the data more than k apart on the lattice"
     )
-    ax.set_ylabel("broken neighbourhoods per node")
+    ax.set_ylabel("broken neighborhoods per node")
     return ax
 
 
-def _curve(ax: Axes, values: ArrayLike, label: str, colour: str) -> None:
+def _curve(ax: Axes, values: ArrayLike, label: str, color: str) -> None:
     values = np.asarray(values, dtype=np.float64)
-    ax.plot(np.arange(1, len(values) + 1), values, color=colour, linewidth=1.4, marker="" if len(values) > 1 else "o")
-    ax.set_ylabel(label, color=colour)
-    ax.tick_params(axis="y", which="both", labelcolor=colour, labelsize="small", width=0.6)
+    ax.plot(np.arange(1, len(values) + 1), values, color=color, linewidth=1.4, marker="" if len(values) > 1 else "o")
+    ax.set_ylabel(label, color=color)
+    ax.tick_params(axis="y", which="both", labelcolor=color, labelsize="small", width=0.6)
     if (values > 0).all():
         ax.set_yscale("log")
     if values.max() < 10 * values.min():  # powers of ten would leave the axis bare

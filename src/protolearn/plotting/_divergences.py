@@ -25,7 +25,7 @@ __all__ = ["plot_divergence_octant", "plot_divergence_simplex"]
 
 Floats = NDArray[np.float64]
 
-CENTRE = (1 / 3, 1 / 3, 1 / 3)
+CENTER = (1 / 3, 1 / 3, 1 / 3)
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # of the simplex, as it is drawn
 SMALLEST = 1e-6  # probabilities that are shown; at zero, many divergences are infinite
 N_STEPS = 100  # densities along a side of the simplex that tell how large a divergence is
@@ -44,7 +44,7 @@ CROSSED = {
 
 def plot_divergence_simplex(
     divergence: Any,
-    reference: ArrayLike = CENTRE,
+    reference: ArrayLike = CENTER,
     *,
     levels: int | ArrayLike = 8,
     direction: Literal["p", "q"] = "p",
@@ -106,7 +106,7 @@ def plot_divergence_simplex(
 
 
 def plot_divergence_octant(
-    divergence: Any, reference: ArrayLike = CENTRE, level: float = 0.1, *, ax: Axes | None = None
+    divergence: Any, reference: ArrayLike = CENTER, level: float = 0.1, *, ax: Axes | None = None
 ) -> Axes:
     """Show where a divergence from a reference has one value: a surface over three positive numbers up to 1.
 

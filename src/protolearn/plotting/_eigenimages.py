@@ -44,7 +44,7 @@ def plot_codebook(
         Class of each prototype; by default those the prototypes have learned, if any. A SOM is shown in the order of
         its lattice, unless labels are given.
     cmap : str, default="gray"
-        Name of a colour map.
+        Name of a color map.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -81,7 +81,7 @@ def plot_eigenimages(
 ) -> NDArray[Any]:
     """Show a prototype of images and the directions in which its images vary, most first.
 
-    A direction is an image too: white where pixels get brighter along it, black where they get darker, grey where they
+    A direction is an image too: white where pixels get brighter along it, black where they get darker, gray where they
     do not change. Above each is the variance along it.
 
     Parameters
@@ -261,7 +261,7 @@ def plot_misclassified(
 
 
 def _shape_of(model: Any, prototype: int, shape: Size) -> tuple[Floats, Floats, Floats]:
-    """Return centre (h, w) and directions (q, h, w) of a prototype, and the variances (q,) along them."""
+    """Return center (h, w) and directions (q, h, w) of a prototype, and the variances (q,) along them."""
     check_shapes(model)
     centers = stacked(model, "prototypes_")
     check_number("prototype", prototype, integer=True, low=0, high=len(centers) - 1)

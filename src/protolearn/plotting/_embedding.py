@@ -1,4 +1,4 @@
-"""Pictures of views of data: positions with class names or images, and how well neighbourhoods are kept."""
+"""Pictures of views of data: positions with class names or images, and how well neighborhoods are kept."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ from protolearn.plotting._style import (
     EMPTY,
     INK,
     MUTED,
-    add_colour_bar,
+    add_color_bar,
     add_legend,
     axes_or_new,
-    class_colours,
+    class_colors,
     class_handles,
     tidy,
 )
@@ -45,14 +45,14 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 NAMES_SHARE = 0.12  # of the picture that names may cover before their letters get smaller
-N_PLACES = 3000  # places that are tried for a name, from the centre of its class outwards
+N_PLACES = 3000  # places that are tried for a name, from the center of its class outwards
 THUMBNAIL = 0.045  # side of a small image, as a share of the larger side of the picture
 MOST_CELLS = 600  # rows and columns of an image in which single ranks can be told apart
 MEASURES = {
-    "q_nx": "$Q_{NX}$: common neighbours",
-    "r_nx": "$R_{NX}$: common neighbours\nbeyond chance",
+    "q_nx": "$Q_{NX}$: common neighbors",
+    "r_nx": "$R_{NX}$: common neighbors\nbeyond chance",
     "b_nx": "$B_{NX}$: intrusive (> 0)\nor extrusive (< 0)",
-    "lcmc": "LCMC: common neighbours\nmore than by chance",
+    "lcmc": "LCMC: common neighbors\nmore than by chance",
     "trustworthiness": "trustworthiness",
     "continuity": "continuity",
 }
@@ -62,14 +62,14 @@ def plot_embedding(
     Y: Any,
     y: ArrayLike | None = None,
     *,
-    labels: Literal["centres", "legend"] | None = "centres",
+    labels: Literal["centers", "legend"] | None = "centers",
     sizes: float | ArrayLike | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show a view of data: a point for each sample, in the colour of its class or value.
+    """Show a view of data: a point for each sample, in the color of its class or value.
 
-    Class names stand at the centres of the classes, above those that they would hide or, where there is no room, near
-    them with a line to the centre; and never one over another. With many samples, points are small and transparent.
+    Class names stand at the centers of the classes, above those that they would hide or, where there is no room, near
+    them with a line to the center; and never one over another. With many samples, points are small and transparent.
     They are drawn in random order, so that no class hides another.
 
     Parameters
@@ -77,9 +77,9 @@ def plot_embedding(
     Y : array-like of shape (n, 1), (n, 2) or (n, 3), or fitted estimator
         Positions of the samples, or an estimator with the attribute ``embedding_``, such as TSNE.
     y : array-like of shape (n,), optional
-        Classes of the samples; or numbers that are not whole, shown by a colour bar.
-    labels : {"centres", "legend"} or None, default="centres"
-        Where to write the names of the classes. The centre of a class is the median of its positions.
+        Classes of the samples; or numbers that are not whole, shown by a color bar.
+    labels : {"centers", "legend"} or None, default="centers"
+        Where to write the names of the classes. The center of a class is the median of its positions.
     sizes : float or array-like of shape (n,), optional
         Areas of the points, in square points (1/72 inch); by default the smaller, the more there are.
     ax : Axes, optional
@@ -106,25 +106,25 @@ def plot_embedding(
     ['setosa', 'versicolor', 'virginica']
     """
     if labels is not None:
-        check_option("labels", labels, ("centres", "legend"), also=", or None")
+        check_option("labels", labels, ("centers", "legend"), also=", or None")
     points = _positions(Y)
-    colours = _Colouring.of(y, len(points))
+    colors = _Coloring.of(y, len(points))
     areas = _check_sizes(sizes, len(points))
     order = np.random.RandomState(0).permutation(len(points))
     if points.shape[1] == 3:
         ax = axes_in_space(ax)
         _frame_in_space(ax, points)
-        if labels == "centres":
-            _draw_names_in_space(ax, colours.names, _centres(points, colours.codes)[0])
+        if labels == "centers":
+            _draw_names_in_space(ax, colors.names, _centers(points, colors.codes)[0])
     elif points.shape[1] == 2:
         ax = _room_for(ax, points)
-        if labels == "centres":
-            _draw_names(ax, colours.names, *_centres(points, colours.codes))
+        if labels == "centers":
+            _draw_names(ax, colors.names, *_centers(points, colors.codes))
     else:
-        ax, points = _rows(ax, points[:, 0], colours, named=labels == "centres")
-    _scatter(ax, points[order], colours.rgb[order], areas[order])
-    if labels == "legend" or colours.scale is not None:
-        colours.explain(ax)
+        ax, points = _rows(ax, points[:, 0], colors, named=labels == "centers")
+    _scatter(ax, points[order], colors.rgb[order], areas[order])
+    if labels == "legend" or colors.scale is not None:
+        colors.explain(ax)
     return ax
 
 
@@ -148,15 +148,15 @@ def plot_images(
     Y : array-like of shape (n, 2), or fitted estimator
         Positions of the samples, or an estimator with the attribute ``embedding_``, such as TSNE.
     images : array-like of shape (n, h, w), (n, h, w, 3) or (n, h, w, 4)
-        The image of each sample, in grey or in colour as matplotlib shows it.
+        The image of each sample, in gray or in color as matplotlib shows it.
     y : array-like of shape (n,), optional
-        Classes of the samples, or numbers that are not whole, for the colours of frames and points.
+        Classes of the samples, or numbers that are not whole, for the colors of frames and points.
     n_images : int, default=200
         Most images to show.
     zoom : float, default=1.0
         Size of the images, relative to the usual one. Of smaller images, more have room.
     cmap : str, default="gray"
-        Name of a colour map for grey images, all of which share its scale.
+        Name of a color map for gray images, all of which share its scale.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -181,25 +181,25 @@ def plot_images(
     if points.shape[1] != 2:
         raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")
     pixels = _check_images(images, len(points))
-    colours = _Colouring.of(y, len(points))
+    colors = _Coloring.of(y, len(points))
     height, width = pixels.shape[1:3]
     side = zoom * THUMBNAIL * (np.ptp(points, axis=0).max() or 1.0)
     half = 0.5 * side * np.sqrt([width / height, height / width])
     ax = _bare_plane(ax, np.concatenate([points - half, points + half]))
-    _scatter(ax, points, colours.rgb, _check_sizes(None, len(points)))
+    _scatter(ax, points, colors.rgb, _check_sizes(None, len(points)))
     chosen = _spread_out(points / (2.0 * half), n_images, 1.1)
-    _draw_thumbnails(ax, pixels, chosen, points[chosen], half, cmap, MUTED if y is None else colours.rgb[chosen])
-    colours.explain(ax)
+    _draw_thumbnails(ax, pixels, chosen, points[chosen], half, cmap, MUTED if y is None else colors.rgb[chosen])
+    colors.explain(ax)
     return ax
 
 
 def plot_coranking(
     Q: ArrayLike, *, max_rank: int | None = None, n_neighbors: int | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Show how ranks of neighbours change from the data to a view.
+    """Show how ranks of neighbors change from the data to a view.
 
-    A perfect view has all pairs on the diagonal. Below it are intrusions, neighbours in the view that are farther apart
-    in the data, and above it extrusions. Pairs of ranks that do not occur are grey.
+    A perfect view has all pairs on the diagonal. Below it are intrusions, neighbors in the view that are farther apart
+    in the data, and above it extrusions. Pairs of ranks that do not occur are gray.
 
     Parameters
     ----------
@@ -208,14 +208,14 @@ def plot_coranking(
     max_rank : int, optional
         Largest rank to show; by default all.
     n_neighbors : int, optional
-        Size K of a neighbourhood, whose borders are drawn as lines.
+        Size K of a neighborhood, whose borders are drawn as lines.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
     Returns
     -------
     Axes
-        The drawing. In a large matrix, colours are means over blocks of ranks.
+        The drawing. In a large matrix, colors are means over blocks of ranks.
 
     References
     ----------
@@ -246,16 +246,16 @@ def plot_coranking(
     ax = axes_or_new(ax, 1.0)
     tidy(ax, hidden=())
     shown = np.ma.masked_equal(means, 0.0)
-    colours = mpl.colormaps["viridis"].with_extremes(bad=EMPTY)
+    colors = mpl.colormaps["viridis"].with_extremes(bad=EMPTY)
     image = ax.imshow(
         shown,
-        cmap=colours,
+        cmap=colors,
         norm=LogNorm(shown.min(), max(shown.max(), 1.01 * shown.min())),
         interpolation="nearest",
         extent=(0.5, n_ranks + 0.5, n_ranks + 0.5, 0.5),
         aspect="equal",
     )
-    add_colour_bar(ax, image, "pairs" if len(means) == n_ranks else "pairs (mean of a block of ranks)")
+    add_color_bar(ax, image, "pairs" if len(means) == n_ranks else "pairs (mean of a block of ranks)")
     bar: Any = image.colorbar
     bar.set_ticks(LogLocator(subs=(1.0, 2.0, 5.0)))
     bar.ax.yaxis.set_major_formatter("{x:g}")
@@ -276,7 +276,7 @@ def plot_quality(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how well views keep neighbourhoods of any size: a curve over the number K of neighbours for each view.
+    """Show how well views keep neighborhoods of any size: a curve over the number K of neighbors for each view.
 
     Parameters
     ----------
@@ -291,7 +291,7 @@ def plot_quality(
     Returns
     -------
     Axes
-        The drawing. The legend tells the area under the curve of ``r_nx`` of each view. The grey line is what a random
+        The drawing. The legend tells the area under the curve of ``r_nx`` of each view. The gray line is what a random
         view would have on average.
 
     References
@@ -316,19 +316,19 @@ def plot_quality(
     runs = _runs_by_name(qualities)
     ax = axes_or_new(ax)
     tidy(ax)
-    for (name, several), colour in zip(runs.items(), class_colours(len(runs))):
+    for (name, several), color in zip(runs.items(), class_colors(len(runs))):
         sizes, curves = several[0].k, np.array([getattr(one, measure) for one in several])
         mean, deviation = curves.mean(axis=0), curves.std(axis=0)
         area = f"AUC of R_NX {np.mean([one.auc for one in several]):.3f}"
-        ax.plot(sizes, mean, color=colour, linewidth=1.4, label=f"{name} ({area})" if name else area)
+        ax.plot(sizes, mean, color=color, linewidth=1.4, label=f"{name} ({area})" if name else area)
         if len(several) > 1:
-            ax.fill_between(sizes, mean - deviation, mean + deviation, color=colour, alpha=0.2, linewidth=0)
+            ax.fill_between(sizes, mean - deviation, mean + deviation, color=color, alpha=0.2, linewidth=0)
     sizes = max((several[0].k for several in runs.values()), key=len)
     if measure in ("q_nx", "b_nx", "lcmc", "r_nx"):
         by_chance = sizes / (len(sizes) + 1) if measure == "q_nx" else np.zeros(len(sizes))
         ax.plot(sizes, by_chance, color=MUTED, linewidth=0.8, zorder=1)
     ax.set_xscale("log")
-    ax.set(xlim=(1, max(len(sizes), 2)), xlabel="number K of neighbours", ylabel=MEASURES[measure])
+    ax.set(xlim=(1, max(len(sizes), 2)), xlabel="number K of neighbors", ylabel=MEASURES[measure])
     ax.legend(loc="best", frameon=False, fontsize="small")
     return ax
 
@@ -336,7 +336,7 @@ def plot_quality(
 def _draw_thumbnails(
     ax: Axes, pixels: NDArray[Any], chosen: Any, places: Floats, half: Floats, cmap: str, edges: Any
 ) -> None:
-    """Draw some of the images with their centres at places (c, 2), of these half-sides, in frames of these colours."""
+    """Draw some of the images with their centers at places (c, 2), of these half-sides, in frames of these colors."""
     limits: dict[str, Any] = {"vmin": pixels.min(), "vmax": pixels.max()} if pixels.ndim == 3 else {}
     for index, (left, low), (right, high) in zip(chosen, places - half, places + half):
         place: dict[str, Any] = {"extent": (left, right, low, high), "aspect": "equal", "zorder": 3}
@@ -355,8 +355,8 @@ def axes_in_space(ax: Axes | None) -> Any:
 
 
 @dataclass(frozen=True)
-class _Colouring:
-    """The colour of each sample, and what tells what colours mean: names of classes, or a scale of values."""
+class _Coloring:
+    """The color of each sample, and what tells what colors mean: names of classes, or a scale of values."""
 
     rgb: Floats
     codes: Indices
@@ -365,29 +365,29 @@ class _Colouring:
     label: str = ""
 
     @classmethod
-    def of(cls, y: ArrayLike | None, n_samples: int) -> _Colouring:
+    def of(cls, y: ArrayLike | None, n_samples: int) -> _Coloring:
         values = check_labels(y, n_samples)
         codes, classes = np.zeros(n_samples, dtype=np.intp), np.empty(0)
         if values is None:
-            return cls(class_colours(1)[codes], codes, classes)
+            return cls(class_colors(1)[codes], codes, classes)
         if values.dtype.kind == "f" and not (values == np.round(values)).all():
             if not np.isfinite(values).all():
                 raise ValueError("y contains NaN or infinity; leave out such samples, or give classes.")
             scale = ScalarMappable(Normalize(values.min(), values.max()), "viridis")
             return cls(scale.to_rgba(values)[:, :3], codes, classes, scale, str(getattr(y, "name", None) or "y"))
         classes, codes = np.unique(values, return_inverse=True)
-        return cls(class_colours(len(classes))[codes], codes, classes)
+        return cls(class_colors(len(classes))[codes], codes, classes)
 
     @property
     def names(self) -> list[str]:
         return list(map(str, self.classes))
 
     def explain(self, ax: Axes) -> None:
-        """Draw a colour bar or a legend, if colours mean anything."""
+        """Draw a color bar or a legend, if colors mean anything."""
         if self.scale is not None:
-            add_colour_bar(ax, self.scale, self.label)
+            add_color_bar(ax, self.scale, self.label)
         elif len(self.classes):
-            add_legend(ax, class_handles(self.classes, class_colours(len(self.classes))))
+            add_legend(ax, class_handles(self.classes, class_colors(len(self.classes))))
 
 
 def _positions(Y: Any) -> Floats:
@@ -416,21 +416,19 @@ def _check_sizes(sizes: Any, n_samples: int) -> Floats:
     return np.broadcast_to(areas, n_samples)
 
 
-def _scatter(ax: Any, points: Floats, colours: Floats, areas: Floats) -> None:
+def _scatter(ax: Any, points: Floats, colors: Floats, areas: Floats) -> None:
     n_samples = len(points)
     look: dict[str, Any] = {"depthshade": False} if points.shape[1] == 3 else {}
     opacity = float(np.clip(1.7 - 0.27 * np.log10(n_samples), 0.4, 0.85))
-    ax.scatter(
-        *points.T, s=areas, c=colours, alpha=opacity, linewidths=0, zorder=1, rasterized=n_samples > 5000, **look
-    )
+    ax.scatter(*points.T, s=areas, c=colors, alpha=opacity, linewidths=0, zorder=1, rasterized=n_samples > 5000, **look)
 
 
-def _centres(points: Floats, codes: Indices) -> tuple[Floats, Floats]:
+def _centers(points: Floats, codes: Indices) -> tuple[Floats, Floats]:
     """Return for each class the median (C, q) of its points, and how far most of them are from it (C, q)."""
     classes = [points[codes == code] for code in range(codes.max() + 1)]
-    centres = np.array([np.median(some, axis=0) for some in classes])
-    return centres, np.array(
-        [np.quantile(np.abs(some - centre), 0.8, axis=0) for some, centre in zip(classes, centres)]
+    centers = np.array([np.median(some, axis=0) for some in classes])
+    return centers, np.array(
+        [np.quantile(np.abs(some - center), 0.8, axis=0) for some, center in zip(classes, centers)]
     )
 
 
@@ -444,21 +442,21 @@ def _room_for(ax: Axes | None, points: Floats) -> Axes:
     return ax
 
 
-def _rows(ax: Axes | None, positions: Floats, colours: _Colouring, named: bool) -> tuple[Axes, Floats]:
+def _rows(ax: Axes | None, positions: Floats, colors: _Coloring, named: bool) -> tuple[Axes, Floats]:
     """Return Axes for positions (n,) on a line, and points (n, 2): a row for each class, the first one at the top."""
-    n_rows = max(len(colours.classes), 1)
+    n_rows = max(len(colors.classes), 1)
     jitter = np.random.RandomState(0).uniform(-0.35, 0.35, len(positions))
     ax = axes_or_new(ax, min(0.15 + 0.08 * n_rows, 1.0))
     tidy(ax, hidden=("top", "right", "left"))
     ax.set(ylim=(n_rows - 0.5, -0.5), yticks=[], xlabel="position")
-    if named and 0 < len(colours.classes) <= MOST_NAMES:
-        ax.set_yticks(range(n_rows), colours.names)
+    if named and 0 < len(colors.classes) <= MOST_NAMES:
+        ax.set_yticks(range(n_rows), colors.names)
         ax.tick_params(axis="y", labelsize=label_size(ax, "y", n_rows), length=0)
-    return ax, np.column_stack([positions, colours.codes + jitter])
+    return ax, np.column_stack([positions, colors.codes + jitter])
 
 
-def _draw_names(ax: Axes, names: Sequence[str], centres: Floats, reaches: Floats) -> None:
-    """Write names at their centres (C, 2), or as near as there is room, with a line to the centre then.
+def _draw_names(ax: Axes, names: Sequence[str], centers: Floats, reaches: Floats) -> None:
+    """Write names at their centers (C, 2), or as near as there is room, with a line to the center then.
 
     The name of a class that it would hide, most of whose points are not farther away than reaches (C, 2), stands above.
     """
@@ -470,15 +468,15 @@ def _draw_names(ax: Axes, names: Sequence[str], centres: Floats, reaches: Floats
     fitting = np.sqrt(NAMES_SHARE * (high - low).prod() / extents.prod(axis=1).sum())
     size = float(np.clip(fitting, SMALLEST / unit, LARGEST / unit))
     halves = 0.5 * size * extents
-    wanted = centres.copy()
+    wanted = centers.copy()
     wanted[:, 1] += np.where((reaches < halves).all(axis=1), reaches[:, 1] + halves[:, 1], 0.0)
     places = _apart(wanted, halves, low, high)
     for name, extent, place in zip(names, extents, places):
         if not np.isnan(place[0]):
             ax.add_artist(_ScaledText(_Box(place, extent, size), name))
     moved = (np.abs(places - wanted) - halves).max(axis=1) > 0
-    borders = np.clip(centres, places - halves, places + halves)
-    lines = list(np.stack([centres, borders], axis=1)[moved])
+    borders = np.clip(centers, places - halves, places + halves)
+    lines = list(np.stack([centers, borders], axis=1)[moved])
     ax.add_collection(LineCollection(lines, colors=INK, linewidths=0.5, zorder=3), autolim=False)
 
 
@@ -488,32 +486,32 @@ def _frame_in_space(ax: Any, points: Floats) -> None:
     ax.set(xticklabels=[], yticklabels=[], zticklabels=[])
 
 
-def _draw_names_in_space(ax: Any, names: Sequence[str], centres: Floats) -> None:
+def _draw_names_in_space(ax: Any, names: Sequence[str], centers: Floats) -> None:
     halo = [withStroke(linewidth=2, foreground="white", alpha=0.7)]
-    for name, centre in zip(names, centres):
-        ax.text(*centre, name, ha="center", va="center", fontsize="small", color=INK, zorder=4, path_effects=halo)
+    for name, center in zip(names, centers):
+        ax.text(*center, name, ha="center", va="center", fontsize="small", color=INK, zorder=4, path_effects=halo)
 
 
-def _apart(centres: Floats, halves: Floats, low: Floats, high: Floats, shown: Floats | None = None) -> Floats:
-    """Return the place (C, 2) of boxes of half-sides (C, 2) near their centres, apart and within a frame.
+def _apart(centers: Floats, halves: Floats, low: Floats, high: Floats, shown: Floats | None = None) -> Floats:
+    """Return the place (C, 2) of boxes of half-sides (C, 2) near their centers, apart and within a frame.
 
-    Boxes are placed one after the other on a spiral around their centres, and not over points (m, 2) that are to be
+    Boxes are placed one after the other on a spiral around their centers, and not over points (m, 2) that are to be
     shown; a box without any room is at NaN.
     """
     turns = np.arange(N_PLACES)
     step = 0.5 * halves[:, 1].min()
     spiral = step * np.sqrt(turns)[:, None] * np.column_stack([np.cos(2.4 * turns), np.sin(2.4 * turns)])
-    places = np.full_like(centres, np.nan)
-    for index, (centre, half) in enumerate(zip(centres, halves)):
-        for n_tried in (1, 30, 300, N_PLACES):  # most names have room at the centre, or not far from it
-            tried = np.clip(centre + spiral[:n_tried], low + half, high - half)
+    places = np.full_like(centers, np.nan)
+    for index, (center, half) in enumerate(zip(centers, halves)):
+        for n_tried in (1, 30, 300, N_PLACES):  # most names have room at the center, or not far from it
+            tried = np.clip(center + spiral[:n_tried], low + half, high - half)
             gaps = np.abs(tried[:, None] - places[:index])  # not a number, so never too small, where there is no box
             taken = (gaps < half + halves[:index]).all(axis=2).any(axis=1)
             if shown is not None:
                 taken |= (np.abs(tried[:, None] - shown) < half).all(axis=2).any(axis=1)
             free = tried[~taken]
             if len(free):
-                places[index] = free[np.square(free - centre).sum(axis=1).argmin()]
+                places[index] = free[np.square(free - center).sum(axis=1).argmin()]
                 break
     return places
 
@@ -523,7 +521,7 @@ def _check_images(images: ArrayLike, n_samples: int) -> NDArray[Any]:
     known = pixels.ndim == 3 or (pixels.ndim == 4 and pixels.shape[3] in (3, 4))
     if not known or len(pixels) != n_samples:
         raise ValueError(
-            f"images.shape == {pixels.shape}, expected ({n_samples}, height, width), with 3 or 4 colours as a last "
+            f"images.shape == {pixels.shape}, expected ({n_samples}, height, width), with 3 or 4 colors as a last "
             "axis if there are any: one image for each position. Give rows of pixels their shape by reshape."
         )
     return pixels

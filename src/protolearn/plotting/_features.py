@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from protolearn.plotting._inputs import check_labels, classes_of, fitted_map, select_features, value_of
-from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, class_colours, class_handles, tidy, tint
+from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, class_colors, class_handles, tidy, tint
 from protolearn.plotting._voronoi import voronoi_cells
 
 __all__ = ["plot_graph", "plot_prototypes"]
@@ -44,11 +44,11 @@ def plot_prototypes(
     X : array-like of shape (n, d), optional
         Samples to draw behind the prototypes.
     y : array-like of shape (n,), optional
-        Their classes, shown by colour. Prototypes that have learned the same classes are coloured too.
+        Their classes, shown by color. Prototypes that have learned the same classes are colored too.
     features : two of int or str, default=(0, 1)
         Numbers or names of the features across and up.
     voronoi : bool, default=True
-        Draw the receptive fields, in the colour of the prototype's class if it has one. They are drawn for data of two
+        Draw the receptive fields, in the color of the prototype's class if it has one. They are drawn for data of two
         features only: in more dimensions, a receptive field is not a region of the plane. Nor are they drawn for LVQ
         classifiers with another distance than the Euclidean; `plot_decision_regions` shows the classes of any.
     ax : Axes, optional
@@ -75,19 +75,19 @@ def plot_prototypes(
     labels = check_labels(y, len(samples))
     classes = classes_of(estimator, labels)
     learned = _positions(getattr(estimator, "prototype_labels_", None), classes)
-    colours = class_colours(0 if classes is None else len(classes))
+    colors = class_colors(0 if classes is None else len(classes))
     ax, low, high = _plane(ax, np.concatenate([points, samples]), names)
     if voronoi and fitted_map(estimator).prototypes_.shape[1] == 2 and _is_euclidean(estimator):
         fields = PolyCollection(voronoi_cells(points, low, high), edgecolor=MUTED, linewidth=0.6, zorder=0.5)
-        fields.set_facecolor(_coloured(learned, tint(colours, 0.18), "none"))
+        fields.set_facecolor(_colored(learned, tint(colors, 0.18), "none"))
         ax.add_collection(fields, autolim=False)
-    _scatter_samples(ax, samples, _coloured(_positions(labels, classes), colours, SAMPLE))
+    _scatter_samples(ax, samples, _colored(_positions(labels, classes), colors, SAMPLE))
     if hasattr(fitted_map(estimator), "lattice_"):
         lines = points[fitted_map(estimator).lattice_.edges]
         ax.add_collection(LineCollection(list(lines), colors=INK, linewidths=0.6, zorder=2), autolim=False)
-    _mark_prototypes(ax, points, _coloured(learned, colours, INK))
+    _mark_prototypes(ax, points, _colored(learned, colors, INK))
     if classes is not None:
-        add_legend(ax, class_handles(classes, colours))
+        add_legend(ax, class_handles(classes, colors))
     return ax
 
 
@@ -98,7 +98,7 @@ def plot_graph(
     *,
     ax: Axes | None = None,
 ) -> Axes:
-    """Show the topology representing network: which prototypes are neighbours in the data.
+    """Show the topology representing network: which prototypes are neighbors in the data.
 
     An edge joins the two prototypes nearest to a sample. The more samples lie between two prototypes, the wider it is.
 
@@ -136,7 +136,7 @@ def plot_graph(
     columns, names = _two_features(estimator, features)
     points = value_of(estimator, "prototypes_", "prototypes")[:, columns].astype(np.float64)
     samples = _project(X, columns, estimator)
-    graph = sparse.triu(value_of(estimator, "graph_", "the graph of neighbouring prototypes"), k=1).tocoo()
+    graph = sparse.triu(value_of(estimator, "graph_", "the graph of neighboring prototypes"), k=1).tocoo()
     heaviest = graph.data.max(initial=0.0)
     ax, _, _ = _plane(ax, np.concatenate([points, samples]), names)
     _scatter_samples(ax, samples, SAMPLE)
@@ -183,8 +183,8 @@ def _positions(labels: NDArray[Any] | None, classes: NDArray[Any] | None) -> NDA
     return np.searchsorted(classes, labels)
 
 
-def _coloured(codes: NDArray[np.intp] | None, colours: Floats, otherwise: str) -> Any:
-    return otherwise if codes is None else colours[codes]
+def _colored(codes: NDArray[np.intp] | None, colors: Floats, otherwise: str) -> Any:
+    return otherwise if codes is None else colors[codes]
 
 
 def _plane(ax: Axes | None, points: Floats, names: list[str]) -> tuple[Axes, Floats, Floats]:
@@ -202,14 +202,14 @@ def _plane(ax: Axes | None, points: Floats, names: list[str]) -> tuple[Axes, Flo
     return ax, low, high
 
 
-def _scatter_samples(ax: Axes, samples: Floats, colours: Any) -> None:
+def _scatter_samples(ax: Axes, samples: Floats, colors: Any) -> None:
     if len(samples):
         small = np.clip(3000 / len(samples), 2, 12)
         ax.scatter(
             samples[:, 0],
             samples[:, 1],
             s=small,
-            c=colours,
+            c=colors,
             alpha=0.6,
             linewidths=0,
             zorder=1,
@@ -217,8 +217,8 @@ def _scatter_samples(ax: Axes, samples: Floats, colours: Any) -> None:
         )
 
 
-def _mark_prototypes(ax: Axes, points: Floats, colours: Any) -> None:
-    ax.scatter(points[:, 0], points[:, 1], s=34, c=colours, edgecolors="white", linewidths=0.9, zorder=3)
+def _mark_prototypes(ax: Axes, points: Floats, colors: Any) -> None:
+    ax.scatter(points[:, 0], points[:, 1], s=34, c=colors, edgecolors="white", linewidths=0.9, zorder=3)
 
 
 def _widths(weights: Floats, heaviest: float) -> Floats:

@@ -91,7 +91,7 @@ def winners(estimator: Any, X: Any) -> Indices:
 
 
 def classes_of(estimator: Any, y: NDArray[Any] | None) -> NDArray[Any] | None:
-    """Return the classes to colour by: those of the estimator unless the labels have others."""
+    """Return the classes to color by: those of the estimator unless the labels have others."""
     known = getattr(estimator, "classes_", None)
     if y is None:
         return known

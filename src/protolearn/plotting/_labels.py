@@ -21,7 +21,7 @@ from protolearn.plotting._style import INK
 __all__ = ["draw_labels"]
 
 SMALLEST, EASY, LARGEST = 6.0, 8.0, 11.0  # font sizes in points, in the figure as it is
-SMALLEST_DOT = 2.5  # radius in points of a dot that one can still tell from its neighbours
+SMALLEST_DOT = 2.5  # radius in points of a dot that one can still tell from its neighbors
 LINE = 1.3  # height of a line, in units of the font size
 MARGIN = 1.1  # small letters are drawn a little wider than their outlines
 OVERHANG = 1.5  # how much wider than its dot a word may be

@@ -21,7 +21,7 @@ from protolearn.plotting._bars import entitle
 from protolearn.plotting._features import SAMPLE, _plane, _project, _scatter_samples
 from protolearn.plotting._inputs import check_labels, fitted_map
 from protolearn.plotting._matrices import matrices_of, select
-from protolearn.plotting._style import INK, add_legend, class_colours, class_handles, tint
+from protolearn.plotting._style import INK, add_legend, class_colors, class_handles, tint
 
 __all__ = ["plot_decision_regions", "plot_view"]
 
@@ -53,7 +53,7 @@ def plot_view(
     X : array-like of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,), optional
-        Their classes, shown by colour.
+        Their classes, shown by color.
     matrix : int or str, optional
         Only for LGMLVQ, whose matrices have no common view: the number of a matrix, or the class it belongs to.
     regions : bool, default=True
@@ -120,7 +120,7 @@ def plot_decision_regions(
     X : array-like of shape (n_samples, n_features)
         Samples, of two features unless there is a mapping.
     y : array-like of shape (n_samples,), optional
-        Their classes, shown by colour.
+        Their classes, shown by color.
     mapping : fitted estimator, optional
         A mapping of the samples to the plane and back, such as Charting, MappedEmbedding or PCA: it has ``transform``
         and ``inverse_transform``. A place in the view has the class of the sample that the mapping would place there.
@@ -215,20 +215,20 @@ def _draw_scene(
     classes: NDArray[Any],
     predict: Callable[[Floats], NDArray[Any]] | None,
 ) -> Axes:
-    """Draw samples (n, 2) and prototypes (k, 2) in the colours of their classes, on the regions that are predicted."""
-    colours = class_colours(len(classes))
-    shades = SAMPLE if labels is None else colours[_known_codes(labels, classes)]
+    """Draw samples (n, 2) and prototypes (k, 2) in the colors of their classes, on the regions that are predicted."""
+    colors = class_colors(len(classes))
+    shades = SAMPLE if labels is None else colors[_known_codes(labels, classes)]
     low, high = samples.min(axis=0), samples.max(axis=0)
     room = np.where(high > low, 0.5 * (high - low), np.inf)  # prototypes may be far away from all samples
     near = ((prototypes >= low - room) & (prototypes <= high + room)).all(axis=1)
     own = ax is None
     ax, low, high = _plane(ax, np.concatenate([samples, prototypes[near]]), names)
     if predict is not None:
-        _draw_regions(ax, low, high, predict, classes, colours)
+        _draw_regions(ax, low, high, predict, classes, colors)
     _scatter_samples(ax, samples, shades)
-    handles = class_handles(classes, colours)
+    handles = class_handles(classes, colors)
     if len(prototypes):
-        fill = colours[_codes(prototype_labels, classes)]
+        fill = colors[_codes(prototype_labels, classes)]
         ax.scatter(
             prototypes[:, 0], prototypes[:, 1], s=40, c=fill, marker="D", edgecolors=INK, linewidths=1.2, zorder=3
         )
@@ -288,13 +288,13 @@ def _draw_regions(
     high: Floats,
     predict: Callable[[Floats], NDArray[Any]],
     classes: NDArray[Any],
-    colours: Floats,
+    colors: Floats,
 ) -> None:
-    """Draw an image of the class predicted at the centre of each pixel, and the borders between classes."""
+    """Draw an image of the class predicted at the center of each pixel, and the borders between classes."""
     x, y = (low + (high - low) * (np.arange(GRID)[:, None] + 0.5) / GRID).T
     points = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     codes = _codes(np.asarray(predict(points)), classes).reshape(GRID, GRID)
-    pale = np.vstack([tint(colours, 0.22), np.ones(3)])  # the last one, number -1, for rejected samples
+    pale = np.vstack([tint(colors, 0.22), np.ones(3)])  # the last one, number -1, for rejected samples
     extent = (low[0], high[0], low[1], high[1])
     ax.imshow(pale[codes], extent=extent, origin="lower", interpolation="nearest", aspect=ax.get_aspect(), zorder=0)
     for code in np.unique(codes)[1:]:

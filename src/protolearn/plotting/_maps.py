@@ -21,10 +21,10 @@ from protolearn.plotting._inputs import class_shares, fitted_map, lattice_of, se
 from protolearn.plotting._style import (
     EMPTY,
     MUTED,
-    add_colour_bar,
+    add_color_bar,
     add_legend,
     axes_or_new,
-    class_colours,
+    class_colors,
     class_handles,
     tint,
 )
@@ -44,9 +44,9 @@ Floats = NDArray[np.float64]
 
 
 def plot_u_matrix(som: Any, ax: Axes | None = None, *, focus: int | None = None, cmap: str = "viridis") -> Axes:
-    """Show where neighbours on the lattice are far apart in the data: borders between clusters stand out.
+    """Show where neighbors on the lattice are far apart in the data: borders between clusters stand out.
 
-    The colour of a node is the mean distance of its prototype to the prototypes at the other ends of its edges.
+    The color of a node is the mean distance of its prototype to the prototypes at the other ends of its edges.
 
     Parameters
     ----------
@@ -55,9 +55,9 @@ def plot_u_matrix(som: Any, ax: Axes | None = None, *, focus: int | None = None,
     ax : Axes, optional
         Where to draw; by default in a new figure.
     focus : int, optional
-        Node of a hyperbolic lattice to move to the centre of the disc, where there is most room.
+        Node of a hyperbolic lattice to move to the center of the disc, where there is most room.
     cmap : str, default="viridis"
-        Name of a colour map.
+        Name of a color map.
 
     Returns
     -------
@@ -80,17 +80,17 @@ def plot_u_matrix(som: Any, ax: Axes | None = None, *, focus: int | None = None,
     54
     """
     lattice = focused(lattice_of(som), focus)
-    heights = _neighbour_distances(edge_lengths(fitted_map(som), lattice.edges), lattice)
+    heights = _neighbor_distances(edge_lengths(fitted_map(som), lattice.edges), lattice)
     ax = axes_or_new(ax, height_to_width(lattice))
     cells = draw_cells(ax, lattice, values=heights, cmap=cmap)
-    add_colour_bar(ax, cells, "mean distance to neighbours")
+    add_color_bar(ax, cells, "mean distance to neighbors")
     return ax
 
 
 def plot_hits(
     som: Any, X: Any = None, *, focus: int | None = None, ax: Axes | None = None, cmap: str = "viridis_r"
 ) -> Axes:
-    """Show how many samples each node of the lattice stands for; nodes without samples stay grey.
+    """Show how many samples each node of the lattice stands for; nodes without samples stay gray.
 
     Parameters
     ----------
@@ -99,11 +99,11 @@ def plot_hits(
     X : array-like of shape (n, d), optional
         Samples to count, as the map's ``predict`` takes them; by default those of the fit, with their weights.
     focus : int, optional
-        Node of a hyperbolic lattice to move to the centre of the disc, where there is most room.
+        Node of a hyperbolic lattice to move to the center of the disc, where there is most room.
     ax : Axes, optional
         Where to draw; by default in a new figure.
     cmap : str, default="viridis_r"
-        Name of a colour map.
+        Name of a color map.
 
     Returns
     -------
@@ -125,7 +125,7 @@ def plot_hits(
     ax = axes_or_new(ax, height_to_width(lattice))
     cells = draw_cells(ax, lattice, values=np.ma.masked_equal(hits, 0.0), cmap=cmap)
     cells.set_clim(0.0, hits.max())
-    add_colour_bar(ax, cells, "samples per node", integer=bool(hits.max() >= 2))
+    add_color_bar(ax, cells, "samples per node", integer=bool(hits.max() >= 2))
     return ax
 
 
@@ -147,7 +147,7 @@ def plot_component_planes(
     ax : array of Axes, optional
         Where to draw, one for each feature; by default in a new figure.
     cmap : str, default="viridis"
-        Name of a colour map. Every map has its own scale.
+        Name of a color map. Every map has its own scale.
 
     Returns
     -------
@@ -174,7 +174,7 @@ def plot_component_planes(
         )
     for panel, column, name in zip(axes, columns, names):
         cells = draw_cells(panel, lattice, values=prototypes[:, column], cmap=cmap)
-        add_colour_bar(panel, cells, "", n_ticks=3)
+        add_color_bar(panel, cells, "", n_ticks=3)
         panel.set_title(fill(name, 28), fontsize="small")
     return axes
 
@@ -184,8 +184,8 @@ def plot_class_map(
 ) -> Axes:
     """Show which classes lie where on the lattice.
 
-    The pale colour of a cell is the largest class of its node. The area of the disc in it is the number of samples, and
-    a node with samples of several classes has a pie. Nodes that know no class stay grey.
+    The pale color of a cell is the largest class of its node. The area of the disc in it is the number of samples, and
+    a node with samples of several classes has a pie. Nodes that know no class stay gray.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def plot_class_map(
         Their classes; by default the labels the prototypes have learned, of a PrototypeClassifier or a map fitted with
         labels.
     focus : int, optional
-        Node of a hyperbolic lattice to move to the centre of the disc, where there is most room.
+        Node of a hyperbolic lattice to move to the center of the disc, where there is most room.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -218,10 +218,10 @@ def plot_class_map(
     """
     lattice = focused(lattice_of(som), focus)
     classes, shares, hits = class_hits(som, X, y)
-    colours = class_colours(len(classes))
+    colors = class_colors(len(classes))
     ax = axes_or_new(ax, height_to_width(lattice))
-    draw_classes(ax, lattice, shares, hits, tint(colours, 0.35), colours)
-    add_legend(ax, [*class_handles(classes, colours), disc_entry(hits.max())])
+    draw_classes(ax, lattice, shares, hits, tint(colors, 0.35), colors)
+    add_legend(ax, [*class_handles(classes, colors), disc_entry(hits.max())])
     return ax
 
 
@@ -239,9 +239,9 @@ def hits_of(estimator: Any, X: Any = None) -> Floats:
 
 
 def draw_classes(ax: Axes, lattice: Lattice, shares: Floats, hits: Floats, pale: Floats, strong: Floats) -> None:
-    """Draw cells in the pale colour (C, 3) of their largest class, and pies by hits in strong colours (C, 3)."""
+    """Draw cells in the pale color (C, 3) of their largest class, and pies by hits in strong colors (C, 3)."""
     territory = np.where(shares.any(axis=1, keepdims=True), pale[shares.argmax(axis=1)], to_rgb(EMPTY))
-    draw_cells(ax, lattice, colours=territory)
+    draw_cells(ax, lattice, colors=territory)
     largest = hits.max()
     draw_pies(ax, lattice, hits / largest if largest > 0 else hits, shares, strong)
 
@@ -257,7 +257,7 @@ def _counts(found: NDArray[np.intp], n_prototypes: int) -> Floats:
     return np.bincount(found, minlength=n_prototypes).astype(np.float64)
 
 
-def _neighbour_distances(lengths: Floats, lattice: Lattice) -> np.ma.MaskedArray[Any, Any]:
+def _neighbor_distances(lengths: Floats, lattice: Lattice) -> np.ma.MaskedArray[Any, Any]:
     """Return the mean length (k,) of the edges of each node of the lattice, masked if it has none."""
     first, second = lattice.edges.T
     ends, both = np.concatenate([first, second]), np.concatenate([lengths, lengths])

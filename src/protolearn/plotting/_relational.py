@@ -31,7 +31,7 @@ from protolearn.plotting._style import (
     OKABE_ITO,
     add_legend,
     axes_or_new,
-    class_colours,
+    class_colors,
     class_handles,
     tidy,
     tint,
@@ -59,7 +59,7 @@ def plot_examples(
 ) -> Axes:
     """Show what the nodes of a lattice stand for: on each node, those of its objects that are nearest to its prototype.
 
-    Objects are written as text, or drawn by a function of yours. As in `plot_class_map`, the colour of a node is its
+    Objects are written as text, or drawn by a function of yours. As in `plot_class_map`, the color of a node is its
     largest class, and the disc in it has the number of samples for its area and the shares of the classes as slices.
     Text that does not fit into the picture is left out; a larger figure, or another ``focus``, has room for more.
 
@@ -79,7 +79,7 @@ def plot_examples(
         ``draw(ax, object)`` draws an object into the small Axes of its node, several objects of a node on top of each
         other. By default an object is written as ``str(object)``.
     focus : int, optional
-        Node of a hyperbolic lattice to move to the centre of the disc, where there is most room.
+        Node of a hyperbolic lattice to move to the center of the disc, where there is most room.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -107,8 +107,8 @@ def plot_examples(
     shown = _nearest_members(som, X, len(objects), n_examples)
     given = ax
     ax = axes_or_new(ax, height_to_width(lattice), width=9.0)
-    entries, colours, shares, hits = _colouring(som, X, y)
-    draw_classes(ax, lattice, shares, hits, tint(colours, 0.15), tint(colours, 0.5))
+    entries, colors, shares, hits = _coloring(som, X, y)
+    draw_classes(ax, lattice, shares, hits, tint(colors, 0.15), tint(colors, 0.5))
     add_legend(ax, [*entries, disc_entry(hits.max())])
     if draw is not None:
         _draw_insets(ax, lattice, [[objects[index] for index in nearest] for nearest in shown], draw)
@@ -142,9 +142,9 @@ def plot_profiles(
     X : array-like of shape (n, d), optional
         Samples, as the map's ``predict`` takes them; by default those of the fit.
     y : array-like of shape (n,), optional
-        Classes of the samples, for the colours of the nodes; by default the labels the prototypes have learned, if any.
+        Classes of the samples, for the colors of the nodes; by default the labels the prototypes have learned, if any.
     focus : int, optional
-        Node of a hyperbolic lattice to move to the centre of the disc, where there is most room.
+        Node of a hyperbolic lattice to move to the center of the disc, where there is most room.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -168,8 +168,8 @@ def plot_profiles(
     values = check_array(curves, dtype=np.float64, ensure_min_features=2, input_name="curves")
     found = _check_one_each(winners(som, X), len(values), "curves")
     ax = axes_or_new(ax, height_to_width(lattice), width=9.0)
-    entries, colours, shares, hits = _colouring(som, X, y)
-    draw_classes(ax, lattice, shares, np.zeros_like(hits), tint(colours, 0.25), colours)
+    entries, colors, shares, hits = _coloring(som, X, y)
+    draw_classes(ax, lattice, shares, np.zeros_like(hits), tint(colors, 0.25), colors)
     if entries:
         add_legend(ax, entries)
     boxes = _boxes(lattice)
@@ -178,9 +178,9 @@ def plot_profiles(
     low, high = values.min(), values.max()
     unit = points_per_unit(ax, np.array([np.ptp(ax.get_xlim()), np.ptp(ax.get_ylim())]))
     widths = np.clip(0.02 * unit * boxes[:, 2], 0.2, 1.6)
-    for drawn, place, colour, factor in ((values, found, "#808080", 0.35), (means, nodes, INK, 1.0)):
+    for drawn, place, color, factor in ((values, found, "#808080", 0.35), (means, nodes, INK, 1.0)):
         lines = _lines_in_boxes((drawn - low) / (high - low or 1.0), boxes[place])
-        look: dict[str, Any] = {"colors": colour, "zorder": 3 + factor, "rasterized": len(drawn) > 5000}
+        look: dict[str, Any] = {"colors": color, "zorder": 3 + factor, "rasterized": len(drawn) > 5000}
         ax.add_collection(LineCollection(list(lines), linewidths=factor * widths[place], **look), autolim=False)
     return ax
 
@@ -240,16 +240,16 @@ def plot_prototype_view(
     """
     check_option("kind", kind, ("metric", "nonmetric"))
     masses = np.asarray(value_of(estimator, "multiplicities_", "the weight of prototypes"), dtype=np.float64)
-    graph = sparse.triu(value_of(estimator, "graph_", "the graph of neighbouring prototypes"), k=1).tocoo()
+    graph = sparse.triu(value_of(estimator, "graph_", "the graph of neighboring prototypes"), k=1).tocoo()
     distances = prototype_distances(fitted_map(estimator))
-    entries, colours, shares, _ = _colouring(estimator, None, y)
+    entries, colors, shares, _ = _coloring(estimator, None, y)
     points = _scaled(distances, kind)
     ax = _bare_plane(ax, points)
     ends = np.stack([points[graph.row], points[graph.col]], axis=1)
     widths = _widths(graph.data, graph.data.max(initial=1.0))
     ax.add_collection(LineCollection(list(ends), colors=MUTED, linewidths=widths, zorder=1), autolim=False)
     areas = np.maximum(200.0 * masses / masses.max(), 8.0)
-    own = np.where(shares.any(axis=1, keepdims=True), colours[shares.argmax(axis=1)], to_rgb(INK))
+    own = np.where(shares.any(axis=1, keepdims=True), colors[shares.argmax(axis=1)], to_rgb(INK))
     ax.scatter(points[:, 0], points[:, 1], s=areas, c=own, edgecolors="white", linewidths=0.7, zorder=2)
     add_legend(ax, [*entries, disc_entry(masses.max())])
     entitle(ax, _quality(estimator, distances, points, kind))
@@ -259,7 +259,7 @@ def plot_prototype_view(
 def plot_spectrum(D: ArrayLike, squared: bool = False, *, ax: Axes | None = None) -> Axes:
     """Show how far from Euclidean dissimilarities are: the eigenvalues of their Gram matrix, largest first.
 
-    Eigenvalues are divided by the mean dissimilarity. Negative ones have a colour of their own; Euclidean distances
+    Eigenvalues are divided by the mean dissimilarity. Negative ones have a color of their own; Euclidean distances
     have none. The title tells the signature, the numbers of positive, negative and zero eigenvalues, and the share of
     the negative ones in the sum of all sizes.
 
@@ -297,10 +297,10 @@ def plot_spectrum(D: ArrayLike, squared: bool = False, *, ax: Axes | None = None
     ax = axes_or_new(ax)
     tidy(ax)
     parts = {"positive": slice(signs.positive), "negative": slice(len(values) - signs.negative, len(values))}
-    for (name, part), colour in zip(parts.items(), (OKABE_ITO[0], OKABE_ITO[3])):
+    for (name, part), color in zip(parts.items(), (OKABE_ITO[0], OKABE_ITO[3])):
         places = np.arange(1, len(values) + 1)[part]
-        ax.vlines(places, 0.0, values[part], color=colour, linewidth=1.0)
-        ax.plot(places, values[part], "o", color=colour, markersize=3, label=name)
+        ax.vlines(places, 0.0, values[part], color=color, linewidth=1.0)
+        ax.plot(places, values[part], "o", color=color, markersize=3, label=name)
     ax.axhline(0.0, color=MUTED, linewidth=0.6)
     ax.xaxis.set_major_locator(whole_numbers())
     ax.set(xlabel="eigenvalues of the Gram matrix, largest first", ylabel="eigenvalue / mean dissimilarity")
@@ -345,14 +345,14 @@ def _texts(objects: Iterable[Any]) -> list[str]:
     return [line if len(line) <= LONGEST else line[: LONGEST - 1] + "…" for line in lines]
 
 
-def _colouring(estimator: Any, X: Any, y: ArrayLike | None) -> tuple[list[Artist], Floats, Floats, Floats]:
-    """Return entries of the legend, colours (C, 3), shares (k, C) and hits (k,); a single class if none are known."""
+def _coloring(estimator: Any, X: Any, y: ArrayLike | None) -> tuple[list[Artist], Floats, Floats, Floats]:
+    """Return entries of the legend, colors (C, 3), shares (k, C) and hits (k,); a single class if none are known."""
     if y is None and classes_of(estimator, None) is None:
         hits = hits_of(estimator, X)
-        return [], class_colours(1), (hits > 0).astype(np.float64)[:, None], hits
+        return [], class_colors(1), (hits > 0).astype(np.float64)[:, None], hits
     classes, shares, hits = class_hits(estimator, X, y)
-    colours = class_colours(len(classes))
-    return class_handles(classes, colours), colours, shares, hits
+    colors = class_colors(len(classes))
+    return class_handles(classes, colors), colors, shares, hits
 
 
 def _boxes(lattice: Lattice) -> Floats:

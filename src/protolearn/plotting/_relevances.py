@@ -23,7 +23,7 @@ from protolearn.plotting._bars import (
     whole_numbers,
 )
 from protolearn.plotting._matrices import matrices_of, select
-from protolearn.plotting._style import INK, MUTED, OKABE_ITO, add_colour_bar, axes_or_new
+from protolearn.plotting._style import INK, MUTED, OKABE_ITO, add_color_bar, axes_or_new
 
 __all__ = ["plot_eigenvalues", "plot_explanation", "plot_relevance_matrix", "plot_relevances"]
 
@@ -85,12 +85,12 @@ def plot_relevances(
     columns, names = _chosen(model, values, feature_names, n_features)
     if len(columns) <= MOST_NAMES:
         ax = axes_or_new(ax, 0.045 * len(columns))
-        draw_bars(ax, values[columns], names, _bar_colour(parts))
+        draw_bars(ax, values[columns], names, _bar_color(parts))
         draw_dots(ax, parts[:, columns].T, labels, across=True)
         ax.set_xlabel("relevance")
     else:
         ax = axes_or_new(ax, 0.5)
-        draw_columns(ax, values[columns], 0, _bar_colour(parts))
+        draw_columns(ax, values[columns], 0, _bar_color(parts))
         draw_dots(ax, parts[:, columns].T, labels, first=0)
         ax.set(ylabel="relevance", xlabel=_order(n_features))
     entitle(ax, title)
@@ -150,7 +150,7 @@ def plot_relevance_matrix(
     draw_bars(bars, relevances, names, FOR)
     bars.set_xlabel("diagonal", fontsize="small")
     image = draw_heat_map(others, entries - np.diag(relevances), aspect="auto")
-    add_colour_bar(ax, image, "off the diagonal")
+    add_color_bar(ax, image, "off the diagonal")
     others.tick_params(left=False, labelleft=False)
     if len(columns) <= MOST_NAMES:
         others.set_xticks(range(len(columns)), names, rotation=90)
@@ -195,7 +195,7 @@ def plot_eigenvalues(model: Any, matrix: Any = None, *, ax: Axes | None = None) 
     stack, labels = matrices_of(model, "eigenvalues_", 1, "eigenvalues of a relevance matrix")
     values, parts, title = select(stack, labels, matrix)
     ax = axes_or_new(ax, 0.5)
-    draw_columns(ax, values, 1, _bar_colour(parts))
+    draw_columns(ax, values, 1, _bar_color(parts))
     draw_dots(ax, parts.T, labels, first=1)
     ax.set(xlabel="direction", ylabel="eigenvalue")
     entitle(ax, title)
@@ -259,12 +259,12 @@ def plot_explanation(
     order = np.argsort(-np.abs(parts), kind="stable")
     shown, others = order[:n_features], order[n_features:]
     names = [str(explanation.feature_names[column]) for column in shown]
-    values, colours = parts[shown], [FOR if part >= 0 else AGAINST for part in parts[shown]]
+    values, colors = parts[shown], [FOR if part >= 0 else AGAINST for part in parts[shown]]
     if len(others):
-        names, colours = [*names, f"{len(others)} others"], [*colours, MUTED]
+        names, colors = [*names, f"{len(others)} others"], [*colors, MUTED]
         values = np.append(values, parts[others].sum())
     ax = axes_or_new(ax, 0.045 * len(names))
-    draw_bars(ax, values, names, colours)
+    draw_bars(ax, values, names, colors)
     ax.axvline(0, color=INK, linewidth=0.6)
     ax.set_xlabel(f"\N{LEFTWARDS ARROW} {rival}   speaks for   {winner} \N{RIGHTWARDS ARROW}", fontsize="small")
     entitle(ax, title)
@@ -290,6 +290,6 @@ def _order(n_features: int | None) -> str:
     return "feature" if n_features is None else "features, the most relevant first"
 
 
-def _bar_colour(parts: Floats) -> str:
-    """Return a colour on which the dots of the parts, if there are any, stand out."""
+def _bar_color(parts: Floats) -> str:
+    """Return a color on which the dots of the parts, if there are any, stand out."""
     return PALE if len(parts) else FOR

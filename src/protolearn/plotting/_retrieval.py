@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from protolearn.plotting._bars import whole_numbers
-from protolearn.plotting._style import axes_or_new, class_colours, tidy
+from protolearn.plotting._style import axes_or_new, class_colors, tidy
 
 __all__ = ["plot_retrieval_rates"]
 
@@ -51,15 +51,13 @@ def plot_retrieval_rates(rates: Any, *, ax: Axes | None = None) -> Axes:
             raise ValueError(f"rates[{name!r}] is {type(curve).__name__}; expected what retrieval_rates returns.")
     ax = axes_or_new(ax)
     tidy(ax)
-    for colour, (name, curve) in zip(class_colours(len(named)), named.items()):
+    for color, (name, curve) in zip(class_colors(len(named)), named.items()):
         for error, strength in ((curve.eps_data, 0.15), (curve.sigma_init, 0.35)):
             if error is not None:
                 ax.fill_between(
-                    curve.ks, curve.rates - error, curve.rates + error, color=colour, alpha=strength, linewidth=0
+                    curve.ks, curve.rates - error, curve.rates + error, color=color, alpha=strength, linewidth=0
                 )
-        ax.plot(
-            curve.ks, curve.rates, color=colour, linewidth=1.6, marker="." if len(curve.ks) < 30 else "", label=name
-        )
+        ax.plot(curve.ks, curve.rates, color=color, linewidth=1.6, marker="." if len(curve.ks) < 30 else "", label=name)
     ax.margins(x=0.02)  # there is no k = 0
     ax.xaxis.set_major_locator(whole_numbers())
     ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))

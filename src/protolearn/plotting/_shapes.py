@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolearn.plotting._features import (
     SAMPLE,
-    _coloured,
+    _colored,
     _plane,
     _positions,
     _project,
@@ -21,7 +21,7 @@ from protolearn.plotting._features import (
     _two_features,
 )
 from protolearn.plotting._inputs import check_labels, classes_of, fitted_map, value_of, winners
-from protolearn.plotting._style import INK, add_legend, class_colours, class_handles
+from protolearn.plotting._style import INK, add_legend, class_colors, class_handles
 
 __all__ = ["check_shapes", "plot_ellipses", "plot_training", "stacked", "winners_of"]
 
@@ -55,7 +55,7 @@ def plot_ellipses(
     X : array-like of shape (n, d), optional
         Samples to draw behind the ellipses. Ellipses that reach far beyond them are cut off.
     y : array-like of shape (n,), optional
-        Their classes, shown by colour.
+        Their classes, shown by color.
     features : two of int or str, default=(0, 1)
         Numbers or names of the features across and up.
     size : float, default=1.5
@@ -63,8 +63,8 @@ def plot_ellipses(
     arrows : bool, default=True
         Draw a thick arrow along the first direction and a thin one along the second.
     winners : bool, default=False
-        Draw each ellipse in a colour of its own, and the samples in that of the prototype they are assigned to. Without
-        it, ellipses have the colours of the classes that prototypes have learned, if any.
+        Draw each ellipse in a color of its own, and the samples in that of the prototype they are assigned to. Without
+        it, ellipses have the colors of the classes that prototypes have learned, if any.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -92,7 +92,7 @@ def plot_ellipses(
     20
     """
     if winners and (X is None or y is not None):
-        raise ValueError("winners=True colours the samples of X by their prototype: give X, and no y.")
+        raise ValueError("winners=True colors the samples of X by their prototype: give X, and no y.")
     check_shapes(model)
     maps = _maps(model)
     named = model if len(maps) == 1 else maps[0]
@@ -103,17 +103,17 @@ def plot_ellipses(
     samples = _project(X, columns, named)
     labels = check_labels(winners_of(model, X) if winners else y, len(samples))
     classes = np.arange(len(centers)) if winners else classes_of(model, labels)
-    colours = class_colours(0 if classes is None else len(classes))
+    colors = class_colors(0 if classes is None else len(classes))
     reach = _reach(half_axes, angles)
     outlines = np.concatenate([centers - reach, centers + reach, (centers[:, None] + tips).reshape(-1, 2)])
     own_figure = ax is None
     ax, _, _ = _plane(ax, np.concatenate([_within(outlines, samples), samples]), names)
-    _scatter_samples(ax, samples, _coloured(_positions(labels, classes), colours, SAMPLE))
+    _scatter_samples(ax, samples, _colored(_positions(labels, classes), colors, SAMPLE))
     own = np.arange(len(centers)) if winners else _positions(getattr(model, "prototype_labels_", None), classes)
-    _draw_ellipses(ax, centers, half_axes, angles, _coloured(own, colours, INK))
+    _draw_ellipses(ax, centers, half_axes, angles, _colored(own, colors, INK))
     _draw_arrows(ax, centers, tips)
     if classes is not None and not winners:
-        add_legend(ax, class_handles(classes, colours))
+        add_legend(ax, class_handles(classes, colors))
         if own_figure:
             _settle(ax.figure)
     return ax
@@ -229,7 +229,7 @@ def _directions(model: Any, columns: NDArray[np.intp], size: float) -> Floats:
 
 
 def _reach(half_axes: Floats, angles: Floats) -> Floats:
-    """Return how far (k, 2) ellipses extend from their centres, across and up."""
+    """Return how far (k, 2) ellipses extend from their centers, across and up."""
     (longer, shorter), turns = half_axes.T, np.radians(angles)
     across = np.hypot(longer * np.cos(turns), shorter * np.sin(turns))
     return np.column_stack([across, np.hypot(longer * np.sin(turns), shorter * np.cos(turns))])
@@ -244,8 +244,8 @@ def _within(points: Floats, samples: Floats) -> Floats:
     return np.clip(points, low - room, high + room)
 
 
-def _draw_ellipses(ax: Axes, centers: Floats, half_axes: Floats, angles: Floats, colours: Any) -> None:
-    edges = [colours] * len(centers) if isinstance(colours, str) else colours
+def _draw_ellipses(ax: Axes, centers: Floats, half_axes: Floats, angles: Floats, colors: Any) -> None:
+    edges = [colors] * len(centers) if isinstance(colors, str) else colors
     for center, (longer, shorter), angle, edge in zip(centers, half_axes, angles, edges):
         ax.add_patch(
             Ellipse(

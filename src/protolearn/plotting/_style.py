@@ -1,4 +1,4 @@
-"""The look all pictures share: where they are drawn, colours of classes, colour bars and legends."""
+"""The look all pictures share: where they are drawn, colors of classes, color bars and legends."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = [
     "EMPTY",
     "INK",
     "MUTED",
-    "add_colour_bar",
+    "add_color_bar",
     "add_legend",
     "axes_or_new",
-    "class_colours",
+    "class_colors",
     "class_handles",
     "tidy",
     "tint",
@@ -36,7 +36,7 @@ MUTED = "#b3b3b3"
 EMPTY = "#f2f2f2"
 BAR_ASPECT = 20.0
 
-# Okabe and Ito (2008), Color universal design: told apart with any kind of colour vision.
+# Okabe and Ito (2008), Color universal design: told apart with any kind of color vision.
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
 
 Floats = NDArray[np.float64]
@@ -50,26 +50,26 @@ def axes_or_new(ax: Axes | None, ratio: float = 0.75, width: float = 6.4) -> Axe
     return plt.subplots(figsize=(width, 0.3 + np.clip(room * ratio, 2.1, room)), layout="constrained")[1]
 
 
-def class_colours(n_classes: int) -> Floats:
-    """Return a colour (n_classes, 3) for each class: Okabe-Ito for up to 8, tab20 for up to 20.
+def class_colors(n_classes: int) -> Floats:
+    """Return a color (n_classes, 3) for each class: Okabe-Ito for up to 8, tab20 for up to 20.
 
     Examples
     --------
-    >>> class_colours(2).round(2)
+    >>> class_colors(2).round(2)
     array([[0.  , 0.45, 0.7 ],
            [0.9 , 0.62, 0.  ]])
     """
     if n_classes <= len(OKABE_ITO):
-        return np.array([to_rgb(colour) for colour in OKABE_ITO[:n_classes]])
+        return np.array([to_rgb(color) for color in OKABE_ITO[:n_classes]])
     if n_classes <= 20:
         dark_then_light = np.arange(20).reshape(10, 2).T.ravel()[:n_classes]
         return mpl.colormaps["tab20"](dark_then_light)[:, :3]
     return mpl.colormaps["turbo"](np.linspace(0.02, 0.98, n_classes))[:, :3]
 
 
-def tint(colours: Floats, strength: float) -> Floats:
-    """Mix colours (n, 3) with white; strength 1 leaves them as they are."""
-    return 1.0 - strength * (1.0 - colours)
+def tint(colors: Floats, strength: float) -> Floats:
+    """Mix colors (n, 3) with white; strength 1 leaves them as they are."""
+    return 1.0 - strength * (1.0 - colors)
 
 
 def tidy(ax: Axes, hidden: Sequence[str] = ("top", "right")) -> None:
@@ -80,8 +80,8 @@ def tidy(ax: Axes, hidden: Sequence[str] = ("top", "right")) -> None:
     ax.tick_params(width=0.6, length=3, labelsize="small", color=INK, labelcolor=INK)
 
 
-def add_colour_bar(ax: Axes, drawn: ScalarMappable, label: str, *, n_ticks: int = 5, integer: bool = False) -> None:
-    """Draw a thin colour bar to the right of the Axes, as high as these."""
+def add_color_bar(ax: Axes, drawn: ScalarMappable, label: str, *, n_ticks: int = 5, integer: bool = False) -> None:
+    """Draw a thin color bar to the right of the Axes, as high as these."""
     figure: Any = ax.figure
     ticks = MaxNLocator(n_ticks, integer=integer)
     bar = figure.colorbar(drawn, ax=ax, ticks=ticks, fraction=0.12, pad=0.03, aspect=BAR_ASPECT)
@@ -106,11 +106,11 @@ class _Beside:
         return Bbox.from_bounds(box.x1 + 0.7 * width, box.y0, width, box.height)
 
 
-def class_handles(classes: NDArray[Any], colours: Floats) -> list[Artist]:
+def class_handles(classes: NDArray[Any], colors: Floats) -> list[Artist]:
     """Return an entry of the legend for each class."""
     return [
-        Line2D([], [], linestyle="", marker="o", markersize=6, color=tuple(colour), label=str(name))
-        for name, colour in zip(classes, colours)
+        Line2D([], [], linestyle="", marker="o", markersize=6, color=tuple(color), label=str(name))
+        for name, color in zip(classes, colors)
     ]
 
 

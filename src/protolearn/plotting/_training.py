@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.plotting._bars import whole_numbers
-from protolearn.plotting._style import MUTED, OKABE_ITO, axes_or_new, class_colours, tidy
+from protolearn.plotting._style import MUTED, OKABE_ITO, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_learning_curve", "plot_margins"]
 
@@ -56,21 +56,21 @@ def plot_learning_curve(models: Any, *, ax: Axes | None = None) -> Axes:
     for name, model in named.items():
         if hasattr(model, "error_history_"):
             scores[name] = [1.0 - error for error in model.error_history_]
-    colours = dict(zip(named, class_colours(len(named))))
+    colors = dict(zip(named, class_colors(len(named))))
     ax = axes_or_new(ax)
     tidy(ax)
     ax.set_xlabel("iteration")
     ax.xaxis.set_major_locator(whole_numbers())
     if costs:
-        _draw_curves(ax, costs, {}, colours, "-")
+        _draw_curves(ax, costs, {}, colors, "-")
         ax.set_ylabel("cost")
     if scores:
         beside = ax.twinx() if costs else ax
         tidy(beside, hidden=("top", "left" if costs else "right"))
-        _draw_curves(beside, scores, kept, colours, "--" if costs else "-")
+        _draw_curves(beside, scores, kept, colors, "--" if costs else "-")
         beside.set_ylabel("accuracy (dashed)" if costs else "accuracy")
     if len(named) > 1:
-        handles = [Line2D([], [], color=colour, label=name) for name, colour in colours.items()]
+        handles = [Line2D([], [], color=color, label=name) for name, color in colors.items()]
         above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.3}
         ax.legend(handles=handles, ncols=min(4, len(handles)), frameon=False, fontsize="small", **above)
     return ax
@@ -138,8 +138,8 @@ def plot_margins(
     ax = axes_or_new(ax)
     tidy(ax)
     ax.axvline(0, color=MUTED, linewidth=0.8)
-    for (name, values), colour in zip(margins.items(), (OKABE_ITO[0], OKABE_ITO[3])):
-        ax.ecdf(values, color=colour, linewidth=1.4, label=f"{name}: {np.mean(values <= 0):.1%} errors")
+    for (name, values), color in zip(margins.items(), (OKABE_ITO[0], OKABE_ITO[3])):
+        ax.ecdf(values, color=color, linewidth=1.4, label=f"{name}: {np.mean(values <= 0):.1%} errors")
     ax.set(xlabel=f"{'relative ' if relative else ''}margin\n(below 0: misclassified)", ylabel="share of samples")
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     ax.legend(loc="best", frameon=False, fontsize="small")
@@ -167,8 +167,8 @@ def _named(models: Any) -> dict[str, Any]:
     return named
 
 
-def _draw_curves(ax: Axes, curves: dict[str, Any], marked: dict[str, int], colours: dict[str, Any], style: str) -> None:
+def _draw_curves(ax: Axes, curves: dict[str, Any], marked: dict[str, int], colors: dict[str, Any], style: str) -> None:
     for name, values in curves.items():
         dots = [marked[name]] if name in marked else ([0] if len(values) == 1 else [])
         steps = np.arange(1, len(values) + 1)
-        ax.plot(steps, values, style, color=colours[name], linewidth=1.4, marker="o", markersize=4.5, markevery=dots)
+        ax.plot(steps, values, style, color=colors[name], linewidth=1.4, marker="o", markersize=4.5, markevery=dots)

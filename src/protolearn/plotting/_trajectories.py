@@ -16,14 +16,14 @@ from protolearn.core.validation import check_number
 from protolearn.plotting._embedding import (
     _apart,
     _check_images,
-    _Colouring,
+    _Coloring,
     _draw_thumbnails,
     _frame_in_space,
     _positions,
     axes_in_space,
 )
 from protolearn.plotting._relational import _bare_plane
-from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, class_colours, tidy
+from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_image_grid", "plot_trajectory"]
 
@@ -55,7 +55,7 @@ def plot_trajectory(
         Positions in the order of time, or an estimator with the attribute ``embedding_``, such as Charting. The keys of
         a dict are names in the legend.
     images : array-like of shape (n, h, w), (n, h, w, 3) or (n, h, w, 4), optional
-        The image at each position of the only or first curve, in grey or in colour as matplotlib shows it. They are
+        The image at each position of the only or first curve, in gray or in color as matplotlib shows it. They are
         shown in the plane: for two columns, without `time`.
     time : bool, default=False
         Show the time as a further axis. Positions on a line, of one column, are always shown over time.
@@ -64,7 +64,7 @@ def plot_trajectory(
     zoom : float, default=1.0
         Size of the images, relative to the usual one.
     cmap : str, default="gray"
-        Name of a colour map for grey images, all of which share its scale.
+        Name of a color map for gray images, all of which share its scale.
     ax : Axes, optional
         Where to draw, with three dimensions if positions, or positions and time, have three; by default in a new
         figure.
@@ -108,11 +108,11 @@ def plot_trajectory(
         ax = _axes_for(ax, np.concatenate([shown - 2.4 * half, shown + 2.4 * half]), over_time)
         _draw_beside(ax, list(curves.values()), pixels, n_images, half, cmap)
     handles = []
-    for number, ((name, points), colour) in enumerate(zip(curves.items(), class_colours(len(curves)))):
-        look: dict[str, Any] = {"color": tuple(colour), "linewidth": 1.2, "linestyle": "--" if number else "-"}
+    for number, ((name, points), color) in enumerate(zip(curves.items(), class_colors(len(curves)))):
+        look: dict[str, Any] = {"color": tuple(color), "linewidth": 1.2, "linestyle": "--" if number else "-"}
         ax.plot(*points.T, marker="o", markersize=2.5, zorder=2, **look)
         for marker, point in zip(ENDS.values(), points[[0, -1]]):
-            ends: dict[str, Any] = {"color": tuple(colour), "markeredgecolor": INK, "markersize": 8, "zorder": 4}
+            ends: dict[str, Any] = {"color": tuple(color), "markeredgecolor": INK, "markersize": 8, "zorder": 4}
             ax.plot(*point[:, None], linestyle="", marker=marker, **ends)
         handles += [Line2D([], [], label=name, **look)] if name else []
     add_legend(ax, [*handles, *map(_end_entry, ENDS)])
@@ -128,7 +128,7 @@ def plot_image_grid(
     cmap: str = "gray",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show a view of images by a regular grid: in each cell, the image whose position is nearest to the centre.
+    """Show a view of images by a regular grid: in each cell, the image whose position is nearest to the center.
 
     Only images whose positions lie in the cell are considered, so that cells without any stay empty.
 
@@ -137,13 +137,13 @@ def plot_image_grid(
     Y : array-like of shape (n, 2), or fitted estimator
         Positions of the samples, or an estimator with the attribute ``embedding_``, such as Charting.
     images : array-like of shape (n, h, w), (n, h, w, 3) or (n, h, w, 4)
-        The image of each sample, in grey or in colour as matplotlib shows it.
+        The image of each sample, in gray or in color as matplotlib shows it.
     y : array-like of shape (n,), optional
-        Classes of the samples, or numbers that are not whole, for the colours of frames.
+        Classes of the samples, or numbers that are not whole, for the colors of frames.
     n_cells : int, default=12
         Number of cells across or up, whichever are more. Cells have the proportions of an image.
     cmap : str, default="gray"
-        Name of a colour map for grey images, all of which share its scale.
+        Name of a color map for gray images, all of which share its scale.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -176,14 +176,14 @@ def plot_image_grid(
     if points.shape[1] != 2:
         raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")
     pixels = _check_images(images, len(points))
-    colours = _Colouring.of(y, len(points))
+    colors = _Coloring.of(y, len(points))
     proportions = _half_sides(pixels, 1.0)
     cell = proportions * ((np.ptp(points, axis=0) / proportions).max() / n_cells or 1.0)
-    chosen, centres = _nearest_in_cells(points, cell)
-    ax = _bare_plane(ax, np.concatenate([centres - 0.5 * cell, centres + 0.5 * cell]))
-    edges = MUTED if y is None else colours.rgb[chosen]
-    _draw_thumbnails(ax, pixels, chosen, centres, 0.5 * GAP * cell, cmap, edges)
-    colours.explain(ax)
+    chosen, centers = _nearest_in_cells(points, cell)
+    ax = _bare_plane(ax, np.concatenate([centers - 0.5 * cell, centers + 0.5 * cell]))
+    edges = MUTED if y is None else colors.rgb[chosen]
+    _draw_thumbnails(ax, pixels, chosen, centers, 0.5 * GAP * cell, cmap, edges)
+    colors.explain(ax)
     return ax
 
 
@@ -249,15 +249,15 @@ def _refined(curve: Floats, step: float) -> Floats:
 
 
 def _nearest_in_cells(points: Floats, cell: Floats) -> tuple[NDArray[np.intp], Floats]:
-    """Return for each cell with points the one nearest to its centre, and these centres (c, 2)."""
+    """Return for each cell with points the one nearest to its center, and these centers (c, 2)."""
     low, extent = points.min(axis=0), np.ptp(points, axis=0)
     counts = np.maximum(np.ceil(extent / cell - 1e-9), 1)
     corner = low + 0.5 * (extent - counts * cell)
     own = np.clip((points - corner) // cell, 0, counts - 1)
-    centres = corner + (own + 0.5) * cell
-    order = np.square((points - centres) / cell).sum(axis=1).argsort(kind="stable")
+    centers = corner + (own + 0.5) * cell
+    order = np.square((points - centers) / cell).sum(axis=1).argsort(kind="stable")
     chosen = order[np.unique(own[order], axis=0, return_index=True)[1]]
-    return chosen, centres[chosen]
+    return chosen, centers[chosen]
 
 
 def _end_entry(name: str) -> Artist:

@@ -28,7 +28,7 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
 
     Every object belongs to every prototype with a share :math:`p_{ij} \propto e^{-d(v_j, w_i) / 2T}`, and a prototype
     is the mean of its shares. While the temperature T falls, shares become assignments, and clusters split one after
-    the other. It minimises the same cost as `RelationalKMeans`.
+    the other. It minimizes the same cost as `RelationalKMeans`.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
     %(dissimilarities)s
     %(relational)s
     init : {"center", "k-means++", "random", "pca"} or array of shape (n_prototypes, n_objects), default="center"
-        Where prototypes start; at the first temperature all come together in the centre.
+        Where prototypes start; at the first temperature all come together in the center.
     max_iter : int, default=300
         Number of epochs over which the temperature falls.
     temperature_start, temperature_end : float or "auto", default="auto"

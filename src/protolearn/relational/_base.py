@@ -66,7 +66,7 @@ class DissimilarityMap(PrototypeMap):
             or Zarr array; the objects themselves, such as a list of strings; or a source of either. An iterator yields
             patches of objects ``X``, ``(X, y)`` or ``(X, y, sample_weight)``.
         y : array-like of shape (n_objects,), optional
-            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
+            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_objects,), optional
             Weight of each object; 2 is the same as giving the object twice.
 
@@ -89,7 +89,7 @@ class DissimilarityMap(PrototypeMap):
             The patch. In a matrix, each new object has its dissimilarities to the objects ``kept_`` first, in that
             order, and then those to the new ones; the first patch is square.
         y : array-like of shape (n_new,), optional
-            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
+            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
             New classes may appear at any time.
         sample_weight : array-like of shape (n_new,), optional
             Weight of each object.
@@ -109,7 +109,7 @@ class DissimilarityMap(PrototypeMap):
         X : array-like of shape (n_objects, n_objects), or sequence of objects
             Whatever `fit` takes.
         y : array-like of shape (n_objects,), optional
-            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabelled.
+            Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_objects,), optional
             Weight of each object.
 
@@ -155,7 +155,7 @@ class DissimilarityMap(PrototypeMap):
         return np.concatenate(list(self._distances_by_parts(X, complete=True)))
 
     def score(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the negative quantisation error, the mean distance of objects to their nearest prototype.
+        """Return the negative quantization error, the mean distance of objects to their nearest prototype.
 
         Parameters
         ----------
@@ -218,7 +218,7 @@ class DissimilarityMap(PrototypeMap):
         source = self._as_source(X, reset)
         if reset:
             self._n_made_before = source.n_computed
-        return self._labelled(Objects.all(source, n_before), y, sample_weight)
+        return self._labeled(Objects.all(source, n_before), y, sample_weight)
 
     def _as_source(self, X: Any, reset: bool) -> Dissimilarities:
         """Return the source of dissimilarities that the given data are."""
@@ -298,7 +298,7 @@ class DissimilarityMap(PrototypeMap):
         source = Dissimilarities(matrix)
         source.n_computed = kept.source.n_computed
         new = Objects(source, np.arange(k, k + n), kept.n_seen + np.arange(n), kept.n_seen + n)
-        return self._labelled(new, y, sample_weight), model.beside(source)
+        return self._labeled(new, y, sample_weight), model.beside(source)
 
     # Learning
 

@@ -84,10 +84,10 @@ schedule : {"geometric", "inverse", "constant"} or callable, default="geometric"
 
 WINNER = """
 winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
-    ``"heskes"`` takes the node whose neighbourhood is nearest on average, so that training descends a cost;
+    ``"heskes"`` takes the node whose neighborhood is nearest on average, so that training descends a cost;
     ``"nearest"`` takes the nearest prototype; for ``"heskes-printed"`` see `SOM`.
 kernel : {"gaussian", "exponential"}, default="gaussian"
-    Neighbourhood function, :math:`e^{-g^2/2\\lambda^2}` or :math:`e^{-g/\\lambda}`, of the distance g on the lattice.
+    Neighborhood function, :math:`e^{-g^2/2\\lambda^2}` or :math:`e^{-g/\\lambda}`, of the distance g on the lattice.
 """
 
 PATCHES = """

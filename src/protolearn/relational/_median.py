@@ -1,4 +1,4 @@
-"""k-means, neural gas and self-organising maps whose prototypes are objects themselves."""
+"""k-means, neural gas and self-organizing maps whose prototypes are objects themselves."""
 
 from __future__ import annotations
 
@@ -301,9 +301,9 @@ class MedianNeuralGas(MedianMap, NeuralGas):
 
 @documented
 class MedianSOM(MedianMap, SOM):
-    r"""Self-organising map of dissimilarities with objects as prototypes.
+    r"""Self-organizing map of dissimilarities with objects as prototypes.
 
-    Each node of the lattice is the object of least summed (squared) dissimilarity to the objects of its neighbourhood.
+    Each node of the lattice is the object of least summed (squared) dissimilarity to the objects of its neighborhood.
     Works for any dissimilarity, and at a fixed range the cost never rises.
 
     Parameters

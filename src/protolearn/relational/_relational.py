@@ -1,4 +1,4 @@
-"""k-means, neural gas and self-organising maps whose prototypes are combinations of objects."""
+"""k-means, neural gas and self-organizing maps whose prototypes are combinations of objects."""
 
 from __future__ import annotations
 
@@ -206,7 +206,7 @@ class RelationalKMeans(RelationalMap, KMeans):
     %(dissimilarities)s
     %(relational)s
     init : {"k-means++", "random", "center", "pca"} or array of shape (n_prototypes, n_objects), default="k-means++"
-        Where prototypes start: spread or random objects, random combinations near the centre, on the plane of
+        Where prototypes start: spread or random objects, random combinations near the center, on the plane of
         classical scaling, or given coefficients, which add up to 1 for each prototype.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
@@ -299,7 +299,7 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
     %(dissimilarities)s
     %(relational)s
     init : {"k-means++", "center", "random", "pca"} or array of shape (n_prototypes, n_objects), default="k-means++"
-        Where prototypes start: spread objects, random combinations near the centre, random objects, on the plane of
+        Where prototypes start: spread objects, random combinations near the center, random objects, on the plane of
         classical scaling, or given coefficients, which add up to 1 for each prototype.
     %(gas)s
     %(labels)s
@@ -368,7 +368,7 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
 
 @documented
 class RelationalSOM(RelationalMap, SOM):
-    r"""Self-organising map of dissimilarities: a picture of strings, sequences, graphs or texts on a lattice.
+    r"""Self-organizing map of dissimilarities: a picture of strings, sequences, graphs or texts on a lattice.
 
     Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with
     :math:`\sum_j \alpha_{ij} = 1`, one for each node of the lattice, and their squared distance to an object is
@@ -402,7 +402,7 @@ class RelationalSOM(RelationalMap, SOM):
 
     See Also
     --------
-    RelationalNeuralGas : Better quantisation, no lattice.
+    RelationalNeuralGas : Better quantization, no lattice.
     MedianSOM : Prototypes that are objects.
 
     References

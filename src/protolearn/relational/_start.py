@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from protolearn.core.initialisation import inverse_cdf
+from protolearn.core.initialization import inverse_cdf
 from protolearn.core.pairs import Pairs
 from protolearn.core.ties import first_lowest
 
@@ -30,7 +30,7 @@ def random_objects(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState) 
 
 
 def around_center(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState, share: float = 0.01) -> Floats:
-    """Return coefficients (n, k) of the centre, with a share of a random object for each prototype."""
+    """Return coefficients (n, k) of the center, with a share of a random object for each prototype."""
     shares = pairs.weights / pairs.weights.sum()
     order = pairs.order
     coefficients = np.tile((1.0 - share) * shares[:, None], n_prototypes)
@@ -46,9 +46,9 @@ def on_principal_plane(pairs: Pairs, coordinates: Floats) -> Floats:
     """
     shares = pairs.weights / pairs.weights.sum()
     values, axes = principal_plane(pairs)
-    centred = coordinates - coordinates.mean(axis=0)
-    deviations = centred.std(axis=0)
-    scaled = centred / np.where(deviations > 0, deviations, 1.0)
+    centered = coordinates - coordinates.mean(axis=0)
+    deviations = centered.std(axis=0)
+    scaled = centered / np.where(deviations > 0, deviations, 1.0)
     q = min(len(values), scaled.shape[1])
     return shares[:, None] + np.sqrt(shares)[:, None] * (axes[:, :q] @ scaled[:, :q].T)
 
@@ -58,9 +58,9 @@ def principal_plane(pairs: Pairs) -> tuple[Floats, Floats]:
     roots = np.sqrt(pairs.weights / pairs.weights.sum())
 
     def gram(vectors: Floats) -> Floats:
-        centred = roots[:, None] * vectors
-        centred -= np.square(roots)[:, None] * centred.sum(axis=0)
-        product = -0.5 * pairs.times(centred)
+        centered = roots[:, None] * vectors
+        centered -= np.square(roots)[:, None] * centered.sum(axis=0)
+        product = -0.5 * pairs.times(centered)
         product -= np.square(roots) @ product
         return roots[:, None] * product
 

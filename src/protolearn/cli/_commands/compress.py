@@ -76,7 +76,7 @@ def decompress(
 
 
 def _read(source: Path, console: Console) -> NDArray[np.uint8]:
-    """Return a picture as an array, grey or in colour."""
+    """Return a picture as an array, gray or in color."""
     import numpy as np
 
     from protolearn.applications._image_files import open_image

@@ -1,4 +1,4 @@
-"""``protolearn retrieve``: an index of labelled images, and a search for images that are like a given one."""
+"""``protolearn retrieve``: an index of labeled images, and a search for images that are like a given one."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["retrieve"]
 
 INDEX = Path("images.npz")
 
-retrieve = typer.Typer(help="Find images that are like a given one, by a metric learned from labelled images.")
+retrieve = typer.Typer(help="Find images that are like a given one, by a metric learned from labeled images.")
 
 
 @retrieve.command()
 def index(
     folder: Annotated[Path, typer.Argument(help="Folder with a sub-folder of images for each class.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="Index to write.")] = INDEX,
-    space: Annotated[str, typer.Option(help="Colours: rgb, nrgb, tsl, xyz, lab, luv, lch or ycrcb.")] = "lab",
+    space: Annotated[str, typer.Option(help="Colors: rgb, nrgb, tsl, xyz, lab, luv, lch or ycrcb.")] = "lab",
     metric: Annotated[str, typer.Option(help="Metric: liram, local, lmnn or euclidean.")] = "liram",
     components: Annotated[int, typer.Option(help="Rank of the metric.")] = 3,
     difference: Annotated[bool, typer.Option("--difference", help="Use differences inside minus outside.")] = False,
@@ -35,9 +35,9 @@ def index(
     rates: Annotated[bool, typer.Option("--rates", help="Tell how good the search is, by cross-validation.")] = False,
     seed: Annotated[int, typer.Option(help="Makes the result repeatable.")] = 0,
 ) -> None:
-    """Learn from labelled images which colours matter, and make an index of them.
+    """Learn from labeled images which colors matter, and make an index of them.
 
-    Colours are those inside and outside of a mask: that of the image NAME.jpg is NAME_mask.png. Without a mask, the
+    Colors are those inside and outside of a mask: that of the image NAME.jpg is NAME_mask.png. Without a mask, the
     middle of the image is the inside.
     """
     console = Console()
@@ -48,7 +48,7 @@ def index(
         from protolearn.applications._index_file import write_index
 
         check_output(output, image_candidates(folder))
-        features = RegionColors(space, regions="whole" if whole else "centre", difference=difference)
+        features = RegionColors(space, regions="whole" if whole else "center", difference=difference)
         retriever = ImageRetriever(
             metric,
             features=features,
@@ -67,7 +67,7 @@ def index(
                 console.print(printable(f"  {reason}"), soft_wrap=True)
         console.print(as_rich(_classes(str(output), retriever)))
         if metric != "euclidean":
-            console.print("\nWhich colours count:", retriever.recommendation(), sep="\n", markup=False, highlight=False)
+            console.print("\nWhich colors count:", retriever.recommendation(), sep="\n", markup=False, highlight=False)
         if rates:
             console.print()
             console.print(as_rich(_rates(retriever, seed)))

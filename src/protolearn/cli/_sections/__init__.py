@@ -31,6 +31,6 @@ SECTIONS: dict[str, Callable[[Effort], Section]] = {
     "Mapping languages and words": words_section,
     "Viewing digits": views_section,
     "Charting a sheet, placing digits": mappings_section,
-    "Finding images, recognising textures": images_section,
+    "Finding images, recognizing textures": images_section,
     "Running the ten lines": code_section,
 }

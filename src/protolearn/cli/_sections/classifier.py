@@ -21,7 +21,7 @@ from protolearn.cli._sections._digits_data import N_PROTOTYPES, as_images, load_
 from protolearn.cli._sections._effort import Effort
 from protolearn.core.lattices import hexagonal
 from protolearn.metrics import map_entropy, quantization_error, topographic_error
-from protolearn.plotting._style import class_colours, tidy
+from protolearn.plotting._style import class_colors, tidy
 
 __all__ = ["Trial", "classifier_section"]
 
@@ -91,7 +91,7 @@ def run_trial(model: Any, X: Floats, y: Classes, train: Rows, test: Rows) -> Tri
 
 
 def figures_of_merit(trial: Trial, X: Floats, y: Classes) -> tuple[float, float, float, float]:
-    """Return accuracy, quantisation error, topographic error (NaN without a lattice) and entropy on the test rows."""
+    """Return accuracy, quantization error, topographic error (NaN without a lattice) and entropy on the test rows."""
     samples, model = X[trial.test], trial.classifier.estimator_
     return (
         float(np.mean(trial.classifier.predict(samples) == y[trial.test])),
@@ -118,7 +118,7 @@ def merit_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> Table:
                 f"{seconds:.2f}",
             )
         )
-    columns = ("method", "accuracy (%)", "quantisation error", "topographic error (%)", "map entropy", "seconds")
+    columns = ("method", "accuracy (%)", "quantization error", "topographic error (%)", "map entropy", "seconds")
     return Table(f"{N_PROTOTYPES} prototypes on digits they have not seen", columns, rows)
 
 
@@ -140,7 +140,7 @@ def rejection_curve(trials: list[Trial], X: Floats, y: Classes) -> tuple[Floats,
 
 
 class _KMeansOfScikitLearn(ReferenceKMeans):
-    """The reference, with its centres where a PrototypeClassifier looks for them."""
+    """The reference, with its centers where a PrototypeClassifier looks for them."""
 
     @property
     def prototypes_(self) -> NDArray[Any]:
@@ -163,13 +163,13 @@ def _on_table(trials: dict[str, list[Trial]], X: Floats, y: Classes, nearest: fl
         for name in (UNSUPERVISED, SUPERVISED, ON_LATTICE)
     )
     return f"""
-        Accuracy is the mean over the splits with its standard deviation. The <em>quantisation error</em> is the mean
+        Accuracy is the mean over the splits with its standard deviation. The <em>quantization error</em> is the mean
         distance of a digit to its nearest prototype. The <em>topographic error</em> needs a lattice. The <em>map
         entropy</em> is 1 if all prototypes are used equally often. Seconds are the median time of a fit.
 
-        Labels in training take neural gas from {plain:.1%} to {supervised:.1%}. The nearest neighbour rule reaches
+        Labels in training take neural gas from {plain:.1%} to {supervised:.1%}. The nearest neighbor rule reaches
         {nearest:.1%}, but has to keep all {len(trials[SUPERVISED][0].train)} training digits. The SOM, at
-        {lattice:.1%}, pays for its flat lattice, on which each prototype has to suit its neighbours. Use it to look at
+        {lattice:.1%}, pays for its flat lattice, on which each prototype has to suit its neighbors. Use it to look at
         data, with many more cells than classes, and neural gas to decide.
     """
 
@@ -195,10 +195,10 @@ def _on_rejection(careful: PrototypeClassifier, X: Floats, y: Classes) -> str:
 
 def _rejection_picture(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> Picture:
     ax = canvas(6.4, 3.2)
-    for name, colour in zip((SUPERVISED, UNSUPERVISED), class_colours(2)):
+    for name, color in zip((SUPERVISED, UNSUPERVISED), class_colors(2)):
         rejected, accuracy = rejection_curve(trials[name], X, y)
         shown = rejected <= 0.4
-        ax.plot(100 * rejected[shown], 100 * accuracy[shown], color=tuple(colour), linewidth=2, label=name)
+        ax.plot(100 * rejected[shown], 100 * accuracy[shown], color=tuple(color), linewidth=2, label=name)
     tidy(ax)
     ax.set(xlabel="rejected digits (%)", ylabel="accuracy on the others (%)", xlim=(0, 40))
     ax.legend(frameon=False, loc="lower right")
@@ -214,7 +214,7 @@ def _decisions(careful: PrototypeClassifier, X: Floats, y: Classes) -> list[Card
     predicted, confidence = careful.predict(X), careful.confidence(X)
     rejected = predicted == careful.reject_label
     cases = [
-        ("Right", predicted == y, np.argsort(-confidence, kind="stable"), "{true}, recognised"),
+        ("Right", predicted == y, np.argsort(-confidence, kind="stable"), "{true}, recognized"),
         ("Wrong", ~rejected & (predicted != y), np.argsort(-confidence, kind="stable"), "{true}, taken for {nearest}"),
         ("Left open", rejected, np.argsort(confidence, kind="stable"), "{true}, nearest to {nearest}"),
     ]

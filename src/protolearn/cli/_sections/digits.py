@@ -18,12 +18,12 @@ from protolearn.core.lattices import Lattice, hexagonal
 from protolearn.metrics import topographic_error
 from protolearn.plotting import plot_class_map, plot_graph
 from protolearn.plotting._cells import draw_cells
-from protolearn.plotting._style import INK, class_colours, tint
+from protolearn.plotting._style import INK, class_colors, tint
 
 __all__ = ["digits_section", "draw_digits_map"]
 
 LATTICE = hexagonal(10, 16)
-N_COLOURS = 256
+N_COLORS = 256
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +47,7 @@ def digits_section(effort: Effort) -> Section:
 
 
 def draw_digits_map(som: PrototypeClassifier) -> bytes:
-    """Draw the prototypes of a labelled map of digits in their cells, on a transparent ground.
+    """Draw the prototypes of a labeled map of digits in their cells, on a transparent ground.
 
     Parameters
     ----------
@@ -60,12 +60,12 @@ def draw_digits_map(som: PrototypeClassifier) -> bytes:
         A picture without text, PNG.
     """
     lattice = som.estimator_.lattice_
-    colours = class_colours(len(som.classes_))[_codes(som)]
+    colors = class_colors(len(som.classes_))[_codes(som)]
     ax = canvas(8.0, 4.62)
-    cells = draw_cells(ax, lattice, colours=tint(colours, 0.42))
-    cells.set(edgecolor=tint(colours, 0.62), linewidth=0.7)
+    cells = draw_cells(ax, lattice, colors=tint(colors, 0.42))
+    cells.set(edgecolor=tint(colors, 0.62), linewidth=0.7)
     draw_images(ax, lattice.coordinates, as_images(som.estimator_.prototypes_), 0.72)
-    return with_palette(to_png(ax, dpi=200, transparent=True), N_COLOURS)
+    return with_palette(to_png(ax, dpi=200, transparent=True), N_COLORS)
 
 
 def regions(lattice: Lattice, codes: NDArray[np.intp]) -> list[NDArray[np.intp]]:
@@ -84,7 +84,7 @@ def _on_map(X: Floats, som: PrototypeClassifier) -> str:
     rows, cols = LATTICE.shape or (0, 0)
     return f"""
         Now {len(X)} handwritten digits, images of 8 × 8 pixels, which are {X.shape[1]} features. A prototype is a point
-        in the same space, so it is an image too, and the whole map can be read at a glance. A cell has the colour of
+        in the same space, so it is an image too, and the whole map can be read at a glance. A cell has the color of
         the digit that is most frequent in it; the map itself never saw a label.
 
         Walk across the {rows} × {cols} cells and watch one digit turn into another, and one way to write a digit into
@@ -99,7 +99,7 @@ def _on_gas(gas: PrototypeClassifier, pca: PCA) -> str:
         lies next to what is learned, too: two prototypes are joined if they are the nearest two of some sample. The
         {gas.estimator_.graph_.nnz // 2} edges of this graph are drawn below in the plane of the first two principal
         components. That plane keeps {pca.explained_variance_ratio_.sum():.0%} of the variance, so prototypes far from
-        each other may look close; the edges tell which of them really are neighbours.
+        each other may look close; the edges tell which of them really are neighbors.
     """
 
 
@@ -107,7 +107,7 @@ def _map_picture(som: PrototypeClassifier) -> Picture:
     return Picture(
         draw_digits_map(som),
         "Hexagonal map in which each cell shows an image of a digit; alike digits lie together",
-        f"<strong>The map of digits.</strong> Each cell shows its prototype. (The {N_COLOURS} colours of the picture "
+        f"<strong>The map of digits.</strong> Each cell shows its prototype. (The {N_COLORS} colors of the picture "
         "are prototypes too: k-means chose them.)",
         file="digits-map.png",
     )
@@ -119,7 +119,7 @@ def _class_map(som: PrototypeClassifier) -> Picture:
     lattice, codes = som.estimator_.lattice_, _codes(som)
     for nodes in regions(lattice, codes):
         if len(nodes) >= 3:
-            # The name goes to the cell in the middle, as the centre of a bent region may lie outside of it.
+            # The name goes to the cell in the middle, as the center of a bent region may lie outside of it.
             steps = lattice.distances[np.ix_(nodes, nodes)].sum(axis=1)
             x, y = lattice.coordinates[nodes[steps.argmin()]]
             name = ax.text(x, y, str(som.classes_[codes[nodes[0]]]), size=20, weight="bold", color=INK, zorder=5)
@@ -137,8 +137,8 @@ def _gas_picture(gas: PrototypeClassifier) -> Picture:
     n_columns = 10
     row, column = np.divmod(np.arange(len(order)), n_columns)
     ax = canvas(8.0, 8.0 * (row[-1] + 1.1) / (n_columns + 0.1))
-    colours = tint(class_colours(len(gas.classes_)), 0.42)[_codes(gas)[order]]
-    ax.bar(column, 0.94, 0.94, bottom=-row - 0.47, color=colours)
+    colors = tint(class_colors(len(gas.classes_)), 0.42)[_codes(gas)[order]]
+    ax.bar(column, 0.94, 0.94, bottom=-row - 0.47, color=colors)
     draw_images(ax, np.column_stack([column, -row]), as_images(gas.estimator_.prototypes_[order]), 0.74)
     ax.set(xlim=(-0.55, n_columns - 0.45), ylim=(-row[-1] - 0.55, 0.55), aspect="equal")
     ax.set_axis_off()
@@ -154,10 +154,10 @@ def _graph_picture(gas: PrototypeClassifier, pca: PCA, X: Floats) -> Picture:
     seen = in_terms_of(gas.estimator_, plane, ["first principal component", "second principal component"])
     ax = canvas(7.0, 5.3)
     plot_graph(seen, pca.transform(X), ax=ax)
-    draw_labels(ax, plane, as_images(gas.estimator_.prototypes_), class_colours(len(gas.classes_))[_codes(gas)])
+    draw_labels(ax, plane, as_images(gas.estimator_.prototypes_), class_colors(len(gas.classes_))[_codes(gas)])
     return Picture(
         to_png(ax),
         "Graph of the prototypes of neural gas over a cloud of samples",
-        "<strong>Who is next to whom.</strong> Grey dots are the digits, edges join neighbouring prototypes, the wider "
+        "<strong>Who is next to whom.</strong> Gray dots are the digits, edges join neighboring prototypes, the wider "
         "the more digits lie between them.",
     )

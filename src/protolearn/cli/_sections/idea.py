@@ -18,7 +18,7 @@ LATTICE = hexagonal(6, 18)
 STAGES = {
     3.0: "Long range: the prototypes move together; the net only knows where the data are and which way they run.",
     1.5: "Shorter range: the net bends with the data.",
-    0.3: "Short range: each prototype takes care of the samples around it, and neighbours are still neighbours.",
+    0.3: "Short range: each prototype takes care of the samples around it, and neighbors are still neighbors.",
 }
 
 Floats = NDArray[np.float64]
@@ -29,14 +29,14 @@ def idea_section(effort: Effort) -> Section:
     X = make_wave(1000)
     maps = {final: SOM(LATTICE, range_end=final, max_iter=effort.max_iter).fit(X) for final in STAGES}
     before = f"""
-        Take {len(X)} samples (grey) and {LATTICE.n_nodes} prototypes (black) that are knotted into a net, the
+        Take {len(X)} samples (gray) and {LATTICE.n_nodes} prototypes (black) that are knotted into a net, the
         <em>lattice</em>. Each sample pulls the prototype nearest to it towards itself, and with it, less strongly, the
         prototypes around it on the lattice. How far that pull reaches is the <em>range</em>. It shrinks during
         training, and the net unfolds over the data.
     """
     after = """
         Here the data are flat, so the net can be drawn among them. Real data have dozens of features and cannot be
-        drawn, but the lattice still can: that is a <em>self-organising map</em> (SOM). If we drop the lattice, and let
+        drawn, but the lattice still can: that is a <em>self-organizing map</em> (SOM). If we drop the lattice, and let
         the pull reach the second nearest prototype, the third and so on, it is <em>neural gas</em>; with no pull on
         others at all, it is <em>k-means</em>.
     """

@@ -1,4 +1,4 @@
-"""Images: lesions found by plain colours and by a learned metric, and textures told apart in grey and in colour."""
+"""Images: lesions found by plain colors and by a learned metric, and textures told apart in gray and in color."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from protolearn.applications import (
     RegionColors,
     RetrievalRates,
     contact_sheet,
-    grey_texture_classifier,
+    gray_texture_classifier,
     retrieval_rates,
 )
 from protolearn.cli._pictures import to_png
 from protolearn.cli._report import Block, Picture, Prose, Section, Table
 from protolearn.cli._sections._effort import FULL, Effort
 from protolearn.datasets import TexturePatches, make_color_textures, make_lesion_images, texture_protocol
-from protolearn.plotting._style import class_colours, class_handles
+from protolearn.plotting._style import class_colors, class_handles
 
 __all__ = ["images_section"]
 
 COUNTS = {"red": 82, "white": 46, "blue": 29, "brown": 54}
-PLAIN, LEARNED = "colours as they are", "learned metric"
+PLAIN, LEARNED = "colors as they are", "learned metric"
 DIFFERENCES = "lesion minus skin"
 SIZES = (1, 11, 25)  # numbers of results
 SHOWN = 9  # results in a picture
 N_PICTURES, N_PATCHES, PATCH = 12, 12, 11  # of each texture; of each picture; size of a patch
 STEP = 2  # pixels from one patch of the mosaic to the next
-GREY, COLOUR = "grey, nearest patch", "CIALVQ"
+GRAY, COLOR = "gray, nearest patch", "CIALVQ"
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.str_]
@@ -45,20 +45,20 @@ def images_section(effort: Effort) -> Section:
     """Search for lesions, and classify patches of textures."""
     counts = [max(8, round(count * effort.n_digits / FULL.n_digits)) for count in COUNTS.values()]
     images, masks, y = make_lesion_images(counts, random_state=0)
-    colours = RegionColors("rgb").fit_transform(list(zip(images, masks)))
+    colors = RegionColors("rgb").fit_transform(list(zip(images, masks)))
     queries = np.array([np.flatnonzero(y == name)[0] for name in COUNTS])
     known = np.delete(np.arange(len(y)), queries)
     hits = {
-        name: ImageRetriever(metric).fit(colours[known], y[known]).retrieve(colours[queries], SHOWN)
+        name: ImageRetriever(metric).fit(colors[known], y[known]).retrieve(colors[queries], SHOWN)
         for name, metric in ((PLAIN, "euclidean"), (LEARNED, "liram"))
     }
-    rates = _rates(colours, y)
+    rates = _rates(colors, y)
 
     pictures, classes = make_color_textures(N_PICTURES, size=64, random_state=1)
     parts = texture_protocol(pictures, classes, size=PATCH, n_train=N_PATCHES, n_unseen=20, random_state=0)
     models = {
-        GREY: grey_texture_classifier(),
-        COLOUR: CIALVQ(structure="diagonal", max_iter=effort.max_iter // 2, random_state=0),
+        GRAY: gray_texture_classifier(),
+        COLOR: CIALVQ(structure="diagonal", max_iter=effort.max_iter // 2, random_state=0),
     }
     for model in models.values():
         model.fit(parts.X_train, parts.y_train)
@@ -69,13 +69,13 @@ def images_section(effort: Effort) -> Section:
         Prose(_on_textures(parts, models)),
         _mosaic(pictures, classes, parts, models),
     ]
-    results = {"colours": colours, "y": y, "queries": queries, "known": known, "hits": hits, "rates": rates}
+    results = {"colors": colors, "y": y, "queries": queries, "known": known, "hits": hits, "rates": rates}
     return Section("images", "Images: similar ones, and textures", blocks, results | {"parts": parts, "models": models})
 
 
-def _rates(colours: Floats, y: Labels) -> dict[str, RetrievalRates]:
+def _rates(colors: Floats, y: Labels) -> dict[str, RetrievalRates]:
     """Judge metrics by queries that they were not learned from."""
-    features = {PLAIN: colours, DIFFERENCES: ColorDifference().fit_transform(colours), LEARNED: colours}
+    features = {PLAIN: colors, DIFFERENCES: ColorDifference().fit_transform(colors), LEARNED: colors}
     return {
         name: retrieval_rates(
             ImageRetriever("liram" if name == LEARNED else "euclidean"),
@@ -94,10 +94,10 @@ def _on_lesions(y: Labels, rates: dict[str, RetrievalRates]) -> str:
     plain, learned = (rates[name].at(SIZES[1]) for name in (PLAIN, LEARNED))
     return f"""
         A doctor has a photograph of a lesion, and asks for similar ones. These {len(y)} pictures are made by a program:
-        red, white, blue and brown spots on skin of different colours, each with a mask that tells where the spot is. A
-        picture becomes six numbers, the mean red, green and blue outside and inside of the mask. By these colours, the
-        pictures nearest to a query are often those of similar skin. <code>ImageRetriever</code> learns from labelled
-        pictures which combinations of colours matter: of {SIZES[1]} results, {learned:.0%} are of the class of the
+        red, white, blue and brown spots on skin of different colors, each with a mask that tells where the spot is. A
+        picture becomes six numbers, the mean red, green and blue outside and inside of the mask. By these colors, the
+        pictures nearest to a query are often those of similar skin. <code>ImageRetriever</code> learns from labeled
+        pictures which combinations of colors matter: of {SIZES[1]} results, {learned:.0%} are of the class of the
         query then, instead of {plain:.0%}, for queries that it has not learned from.
     """
 
@@ -105,12 +105,12 @@ def _on_lesions(y: Labels, rates: dict[str, RetrievalRates]) -> str:
 def _on_textures(parts: TexturePatches, models: dict[str, Any]) -> str:
     errors = {name: 1 - model.score(parts.X_unseen, parts.y_unseen) for name, model in models.items()}
     return f"""
-        Colour also helps to recognise what a surface is made of. Filters find patterns in grey pictures, and colour
-        usually becomes grey by fixed weights. <code>CIALVQ</code> learns, for each class, how colour becomes intensity,
+        Color also helps to recognize what a surface is made of. Filters find patterns in gray pictures, and color
+        usually becomes gray by fixed weights. <code>CIALVQ</code> learns, for each class, how color becomes intensity,
         together with typical patches of {PATCH} × {PATCH} pixels; patches are compared by the power of their waves,
         wherever in the patch these begin. Both methods below have seen the same {len(parts.X_train)} patches of five
-        textures. In pictures that they have not seen, grey patches are misjudged in {errors[GREY]:.0%} of all cases,
-        and patches in colour in {errors[COLOUR]:.0%}.
+        textures. In pictures that they have not seen, gray patches are misjudged in {errors[GRAY]:.0%} of all cases,
+        and patches in color in {errors[COLOR]:.0%}.
     """
 
 
@@ -136,21 +136,21 @@ def _mosaic(pictures: Floats, classes: Labels, parts: TexturePatches, models: di
     whole = np.hstack([pictures[np.intersect1d(np.flatnonzero(classes == name), parts.unseen)[0]] for name in names])
     windows = sliding_window_view(whole, (PATCH, PATCH), axis=(0, 1))[::STEP, ::STEP]
     patches = np.moveaxis(windows, 2, -1).reshape(-1, PATCH, PATCH, 3)
-    colours = class_colours(len(names))
+    colors = class_colors(len(names))
     edge = PATCH // 2
     panels = {"new pictures": whole[edge:-edge, edge:-edge]}
     for name, model in models.items():
         codes = np.searchsorted(names, model.predict(patches)).reshape(windows.shape[:2])
-        panels[name] = colours[codes]
+        panels[name] = colors[codes]
     figure = Figure((8.0, 5.6), layout="constrained")
     for ax, (name, pixels) in zip(figure.subplots(len(panels), 1), panels.items()):
         ax.imshow(pixels)
         ax.set(xticks=[], yticks=[])
         ax.set_title(name, loc="left", fontsize="medium")
-    figure.legend(handles=class_handles(names, colours), loc="outside lower center", ncols=len(names), frameon=False)
+    figure.legend(handles=class_handles(names, colors), loc="outside lower center", ncols=len(names), frameon=False)
     return Picture(
         to_png(figure.axes[0]),
-        "Five textures side by side, and the class of every patch of them as a colour, by two methods",
+        "Five textures side by side, and the class of every patch of them as a color, by two methods",
         "<strong>Place by place.</strong> Five pictures that were not trained on, side by side, and what the patch at "
         "each place is taken for. At the borders, patches show two textures.",
     )

@@ -24,7 +24,7 @@ from protolearn.cli._sections.classifier import SUPERVISED, Trial, rejection_cur
 from protolearn.cli._sections.classifier import models as maps
 from protolearn.cli._sections.wine import _readable
 from protolearn.plotting import plot_eigenvalues, plot_explanation, plot_relevances, plot_view
-from protolearn.plotting._style import class_colours, tint
+from protolearn.plotting._style import class_colors, tint
 
 __all__ = ["lvq_section"]
 
@@ -162,7 +162,7 @@ def _on_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> str:
     rejected, right = rejection_curve(trials[MATRIX], X, y)
     certain = [right[np.abs(rejected - share).argmin()] for share in LEFT_OPEN]
     return f"""
-        The nearest neighbour rule, with its {len(trials[MATRIX][0].train)} stored digits, is right on {nearest:.1%} of
+        The nearest neighbor rule, with its {len(trials[MATRIX][0].train)} stored digits, is right on {nearest:.1%} of
         the test digits; GMLVQ with {len(np.unique(y))} prototypes on {matrix:.1%}, LGMLVQ on {local:.1%}. Leave the
         least certain {_listed(LEFT_OPEN, "{:.0%}")} open, and GMLVQ is right on {_listed(certain, "{:.1%}")} of the
         others.
@@ -185,7 +185,7 @@ def _prototypes_picture(model: GMLVQ) -> Picture:
     n_columns = 4
     row, column = np.divmod(np.arange(len(model.prototypes_)), n_columns)
     ax = canvas(*SMALL)
-    ax.bar(column, 0.94, 0.94, bottom=-row - 0.47, color=tint(class_colours(len(model.classes_)), 0.42))
+    ax.bar(column, 0.94, 0.94, bottom=-row - 0.47, color=tint(class_colors(len(model.classes_)), 0.42))
     draw_images(ax, np.column_stack([column, -row]), as_images(model.prototypes_), 0.74)
     ax.set(xlim=(-0.55, n_columns - 0.45), ylim=(-row[-1] - 0.55, 0.55), aspect="equal")
     ax.set_axis_off()
@@ -219,16 +219,14 @@ def _on_view(scores: dict[str, float]) -> str:
         <strong>A view made for the classes.</strong> With <code>n_components=2</code>, GMLVQ learns the plane in which
         the classes are told apart best, and decides in it: the regions below are the classifier itself. Two directions
         are few for ten digits, and yet {scores["learned"]:.0%} of the test digits lie in the region of their class. In
-        the plane of the first two principal components, LVQ recognises {scores["principal"]:.0%}.
+        the plane of the first two principal components, LVQ recognizes {scores["principal"]:.0%}.
     """
 
 
 def _view_picture(plane: GMLVQ, X: Floats, y: Classes) -> Picture:
     ax: Any = plot_view(plane, X, y, ax=canvas(7.0, 4.8))
     ax.get_legend().remove()  # the prototypes are images, and need none
-    draw_labels(
-        ax, plane.transform(plane.prototypes_), as_images(plane.prototypes_), class_colours(len(plane.classes_))
-    )
+    draw_labels(ax, plane.transform(plane.prototypes_), as_images(plane.prototypes_), class_colors(len(plane.classes_)))
     return Picture(
         to_png(ax),
         "Plane with a region for each digit, the test digits as dots and the prototypes as images",
@@ -300,7 +298,7 @@ def _on_wines(model: Pipeline, X: Floats, y: Classes, names: list[str]) -> str:
     first, second = np.argsort(-model[-1].relevances_)[:2]
     return f"""
         <strong>With named features</strong> a model reads like a report. Here are the wines again, now with labels:
-        GMLVQ in two dimensions, on standardised measurements, is right on {model.score(X, y):.0%} of {len(X)} wines it
+        GMLVQ in two dimensions, on standardized measurements, is right on {model.score(X, y):.0%} of {len(X)} wines it
         has not seen. It goes most by {names[first]} and {names[second]}.
     """
 

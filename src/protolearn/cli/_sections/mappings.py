@@ -22,7 +22,7 @@ from protolearn.plotting import plot_charts, plot_embedding, plot_image_grid
 __all__ = ["mappings_section"]
 
 N_ROLL, N_CHARTS, N_MODELS = 1500, 25, 2
-NEAREST = 12  # neighbours that the trustworthiness is about
+NEAREST = 12  # neighbors that the trustworthiness is about
 TRAINED = 1 / 3  # part of the digits that maps are learned from
 LINEAR, LOCAL = "linear", "linear on charts"
 
@@ -85,7 +85,7 @@ def _on_the_way_back(charting: Charting, new: Floats) -> str:
         The metric of the charts differs from that of the data by {charting.isometry_defect_:.2f}, the isometry defect;
         a fold would show as 0.5 or more. The map has placed {len(new)} new points of the roll, with a trustworthiness
         of {trustworthiness(new, places, n_neighbors=NEAREST):.4f}, where 1 means that their {NEAREST} nearest
-        neighbours in the view are those on the roll. On the way to the plane and back they are moved by
+        neighbors in the view are those on the roll. On the way to the plane and back they are moved by
         {_moved(charting, new):.2f}; the roll is {np.ptp(new[:, 0]):.0f} wide.
     """
 
@@ -123,7 +123,7 @@ def _unrolled(charting: Charting, sheet: Floats) -> Picture:
     ax = canvas(5.2, 3.2)
     plot_embedding(charting, sheet[:, 0], ax=ax)
     return Picture(
-        to_png(ax), "The sheet, flat in the plane", "<strong>The view.</strong> Colours are angles on the roll."
+        to_png(ax), "The sheet, flat in the plane", "<strong>The view.</strong> Colors are angles on the roll."
     )
 
 
@@ -140,5 +140,5 @@ def _grid(digits: Digits, view: Any) -> Picture:
     return Picture(
         to_png(ax),
         "Images of new digits on a grid over the view",
-        "<strong>What is where.</strong> In each cell the new digit nearest to its centre.",
+        "<strong>What is where.</strong> In each cell the new digit nearest to its center.",
     )

@@ -28,7 +28,7 @@ PART = (slice(60, 316), slice(20, 404))  # of the picture: sky, roofs and trees
 CROP = (slice(70, 230), slice(40, 280))  # of that part
 CODED = "with an entropy coder"
 METHODS: dict[str, dict[str, Any]] = {  # the first three at 1.25 bpp, codebook apart; Arnonkijpanich 2010, sec. 4.2
-    "vector quantisation": {"method": "vq", "n_prototypes": 32, "block_size": 2},
+    "vector quantization": {"method": "vq", "n_prototypes": 32, "block_size": 2},
     "one PCA for all": {"method": "pca", "block_size": 8, "n_components": 10},
     "local PCA": {"method": "matrix", "n_prototypes": 16, "block_size": 4, "n_components": 2},
     CODED: {"method": "matrix", "bpp": BPP, "entropy": True},
@@ -80,7 +80,7 @@ def _introduction(models: dict[str, NGPCA], X: Floats) -> str:
         A point is a poor description of a region that is long and thin. Here every prototype has directions of its own
         and a width along each: it is an ellipsoid, and a sample belongs to the ellipsoid that accounts for it best.
 
-        {len(X)} points on a ring, a line and a square are described by {N_UNITS} such prototypes. Left, the centres
+        {len(X)} points on a ring, a line and a square are described by {N_UNITS} such prototypes. Left, the centers
         were placed first, by neural gas, and the ellipses fitted afterwards; some cover empty space. Right, both are
         learned together (<code>NGPCA</code>): ellipses lie along the structures. The mean log-likelihood of a point
         rises from {apart:.2f} to {together:.2f}. Such a model is also a density: it tells outliers, and completes
@@ -114,7 +114,7 @@ def _ellipses(model: NGPCA, X: Floats, name: str) -> Picture:
     plot_ellipses(model, X, ax=ax)
     ax.set(aspect="equal", xlabel="", ylabel="")
     ax.set_axis_off()
-    what = "Centres first, then shapes" if name == "two-stage" else "Centres and shapes together"
+    what = "Centers first, then shapes" if name == "two-stage" else "Centers and shapes together"
     return Picture(to_png(ax), f"{what}: ellipses over a ring, a line and a square", f"<strong>{what}.</strong>")
 
 

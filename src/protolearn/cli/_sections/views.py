@@ -1,4 +1,4 @@
-"""Views of digits: neighbour embeddings under two divergences, and whether to trust them."""
+"""Views of digits: neighbor embeddings under two divergences, and whether to trust them."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from protolearn.plotting import plot_embedding, plot_images, plot_quality
 __all__ = ["views_section"]
 
 N_DIGITS = 1000
-EXAGGERATED = 250  # iterations of t-SNE before the divergence is minimised
+EXAGGERATED = 250  # iterations of t-SNE before the divergence is minimized
 GAMMA = Gamma(1.0)
 PLAIN, ROBUST, ARRANGED = "t-SNE", "t-SNE, gamma divergence", "SONE"
-NEAREST = 10  # neighbours that the table is about
+NEAREST = 10  # neighbors that the table is about
 
 Floats = NDArray[np.float64]
 Qualities = dict[str, ViewQuality]
@@ -52,22 +52,22 @@ def views_section(effort: Effort) -> Section:
 def _introduction(X: Floats, qualities: Qualities) -> str:
     return f"""
         Prototypes sum up data; a <em>view</em> shows every sample. It has no axes that mean anything: it puts samples
-        that are neighbours in the data, here {len(X)} digits of {X.shape[1]} pixels, next to each other in the plane.
-        Digits were not known by their names, which only colour the points. In the view by <code>TSNE</code>,
-        {1 - (qualities[PLAIN].nearest_neighbor_error or 0.0):.1%} of the nearest neighbours are the same digit.
+        that are neighbors in the data, here {len(X)} digits of {X.shape[1]} pixels, next to each other in the plane.
+        Digits were not known by their names, which only color the points. In the view by <code>TSNE</code>,
+        {1 - (qualities[PLAIN].nearest_neighbor_error or 0.0):.1%} of the nearest neighbors are the same digit.
 
-        No plane has room for all neighbours. What a view does about it is decided by the divergence it minimises, and
+        No plane has room for all neighbors. What a view does about it is decided by the divergence it minimizes, and
         any of a dozen can be chosen. On the left the usual one, of Kullback and Leibler, makes clusters with wide gaps.
         On the right a gamma divergence, for which small affinities count less: clusters fill the plane, and more of
-        the nearest neighbours are kept.
+        the nearest neighbors are kept.
     """
 
 
 def _on_trust(qualities: Qualities) -> str:
     first, robust = (qualities[name].q_nx[0] for name in (PLAIN, ROBUST))
     return f"""
-        How far can they be trusted? The curves tell how many neighbours in the data are neighbours in the view, for
-        neighbourhoods of any size, from a random view (0) to a perfect one (1). The very nearest neighbour is kept for
+        How far can they be trusted? The curves tell how many neighbors in the data are neighbors in the view, for
+        neighborhoods of any size, from a random view (0) to a perfect one (1). The very nearest neighbor is kept for
         {first:.0%} of the digits on the left and {robust:.0%} on the right. Far to the right all curves fall:
         distances between clusters mean little in any of these views.
     """
@@ -75,7 +75,7 @@ def _on_trust(qualities: Qualities) -> str:
 
 def _on_structure() -> str:
     return """
-        <code>SONE</code> arranges samples among points that are given, a hexagon here. It keeps fewer neighbours, but
+        <code>SONE</code> arranges samples among points that are given, a hexagon here. It keeps fewer neighbors, but
         it fills the shape that you want, with room to draw the samples themselves:
     """
 
@@ -91,8 +91,8 @@ def _curves(qualities: Qualities) -> Picture:
     plot_quality(qualities, ax=ax)
     return Picture(
         to_png(ax),
-        "Curves of the share of common neighbours over the size of neighbourhoods",
-        "<strong>Neighbours that are kept</strong>, beyond chance. AUC is the area under a curve.",
+        "Curves of the share of common neighbors over the size of neighborhoods",
+        "<strong>Neighbors that are kept</strong>, beyond chance. AUC is the area under a curve.",
     )
 
 
@@ -108,7 +108,7 @@ def _table(qualities: Qualities) -> Table:
         )
         for name, quality in qualities.items()
     ]
-    return Table(f"Measures of the views, for {NEAREST} neighbours", columns, rows)
+    return Table(f"Measures of the views, for {NEAREST} neighbors", columns, rows)
 
 
 def _hits(quality: ViewQuality) -> float:
@@ -122,5 +122,5 @@ def _images(view: Floats, X: Floats, y: NDArray[np.int64]) -> Picture:
     return Picture(
         to_png(ax),
         "Images of digits at their places in a hexagon",
-        "<strong>SONE.</strong> Frames have the colour of the digit.",
+        "<strong>SONE.</strong> Frames have the color of the digit.",
     )

@@ -1,4 +1,4 @@
-"""A self-organising map of wines, and how to read it."""
+"""A self-organizing map of wines, and how to read it."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def explained(X: Floats, som: SOM) -> Floats:
     return 1.0 - (X - som.prototypes_[som.labels_]).var(axis=0) / X.var(axis=0)
 
 
-def neighbours_of_a_kind(som: SOM, y: NDArray[Any]) -> tuple[float, float]:
-    """Return the share of neighbouring cells with the same largest class, and what it would be by chance."""
+def neighbors_of_a_kind(som: SOM, y: NDArray[Any]) -> tuple[float, float]:
+    """Return the share of neighboring cells with the same largest class, and what it would be by chance."""
     classes = np.unique(y)
     counts = np.stack([np.bincount(som.labels_[y == name], minlength=som.lattice_.n_nodes) for name in classes])
     largest, occupied = counts.argmax(axis=0), counts.sum(axis=0) > 0
@@ -62,25 +62,25 @@ def neighbours_of_a_kind(som: SOM, y: NDArray[Any]) -> tuple[float, float]:
 
 
 def _readable(name: str) -> str:
-    return name.replace("od280/od315_of_diluted_wines", "OD280/OD315").replace("color", "colour").replace("_", " ")
+    return name.replace("od280/od315_of_diluted_wines", "OD280/OD315").replace("color", "color").replace("_", " ")
 
 
 def _on_maps(X: Floats, som: SOM, y: NDArray[Any]) -> str:
-    same, by_chance = neighbours_of_a_kind(som, y)
+    same, by_chance = neighbors_of_a_kind(som, y)
     rows, cols = LATTICE.shape or (0, 0)
     return f"""
-        The data are {len(X)} Italian wines, each with {X.shape[1]} chemical measurements. We standardise them and fit a
+        The data are {len(X)} Italian wines, each with {X.shape[1]} chemical measurements. We standardize them and fit a
         SOM with {rows} × {cols} hexagonal cells. Each cell is one prototype, a typical wine, and each wine lives in the
-        cell whose prototype is nearest to it. All the maps below are this one lattice, coloured in different ways: a
+        cell whose prototype is nearest to it. All the maps below are this one lattice, colored in different ways: a
         cell has the same place on each of them.
 
         The wines come from three cultivars of grapes. <strong>The map was not told</strong>, but it found them: on the
-        <em>class map</em>, {same:.0%} of the pairs of neighbouring cells with wines have the same cultivar; by chance
+        <em>class map</em>, {same:.0%} of the pairs of neighboring cells with wines have the same cultivar; by chance
         it would be {by_chance:.0%}. The <em>U-matrix</em> needs no labels at all. It shows how far each prototype is
-        from its neighbours: dark valleys are groups, bright ridges are gaps between them, and a bright corner holds
+        from its neighbors: dark valleys are groups, bright ridges are gaps between them, and a bright corner holds
         unusual wines. The <em>hit map</em> counts wines.
 
-        For {topographic_error(X, som):.0%} of the wines the two nearest prototypes are not neighbours on the lattice.
+        For {topographic_error(X, som):.0%} of the wines the two nearest prototypes are not neighbors on the lattice.
         This is the <em>topographic error</em>; as long as it is small, you may trust what you see.
     """
 
@@ -128,13 +128,13 @@ def _pictures(som: SOM, y: NDArray[Any]) -> list[Picture]:
         ),
         drawn(
             plot_u_matrix,
-            "Hexagonal map coloured by the distance of each prototype to its neighbours",
-            "<strong>U-matrix.</strong> Dark: neighbours are alike. Bright: a gap in the data.",
+            "Hexagonal map colored by the distance of each prototype to its neighbors",
+            "<strong>U-matrix.</strong> Dark: neighbors are alike. Bright: a gap in the data.",
         ),
         drawn(
             plot_hits,
-            "Hexagonal map coloured by the number of wines in each cell",
-            "<strong>Hit map.</strong> How many wines each cell stands for. Grey cells are empty.",
+            "Hexagonal map colored by the number of wines in each cell",
+            "<strong>Hit map.</strong> How many wines each cell stands for. Gray cells are empty.",
         ),
         drawn(
             plot_history,
@@ -147,4 +147,4 @@ def _pictures(som: SOM, y: NDArray[Any]) -> list[Picture]:
 def _plane(in_units: Any, name: str) -> Picture:
     ax = canvas(3.2, 2.05)
     plot_component_planes(in_units, [name], ax=[ax])
-    return Picture(to_png(ax), f"Hexagonal map coloured by {name}")
+    return Picture(to_png(ax), f"Hexagonal map colored by {name}")

@@ -44,9 +44,9 @@ def words_section(effort: Effort) -> Section:
             data.languages,
             data.families,
             3,
-            "Languages on a hexagonal map, coloured by family",
-            "<strong>Languages.</strong> Alike languages are near each other. Colours are families, which the map was "
-            "not told; grey nodes are empty.",
+            "Languages on a hexagonal map, colored by family",
+            "<strong>Languages.</strong> Alike languages are near each other. Colors are families, which the map was "
+            "not told; gray nodes are empty.",
         ),
         Prose(_on_clusters(gas, data.families)),
         _table(gas, data.languages),
@@ -56,8 +56,8 @@ def words_section(effort: Effort) -> Section:
             words,
             meanings,
             2,
-            "Words on a hexagonal map, coloured by meaning",
-            "<strong>Words.</strong> Up to two of those nearest to the prototype of each node. Colours are meanings; "
+            "Words on a hexagonal map, colored by meaning",
+            "<strong>Words.</strong> Up to two of those nearest to the prototype of each node. Colors are meanings; "
             "pies mix.",
         ),
     ]

@@ -34,11 +34,11 @@ def first_nearest(
     X : array of shape (n, d)
         Rows that are searched.
     k : int
-        Number of neighbours.
+        Number of neighbors.
     threads : Threads, optional
         What the search is spread over, one thread by default.
     new : array of shape (m, d), optional
-        Rows whose neighbours are wanted; by default those of X, none of which is its own neighbour.
+        Rows whose neighbors are wanted; by default those of X, none of which is its own neighbor.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The neighbourhood of a large lattice is that of all its pairs, which are never formed."""
+"""The neighborhood of a large lattice is that of all its pairs, which are never formed."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from protolearn import SOM
 from protolearn.core.cooperation import OnLattice
 from protolearn.core.lattices import chain, hexagonal, hyperbolic, rectangular
-from protolearn.core.neighbourhoods import AllPairs, Structured
+from protolearn.core.neighborhoods import AllPairs, Structured
 from protolearn.core.statistics import Statistics
 
 LATTICES = [
@@ -49,7 +49,7 @@ def test_shared_sums_keep_their_digits_where_all_samples_are_far(lattice):
     moments = np.zeros((k, 4))
     moments[[0, k // 2]] = rng.uniform(1.0, 2.0, (2, 4))
     sums = Statistics(moments, np.zeros(k))
-    for range_ in (0.02, 0.3, 2.0):  # the weight of a neighbour is exp(-1250) at the first
+    for range_ in (0.02, 0.3, 2.0):  # the weight of a neighbor is exp(-1250) at the first
         slow = AllPairs(OnLattice(lattice).log_shares(range_)).shared(sums)
         fast = Structured(lattice, "gaussian", range_, True).shared(sums)
         assert_allclose(fast.moments / fast.mass[:, None], slow.moments / slow.mass[:, None], rtol=1e-9)

@@ -1,4 +1,4 @@
-"""Colours of images: eight colour spaces, and the mean colours of regions as features, inside and outside of a mask."""
+"""Colors of images: eight color spaces, and the mean colors of regions as features, inside and outside of a mask."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 SOME_PIXELS = 4096
-GREY_CHROMA = 0.01  # in Lab, grey is not exactly at a = b = 0: matrix and white point agree to four digits only
+GRAY_CHROMA = 0.01  # in Lab, gray is not exactly at a = b = 0: matrix and white point agree to four digits only
 
 
 def convert_color(rgb: ArrayLike, space: str) -> Floats:
-    r"""Convert colours from sRGB to another space.
+    r"""Convert colors from sRGB to another space.
 
     ========  ==========  =======================================================================================
     space     channels    meaning
@@ -44,7 +44,7 @@ def convert_color(rgb: ArrayLike, space: str) -> Floats:
     "tsl"     T, S, L     tint in [0, 1), which is cyclic; saturation; lightness
     "xyz"     X, Y, Z     CIE 1931
     "lab"     L, a, b     CIE 1976: lightness, green to red, blue to yellow
-    "luv"     L, u, v     CIE 1976, with other colour axes
+    "luv"     L, u, v     CIE 1976, with other color axes
     "lch"     L, C, h     Lab in polar form: lightness, chroma, hue in [0, 2 pi), which is cyclic
     "ycrcb"   Y, Cr, Cb   ITU-R BT.601: luma in [16, 235], red and blue differences in [16, 240]
     ========  ==========  =======================================================================================
@@ -54,8 +54,8 @@ def convert_color(rgb: ArrayLike, space: str) -> Floats:
     .. math:: S = \sqrt{\tfrac95 (r'^2 + g'^2)}, \quad 2 \pi T = \arctan_2(g', -r'), \quad
               L = 0.299 R + 0.587 G + 0.114 B.
 
-    This is the usual tint, except for colours of :math:`g' = 0`: these have the value of those next to them, while
-    0 is usual. Hue and tint of grey are 0.
+    This is the usual tint, except for colors of :math:`g' = 0`: these have the value of those next to them, while
+    0 is usual. Hue and tint of gray are 0.
 
     All but "rgb", "nrgb" and "tsl" need scikit-image, which comes with ``pip install 'protolearn[images]'``.
 
@@ -64,7 +64,7 @@ def convert_color(rgb: ArrayLike, space: str) -> Floats:
     rgb : array-like of shape (..., 3)
         Red, green and blue; of type uint8, or floats in [0, 1].
     space : {"rgb", "nrgb", "tsl", "xyz", "lab", "luv", "lch", "ycrcb"}
-        The colour space.
+        The color space.
 
     Returns
     -------
@@ -89,31 +89,31 @@ def convert_color(rgb: ArrayLike, space: str) -> Floats:
 
 
 class RegionColors(TransformerMixin, Estimator):
-    r"""Describe images by the mean colours of two regions: outside and inside of a mask.
+    r"""Describe images by the mean colors of two regions: outside and inside of a mask.
 
-    Of an image of skin, say, the colours of healthy skin and of the lesion, six numbers. There is nothing to fit.
+    Of an image of skin, say, the colors of healthy skin and of the lesion, six numbers. There is nothing to fit.
 
-    A cyclic channel, the hue of Lch or the tint of TSL, has no mean of its own: of colours on both sides of red, it
-    would be green. So hues are averaged as points :math:`(\cos h, \sin h)` on a circle, with grey, which has no hue, at
-    its centre.
+    A cyclic channel, the hue of Lch or the tint of TSL, has no mean of its own: of colors on both sides of red, it
+    would be green. So hues are averaged as points :math:`(\cos h, \sin h)` on a circle, with gray, which has no hue, at
+    its center.
 
     Parameters
     ----------
     space : {"rgb", "nrgb", "tsl", "xyz", "lab", "luv", "lch", "ycrcb"}, default="lab"
-        The colour space, see `convert_color`.
-    regions : {"mask", "centre", "whole"}, default="mask"
-        "mask" needs a mask for each image. "centre" takes an ellipse in the middle, half as high and half as wide as
+        The color space, see `convert_color`.
+    regions : {"mask", "center", "whole"}, default="mask"
+        "mask" needs a mask for each image. "center" takes an ellipse in the middle, half as high and half as wide as
         the image, as the inside of images without a mask. "whole" uses no masks: features are mean and standard
         deviation of each channel in the whole image.
     difference : bool, default=False
         Whether features are the differences inside minus outside, as `ColorDifference` makes them.
     average : {"converted", "rgb"}, default="converted"
         Convert all pixels to ``space``, and take the mean there; or take the mean of red, green and blue, and convert
-        that, which is faster, and much the same for regions of one colour. Deviations are always those of converted
+        that, which is faster, and much the same for regions of one color. Deviations are always those of converted
         pixels.
     cyclic : {"sincos", "raw"}, default="sincos"
         A cyclic channel as two features, cosine and sine; or as one, the angle of the mean point on the circle, whose
-        ends are far apart though they are the same colour. The deviation of the angle is that of the points from their
+        ends are far apart though they are the same color. The deviation of the angle is that of the points from their
         mean, which is the same if hues differ little.
 
     See Also
@@ -179,7 +179,7 @@ class RegionColors(TransformerMixin, Estimator):
         return self
 
     def transform(self, X: Any) -> Floats:
-        """Return the colours of images.
+        """Return the colors of images.
 
         Parameters
         ----------
@@ -233,18 +233,18 @@ class RegionColors(TransformerMixin, Estimator):
 
     def _check_parameters(self) -> None:
         check_option("space", self.space, COLOR_SPACES)
-        check_option("regions", self.regions, ("mask", "centre", "whole"))
+        check_option("regions", self.regions, ("mask", "center", "whole"))
         check_option("average", self.average, ("converted", "rgb"))
         check_option("cyclic", self.cyclic, ("sincos", "raw"))
         check_flags(self, "difference")
         if self.difference and self.regions == "whole":
-            raise ValueError("difference=True needs two regions; use it with regions='mask' or 'centre'.")
+            raise ValueError("difference=True needs two regions; use it with regions='mask' or 'center'.")
 
     def _of_table(self, table: NDArray[Any]) -> Floats:
         if table.shape[1] != 6 or self.regions == "whole":
             raise ValueError(
                 f"X has shape {table.shape}, and regions={self.regions!r}; give a list of images, or a table of 6 "
-                "columns, red, green and blue of the outside and of the inside, with regions='mask' or 'centre'."
+                "columns, red, green and blue of the outside and of the inside, with regions='mask' or 'center'."
             )
         points = SPACES[self.space].points(check_rgb(table.reshape(-1, 2, 3)))
         return self._channels(points, _turn).reshape(len(table), -1)
@@ -262,7 +262,7 @@ class RegionColors(TransformerMixin, Estimator):
             pixels = image.reshape(-1, 3)
             return np.concatenate([self._mean(pixels), self._deviation(pixels)])
         if mask is None and self.regions == "mask":
-            raise ValueError("There is no mask; give tuples (image, mask), or use regions='centre' or 'whole'.")
+            raise ValueError("There is no mask; give tuples (image, mask), or use regions='center' or 'whole'.")
         inside = central_ellipse(*image.shape[:2]) if mask is None else check_mask(mask, image.shape)
         return np.concatenate([self._mean(image[~inside]), self._mean(image[inside])])
 
@@ -278,9 +278,9 @@ class RegionColors(TransformerMixin, Estimator):
         return self._channels(np.sqrt(np.average(squares, axis=0, weights=counts)), _part_of_turn)
 
     def _points(self, pixels: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] | None]:
-        """Return the converted colours of pixels, and how often each occurs."""
-        colours, counts = _distinct_colours(pixels)
-        return SPACES[self.space].points(colours), counts
+        """Return the converted colors of pixels, and how often each occurs."""
+        colors, counts = _distinct_colors(pixels)
+        return SPACES[self.space].points(colors), counts
 
     def _channels(self, points: Floats, fold: Callable[[Floats, Floats], Floats]) -> Floats:
         return points if self.cyclic == "sincos" else SPACES[self.space].folded(points, fold)
@@ -302,7 +302,7 @@ class ColorDifference(TransformerMixin, Estimator):
 
     See Also
     --------
-    RegionColors : Colours of two regions.
+    RegionColors : Colors of two regions.
 
     References
     ----------
@@ -369,31 +369,31 @@ class ColorDifference(TransformerMixin, Estimator):
 
 
 def check_rgb(rgb: ArrayLike) -> Floats:
-    """Return colours (..., 3) as floats in [0, 1]."""
+    """Return colors (..., 3) as floats in [0, 1]."""
     values = np.asarray(rgb)
     if values.ndim == 0 or values.shape[-1] != 3:
         raise ValueError(
-            f"Colours have three values, red, green and blue, in their last axis; got shape {values.shape}."
+            f"Colors have three values, red, green and blue, in their last axis; got shape {values.shape}."
         )
     if values.dtype == np.uint8:
         return values / 255.0
     if values.dtype.kind != "f":
-        raise ValueError(f"Colours are of type uint8, or floats in [0, 1], not {values.dtype}; convert them first.")
+        raise ValueError(f"Colors are of type uint8, or floats in [0, 1], not {values.dtype}; convert them first.")
     if not np.isfinite(values).all():
-        raise ValueError("Colours contain NaN or infinity; replace or mask those pixels first.")
+        raise ValueError("Colors contain NaN or infinity; replace or mask those pixels first.")
     if values.size and (values.min() < 0 or values.max() > 1):
         raise ValueError(
-            f"Colours that are floats must be in [0, 1], but these are in [{values.min():g}, {values.max():g}]; "
+            f"Colors that are floats must be in [0, 1], but these are in [{values.min():g}, {values.max():g}]; "
             "divide by the value of white, or clip."
         )
     return values.astype(np.float64)
 
 
 def check_image(image: ArrayLike) -> NDArray[Any]:
-    """Require an image in colour, (height, width, 3)."""
+    """Require an image in color, (height, width, 3)."""
     values = np.asarray(image)
     if values.ndim == 2 or values.shape[2:] == (1,):
-        raise ValueError(f"The image is grey, of shape {values.shape}, but colours are needed: (height, width, 3).")
+        raise ValueError(f"The image is gray, of shape {values.shape}, but colors are needed: (height, width, 3).")
     if values.ndim != 3 or values.shape[2] != 3 or values.size == 0:
         raise ValueError(f"An image has shape (height, width, 3), not {values.shape}; leave out transparency.")
     return values
@@ -404,13 +404,13 @@ def central_ellipse(height: int, width: int) -> NDArray[np.bool_]:
     y, x = ((2 * np.arange(n) + 1 - n) / n for n in (height, width))
     inside = np.add.outer(y**2, x**2) <= 0.25
     if inside.all() or not inside.any():
-        raise ValueError(f"The image has only {height} x {width} pixels, too few for a centre; use regions='whole'.")
+        raise ValueError(f"The image has only {height} x {width} pixels, too few for a center; use regions='whole'.")
     return inside
 
 
 @dataclass(frozen=True)
 class _Space:
-    """A colour space, and its cyclic channel, if it has one, as a point (cos, sin) on a circle."""
+    """A color space, and its cyclic channel, if it has one, as a point (cos, sin) on a circle."""
 
     channels: tuple[str, str, str]
     convert: Callable[[Floats], Floats]
@@ -425,13 +425,13 @@ class _Space:
         return names
 
     def points(self, rgb: Floats) -> Floats:
-        """Convert colours (..., 3) to channels (..., 3), or (..., 4) if one is cyclic; grey is in its centre."""
+        """Convert colors (..., 3) to channels (..., 3), or (..., 4) if one is cyclic; gray is in its center."""
         values = self.convert(rgb)
         if self.cyclic is None:
             return values
         angle = values[..., self.cyclic] * (2 * np.pi / self.period)
-        coloured = values[..., 1] > 0  # chroma in Lch, saturation in TSL
-        circle = np.stack([np.cos(angle) * coloured, np.sin(angle) * coloured], axis=-1)
+        colored = values[..., 1] > 0  # chroma in Lch, saturation in TSL
+        circle = np.stack([np.cos(angle) * colored, np.sin(angle) * colored], axis=-1)
         before, _, after = np.split(values, [self.cyclic, self.cyclic + 1], axis=-1)
         return np.concatenate([before, circle, after], axis=-1)
 
@@ -443,11 +443,11 @@ class _Space:
         return np.concatenate([before, self.period * fold(sin, cos), after], axis=-1)
 
 
-def _distinct_colours(pixels: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] | None]:
-    """Return the colours of pixels (n, 3), and how often each occurs.
+def _distinct_colors(pixels: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] | None]:
+    """Return the colors of pixels (n, 3), and how often each occurs.
 
-    A photograph has many times more pixels than colours, and converting a colour costs more than sorting it. If hardly
-    any two of some pixels have the same colour, as in noise, sorting does not pay.
+    A photograph has many times more pixels than colors, and converting a color costs more than sorting it. If hardly
+    any two of some pixels have the same color, as in noise, sorting does not pay.
     """
     if pixels.dtype != np.uint8:
         return check_rgb(pixels), None
@@ -471,7 +471,7 @@ def _part_of_turn(sin: Floats, cos: Floats) -> Floats:
 
 
 def _shares(rgb: Floats) -> Floats:
-    """Return red, green and blue as parts of their sum; black has none, and is grey."""
+    """Return red, green and blue as parts of their sum; black has none, and is gray."""
     total = rgb.sum(axis=-1, keepdims=True)
     return np.divide(rgb, total, out=np.full_like(rgb, 1 / 3), where=total > 0)
 
@@ -480,15 +480,15 @@ def _tsl(rgb: Floats) -> Floats:
     """Return tint, saturation and lightness."""
     red, green, blue = np.moveaxis(rgb, -1, 0)
     total = 3 * np.where(rgb.any(axis=-1), rgb.sum(axis=-1), 1.0)
-    r, g = (2 * red - green - blue) / total, (2 * green - red - blue) / total  # r - 1/3, exactly 0 for grey
+    r, g = (2 * red - green - blue) / total, (2 * green - red - blue) / total  # r - 1/3, exactly 0 for gray
     saturation = np.sqrt(9 / 5 * (r**2 + g**2))
     return np.stack([_turn(g, 0.0 - r), saturation, rgb @ [0.299, 0.587, 0.114]], axis=-1)
 
 
 def _lch(rgb: Floats) -> Floats:
-    """Return lightness, chroma and hue, both 0 for grey."""
+    """Return lightness, chroma and hue, both 0 for gray."""
     lch = _skimage("lab2lch")(_skimage("rgb2lab")(rgb))
-    lch[lch[..., 1] < GREY_CHROMA, 1:] = 0.0
+    lch[lch[..., 1] < GRAY_CHROMA, 1:] = 0.0
     return lch
 
 
@@ -506,7 +506,7 @@ def _skimage(name: str) -> Any:
         from skimage import color
     except ImportError as error:
         raise ImportError(
-            "Colours are converted with scikit-image, which could not be imported; install it with: "
+            "Colors are converted with scikit-image, which could not be imported; install it with: "
             "pip install 'protolearn[images]'"
         ) from error
     return getattr(color, name)
@@ -528,7 +528,7 @@ COLOR_SPACES = tuple(SPACES)
 def _checked_samples(X: Any) -> Any:
     """Require a sequence of images, at least one."""
     if getattr(X, "ndim", 4) == 3:
-        raise ValueError(f"X has shape {X.shape}, which is one image or grey ones; give a list of images in colour.")
+        raise ValueError(f"X has shape {X.shape}, which is one image or gray ones; give a list of images in color.")
     if len(X) == 0:
         raise ValueError("X has no images; give at least one.")
     return X

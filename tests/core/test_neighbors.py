@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import cdist
 from threadpoolctl import threadpool_limits
 
-from protolearn.core.neighbours import first_nearest
+from protolearn.core.neighbors import first_nearest
 from protolearn.core.threads import Threads
 
 

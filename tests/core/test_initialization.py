@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
-from protolearn.core.initialisation import (
+from protolearn.core.initialization import (
     around_center,
     distinct_rows,
     distinct_samples,

@@ -10,7 +10,7 @@ from scipy.spatial import KDTree
 from sklearn.utils import column_or_1d
 
 from protolearn.core.threads import chunk_threads
-from protolearn.metrics._coranking import neighbour_order
+from protolearn.metrics._coranking import neighbor_order
 from protolearn.metrics._spaces import Points, Space, blocks, check_size, check_space
 
 __all__ = ["check_labels", "nearest_neighbor_error", "neighborhood_hit"]
@@ -21,7 +21,7 @@ Indices = NDArray[np.intp]
 def neighborhood_hit(
     Y: ArrayLike, y: ArrayLike, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> float:
-    """Share of the nearest neighbours of a sample that have its label, on average over the samples.
+    """Share of the nearest neighbors of a sample that have its label, on average over the samples.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def neighborhood_hit(
     y : array-like of shape (n,)
         Labels.
     n_neighbors : int, default=10
-        Number of neighbours, equally far ones in the order of the samples.
+        Number of neighbors, equally far ones in the order of the samples.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What Y holds.
     n_jobs : int, optional
@@ -52,14 +52,14 @@ def neighborhood_hit(
     >>> neighborhood_hit([[0.0], [1.0], [3.0], [4.0]], ["a", "a", "a", "b"], n_neighbors=2)
     0.625
     """
-    neighbours, labels = _neighbours(Y, y, n_neighbors, metric, n_jobs)
-    return float((labels[neighbours] == labels[:, None]).mean())
+    neighbors, labels = _neighbors(Y, y, n_neighbors, metric, n_jobs)
+    return float((labels[neighbors] == labels[:, None]).mean())
 
 
 def nearest_neighbor_error(
     Y: ArrayLike, y: ArrayLike, n_neighbors: int = 1, *, metric: str = "euclidean", n_jobs: int | None = None
 ) -> float:
-    """Share of the samples whose nearest neighbours, themselves left out, vote for another class.
+    """Share of the samples whose nearest neighbors, themselves left out, vote for another class.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def nearest_neighbor_error(
     y : array-like of shape (n,)
         Labels.
     n_neighbors : int, default=1
-        Number of neighbours, equally far ones in the order of the samples. Of classes with as many votes the first one,
+        Number of neighbors, equally far ones in the order of the samples. Of classes with as many votes the first one,
         in sorted order, wins.
     metric : {"euclidean", "precomputed"}, default="euclidean"
         What Y holds.
@@ -86,9 +86,9 @@ def nearest_neighbor_error(
     >>> nearest_neighbor_error([[0.0], [1.0], [3.0], [4.0]], ["a", "a", "a", "b"])
     0.5
     """
-    neighbours, labels = _neighbours(Y, y, n_neighbors, metric, n_jobs)
+    neighbors, labels = _neighbors(Y, y, n_neighbors, metric, n_jobs)
     votes = np.zeros((len(labels), labels.max() + 1), np.intp)
-    for nearest in neighbours.T:
+    for nearest in neighbors.T:
         votes[np.arange(len(labels)), labels[nearest]] += 1
     return float((votes.argmax(axis=1) != labels).mean())
 
@@ -107,10 +107,10 @@ def check_labels(y: ArrayLike, n: int) -> Indices:
     return np.unique(labels, return_inverse=True)[1]
 
 
-def _neighbours(
+def _neighbors(
     Y: ArrayLike, y: ArrayLike, n_neighbors: int, metric: str, n_jobs: int | None
 ) -> tuple[Indices, Indices]:
-    """Return the nearest neighbours (n, k) and the labels (n,)."""
+    """Return the nearest neighbors (n, k) and the labels (n,)."""
     space = check_space(Y, metric, "Y")
     n = len(space)
     check_size("n_neighbors", n_neighbors, n - 1, n)
@@ -120,7 +120,7 @@ def _neighbours(
 
 
 def _nearest(space: Space, k: int, n_threads: int) -> Indices:
-    """Return the nearest neighbours (n, k) of all samples, in any order; equally far ones go by their index."""
+    """Return the nearest neighbors (n, k) of all samples, in any order; equally far ones go by their index."""
     n = len(space)
     nearest, settled = np.empty((n, k), np.intp), np.zeros(n, dtype=bool)
     if isinstance(space, Points) and space.by_differences and k + 2 <= n:
@@ -133,7 +133,7 @@ def _nearest(space: Space, k: int, n_threads: int) -> Indices:
     rows = np.flatnonzero(~settled)
 
     def sort(part: slice) -> None:
-        nearest[rows[part]] = neighbour_order(space.block(rows[part]), rows[part])[:, :k]
+        nearest[rows[part]] = neighbor_order(space.block(rows[part]), rows[part])[:, :k]
 
     with ThreadPoolExecutor(n_threads) as pool:
         list(pool.map(sort, blocks(len(rows), n)))

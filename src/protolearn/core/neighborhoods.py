@@ -28,7 +28,7 @@ FAINT = 1e-22  # share of the largest sum below which those left out might count
 
 
 def log_kernel(distances: Floats, kernel: str, range_: float) -> Floats:
-    """Return the logarithm of the neighbourhood function: ``-g^2 / (2 range^2)``, or ``-g / range`` if exponential."""
+    """Return the logarithm of the neighborhood function: ``-g^2 / (2 range^2)``, or ``-g / range`` if exponential."""
     return -distances / range_ if kernel == "exponential" else -0.5 * (distances / range_) ** 2
 
 
@@ -66,17 +66,17 @@ class Structured:
     lattice : Lattice
         Gives the distances.
     kernel : {"gaussian", "exponential"}
-        Neighbourhood function.
+        Neighborhood function.
     range_ : float
         Its range.
-    normalised : bool
+    normalized : bool
         Whether the weights of a node add up to one.
     """
 
     lattice: Lattice
     kernel: str
     range_: float
-    normalised: bool
+    normalized: bool
 
     @property
     def mixture(self) -> Structured:
@@ -120,7 +120,7 @@ class Structured:
     def _log_sums(self) -> Floats:
         """Logarithm of the sum (k,) of the kernel around each node, by which weights are divided."""
         k = self.lattice.n_nodes
-        return np.log(self._kernel_times(np.ones((k, 1)))[:, 0]) if self.normalised else np.zeros(k)
+        return np.log(self._kernel_times(np.ones((k, 1)))[:, 0]) if self.normalized else np.zeros(k)
 
     def _log_kernel(self, distances: Floats) -> Floats:
         return log_kernel(distances, self.kernel, self.range_)

@@ -16,7 +16,7 @@ from protolearn.metrics import nearest_neighbor_error, neighborhood_hit, view_qu
 
 
 def nearest(points, k):
-    """Neighbours by whole squared distances, equal ones by their index."""
+    """Neighbors by whole squared distances, equal ones by their index."""
     n, points = len(points), points.tolist()
     squares = [[sum((a - b) ** 2 for a, b in zip(p, q)) for q in points] for p in points]
     return [sorted((j for j in range(n) if j != i), key=lambda j: (squares[i][j], j))[:k] for i in range(n)]

@@ -1,4 +1,4 @@
-"""Colour textures: the usual way with filters and grey pictures, to compare a learned map of colours with."""
+"""Color textures: the usual way with filters and gray pictures, to compare a learned map of colors with."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from protolearn.core.estimator import Estimator
 from protolearn.lvq.filters import kernels_of
 from protolearn.lvq.spectral import Spectral
 
-__all__ = ["GreyPowers", "grey_texture_classifier"]
+__all__ = ["GrayPowers", "gray_texture_classifier"]
 
-GREY = (0.2989, 0.587, 0.114)  # Bunte 2011, eq. 5.6
+GRAY = (0.2989, 0.587, 0.114)  # Bunte 2011, eq. 5.6
 
 
-class GreyPowers(TransformerMixin, Estimator):
-    """Powers of grey patches at each frequency, after a bank of filters.
+class GrayPowers(TransformerMixin, Estimator):
+    """Powers of gray patches at each frequency, after a bank of filters.
 
-    Colours become grey by fixed weights; what is left of the spectrum behind the filters is squared. Squared Euclidean
+    Colors become gray by fixed weights; what is left of the spectrum behind the filters is squared. Squared Euclidean
     distances of the powers are those that `protolearn.CIALVQ` has with ``structure="color"`` and the same weights.
 
     Parameters
@@ -41,14 +41,14 @@ class GreyPowers(TransformerMixin, Estimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.applications import GreyPowers
+    >>> from protolearn.applications import GrayPowers
     >>> patches = np.random.default_rng(0).random((4, 15, 15, 3))
-    >>> powers = GreyPowers().fit_transform(patches)
-    >>> bool(np.allclose(powers, GreyPowers().fit_transform(np.roll(patches, 3, axis=1))))  # blind to shifts
+    >>> powers = GrayPowers().fit_transform(patches)
+    >>> bool(np.allclose(powers, GrayPowers().fit_transform(np.roll(patches, 3, axis=1))))  # blind to shifts
     True
     """
 
-    def __init__(self, weights: ArrayLike = GREY, filters: str | ArrayLike | None = "gabor") -> None:
+    def __init__(self, weights: ArrayLike = GRAY, filters: str | ArrayLike | None = "gabor") -> None:
         self.weights = weights
         self.filters = filters
 
@@ -100,15 +100,15 @@ class GreyPowers(TransformerMixin, Estimator):
         return Spectral((*size, shape[3]), kernels_of(self.filters, size), structure="color")
 
 
-def grey_texture_classifier(
-    n_neighbors: int = 1, *, weights: ArrayLike = GREY, filters: str | ArrayLike | None = "gabor"
+def gray_texture_classifier(
+    n_neighbors: int = 1, *, weights: ArrayLike = GRAY, filters: str | ArrayLike | None = "gabor"
 ) -> Pipeline:
-    """Make the usual classifier of textures: grey patches, Gabor filters and nearest neighbours.
+    """Make the usual classifier of textures: gray patches, Gabor filters and nearest neighbors.
 
     Parameters
     ----------
     n_neighbors : int, default=1
-        Number of neighbours that vote.
+        Number of neighbors that vote.
     weights : sequence of float, default=(0.2989, 0.587, 0.114)
         Weight of each channel.
     filters : {"gabor", "gaussians"}, array-like of shape (L, height, width) or None, default="gabor"
@@ -121,20 +121,20 @@ def grey_texture_classifier(
 
     See Also
     --------
-    protolearn.CIALVQ : Learns the weights of the colours, and prototypes.
+    protolearn.CIALVQ : Learns the weights of the colors, and prototypes.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.applications import grey_texture_classifier
+    >>> from protolearn.applications import gray_texture_classifier
     >>> rng = np.random.default_rng(0)
     >>> coarse = rng.random((20, 5, 5, 3)).repeat(3, axis=1).repeat(3, axis=2)
     >>> fine = rng.random((20, 15, 15, 3))
-    >>> model = grey_texture_classifier().fit(np.concatenate([coarse, fine]), np.repeat(["coarse", "fine"], 20))
+    >>> model = gray_texture_classifier().fit(np.concatenate([coarse, fine]), np.repeat(["coarse", "fine"], 20))
     >>> model.predict(rng.random((1, 15, 15, 3)))
     array(['fine'], dtype='<U6')
     """
-    return Pipeline([("powers", GreyPowers(weights, filters)), ("neighbors", KNeighborsClassifier(n_neighbors))])
+    return Pipeline([("powers", GrayPowers(weights, filters)), ("neighbors", KNeighborsClassifier(n_neighbors))])
 
 
 def _checked(X: ArrayLike, n_channels: int) -> NDArray[np.float64]:

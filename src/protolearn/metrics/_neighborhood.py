@@ -1,7 +1,7 @@
-"""Whether samples that are shown as neighbours are neighbours in the data, and the other way round.
+"""Whether samples that are shown as neighbors are neighbors in the data, and the other way round.
 
-*Trustworthiness* asks whether one can believe the neighbours seen in a picture of the data, *continuity* whether
-neighbours in the data have been torn apart. Both exist for embeddings (every sample has a position of its own) and
+*Trustworthiness* asks whether one can believe the neighbors seen in a picture of the data, *continuity* whether
+neighbors in the data have been torn apart. Both exist for embeddings (every sample has a position of its own) and
 for maps (samples are shown at the lattice node of their nearest prototype).
 """
 
@@ -42,12 +42,12 @@ def trustworthiness(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> float:
-    """Whether the neighbours of a sample in the embedding are neighbours in the data.
+    """Whether the neighbors of a sample in the embedding are neighbors in the data.
 
     ``T(k) = 1 - 2 / (n k (2 n - 3 k - 1)) sum_i sum_{j in N_i} max(0, r(i, j) - k)``
 
-    where ``N_i`` are the ``k`` nearest neighbours of sample i in the embedding and ``r(i, j)`` is the rank of j among
-    the neighbours of i in the data. This is scikit-learn's measure; equal distances count in the order of the samples.
+    where ``N_i`` are the ``k`` nearest neighbors of sample i in the embedding and ``r(i, j)`` is the rank of j among
+    the neighbors of i in the data. This is scikit-learn's measure; equal distances count in the order of the samples.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def trustworthiness(
     X_embedded : array-like of shape (n, q)
         Their positions in the embedding.
     n_neighbors : int, default=5
-        Size ``k`` of the neighbourhoods, below ``n / 2``.
+        Size ``k`` of the neighborhoods, below ``n / 2``.
     %(options)s
 
     Returns
@@ -90,7 +90,7 @@ def continuity(
     metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> float:
-    """Whether the neighbours of a sample in the data are neighbours in the embedding.
+    """Whether the neighbors of a sample in the data are neighbors in the embedding.
 
     It is the trustworthiness with the roles of both spaces exchanged.
 
@@ -101,7 +101,7 @@ def continuity(
     X_embedded : array-like of shape (n, q)
         Their positions in the embedding.
     n_neighbors : int, default=5
-        Size of the neighbourhoods, below ``n / 2``.
+        Size of the neighborhoods, below ``n / 2``.
     %(options)s
 
     Returns
@@ -116,7 +116,7 @@ def continuity(
 
     Examples
     --------
-    Cutting a circle open keeps what is shown trustworthy, but tears neighbours apart:
+    Cutting a circle open keeps what is shown trustworthy, but tears neighbors apart:
 
     >>> import numpy as np
     >>> angle = np.random.default_rng(0).uniform(0.0, 2.0 * np.pi, (40, 1))
@@ -128,7 +128,7 @@ def continuity(
 
 
 def map_trustworthiness(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
-    """Whether samples shown as neighbours on the map are neighbours in the data.
+    """Whether samples shown as neighbors on the map are neighbors in the data.
 
     The trustworthiness with distances between samples on the map: the distance on the lattice between their nearest
     prototypes. Many samples are at the same distance on a map, all those in one cell to begin with. Such ties have no
@@ -141,7 +141,7 @@ def map_trustworthiness(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
     estimator : fitted map
         With a lattice, such as a fitted SOM or RelationalSOM.
     n_neighbors : int, default=5
-        Size of the neighbourhoods, below ``n / 2``.
+        Size of the neighborhoods, below ``n / 2``.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def map_trustworthiness(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
 
 
 def map_continuity(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
-    """Whether samples that are neighbours in the data are shown as neighbours on the map.
+    """Whether samples that are neighbors in the data are shown as neighbors on the map.
 
     The continuity with distances between samples on the map, and ties treated, as in `map_trustworthiness`.
 
@@ -182,7 +182,7 @@ def map_continuity(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
     estimator : fitted map
         With a lattice, such as a fitted SOM or RelationalSOM.
     n_neighbors : int, default=5
-        Size of the neighbourhoods, below ``n / 2``.
+        Size of the neighborhoods, below ``n / 2``.
 
     Returns
     -------
@@ -219,7 +219,7 @@ def _check_below_half(n_neighbors: int, n: int) -> None:
 
 
 def _average_over_ties(X: Any, estimator: Any, n_neighbors: int, *, shown_first: bool) -> float:
-    """Take neighbours from the map and ranks from the data, or the other way round."""
+    """Take neighbors from the map and ranks from the data, or the other way round."""
     lattice = lattice_of(estimator)
     winners = nearest_prototypes(X, estimator)[0]
     n = len(winners)
@@ -231,8 +231,8 @@ def _average_over_ties(X: Any, estimator: Any, n_neighbors: int, *, shown_first:
         rows = np.arange(start, min(start + size, n))
         in_data = _rank_bounds(squares_from(rows), rows)
         on_map = _rank_bounds(lattice.distances_from(winners[rows])[:, winners], rows)
-        neighbours, ranks = (on_map, in_data) if shown_first else (in_data, on_map)
-        penalty += float((_neighbour_chance(*neighbours, n_neighbors) * _expected_excess(*ranks, n_neighbors)).sum())
+        neighbors, ranks = (on_map, in_data) if shown_first else (in_data, on_map)
+        penalty += float((_neighbor_chance(*neighbors, n_neighbors) * _expected_excess(*ranks, n_neighbors)).sum())
     return 1.0 - 2.0 * penalty / (n * n_neighbors * (2 * n - 3 * n_neighbors - 1))
 
 
@@ -240,8 +240,8 @@ def _squares_between_samples(X: Any, estimator: Any) -> Callable[[Indices], Floa
     """Return the function that gives the squared distances (b, n) of some samples to all, or numbers of their order."""
     if not is_relational(estimator):
         samples = check_samples(X, prototypes_of(estimator))
-        centred = samples - samples.mean(axis=0, dtype=np.float64)
-        return lambda rows: squared_distances(centred[rows], centred)
+        centered = samples - samples.mean(axis=0, dtype=np.float64)
+        return lambda rows: squared_distances(centered[rows], centered)
     model = getattr(estimator, "estimator_", estimator)
     if not (isinstance(model.metric, str) and model.metric in ("precomputed", "kernel")):
         from protolearn.dissimilarities import Dissimilarities  # here, for maps of vectors need none
@@ -281,7 +281,7 @@ def _rank_bounds(distances: Floats, own: Indices) -> tuple[Floats, Floats]:
     return first, last
 
 
-def _neighbour_chance(first: Floats, last: Floats, n_neighbors: int) -> Floats:
+def _neighbor_chance(first: Floats, last: Floats, n_neighbors: int) -> Floats:
     """Return the chance to be among the nearest, if each rank between first and last is as likely."""
     return np.clip((n_neighbors - first + 1.0) / (last - first + 1.0), 0.0, 1.0)
 

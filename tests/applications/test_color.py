@@ -1,4 +1,4 @@
-"""Colours: conversions against formulas written out here, means of regions against loops, differences, bad input."""
+"""Colors: conversions against formulas written out here, means of regions against loops, differences, bad input."""
 
 import sys
 
@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from protolearn.applications import COLOR_SPACES, ColorDifference, RegionColors, colour, convert_color
-from protolearn.applications.colour import central_ellipse
+from protolearn.applications import COLOR_SPACES, ColorDifference, RegionColors, color, convert_color
+from protolearn.applications.color import central_ellipse
 
 skimage_color = pytest.importorskip("skimage.color")
 
@@ -85,14 +85,14 @@ def picture(rng, height=9, width=11, dtype=np.uint8):
 
 
 def on_circle(values, space):
-    """Replace a cyclic channel by its cosine and sine, both 0 for grey."""
+    """Replace a cyclic channel by its cosine and sine, both 0 for gray."""
     if space not in CYCLIC:
         return values
     channel, period = CYCLIC[space]
-    angles, coloured = 2 * np.pi / period * values[..., channel], values[..., 1] > 0
+    angles, colored = 2 * np.pi / period * values[..., channel], values[..., 1] > 0
     others = np.delete(values, channel, axis=-1)
     return np.insert(
-        np.insert(others, channel, np.sin(angles) * coloured, axis=-1), channel, np.cos(angles) * coloured, axis=-1
+        np.insert(others, channel, np.sin(angles) * colored, axis=-1), channel, np.cos(angles) * colored, axis=-1
     )
 
 
@@ -119,7 +119,7 @@ def test_ycrcb_is_luma_red_difference_blue_difference(rgb):
 def test_lch_is_lab_in_polar_form(rgb):
     lightness, chroma, hue = convert_color(rgb, "lch").T
     again = np.stack([lightness, chroma * np.cos(hue), chroma * np.sin(hue)], axis=-1)
-    np.testing.assert_allclose(again, convert_color(rgb, "lab"), atol=0.01)  # grey becomes exactly grey
+    np.testing.assert_allclose(again, convert_color(rgb, "lab"), atol=0.01)  # gray becomes exactly gray
     assert (hue >= 0).all()
     assert (hue < 2 * np.pi).all()
 
@@ -179,9 +179,9 @@ def test_round_trips_of_lch_and_ycrcb(rgb):
     np.testing.assert_allclose(again, rgb / 255, atol=1e-9)
 
 
-def test_grey_has_no_colour_in_any_space():
-    grey = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
-    for values in (grey, grey / 255, grey.astype(np.float32) / np.float32(255)):
+def test_gray_has_no_color_in_any_space():
+    gray = np.repeat(np.arange(256, dtype=np.uint8)[:, None], 3, axis=1)
+    for values in (gray, gray / 255, gray.astype(np.float32) / np.float32(255)):
         np.testing.assert_allclose(convert_color(values, "nrgb"), 1 / 3)
         np.testing.assert_allclose(convert_color(values, "lab")[:, 1:], 0, atol=0.01)
         np.testing.assert_allclose(convert_color(values, "luv")[:, 1:], 0, atol=0.01)
@@ -219,7 +219,7 @@ def test_shape_is_kept_bytes_and_floats_agree_and_input_is_left_alone(space):
         (0.5, "three values"),
     ],
 )
-def test_what_is_no_colour_is_refused(rgb, message):
+def test_what_is_no_color_is_refused(rgb, message):
     with pytest.raises(ValueError, match=message):
         convert_color(rgb, "rgb")
 
@@ -248,7 +248,7 @@ def test_missing_library_is_named(monkeypatch):
 @given(rng=images)
 def test_means_of_regions_are_those_of_a_loop(space, dtype, rng):
     samples = [picture(rng, 9, 11, dtype), picture(rng, 5, 4, dtype)]
-    samples[1][0][:2] = samples[1][0][0, 0, 0]  # some grey
+    samples[1][0][:2] = samples[1][0][0, 0, 0]  # some gray
     expected = []
     for image, mask in samples:
         sums, counts = np.zeros((2, 4 if space in CYCLIC else 3)), [0, 0]
@@ -262,11 +262,11 @@ def test_means_of_regions_are_those_of_a_loop(space, dtype, rng):
 
 @pytest.mark.parametrize("space", COLOR_SPACES)
 @pytest.mark.parametrize("cyclic", ["sincos", "raw"])
-def test_mean_in_rgb_is_converted_as_one_colour(space, cyclic):
+def test_mean_in_rgb_is_converted_as_one_color(space, cyclic):
     image, mask = picture(np.random.default_rng(0))
     outside, inside = (np.array([p for p, m in zip(image.reshape(-1, 3), mask.ravel()) if m == i]) for i in (0, 1))
-    colours = convert_color(np.stack([outside.mean(axis=0), inside.mean(axis=0)]) / 255, space)
-    expected = on_circle(colours, space) if cyclic == "sincos" else colours
+    colors = convert_color(np.stack([outside.mean(axis=0), inside.mean(axis=0)]) / 255, space)
+    expected = on_circle(colors, space) if cyclic == "sincos" else colors
     found = RegionColors(space, average="rgb", cyclic=cyclic).transform([(image, mask)])
     np.testing.assert_allclose(found, expected.reshape(1, -1), atol=1e-9)
     table = np.concatenate([outside.mean(axis=0), inside.mean(axis=0)])[None] / 255
@@ -274,7 +274,7 @@ def test_mean_in_rgb_is_converted_as_one_colour(space, cyclic):
 
 
 @pytest.mark.parametrize("space", COLOR_SPACES)
-def test_regions_of_one_colour_have_that_colour_by_either_average(space):
+def test_regions_of_one_color_have_that_color_by_either_average(space):
     image = np.full((6, 6, 3), (30, 200, 90), np.uint8)
     mask = np.eye(6, dtype=bool)
     image[mask] = 220, 60, 70
@@ -288,9 +288,9 @@ def test_regions_of_one_colour_have_that_colour_by_either_average(space):
 def test_hues_on_both_sides_of_zero_have_their_mean_at_zero(space, channel):
     _, period = CYCLIC[space]
     rng = np.random.default_rng(0)
-    colours = rng.random((4000, 3))
-    hue = convert_color(colours, space)[:, channel] / period
-    below, above = colours[hue > 0.9][:20], colours[hue < 0.1][:20]
+    colors = rng.random((4000, 3))
+    hue = convert_color(colors, space)[:, channel] / period
+    below, above = colors[hue > 0.9][:20], colors[hue < 0.1][:20]
     image = np.concatenate([below, above])[None]
     angles = 2 * np.pi * convert_color(image, space)[..., channel] / period
     expected = np.angle(np.exp(1j * angles).mean()) / (2 * np.pi)
@@ -300,13 +300,13 @@ def test_hues_on_both_sides_of_zero_have_their_mean_at_zero(space, channel):
 
 
 @pytest.mark.parametrize("space", ["lch", "tsl"])
-def test_grey_pixels_do_not_turn_the_mean_hue(space):
+def test_gray_pixels_do_not_turn_the_mean_hue(space):
     channel, _ = CYCLIC[space]
     image = np.full((4, 4, 3), (200, 60, 90), np.uint8)
     hue = RegionColors(space, regions="whole", cyclic="raw").transform([image])[0, channel]
     image[:2] = 77
-    with_grey = RegionColors(space, regions="whole", cyclic="raw").transform([image])[0, channel]
-    np.testing.assert_allclose(with_grey, hue)
+    with_gray = RegionColors(space, regions="whole", cyclic="raw").transform([image])[0, channel]
+    np.testing.assert_allclose(with_gray, hue)
     on_points = RegionColors(space, regions="whole").transform([image])[0, channel : channel + 2]
     np.testing.assert_allclose(np.hypot(*on_points), 0.5)
 
@@ -315,7 +315,7 @@ def test_grey_pixels_do_not_turn_the_mean_hue(space):
 @pytest.mark.parametrize("dtype", [np.uint8, np.float64])
 def test_whole_images_have_means_and_standard_deviations(space, dtype):
     image, _ = picture(np.random.default_rng(3), dtype=dtype)
-    image[2:6] = image[0, 0]  # a colour that occurs many times
+    image[2:6] = image[0, 0]  # a color that occurs many times
     points = on_circle(convert_color(image.reshape(-1, 3), space), space)
     expected = np.concatenate([points.mean(axis=0), points.std(axis=0)])
     np.testing.assert_allclose(RegionColors(space, regions="whole").transform([image])[0], expected, rtol=1e-9)
@@ -358,7 +358,7 @@ def test_swapping_inside_and_outside_swaps_features():
     np.testing.assert_array_equal(differences[0], -differences[1])
 
 
-def test_centre_is_an_ellipse_of_half_the_size_and_masks_come_first():
+def test_center_is_an_ellipse_of_half_the_size_and_masks_come_first():
     mask = central_ellipse(80, 200)
     rows, columns = np.flatnonzero(mask.any(axis=1)), np.flatnonzero(mask.any(axis=0))
     assert (rows[0], rows[-1], columns[0], columns[-1]) == (20, 59, 50, 149)
@@ -368,10 +368,10 @@ def test_centre_is_an_ellipse_of_half_the_size_and_masks_come_first():
     np.testing.assert_array_equal(central_ellipse(200, 80), mask.T)
     rng = np.random.default_rng(0)
     image, own = picture(rng, 20, 30)
-    centre = RegionColors(regions="centre")
+    center = RegionColors(regions="center")
     by_mask = RegionColors().transform([(image, central_ellipse(20, 30)), (image, own)])
-    np.testing.assert_array_equal(centre.transform([image, (image, own)]), by_mask)
-    np.testing.assert_array_equal(centre.transform([(image, None)]), by_mask[:1])
+    np.testing.assert_array_equal(center.transform([image, (image, own)]), by_mask)
+    np.testing.assert_array_equal(center.transform([(image, None)]), by_mask[:1])
 
 
 @pytest.mark.parametrize("mask_type", [np.uint8, np.int64, np.float64])
@@ -384,11 +384,11 @@ def test_masks_may_be_numbers_and_lists(mask_type):
 
 def test_images_may_come_as_one_array():
     stack = np.random.default_rng(0).integers(0, 256, (3, 8, 9, 3), dtype=np.uint8)
-    features = RegionColors(regions="centre")
+    features = RegionColors(regions="center")
     np.testing.assert_array_equal(features.transform(stack), features.transform(list(stack)))
 
 
-def test_a_table_of_colours_is_converted_column_by_column():
+def test_a_table_of_colors_is_converted_column_by_column():
     table = np.random.default_rng(0).random((20, 6))
     found = RegionColors("lab").transform(table)
     np.testing.assert_allclose(found[:, :3], convert_color(table[:, :3], "lab"))
@@ -409,7 +409,7 @@ def test_a_table_of_colours_is_converted_column_by_column():
         ),
         ({"space": "tsl", "regions": "whole", "cyclic": "raw"}, "mean T, mean S, mean L, std T, std S, std L"),
         (
-            {"space": "lch", "regions": "centre"},
+            {"space": "lch", "regions": "center"},
             "outside L, outside C, outside cos h, outside sin h, inside L, inside C, inside cos h, inside sin h",
         ),
     ],
@@ -426,14 +426,14 @@ def test_features_have_names(parameters, names):
 def test_differences_are_those_of_the_features(space):
     rng = np.random.default_rng(0)
     samples = [picture(rng), picture(rng)]
-    colours = RegionColors(space)
-    X = colours.transform(samples)
+    colors = RegionColors(space)
+    X = colors.transform(samples)
     m = X.shape[1] // 2
     A = np.hstack([-np.eye(m), np.eye(m)])
     differences = RegionColors(space, difference=True)
     np.testing.assert_allclose(differences.transform(samples), X @ A.T, atol=1e-12)
     assert list(differences.get_feature_names_out()) == list(
-        ColorDifference().fit(X).get_feature_names_out(colours.get_feature_names_out())
+        ColorDifference().fit(X).get_feature_names_out(colors.get_feature_names_out())
     )
 
 
@@ -465,7 +465,7 @@ def test_differences_work_in_a_pipeline_with_names():
 @parametrize_with_checks([ColorDifference()])
 def test_scikit_learn_checks(estimator, check, monkeypatch):
     # Their data have three columns as a rule; without the check for that, the one in the middle is not used.
-    monkeypatch.setattr(colour, "_check_even", int)
+    monkeypatch.setattr(color, "_check_even", int)
     check(estimator)
 
 
@@ -497,8 +497,8 @@ INSIDE = np.eye(4, dtype=bool)
         ((GOOD, np.zeros((4, 4, 3))), r"mask has shape \(4, 4, 3\)"),
         ((GOOD, np.where(INSIDE, np.nan, 0)), "without NaN"),
         ((GOOD, INSIDE.astype(str)), "truth values"),
-        ((GOOD[..., 0], INSIDE), r"grey, of shape \(4, 4\)"),
-        ((GOOD[..., :1], INSIDE), r"grey, of shape \(4, 4, 1\)"),
+        ((GOOD[..., 0], INSIDE), r"gray, of shape \(4, 4\)"),
+        ((GOOD[..., :1], INSIDE), r"gray, of shape \(4, 4, 1\)"),
         ((np.zeros((4, 4, 4)), INSIDE), "leave out transparency"),
         ((np.zeros((0, 4, 3)), INSIDE), r"not \(0, 4, 3\)"),
         ((np.full((4, 4, 3), 7.0), INSIDE), r"in \[7, 7\]"),
@@ -514,9 +514,9 @@ def test_bad_images_and_masks_are_refused_with_their_place(sample, message, aver
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (1, 2), (2, 2)])
-def test_images_too_small_for_a_centre_are_refused(shape):
+def test_images_too_small_for_a_center_are_refused(shape):
     with pytest.raises(ValueError, match=f"only {shape[0]} x {shape[1]} pixels.*whole"):
-        RegionColors(regions="centre").transform([np.zeros((*shape, 3))])
+        RegionColors(regions="center").transform([np.zeros((*shape, 3))])
 
 
 @pytest.mark.parametrize(
@@ -544,7 +544,7 @@ def test_tables_have_no_whole_images():
     ("parameters", "message"),
     [
         ({"space": "hsv"}, "space='hsv'"),
-        ({"regions": "center"}, "regions='center' must be one of 'mask', 'centre', 'whole'"),
+        ({"regions": "center"}, "regions='center' must be one of 'mask', 'center', 'whole'"),
         ({"average": "lab"}, "average='lab'"),
         ({"cyclic": True}, "cyclic=True"),
         ({"regions": "whole", "difference": True}, "two regions"),

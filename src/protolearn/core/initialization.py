@@ -34,17 +34,17 @@ def on_principal_plane(source: ArraySource, coordinates: NDArray[np.float64]) ->
     Each axis gets the standard deviation of the data along it.
     """
     mean, values, axes = principal_axes(source, coordinates.shape[1])
-    centred = coordinates - coordinates.mean(axis=0)
-    spread = centred.std(axis=0)
+    centered = coordinates - coordinates.mean(axis=0)
+    spread = centered.std(axis=0)
     flat = spread == 0
-    scaled = centred[:, : len(values)] / np.where(flat, 1.0, spread)[: len(values)]
+    scaled = centered[:, : len(values)] / np.where(flat, 1.0, spread)[: len(values)]
     return mean + (scaled * np.sqrt(values)) @ axes
 
 
 def spread_samples(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> NDArray[np.float64]:
     """k-means++: samples drawn with probability proportional to the squared distance from those drawn before.
 
-    Of a few candidates at each draw the one is kept that lowers the quantisation error most.
+    Of a few candidates at each draw the one is kept that lowers the quantization error most.
 
     References
     ----------
@@ -136,8 +136,8 @@ def _leading_axes(
 
     def covariance_times(vector: NDArray[np.float64]) -> NDArray[np.float64]:
         def times(chunk: Chunk) -> NDArray[np.float64]:
-            centred = source.points(chunk) - mean.astype(source.dtype)
-            return (chunk.weights * (centred @ vector.astype(source.dtype)).ravel()) @ centred.astype(np.float64)
+            centered = source.points(chunk) - mean.astype(source.dtype)
+            return (chunk.weights * (centered @ vector.astype(source.dtype)).ravel()) @ centered.astype(np.float64)
 
         return source.sum(times) / mass
 

@@ -41,7 +41,7 @@ def train(cooperation, ranges, n_prototypes=20):
 gas, _ = train(Ranks(), geometric(10.0, 0.01, 60))
 
 # %%
-# Another cooperation makes it a self-organising map:
+# Another cooperation makes it a self-organizing map:
 
 som, _ = train(OnLattice(chain(20)), geometric(5.0, 0.3, 60))
 
@@ -79,7 +79,7 @@ soft, costs = train(Soft(), geometric(1.0, 0.05, 60))
 figure, axes = plt.subplots(1, 3, figsize=(12, 3), layout="constrained", sharey=True)
 results = {"Ranks (neural gas)": gas, "OnLattice (SOM)": som, "Soft (ours)": soft}
 for ax, (name, positions) in zip(axes, results.items()):
-    ax.scatter(*X.T, s=5, color="lightgrey")
+    ax.scatter(*X.T, s=5, color="lightgray")
     ax.scatter(*positions.T, s=30, color="#0072B2", zorder=3)
     ax.set(title=name, aspect="equal")
 axes[1].plot(*som.T, color="#0072B2", linewidth=1)
