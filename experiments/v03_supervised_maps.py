@@ -40,8 +40,8 @@ from experiments._protocol import Array, canvas, load, repeat, z_transform
 from experiments._report import NO_NUMBER, NOT_YET, SKIPPED, Result, Row, holds, report, row
 from experiments.v02_segmentation import cross_validated
 from protolearn import GMLVQ, LGMLVQ, MappedEmbedding, NeuralGas
-from protolearn.embedding.costs import tsne
-from protolearn.embedding.mappings import LocalLinear
+from protolearn.embedding.mapped.costs import tsne
+from protolearn.embedding.mapped.mappings import LocalLinear
 
 TITLE = "supervised t-SNE mappings"
 RUNS = 5

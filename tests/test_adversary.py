@@ -57,7 +57,7 @@ from protolearn import (
 )
 from protolearn.core import sources
 from protolearn.core.threads import Threads
-from protolearn.embedding.costs import tsne
+from protolearn.embedding.mapped.costs import tsne
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::UserWarning"),

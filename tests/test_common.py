@@ -45,7 +45,7 @@ from protolearn import (
     RelationalNeuralGas,
     RelationalSOM,
 )
-from protolearn.embedding.costs import tsne
+from protolearn.embedding.mapped.costs import tsne
 from protolearn.lvq import Minkowski
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

@@ -16,7 +16,7 @@ from protolearn.core.spans import row_space
 from protolearn.core.validation import require_memory
 from protolearn.dissimilarities import geodesic, pairwise
 from protolearn.embedding.charts import _local_directions
-from protolearn.embedding.costs import tsne
+from protolearn.embedding.mapped.costs import tsne
 from protolearn.lvq import SGD
 from protolearn.lvq._lfda import LinearMetric
 from protolearn.metrics import coranking_matrix, topographic_product

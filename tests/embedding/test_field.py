@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protolearn.core.threads import Threads
-from protolearn.embedding._field import Field, Grid
-from protolearn.embedding.view import Gaussian, Student
+from protolearn.embedding.neighbor._field import Field, Grid
+from protolearn.embedding.neighbor.view import Gaussian, Student
 
 
 def slow(points, kernel, power, charges=None):

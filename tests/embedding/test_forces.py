@@ -10,10 +10,6 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from protolearn.core.threads import Threads
-from protolearn.embedding._exact import Exact
-from protolearn.embedding._fast import Fast, _Edges
-from protolearn.embedding._neighbors import nearest_in_matrix
-from protolearn.embedding.affinities import calibrated, conditional_affinities, joint_affinities
 from protolearn.embedding.divergences import (
     DIVERGENCES,
     Alpha,
@@ -33,7 +29,11 @@ from protolearn.embedding.divergences import (
     ReverseKullbackLeibler,
     Tsallis,
 )
-from protolearn.embedding.view import Gaussian, Student
+from protolearn.embedding.neighbor._exact import Exact
+from protolearn.embedding.neighbor._fast import Fast, _Edges
+from protolearn.embedding.neighbor._neighbors import nearest_in_matrix
+from protolearn.embedding.neighbor.affinities import calibrated, conditional_affinities, joint_affinities
+from protolearn.embedding.neighbor.view import Gaussian, Student
 
 
 def cube(f):
@@ -469,7 +469,7 @@ def test_compiled_pull(kernel, exponent):
 
 
 def test_compiled_edges():
-    from protolearn.embedding._kernels import edge_squares, pull_weighted
+    from protolearn.embedding.neighbor._kernels import edge_squares, pull_weighted
 
     graph, points = edges_and_points(1)
     y = points.astype(np.float64)

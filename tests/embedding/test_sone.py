@@ -10,8 +10,6 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolearn.embedding import _sone, _topographic
-from protolearn.embedding._sone import SONE, Attraction, minus_log_kernel, power_form, pull
-from protolearn.embedding._topographic import neighbor_order
 from protolearn.embedding.divergences import (
     Alpha,
     Beta,
@@ -25,6 +23,8 @@ from protolearn.embedding.divergences import (
     ItakuraSaito,
     ReverseGeneralizedKullbackLeibler,
 )
+from protolearn.embedding.topographic._base import neighbor_order
+from protolearn.embedding.topographic._sone import SONE, Attraction, minus_log_kernel, power_form, pull
 
 CLOSED = [
     GeneralizedKullbackLeibler(),

@@ -11,8 +11,8 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolearn.embedding import _xom
-from protolearn.embedding._topographic import neighbor_order
-from protolearn.embedding._xom import XOM, Observer
+from protolearn.embedding.topographic._base import neighbor_order
+from protolearn.embedding.topographic._xom import XOM, Observer
 
 
 def data(n=30, seed=0):

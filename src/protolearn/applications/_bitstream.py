@@ -10,15 +10,15 @@ from functools import cache
 from typing import Self
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import gen_batches
 
 from protolearn.applications._blocks import grid_shape
 from protolearn.applications._files import FREE_PIXELS, PIXELS_PER_BYTE
+from protolearn.core.types import Indices
 
 __all__ = ["Header", "pack", "packed_size", "range_decode", "range_encode", "seal", "unpack", "unpack_bands", "unseal"]
 
-Bands = Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]  # indices (N,) and levels (N, k), some rows at a time
+Bands = Iterator[tuple[Indices, Indices]]  # indices (N,) and levels (N, k), some rows at a time
 
 MAGIC = b"PLIC"
 VERSION = 1
@@ -162,7 +162,7 @@ def unseal(stream: bytes) -> tuple[Header, bytes]:
     return header, data[FIELDS.size :]
 
 
-def pack(digits: NDArray[np.int64], base: int) -> bytes:
+def pack(digits: Indices, base: int) -> bytes:
     """Pack digits from 0 to ``base - 1`` into little more than ``log2(base)`` bits each.
 
     Examples
@@ -176,7 +176,7 @@ def pack(digits: NDArray[np.int64], base: int) -> bytes:
     return np.packbits(np.unpackbits(words.view(np.uint8).reshape(-1, 8), axis=1)[:, 64 - width :]).tobytes()
 
 
-def unpack(data: bytes, base: int, count: int, start: int = 0) -> NDArray[np.int64]:
+def unpack(data: bytes, base: int, count: int, start: int = 0) -> Indices:
     """Undo `pack` for so many digits, from one of them on.
 
     Examples
@@ -217,7 +217,7 @@ def unpack_bands(data: bytes, header: Header) -> Bands:
         yield unpack(packed_indices, header.n_prototypes, count, start), levels.reshape(count, k)
 
 
-def range_encode(indices: NDArray[np.int64], levels: NDArray[np.int64], header: Header) -> bytes:
+def range_encode(indices: Indices, levels: Indices, header: Header) -> bytes:
     """Return indices (N,) and levels (N, k) of blocks, entropy coded."""
     from protolearn.applications._range_coder import new_coder, transcode  # compiled; needed for some streams only
 
@@ -260,5 +260,5 @@ def _word(base: int) -> tuple[int, int]:
     return group, widths[group]
 
 
-def _powers(base: int, count: int) -> NDArray[np.int64]:
+def _powers(base: int, count: int) -> Indices:
     return np.array([base**power for power in range(count)], np.int64)

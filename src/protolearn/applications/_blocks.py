@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import gen_batches
+
+from protolearn.core.types import Array, Floats, Indices
 
 __all__ = [
     "Codebook",
@@ -61,7 +63,7 @@ def cut_blocks(image: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
     return padded.reshape(rows, size, columns, size, channels).swapaxes(1, 2).reshape(rows * columns, -1)
 
 
-def join_blocks(blocks: NDArray[Any], shape: tuple[int, ...], size: int) -> NDArray[Any]:
+def join_blocks(blocks: Array, shape: tuple[int, ...], size: int) -> Array:
     """Undo `cut_blocks` for a picture of this shape.
 
     Examples
@@ -83,7 +85,7 @@ class Codebook:
     directions: NDArray[np.int8]
 
     @classmethod
-    def quantized(cls, prototypes: NDArray[np.float64], components: NDArray[np.float64]) -> Self:
+    def quantized(cls, prototypes: Floats, components: Floats) -> Self:
         """Round prototypes to pixels, and components so that the largest entry of each is 127."""
         centers = np.clip(np.rint(prototypes), 0, 255).astype(np.uint8)
         largest = np.take_along_axis(components, np.abs(components).argmax(axis=2, keepdims=True), axis=2)
@@ -100,16 +102,16 @@ class Codebook:
         return self.centers.tobytes() + self.directions.tobytes()
 
     @property
-    def lengths(self) -> NDArray[np.float64]:
+    def lengths(self) -> Floats:
         """Length (n, k) of each direction, in pixels for a coefficient of 1."""
         return np.linalg.norm(self.directions / 2.0**DIRECTION, axis=2)
 
-    def assign(self, blocks: NDArray[np.uint8], step: float = 0.0) -> NDArray[np.int64]:
+    def assign(self, blocks: NDArray[np.uint8], step: float = 0.0) -> Indices:
         """Return the unit that each block (N, m) is best coded with, as `best_subspaces` does."""
         bases = np.linalg.qr(self.directions.swapaxes(1, 2).astype(np.float64))[0]
         return best_subspaces(blocks, self.centers.astype(np.float64), bases.swapaxes(1, 2), step)
 
-    def coefficients(self, blocks: NDArray[np.uint8], indices: NDArray[np.int64]) -> NDArray[np.float64]:
+    def coefficients(self, blocks: NDArray[np.uint8], indices: Indices) -> Floats:
         """Return the coefficients (N, k) that reconstruct each block best with the directions as they are rounded."""
         _, k, _ = self.directions.shape
         values = np.empty((len(blocks), k))
@@ -118,7 +120,7 @@ class Codebook:
             values[own] = gaps @ np.linalg.pinv(self.directions[i] / 2.0**DIRECTION)
         return values
 
-    def reconstruct(self, indices: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def reconstruct(self, indices: Indices, values: Indices) -> NDArray[np.uint8]:
         """Return the blocks (N, m) of fixed-point coefficients (N, k)."""
         blocks = np.empty((len(indices), self.centers.shape[1]), np.uint8)
         half = 1 << (FRACTION + DIRECTION - 1)
@@ -136,7 +138,7 @@ class RangeLevels:
     bits: int
 
     @classmethod
-    def fitted(cls, values: NDArray[np.float64], indices: NDArray[np.int64], n: int, bits: int) -> Self:
+    def fitted(cls, values: Floats, indices: Indices, n: int, bits: int) -> Self:
         """Return the levels that span the coefficients (N, k) of each of n units."""
         ends = np.zeros((n, values.shape[1], 2), np.int16)
         limits = np.iinfo(np.int16)
@@ -155,19 +157,19 @@ class RangeLevels:
         """Return 4 n k bytes."""
         return self.ends.astype("<i2").tobytes()
 
-    def quantize(self, values: NDArray[np.float64], indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def quantize(self, values: Floats, indices: Indices) -> Indices:
         """Return the level (N, k), from 0, of each coefficient."""
         first, step = self._grid
         exact = (values * 2.0**FRACTION - first[indices]) / np.maximum(step, 1)[indices]
         return np.clip(np.rint(exact), 0, 2**self.bits - 1).astype(np.int64)
 
-    def restore(self, levels: NDArray[np.int64], indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def restore(self, levels: Indices, indices: Indices) -> Indices:
         """Return the fixed-point coefficient in the middle of each step."""
         first, step = self._grid
         return first[indices] + levels * step[indices]
 
     @cached_property
-    def _grid(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _grid(self) -> tuple[Indices, Indices]:
         low, high = np.moveaxis(self.ends.astype(np.int64) << (FRACTION - RANGE_FRACTION), 2, 0)
         step = (high - low) >> self.bits  # exact: the ends have 17 zeros behind them, and there are at most 16 bits
         return low + (step >> 1), step
@@ -194,19 +196,17 @@ class FreeLevels:
         """Return 4 n k bytes."""
         return self.steps.astype("<u4").tobytes()
 
-    def quantize(self, values: NDArray[np.float64], indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def quantize(self, values: Floats, indices: Indices) -> Indices:
         """Return the multiple (N, k) of the step for each coefficient."""
         multiples = np.floor(np.abs(values) * 2.0**FRACTION / self.steps[indices] + ROUNDING)
         return (np.sign(values) * np.minimum(multiples, LARGEST_LEVEL)).astype(np.int64)
 
-    def restore(self, levels: NDArray[np.int64], indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def restore(self, levels: Indices, indices: Indices) -> Indices:
         """Return the fixed-point coefficient of each level."""
         return levels * self.steps[indices]
 
 
-def best_subspaces(
-    blocks: NDArray[np.uint8], centers: NDArray[np.float64], axes: NDArray[np.float64], step: float = 0.0
-) -> NDArray[np.int64]:
+def best_subspaces(blocks: NDArray[np.uint8], centers: Floats, axes: Floats, step: float = 0.0) -> Indices:
     """Return the affine subspace, with center (n, m) and orthonormal axes (n, k, m), that reconstructs each block best.
 
     If coefficients are to be multiples of a step, the bits that they will take when entropy coded count too.
@@ -226,7 +226,7 @@ def best_subspaces(
     return indices
 
 
-def members(indices: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+def members(indices: Indices) -> Iterator[tuple[int, Indices]]:
     """Yield each unit that occurs with the rows that belong to it."""
     order = np.argsort(indices, kind="stable")
     units, starts = np.unique(indices[order], return_index=True)

@@ -8,9 +8,10 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from protolearn.applications._image_files import read_image
+from protolearn.core.types import Array
 
 if TYPE_CHECKING:
     from protolearn.applications.retrieval import Hits
@@ -24,9 +25,9 @@ LONGEST = 15  # letters of a caption
 
 
 def contact_sheet(
-    queries: Sequence[Any] | NDArray[Any],
+    queries: Sequence[Any] | Array,
     hits: Hits,
-    images: Sequence[Any] | NDArray[Any] | None = None,
+    images: Sequence[Any] | Array | None = None,
     *,
     labels: ArrayLike | None = None,
     inches: float = 1.1,
@@ -104,7 +105,7 @@ def contact_sheet(
     return stream.getvalue()
 
 
-def _found(hits: Hits, images: Sequence[Any] | NDArray[Any] | None) -> list[list[Any]]:
+def _found(hits: Hits, images: Sequence[Any] | Array | None) -> list[list[Any]]:
     """Return the images that were found, or their paths."""
     if images is not None:
         return [[images[i] for i in row] for row in hits.indices]
@@ -113,7 +114,7 @@ def _found(hits: Hits, images: Sequence[Any] | NDArray[Any] | None) -> list[list
     return hits.paths
 
 
-def _checked_labels(labels: ArrayLike | None, n_queries: int) -> NDArray[Any] | None:
+def _checked_labels(labels: ArrayLike | None, n_queries: int) -> Array | None:
     if labels is None:
         return None
     wanted = np.asarray(labels)
@@ -122,14 +123,14 @@ def _checked_labels(labels: ArrayLike | None, n_queries: int) -> NDArray[Any] | 
     return wanted
 
 
-def _pixels(image: Any, most: int) -> NDArray[Any]:
+def _pixels(image: Any, most: int) -> Array:
     """Return an image with about as many pixels in its height or width as are worth drawing."""
     pixels = image if isinstance(image, np.ndarray) else read_image(image)
     step = max(1, max(pixels.shape[:2]) // most)
     return pixels if step == 1 else pixels[::step, ::step].copy()  # a view would keep all pixels in memory
 
 
-def _size(pixels: NDArray[Any]) -> tuple[float, float]:
+def _size(pixels: Array) -> tuple[float, float]:
     """Return the height and width of a picture in its square."""
     height, width = pixels.shape[:2]
     return SIDE * height / max(height, width), SIDE * width / max(height, width)
@@ -141,7 +142,7 @@ def _shortened(name: str) -> str:
 
 def _draw(
     ax: Any,
-    pixels: NDArray[Any],
+    pixels: Array,
     left: float,
     bottom: float,
     caption: str,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 from sklearn.utils import gen_batches
 
+from protolearn.core.types import Array, Floats
+
 __all__ = ["Eigenimages", "check_frames", "frame_errors"]
 
-Floats = NDArray[np.float64]
 
 BLOCK_VALUES = 1 << 22  # of a video, that are in floating point at a time
 NEGLIGIBLE = 1e-10  # variance of a component relative to the largest, below which it is rounding
@@ -31,11 +32,11 @@ class Eigenimages:
         Orthonormal, those along which frames vary most first.
     """
 
-    mean: NDArray[Any]
-    images: NDArray[Any]
+    mean: Array
+    images: Array
 
     @classmethod
-    def of(cls, frames: NDArray[Any], n_components: int) -> Self:
+    def of(cls, frames: Array, n_components: int) -> Self:
         """Find the components of frames, fewer if frames vary in fewer directions.
 
         They are combinations of the frames, so that a matrix of the size of the number of frames is all that has to be
@@ -63,7 +64,7 @@ class Eigenimages:
     def __len__(self) -> int:
         return len(self.images)
 
-    def project(self, frames: NDArray[Any]) -> Floats:
+    def project(self, frames: Array) -> Floats:
         """Return the coordinates (n, q) of frames."""
         axes, mean = self.images.reshape(len(self), -1), self.mean.ravel()
         scores = np.empty((len(frames), len(self)))
@@ -71,7 +72,7 @@ class Eigenimages:
             scores[part] = (frames[part].reshape(-1, mean.size) - mean) @ axes.T
         return scores
 
-    def render(self, scores: Floats) -> NDArray[Any]:
+    def render(self, scores: Floats) -> Array:
         """Return the frames at coordinates (n, q)."""
         return np.tensordot(scores.astype(self.images.dtype), self.images, axes=1) + self.mean
 
@@ -116,7 +117,7 @@ def frame_errors(frames: ArrayLike, originals: ArrayLike, *, nearest: bool = Fal
     return np.array([np.abs(one.astype(np.float64) - other).mean() for one, other in zip(made, given)])
 
 
-def check_frames(frames: ArrayLike, least: int = 4) -> NDArray[Any]:
+def check_frames(frames: ArrayLike, least: int = 4) -> Array:
     """Require frames, gray or in color, with finite values."""
     given = np.asarray(frames)
     if given.size == 0 or not (given.ndim == 3 or given.shape[3:] == (3,)):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protolearn.applications._files import FilePath, file_size, most_pixels
+from protolearn.core.types import Array, Bools
 from protolearn.core.validation import check_number, check_option
 
 __all__ = [
@@ -29,7 +30,7 @@ __all__ = [
 ]
 
 Image = NDArray[np.uint8]
-Mask = NDArray[np.bool_]
+Mask = Bools
 Pair = tuple[Image, Mask | None]
 
 # Few formats, all of pixels: others that Pillow opens start programs (EPS) or hold no pictures.
@@ -58,7 +59,7 @@ class ImageFolder:
     """
 
     images: list[Image]
-    labels: NDArray[Any]
+    labels: Array
     paths: list[Path]
     masks: list[Mask | None] | None
     skipped: list[tuple[Path, str]]
@@ -213,7 +214,7 @@ def read_image_folder(
 
 def read_each(
     folder: FilePath, use: Callable[[Pair], Any], on_error: str, masks: bool = True, max_size: int | None = None
-) -> tuple[list[Any], NDArray[Any], list[Path], list[tuple[Path, str]]]:
+) -> tuple[list[Any], Array, list[Path], list[tuple[Path, str]]]:
     """Return what ``use`` makes of each image and mask of a folder, one in memory at a time; labels, paths, skipped."""
     check_option("on_error", on_error, ("raise", "skip"))
     root = Path(folder)

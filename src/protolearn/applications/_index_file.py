@@ -9,13 +9,13 @@ from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.preprocessing import StandardScaler
 
 from protolearn.applications._files import FilePath, file_size, replacing
 from protolearn.applications._metric_maps import MetricMaps
 from protolearn.applications.color import RegionColors
 from protolearn.applications.retrieval import Collection, ImageRetriever
+from protolearn.core.types import Array
 
 __all__ = ["read_index", "write_index"]
 
@@ -29,7 +29,7 @@ KINDS = {
     "slots": "i",
 }  # of arrays, by the letters of NumPy
 
-Arrays = dict[str, NDArray[Any]]
+Arrays = dict[str, Array]
 
 
 def write_index(path: FilePath, retriever: ImageRetriever) -> None:
@@ -80,7 +80,7 @@ def _read_arrays(stream: IO[bytes], size: int) -> Arrays:
         return {name: _as_array(archive.read(member)) for name, member in members.items()}
 
 
-def _as_array(data: bytes) -> NDArray[Any]:
+def _as_array(data: bytes) -> Array:
     """Return the array of a file in NumPy's format, which has just as many bytes as its header says."""
     stream = BytesIO(data)
     if np.lib.format.read_magic(stream) != (1, 0):

@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.lvq import canonical, mean_canonical
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._lfda import LinearMetric
 
 __all__ = ["MetricMaps", "Recommendation", "canonical_maps", "maps_of", "patchwork"]
-
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -42,7 +39,7 @@ class MetricMaps:
     matrices: Floats
     prototypes: Floats
     slots: Indices
-    names: NDArray[Any]
+    names: Array
 
     @classmethod
     def shared(cls, matrix: Any) -> MetricMaps:
@@ -117,8 +114,8 @@ class Recommendation:
     """
 
     transform: Floats
-    feature_names: NDArray[Any]
-    names: NDArray[Any] | None = None
+    feature_names: Array
+    names: Array | None = None
 
     @property
     def relevances(self) -> Floats:

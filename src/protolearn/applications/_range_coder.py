@@ -6,11 +6,11 @@ it finds. The probability of a bit is the mean of two opinions, each learned fro
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from protolearn.core.types import Array, Indices
 
 LOW, HIGH, PLACE, CODE = range(4)  # the state: interval, next byte, and the bytes being read
 WORD = 0xFFFFFFFF
@@ -23,7 +23,7 @@ MOST_PAIRS = 1 << 18  # of an index and a neighboring one; if there are more, on
 MOST_LEVELS = 1 << 14  # contexts of a unit and a direction, likewise
 ENERGIES = 8  # classes of how large coefficients nearby are
 
-Coder = tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32]]  # state, opinions on indices and on levels
+Coder = tuple[Indices, NDArray[np.int32], NDArray[np.int32]]  # state, opinions on indices and on levels
 
 
 @njit(cache=True, nogil=True)
@@ -46,8 +46,8 @@ def new_coder(index_bits: int, k: int, stream: NDArray[np.uint8], reading: bool)
 
 @njit(cache=True, nogil=True)
 def transcode(
-    indices: NDArray[np.int64],
-    levels: NDArray[np.int64],
+    indices: Indices,
+    levels: Indices,
     first_block: int,
     n_columns: int,
     index_bits: int,
@@ -92,9 +92,7 @@ def transcode(
 
 
 @njit(cache=True, nogil=True)
-def _level(
-    level: int, first: int, second: int, model: NDArray[Any], state: NDArray[Any], stream: NDArray[Any], reading: bool
-) -> int:
+def _level(level: int, first: int, second: int, model: Array, state: Array, stream: Array, reading: bool) -> int:
     """Code a number as its count of binary digits, one by one, its sign, and its digits after the first."""
     n_digits = _n_digits(abs(level))
     count = 0
@@ -112,9 +110,7 @@ def _level(
 
 
 @njit(cache=True, nogil=True)
-def _bit(
-    bit: int, first: int, second: int, model: NDArray[Any], state: NDArray[Any], stream: NDArray[Any], reading: bool
-) -> int:
+def _bit(bit: int, first: int, second: int, model: Array, state: Array, stream: Array, reading: bool) -> int:
     """Narrow the interval to the part of a bit, and let both opinions learn it."""
     chance = (model[0, first] + model[0, second]) >> 1
     middle = state[LOW] + ((state[HIGH] - state[LOW]) * chance >> 16)
@@ -139,14 +135,14 @@ def _bit(
 
 
 @njit(cache=True, nogil=True)
-def _put_byte(byte: int, state: NDArray[Any], stream: NDArray[Any]) -> None:
+def _put_byte(byte: int, state: Array, stream: Array) -> None:
     if state[PLACE] < stream.shape[0]:
         stream[state[PLACE]] = byte
     state[PLACE] += 1
 
 
 @njit(cache=True, nogil=True)
-def _next_byte(state: NDArray[Any], stream: NDArray[Any]) -> int:
+def _next_byte(state: Array, stream: Array) -> int:
     place = state[PLACE]
     state[PLACE] = place + 1
     return int(stream[place]) if place < stream.shape[0] else 0

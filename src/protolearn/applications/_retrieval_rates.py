@@ -18,13 +18,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from protolearn.applications._metric_maps import Recommendation
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_number, check_option
 from protolearn.lvq import mean_canonical
 from protolearn.metrics import precision_curve
 
 __all__ = ["RetrievalRates", "checked_sizes", "retrieval_rates"]
 
-Floats = NDArray[np.float64]
 SEEDS = 2**31 - 1
 
 
@@ -55,15 +55,15 @@ class RetrievalRates:
         The class of each matrix, if there are several.
     """
 
-    ks: NDArray[np.int64]
+    ks: Indices
     rates: Floats
     sigma_init: Floats | None
     eps_data: Floats
     start_rates: Floats
     query_rates: Floats
     transforms: Floats | None
-    feature_names: NDArray[Any]
-    names: NDArray[Any] | None = None
+    feature_names: Array
+    names: Array | None = None
 
     @property
     def mean_transform(self) -> Floats | None:
@@ -244,7 +244,7 @@ def checked_sizes(ks: Iterable[int]) -> list[int]:
     return sizes
 
 
-def _check_class_sizes(labels: NDArray[Any] | None) -> None:
+def _check_class_sizes(labels: Array | None) -> None:
     if labels is None:
         raise ValueError("Rates need labels: give y, or a folder with a sub-folder for each class.")
     classes, counts = np.unique(labels, return_counts=True)
@@ -258,12 +258,12 @@ def _check_class_sizes(labels: NDArray[Any] | None) -> None:
 def _run(
     retriever: Any,
     table: Floats,
-    labels: NDArray[Any],
+    labels: Array,
     train: NDArray[np.intp],
     test: NDArray[np.intp],
     sizes: list[int],
     seed: int,
-) -> tuple[Floats, Floats | None, NDArray[Any] | None]:
+) -> tuple[Floats, Floats | None, Array | None]:
     """Learn from some images; return the rates (n_test, n_ks) of the others, and the canonical matrices."""
     model = clone(retriever)
     states = [name for name in model.get_params() if name.rpartition("__")[2] == "random_state"]

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from scipy.special import logsumexp, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import check_flags, check_number
 
 __all__ = ["Successors", "Trajectory", "check_start"]
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.int64]
+Integers = Indices
 
 NOISE = 0.05  # length of the noise, relative to a step
 

@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from protolearn.applications._image_files import ImageFolder, check_mask, read_image, read_image_folder, read_mask
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.types import Array, Bools, Floats
 from protolearn.core.validation import check_flags, check_option
 
 __all__ = [
@@ -27,7 +28,6 @@ __all__ = [
     "read_mask",
 ]
 
-Floats = NDArray[np.float64]
 
 SOME_PIXELS = 4096
 GRAY_CHROMA = 0.01  # in Lab, gray is not exactly at a = b = 0: matrix and white point agree to four digits only
@@ -200,7 +200,7 @@ class RegionColors(TransformerMixin, Estimator):
             features = np.array(list(self._of_images(X)))
         return _halves_subtracted(features) if self.difference else features
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return what the features are.
 
         Parameters
@@ -240,7 +240,7 @@ class RegionColors(TransformerMixin, Estimator):
         if self.difference and self.regions == "whole":
             raise ValueError("difference=True needs two regions; use it with regions='mask' or 'center'.")
 
-    def _of_table(self, table: NDArray[Any]) -> Floats:
+    def _of_table(self, table: Array) -> Floats:
         if table.shape[1] != 6 or self.regions == "whole":
             raise ValueError(
                 f"X has shape {table.shape}, and regions={self.regions!r}; give a list of images, or a table of 6 "
@@ -257,7 +257,7 @@ class RegionColors(TransformerMixin, Estimator):
             except ValueError as error:
                 raise ValueError(f"X[{i}]: {error}") from error
 
-    def _of_image(self, image: NDArray[Any], mask: Any) -> Floats:
+    def _of_image(self, image: Array, mask: Any) -> Floats:
         if self.regions == "whole":
             pixels = image.reshape(-1, 3)
             return np.concatenate([self._mean(pixels), self._deviation(pixels)])
@@ -266,18 +266,18 @@ class RegionColors(TransformerMixin, Estimator):
         inside = central_ellipse(*image.shape[:2]) if mask is None else check_mask(mask, image.shape)
         return np.concatenate([self._mean(image[~inside]), self._mean(image[inside])])
 
-    def _mean(self, pixels: NDArray[Any]) -> Floats:
+    def _mean(self, pixels: Array) -> Floats:
         if self.average == "rgb":
             return self._channels(SPACES[self.space].points(check_rgb(pixels).mean(axis=0)), _turn)
         points, counts = self._points(pixels)
         return self._channels(np.average(points, axis=0, weights=counts), _turn)
 
-    def _deviation(self, pixels: NDArray[Any]) -> Floats:
+    def _deviation(self, pixels: Array) -> Floats:
         points, counts = self._points(pixels)
         squares = (points - np.average(points, axis=0, weights=counts)) ** 2
         return self._channels(np.sqrt(np.average(squares, axis=0, weights=counts)), _part_of_turn)
 
-    def _points(self, pixels: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] | None]:
+    def _points(self, pixels: Array) -> tuple[Floats, NDArray[np.intp] | None]:
         """Return the converted colors of pixels, and how often each occurs."""
         colors, counts = _distinct_colors(pixels)
         return SPACES[self.space].points(colors), counts
@@ -335,7 +335,7 @@ class ColorDifference(TransformerMixin, Estimator):
         _check_even(validate_data(self, X, dtype=(np.float64, np.float32)).shape[1])
         return self
 
-    def transform(self, X: Any) -> NDArray[Any]:
+    def transform(self, X: Any) -> Array:
         """Return the differences.
 
         Parameters
@@ -351,7 +351,7 @@ class ColorDifference(TransformerMixin, Estimator):
         check_is_fitted(self)
         return _halves_subtracted(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return what is subtracted from what.
 
         Parameters
@@ -389,7 +389,7 @@ def check_rgb(rgb: ArrayLike) -> Floats:
     return values.astype(np.float64)
 
 
-def check_image(image: ArrayLike) -> NDArray[Any]:
+def check_image(image: ArrayLike) -> Array:
     """Require an image in color, (height, width, 3)."""
     values = np.asarray(image)
     if values.ndim == 2 or values.shape[2:] == (1,):
@@ -399,7 +399,7 @@ def check_image(image: ArrayLike) -> NDArray[Any]:
     return values
 
 
-def central_ellipse(height: int, width: int) -> NDArray[np.bool_]:
+def central_ellipse(height: int, width: int) -> Bools:
     """Return a mask of the middle: an ellipse half as high and half as wide as the image."""
     y, x = ((2 * np.arange(n) + 1 - n) / n for n in (height, width))
     inside = np.add.outer(y**2, x**2) <= 0.25
@@ -443,7 +443,7 @@ class _Space:
         return np.concatenate([before, self.period * fold(sin, cos), after], axis=-1)
 
 
-def _distinct_colors(pixels: NDArray[Any]) -> tuple[Floats, NDArray[np.intp] | None]:
+def _distinct_colors(pixels: Array) -> tuple[Floats, NDArray[np.intp] | None]:
     """Return the colors of pixels (n, 3), and how often each occurs.
 
     A photograph has many times more pixels than colors, and converting a color costs more than sorting it. If hardly
@@ -541,11 +541,11 @@ def _check_even(n_features: int) -> None:
         )
 
 
-def _halves_subtracted(X: NDArray[Any]) -> NDArray[Any]:
+def _halves_subtracted(X: Array) -> Array:
     m = X.shape[1] // 2
     return X[:, -m:] - X[:, :m]
 
 
-def _difference_names(names: NDArray[Any]) -> NDArray[Any]:
+def _difference_names(names: Array) -> Array:
     m = len(names) // 2
     return np.array([f"{inside} - {outside}" for inside, outside in zip(names[-m:], names[:m])], dtype=object)

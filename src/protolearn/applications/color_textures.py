@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 
 from protolearn.core.estimator import Estimator
+from protolearn.core.types import Floats
 from protolearn.lvq.filters import kernels_of
 from protolearn.lvq.spectral import Spectral
 
@@ -70,7 +71,7 @@ class GrayPowers(TransformerMixin, Estimator):
         self._metric(np.shape(_checked(X, np.size(self.weights))))
         return self
 
-    def transform(self, X: ArrayLike) -> NDArray[np.float64]:
+    def transform(self, X: ArrayLike) -> Floats:
         """Return the powers of patches.
 
         Parameters
@@ -137,7 +138,7 @@ def gray_texture_classifier(
     return Pipeline([("powers", GrayPowers(weights, filters)), ("neighbors", KNeighborsClassifier(n_neighbors))])
 
 
-def _checked(X: ArrayLike, n_channels: int) -> NDArray[np.float64]:
+def _checked(X: ArrayLike, n_channels: int) -> Floats:
     patches = np.asarray(X, np.float64)
     if patches.ndim != 4 or patches.shape[3] != n_channels:
         raise ValueError(

@@ -38,6 +38,7 @@ from protolearn.applications._blocks import (
 from protolearn.applications._plans import Plan, candidate_plans
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_flags, check_number, check_option, check_running
 from protolearn.maps import NGPCA, VQPCA, MatrixNeuralGas, MixturePPCA, NeuralGas
 from protolearn.metrics import psnr
@@ -238,7 +239,7 @@ class ImageCompressor(Estimator):
         check_is_fitted(self)
         return decode(stream, codebook=self)
 
-    def reconstruct(self, image: ArrayLike, *, quantized: bool = True) -> NDArray[Any]:
+    def reconstruct(self, image: ArrayLike, *, quantized: bool = True) -> Array:
         """Return a picture as it looks after compression.
 
         Parameters
@@ -418,14 +419,14 @@ class ImageCompressor(Estimator):
             )
         return picture
 
-    def _analyze(self, image: NDArray[np.uint8]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _analyze(self, image: NDArray[np.uint8]) -> tuple[Indices, Floats]:
         """Return the index and the coefficients of each block."""
         blocks = cut_blocks(image, self.block_size_)
         with chunk_threads(1):  # sums in one order, whatever the number of cores
             indices = self._assign(blocks, exact=False)
             return indices, self._codebook.coefficients(blocks, indices)
 
-    def _assign(self, blocks: NDArray[np.uint8], exact: bool) -> NDArray[np.int64]:
+    def _assign(self, blocks: NDArray[np.uint8], exact: bool) -> Indices:
         """Return the prototype of each block, by the codebook as it was learned or as it is rounded."""
         if self.assignment == "metric" and hasattr(self.estimator_, "predict"):
             return self.estimator_.predict(blocks.astype(np.float64))
@@ -447,8 +448,8 @@ class ImageCompressor(Estimator):
     def _write(
         self,
         shape: tuple[int, ...],
-        indices: NDArray[np.int64],
-        values: NDArray[np.float64],
+        indices: Indices,
+        values: Floats,
         include_codebook: bool,
     ) -> bytes:
         header = self._header(shape, include_codebook)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
@@ -26,14 +26,13 @@ from protolearn.applications._metric_maps import MetricMaps, Recommendation, can
 from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
 from protolearn.applications.color import RegionColors
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_flags, check_number, check_option
 from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
 from protolearn.metrics import precision_curve
 
 __all__ = ["Hits", "ImageRetriever", "Recommendation", "RetrievalRates", "contact_sheet", "retrieval_rates"]
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
 
 METRICS = ("liram", "local", "lmnn", "euclidean")
 LOCAL_MAPS = ("query", "raw", "canonical", "centered")
@@ -59,7 +58,7 @@ class Hits:
 
     indices: Indices
     distances: Floats
-    labels: NDArray[Any] | None = None
+    labels: Array | None = None
     paths: list[list[Path]] | None = None
 
 
@@ -382,7 +381,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         check_option("local_map", self.local_map, LOCAL_MAPS)
         check_option("on_error", self.on_error, ("raise", "skip"))
 
-    def _read_first(self, found: Collection) -> tuple[Floats, NDArray[Any] | None]:
+    def _read_first(self, found: Collection) -> tuple[Floats, Array | None]:
         """Return the features and labels of a fit, and keep what is needed to read others."""
         required = self.__sklearn_tags__().target_tags.required
         if found.are_images:
@@ -426,7 +425,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             return self.features
         return None if get_tags(self.features).requires_fit else clone(self.features).fit([])
 
-    def _feature_table(self, X: Any, y: ArrayLike | None) -> tuple[Floats, NDArray[Any] | None, NDArray[Any]]:
+    def _feature_table(self, X: Any, y: ArrayLike | None) -> tuple[Floats, Array | None, Array]:
         """Return features, labels and names of features, without a fit."""
         self._check_parameters()
         fresh = clone(self)
@@ -480,7 +479,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             raise ValueError(f"metric: {type(self.metric_).__name__} has no transform, and is no LVQ classifier.")
         return maps
 
-    def _fill(self, vectors: Floats, labels: NDArray[Any] | None, found: Collection) -> None:
+    def _fill(self, vectors: Floats, labels: Array | None, found: Collection) -> None:
         """Make the index, which can be searched in as many views of the images as there are metrics."""
         self.vectors_, self.labels_ = vectors, labels
         self.paths_, self.skipped_ = found.paths, list(found.skipped)
@@ -533,10 +532,10 @@ class Collection:
 
     samples: Any
     are_images: bool
-    labels: NDArray[Any] | None = None
+    labels: Array | None = None
     paths: list[Path] | None = None
     skipped: tuple[tuple[Path, str], ...] = ()
-    table: NDArray[Any] | None = None  # features of images, if they are known already
+    table: Array | None = None  # features of images, if they are known already
 
 
 def collected(X: Any, y: ArrayLike | None) -> Collection:
@@ -569,7 +568,7 @@ def features_of(features: Any, samples: Any) -> Any:
     return [np.ravel(features(image)) for image in images]
 
 
-def names_of(features: Any, n_features: int) -> NDArray[Any]:
+def names_of(features: Any, n_features: int) -> Array:
     """Return the names of features that a transformer makes, or x0, x1, ..."""
     if hasattr(features, "get_feature_names_out"):
         return np.asarray(features.get_feature_names_out(), dtype=object)

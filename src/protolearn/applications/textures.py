@@ -6,7 +6,7 @@ from os import PathLike
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.utils import Tags, check_random_state
@@ -16,13 +16,13 @@ from protolearn.applications._frames import Eigenimages, check_frames, frame_err
 from protolearn.applications._trajectory import Trajectory, check_start
 from protolearn.applications._video import read_video, write_video
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_flags, check_number, check_part
 from protolearn.embedding import Charting
 from protolearn.maps import MatrixNeuralGas
 
 __all__ = ["DynamicTexture", "LinearDynamicTexture", "Trajectory", "frame_errors", "read_video", "write_video"]
 
-Floats = NDArray[np.float64]
 
 LOST = 0.03  # stretch of a direction by the map of a chart, relative to the largest, below which it is not undone
 FLOOR = 0.05  # least variance along a direction of a chart, relative to the mean: charts have few frames
@@ -82,7 +82,7 @@ class _Texture(Estimator):
             raise ValueError(f"Frames have the shape {frames.shape[1:]}, but must have {self.mean_frame_.shape}.")
         return self._place(self._basis.project(frames))
 
-    def inverse_transform(self, X: ArrayLike) -> NDArray[Any]:
+    def inverse_transform(self, X: ArrayLike) -> Array:
         """Return the frames at given positions.
 
         Parameters
@@ -100,7 +100,7 @@ class _Texture(Estimator):
         frames = np.clip(self._basis.render(self._undo(positions)), *self._limits)
         return (frames if self._dtype.kind == "f" else np.rint(frames)).astype(self._dtype)
 
-    def reconstruct(self) -> NDArray[Any]:
+    def reconstruct(self) -> Array:
         """Return the training frames as the model knows them.
 
         Returns
@@ -111,7 +111,7 @@ class _Texture(Estimator):
         check_is_fitted(self)
         return self.inverse_transform(self.embedding_)
 
-    def interpolate(self, n: int) -> NDArray[Any]:
+    def interpolate(self, n: int) -> Array:
         """Return the video in slow motion, with new frames between each two.
 
         Parameters
@@ -130,7 +130,7 @@ class _Texture(Estimator):
         known = np.arange(len(self.embedding_))
         return self.inverse_transform(np.column_stack([np.interp(times, known, z) for z in self.embedding_.T]))
 
-    def sample(self, n_frames: int, start: int | ArrayLike | None = None, random_state: Any = None) -> NDArray[Any]:
+    def sample(self, n_frames: int, start: int | ArrayLike | None = None, random_state: Any = None) -> Array:
         """Make new frames.
 
         Parameters

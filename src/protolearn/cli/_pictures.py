@@ -14,18 +14,16 @@ from matplotlib.figure import Figure
 from matplotlib.image import AxesImage, imsave
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.offsetbox import AnnotationBbox, OffsetImage
-from numpy.typing import NDArray
 from PIL import Image
 
 from protolearn import KMeans
+from protolearn.core.types import Floats
 from protolearn.plotting._style import INK, tint
 
 __all__ = ["canvas", "draw_images", "draw_labels", "in_terms_of", "ink_png", "signed_png", "to_png", "with_palette"]
 
 DPI = 150
 MARGIN = 0.08
-
-Floats = NDArray[np.float64]
 
 
 def canvas(width: float, height: float, *, space: bool = False) -> Axes:

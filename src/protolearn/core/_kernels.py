@@ -8,12 +8,14 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from protolearn.core.types import Array, Floats, Indices
+
 # A code holds a distance in its high bits and the prototype's index in its low bits: one sort of plain numbers gives
 # the order, and distances that differ by no more than rounding count as ties, resolved by index.
 
 
 @njit(cache=True, nogil=True)
-def double_codes(distances: NDArray[Any], codes: NDArray[np.float64], mask: int) -> None:
+def double_codes(distances: Array, codes: Floats, mask: int) -> None:
     """Replace the lowest bits of each distance (c, k), as a double, by the index; negative ones are lifted first."""
     n, k = distances.shape
     bits = codes.view(np.int64)
@@ -46,13 +48,13 @@ def short_codes(distances: NDArray[np.float32], codes: NDArray[np.uint32], n_bit
 
 @njit(cache=True, nogil=True)
 def rank_weights(
-    codes: NDArray[Any],
+    codes: Array,
     mask: int,
-    table: NDArray[Any],
-    sample_weights: NDArray[Any],
+    table: Array,
+    sample_weights: Array,
     relative: bool,
-    weights: NDArray[Any],
-    best_rank: NDArray[np.int64],
+    weights: Array,
+    best_rank: Indices,
 ) -> None:
     """Give each prototype the weight ``table[rank]`` for each sample, times the weight of the sample.
 
@@ -76,7 +78,7 @@ def rank_weights(
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"})
-def _smallest(values: NDArray[Any]) -> Any:
+def _smallest(values: Array) -> Any:
     smallest = values[0]
     for i in range(values.shape[0]):
         smallest = min(smallest, values[i])
@@ -84,9 +86,7 @@ def _smallest(values: NDArray[Any]) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def sum_nearest(
-    lifted: NDArray[Any], columns: NDArray[Any], weights: NDArray[Any], sums: NDArray[np.float64], size: int
-) -> None:
+def sum_nearest(lifted: Array, columns: Array, weights: Array, sums: Floats, size: int) -> None:
     """Add each sample (c, D + 2), times its weight, to the row of ``sums`` (k, D + 2) of its nearest prototype.
 
     ``lifted @ columns`` (D + 2, k) are the distances; they are computed for ``size`` samples at a time, so that they
@@ -108,9 +108,7 @@ def sum_nearest(
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _squared_distances(
-    point: NDArray[Any], positions: NDArray[Any], metric: NDArray[Any], distances: NDArray[Any]
-) -> None:
+def _squared_distances(point: Array, positions: Array, metric: Array, distances: Array) -> None:
     zero = point.dtype.type(0.0)
     for i in range(positions.shape[0]):
         total = zero
@@ -121,7 +119,7 @@ def _squared_distances(
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _mix(mixture: NDArray[Any], distances: NDArray[Any], mixed: NDArray[Any]) -> None:
+def _mix(mixture: Array, distances: Array, mixed: Array) -> None:
     for i in range(mixture.shape[0]):
         total = distances.dtype.type(0.0)
         for t in range(mixture.shape[1]):
@@ -130,7 +128,7 @@ def _mix(mixture: NDArray[Any], distances: NDArray[Any], mixed: NDArray[Any]) ->
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _pull(position: NDArray[Any], point: NDArray[Any], step: float) -> None:
+def _pull(position: Array, point: Array, step: float) -> None:
     rate = point.dtype.type(step)
     for t in range(point.shape[0]):
         gap = point[t] - position[t]
@@ -139,7 +137,7 @@ def _pull(position: NDArray[Any], point: NDArray[Any], step: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _two_smallest(distances: NDArray[Any], places: NDArray[np.int64]) -> None:
+def _two_smallest(distances: Array, places: Indices) -> None:
     """Write where the two smallest are, the lower index of equal ones; twice the same if there is but one."""
     first, second = 0, 0
     for i in range(1, distances.shape[0]):
@@ -151,9 +149,7 @@ def _two_smallest(distances: NDArray[Any], places: NDArray[np.int64]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def link_winners(
-    seen: NDArray[np.int64], strengths: NDArray[np.float64], ages: NDArray[np.int64], lifetime: int
-) -> None:
+def link_winners(seen: Indices, strengths: Floats, ages: Indices, lifetime: int) -> None:
     """Connect the two nearest prototypes of one sample after the other, and drop edges that were not renewed.
 
     Strengths and ages (k, k) change in place. An edge ages by one whenever one of its ends wins without it; Martinetz
@@ -175,13 +171,13 @@ def link_winners(
 
 @njit(cache=True, nogil=True)
 def online_gas(
-    points: NDArray[Any],
-    positions: NDArray[Any],
-    metric: NDArray[Any],
-    rates: NDArray[np.float64],
-    ranges: NDArray[np.float64],
-    gains: NDArray[np.float64],
-    seen: NDArray[np.int64],
+    points: Array,
+    positions: Array,
+    metric: Array,
+    rates: Floats,
+    ranges: Floats,
+    gains: Floats,
+    seen: Indices,
 ) -> None:
     """Neural gas, one sample after the other: every prototype moves by the weight of its rank.
 
@@ -205,14 +201,14 @@ def online_gas(
 
 @njit(cache=True, nogil=True)
 def online_lattice(
-    points: NDArray[Any],
-    positions: NDArray[Any],
-    metric: NDArray[Any],
-    rates: NDArray[np.float64],
-    neighborhood: NDArray[np.float64],
-    mixture: NDArray[Any],
-    gains: NDArray[np.float64],
-    seen: NDArray[np.int64],
+    points: Array,
+    positions: Array,
+    metric: Array,
+    rates: Floats,
+    neighborhood: Floats,
+    mixture: Array,
+    gains: Floats,
+    seen: Indices,
 ) -> None:
     """Self-organizing map, one sample after the other, with a fixed neighborhood (k, k).
 
@@ -237,15 +233,15 @@ def online_lattice(
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def shape_distances(
-    coordinates: NDArray[Any],
-    offsets: NDArray[Any],
-    squared: NDArray[Any],
-    norms: NDArray[Any],
-    square_norms: NDArray[Any],
-    gaps: NDArray[Any],
-    other: NDArray[Any],
-    constant: NDArray[Any],
-    distances: NDArray[Any],
+    coordinates: Array,
+    offsets: Array,
+    squared: Array,
+    norms: Array,
+    square_norms: Array,
+    gaps: Array,
+    other: Array,
+    constant: Array,
+    distances: Array,
 ) -> None:
     """Write ``sum_a (g_a - r) y_a^2 + r |xi|^2 + c`` for samples and prototypes into ``distances`` (c, k).
 
@@ -269,12 +265,12 @@ def shape_distances(
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def add_products(
-    features: NDArray[Any],
-    weights: NDArray[Any],
-    least: NDArray[Any],
-    coordinates: NDArray[Any],
-    positions: NDArray[np.float64],
-    products: NDArray[np.float64],
+    features: Array,
+    weights: Array,
+    least: Array,
+    coordinates: Array,
+    positions: Floats,
+    products: Floats,
 ) -> None:
     """Add ``h y (x - w)'`` to the products (k, q, d), for samples and prototypes of more than least weight."""
     n, k = weights.shape
@@ -290,11 +286,11 @@ def add_products(
 
 @njit(cache=True, nogil=True)
 def sum_weighted(
-    rows: NDArray[Any],
-    starts: NDArray[Any],
-    columns: NDArray[Any],
-    weights: NDArray[np.float64],
-    sums: NDArray[np.float64],
+    rows: Array,
+    starts: Array,
+    columns: Array,
+    weights: Floats,
+    sums: Floats,
 ) -> None:
     """Add the product of rows (c, n) with a sparse matrix (n, k), given row by row, to ``sums`` (c, k)."""
     for r in range(rows.shape[0]):
@@ -305,7 +301,7 @@ def sum_weighted(
 
 
 @njit(cache=True, nogil=True)
-def _second(S: NDArray[Any], medoids: NDArray[np.int64], o: int, first: int) -> tuple[int, float]:
+def _second(S: Array, medoids: Indices, o: int, first: int) -> tuple[int, float]:
     """Return the medoid nearest to object ``o`` but for one, and its dissimilarity."""
     best, least = -1, np.inf
     for i in range(medoids.shape[0]):
@@ -315,9 +311,7 @@ def _second(S: NDArray[Any], medoids: NDArray[np.int64], o: int, first: int) -> 
 
 
 @njit(cache=True, nogil=True)
-def swap_medoids(
-    S: NDArray[Any], weights: NDArray[np.float64], medoids: NDArray[np.int64], order: NDArray[np.int64], n_open: int
-) -> int:
+def swap_medoids(S: Array, weights: Floats, medoids: Indices, order: Indices, n_open: int) -> int:
     """Try objects in order, and swap a medoid (k,), in place, for each that lowers the weighted sum.
 
     Only the first ``n_open`` are tried, unless one of them is taken, then all; returns how many are open after that,
@@ -382,9 +376,7 @@ def swap_medoids(
 
 
 @njit(cache=True, nogil=True)
-def squares_to(
-    points: NDArray[Any], others: NDArray[Any], indices: NDArray[Any], first: int, last: int, squares: NDArray[Any]
-) -> None:
+def squares_to(points: Array, others: Array, indices: Array, first: int, last: int, squares: Array) -> None:
     """Fill squares (n, k) with the squared distances of some points (n, d) to those of the others that are named."""
     for i in range(first, last):
         for j in range(indices.shape[1]):

@@ -21,6 +21,7 @@ from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
 from protolearn.core.prototypes import Lifted, Prototypes, Subspace
 from protolearn.core.sources import ArraySource, Chunk
 from protolearn.core.statistics import Statistics
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import require_memory
 
 __all__ = ["Cooperation", "OnLattice", "Ranks", "Responsibilities", "WinnerTakesAll"]
@@ -38,13 +39,13 @@ class Cooperation(Protocol):
 
     def follow(
         self,
-        points: NDArray[Any],
-        positions: NDArray[Any],
-        metric: NDArray[Any],
-        rates: NDArray[np.float64],
-        ranges: NDArray[np.float64],
-        gains: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.int64]:
+        points: Array,
+        positions: Array,
+        metric: Array,
+        rates: Floats,
+        ranges: Floats,
+        gains: Floats | None = None,
+    ) -> Indices:
         """Move positions (k, D), in place, towards one point after the other; all of one float type.
 
         The step is multiplied by the gain (k,) of the winner. Returns the two nearest prototypes (n, 2) of the points.
@@ -71,13 +72,13 @@ class WinnerTakesAll:
 
     def follow(
         self,
-        points: NDArray[Any],
-        positions: NDArray[Any],
-        metric: NDArray[Any],
-        rates: NDArray[np.float64],
-        ranges: NDArray[np.float64],
-        gains: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.int64]:
+        points: Array,
+        positions: Array,
+        metric: Array,
+        rates: Floats,
+        ranges: Floats,
+        gains: Floats | None = None,
+    ) -> Indices:
         """Move the winner of each point."""
         from protolearn.core._kernels import online_gas
 
@@ -124,13 +125,13 @@ class Ranks:
 
     def follow(
         self,
-        points: NDArray[Any],
-        positions: NDArray[Any],
-        metric: NDArray[Any],
-        rates: NDArray[np.float64],
-        ranges: NDArray[np.float64],
-        gains: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.int64]:
+        points: Array,
+        positions: Array,
+        metric: Array,
+        rates: Floats,
+        ranges: Floats,
+        gains: Floats | None = None,
+    ) -> Indices:
         """Move all prototypes towards each point, by rank."""
         from protolearn.core._kernels import online_gas
 
@@ -168,11 +169,11 @@ class OnLattice:
     winner: str = "heskes"
     kernel: str = "gaussian"
 
-    def log_kernel(self, range_: float) -> NDArray[np.float64]:
+    def log_kernel(self, range_: float) -> Floats:
         """Return the logarithm of the neighborhood function between all nodes, of shape (k, k)."""
         return log_kernel(self.lattice.distances, self.kernel, range_)
 
-    def log_shares(self, range_: float) -> NDArray[np.float64]:
+    def log_shares(self, range_: float) -> Floats:
         """Return the logarithm of the weight with which a sample of one node (row) counts for another (column).
 
         With Heskes' winner the weights of a node add up to one; without that, as printed, nodes at the border, which
@@ -218,13 +219,13 @@ class OnLattice:
 
     def follow(
         self,
-        points: NDArray[Any],
-        positions: NDArray[Any],
-        metric: NDArray[Any],
-        rates: NDArray[np.float64],
-        ranges: NDArray[np.float64],
-        gains: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.int64]:
+        points: Array,
+        positions: Array,
+        metric: Array,
+        rates: Floats,
+        ranges: Floats,
+        gains: Floats | None = None,
+    ) -> Indices:
         """Move the neighborhood of each point's winner; the range is held while it changes by less than 0.5 %."""
         from protolearn.core._kernels import online_lattice
 
@@ -241,9 +242,7 @@ class OnLattice:
         return np.concatenate(seen)
 
 
-def _follow(
-    kernel: Callable[..., None], points: NDArray[Any], positions: NDArray[Any], *rule: Any, gains: Any
-) -> NDArray[np.int64]:
+def _follow(kernel: Callable[..., None], points: Array, positions: Array, *rule: Any, gains: Any) -> Indices:
     """Run the kernel of an online rule and return the two nearest prototypes of each point."""
     seen = np.empty((len(points), 2), np.int64)
     kernel(points, positions, *rule, np.ones(len(positions)) if gains is None else gains, seen)
@@ -251,7 +250,7 @@ def _follow(
 
 
 def sum_by_winner(
-    prototypes: Prototypes, source: ArraySource, mixture: NDArray[np.float64] | Structured | None = None
+    prototypes: Prototypes, source: ArraySource, mixture: Floats | Structured | None = None
 ) -> Statistics:
     """Sum the samples of each winner, the smallest of the (mixed) distances."""
     k = len(prototypes)
@@ -262,7 +261,7 @@ def sum_by_winner(
 
 
 def _learn_plain(
-    prototypes: Prototypes, source: ArraySource, mixture: NDArray[np.float64] | Structured | None
+    prototypes: Prototypes, source: ArraySource, mixture: Floats | Structured | None
 ) -> Callable[[Chunk], Statistics]:
     def members(winners: NDArray[np.intp], chunk: Chunk) -> csc_array:
         shape = (len(prototypes), len(winners))
@@ -281,7 +280,7 @@ def _learn_plain(
 
 
 def _learn_compiled(
-    prototypes: Lifted, source: ArraySource, mixture: NDArray[np.float64] | Structured | None
+    prototypes: Lifted, source: ArraySource, mixture: Floats | Structured | None
 ) -> Callable[[Chunk], Statistics]:
     from protolearn.core._kernels import sum_nearest
 
@@ -320,13 +319,13 @@ class Responsibilities:
 
     def follow(
         self,
-        points: NDArray[Any],
-        positions: NDArray[Any],
-        metric: NDArray[Any],
-        rates: NDArray[np.float64],
-        ranges: NDArray[np.float64],
-        gains: NDArray[np.float64] | None = None,
-    ) -> NDArray[np.int64]:
+        points: Array,
+        positions: Array,
+        metric: Array,
+        rates: Floats,
+        ranges: Floats,
+        gains: Floats | None = None,
+    ) -> Indices:
         """Refuse: there is no online rule."""
         raise NotImplementedError
 
@@ -336,7 +335,7 @@ def index_mask(n_prototypes: int) -> int:
     return (1 << max(1, (n_prototypes - 1).bit_length())) - 1
 
 
-def sorted_codes(distances: NDArray[Any], mask: int) -> NDArray[Any]:
+def sorted_codes(distances: Array, mask: int) -> Array:
     """Return codes (c, k) whose lowest bits are the prototypes of each sample, nearest first."""
     from protolearn.core._kernels import double_codes, short_codes
 

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, overload
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_weights
 
 __all__ = [
@@ -39,7 +40,6 @@ LOWEST_QUANTILE, LOWEST_NEIGHBORS = 0.001, 0.5  # the fit of the dimension start
 WINDOW_RATIO = 10.0  # and ends where so many times more pairs are closer
 MIN_VALUES = 5  # different values of the correlation curve in the fit, if it has as many
 
-Floats = NDArray[np.float64]
 Tiles = Iterator[tuple[slice, Floats]]
 T = TypeVar("T")
 
@@ -58,7 +58,7 @@ class Precomputed:
     4.0
     """
 
-    squared: NDArray[Any]
+    squared: Array
     shape = (0, 0)  # no coordinates
 
     def __len__(self) -> int:
@@ -309,7 +309,7 @@ def correlation_dimension(
     return (float(slope), radii, shares) if return_curve else float(slope)
 
 
-def squared_distances(A: NDArray[Any], B: NDArray[Any]) -> Floats:
+def squared_distances(A: Array, B: Array) -> Floats:
     """Squared Euclidean distances (a, b) by a matrix product, in double precision.
 
     Both arrays should be measured from a common origin near them. Where the product cancels, because two points lie

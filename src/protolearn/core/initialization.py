@@ -7,7 +7,6 @@ like two equal samples.
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,19 +15,20 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protolearn.core.sources import ArraySource, Chunk
 from protolearn.core.ties import first_lowest
+from protolearn.core.types import Array, Floats, Indices
 
 MOST_STEPS = 256  # different values of a feature that is recorded in steps
 
 __all__ = ["around_center", "distinct_samples", "on_principal_plane", "spread_samples"]
 
 
-def around_center(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> NDArray[np.float64]:
+def around_center(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
     """Small distinct values around the mean, a thousandth of the spread of each column."""
     mean, variance = mean_and_variance(source)
     return mean + 1e-3 * np.sqrt(variance) * rng.normal(size=(n_prototypes, source.n_columns))
 
 
-def on_principal_plane(source: ArraySource, coordinates: NDArray[np.float64]) -> NDArray[np.float64]:
+def on_principal_plane(source: ArraySource, coordinates: Floats) -> Floats:
     """Stretch lattice coordinates (k, 2) over the plane of the two largest principal components.
 
     Each axis gets the standard deviation of the data along it.
@@ -41,7 +41,7 @@ def on_principal_plane(source: ArraySource, coordinates: NDArray[np.float64]) ->
     return mean + (scaled * np.sqrt(values)) @ axes
 
 
-def spread_samples(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> NDArray[np.float64]:
+def spread_samples(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
     """k-means++: samples drawn with probability proportional to the squared distance from those drawn before.
 
     Of a few candidates at each draw the one is kept that lowers the quantization error most.
@@ -53,15 +53,15 @@ def spread_samples(source: ArraySource, n_prototypes: int, rng: np.random.Random
     return _draw_samples(source, n_prototypes, rng, power=1.0, n_candidates=2 + int(np.log(n_prototypes)))
 
 
-def distinct_samples(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> NDArray[np.float64]:
+def distinct_samples(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
     """Random samples, no two of them equal."""
     return _draw_samples(source, n_prototypes, rng, power=0.0, n_candidates=1)
 
 
-def mean_and_variance(source: ArraySource) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def mean_and_variance(source: ArraySource) -> tuple[Floats, Floats]:
     """Return weighted mean and variance of every column, in the source's coordinates."""
 
-    def moments(chunk: Chunk) -> NDArray[np.float64]:
+    def moments(chunk: Chunk) -> Floats:
         columns = source.points(chunk)
         return np.vstack([chunk.weights @ columns, chunk.weights @ columns**2]).astype(np.float64)
 
@@ -71,14 +71,14 @@ def mean_and_variance(source: ArraySource) -> tuple[NDArray[np.float64], NDArray
     return mean, np.maximum(second / mass - mean**2, 0.0)
 
 
-def resolutions(source: ArraySource) -> NDArray[np.float64]:
+def resolutions(source: ArraySource) -> Floats:
     """Return the smallest step between two values of each feature, 0 for one with hundreds of values, or one only.
 
     In the source's coordinates. Values with steps are those of counts, grades, pixels and yes or no. Samples that stand
     for others, and values that are not known, do not count.
     """
     d, n = source.n_features, source.n_single
-    values: list[NDArray[Any]] = [np.empty(0, source.dtype)] * d
+    values: list[Array] = [np.empty(0, source.dtype)] * d
     open_ = np.ones(d, bool)
     for rows in source.slices():
         part = slice(rows.start, min(rows.stop, n))
@@ -93,14 +93,12 @@ def resolutions(source: ArraySource) -> NDArray[np.float64]:
     return np.where(np.isfinite(steps), steps, 0.0) * source.scale
 
 
-def total_variance(X: NDArray[Any], weights: NDArray[Any], n_threads: int = 1) -> float:
+def total_variance(X: Array, weights: Array, n_threads: int = 1) -> float:
     """Return the weighted mean squared distance of samples (n, d) to their mean."""
     return float(mean_and_variance(ArraySource(X, weights=weights, n_threads=n_threads, keep=False))[1].sum())
 
 
-def principal_axes(
-    source: ArraySource, n_axes: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def principal_axes(source: ArraySource, n_axes: int) -> tuple[Floats, Floats, Floats]:
     """Return the mean, and the largest eigenvalues and eigenvectors (rows) of the covariance, signs fixed."""
     if source.n_columns <= 1024:
         mean, covariance = mean_and_covariance(source)
@@ -113,10 +111,10 @@ def principal_axes(
     return mean, np.maximum(values[largest], 0.0), axes * signs[:, None]
 
 
-def mean_and_covariance(source: ArraySource) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def mean_and_covariance(source: ArraySource) -> tuple[Floats, Floats]:
     """Return weighted mean and covariance of all columns, in the source's coordinates."""
 
-    def moments(chunk: Chunk) -> NDArray[np.float64]:
+    def moments(chunk: Chunk) -> Floats:
         points = np.column_stack([source.points(chunk), chunk.lifted[:, -2]])  # with the column of ones
         return ((chunk.weights[:, None] * points).T @ points).astype(np.float64)
 
@@ -125,17 +123,15 @@ def mean_and_covariance(source: ArraySource) -> tuple[NDArray[np.float64], NDArr
     return mean, second[:-1, :-1] / second[-1, -1] - np.outer(mean, mean)
 
 
-def _leading_axes(
-    source: ArraySource, n_axes: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _leading_axes(source: ArraySource, n_axes: int) -> tuple[Floats, Floats, Floats]:
     """Return mean, eigenvalues and eigenvectors (columns) of the covariance without ever forming it."""
     mean, variance = mean_and_variance(source)
     if not variance.any():
         return mean, np.zeros(n_axes), np.eye(source.n_columns, n_axes)
     mass = source.weights.sum(dtype=np.float64)
 
-    def covariance_times(vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        def times(chunk: Chunk) -> NDArray[np.float64]:
+    def covariance_times(vector: Floats) -> Floats:
+        def times(chunk: Chunk) -> Floats:
             centered = source.points(chunk) - mean.astype(source.dtype)
             return (chunk.weights * (centered @ vector.astype(source.dtype)).ravel()) @ centered.astype(np.float64)
 
@@ -145,7 +141,7 @@ def _leading_axes(
     return mean, *eigsh(operator, k=n_axes, v0=np.sqrt(variance))
 
 
-def distinct_rows(source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def distinct_rows(source: ArraySource) -> tuple[Indices, Floats]:
     """Return one index for each different sample of positive weight, and the weight of all that equal it."""
     present = np.flatnonzero(source.weights)
     (codes,) = source.gather(lambda chunk: (_row_codes(chunk),))
@@ -153,21 +149,21 @@ def distinct_rows(source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.fl
     return present[first].astype(np.int64), np.bincount(same, source.weights[present]).astype(np.float64)
 
 
-def sampling_order(source: ArraySource, rng: np.random.RandomState) -> NDArray[np.int64]:
+def sampling_order(source: ArraySource, rng: np.random.RandomState) -> Indices:
     """Order samples along a random direction: an order that depends on their values only."""
     direction = rng.normal(size=source.n_columns).astype(source.dtype)
     (heights,) = source.gather(lambda chunk: (chunk.points @ direction,))
     return np.argsort(heights, kind="stable")
 
 
-def inverse_cdf(cumulated: NDArray[np.float64], uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+def inverse_cdf(cumulated: Floats, uniform: Floats) -> Indices:
     """Draw indices with probability proportional to the steps of ``cumulated``."""
     return np.minimum(np.searchsorted(cumulated, uniform * cumulated[-1], side="right"), len(cumulated) - 1)
 
 
 def _draw_samples(
     source: ArraySource, n_prototypes: int, rng: np.random.RandomState, power: float, n_candidates: int
-) -> NDArray[np.float64]:
+) -> Floats:
     """Draw samples with probability proportional to weight times (squared distance to the nearest drawn) ^ power."""
     points, weights = _candidates(source, max(2048, 64 * n_prototypes), rng)
     scaled = points * source.metric
@@ -194,9 +190,7 @@ def _draw_samples(
     return points[np.resize(chosen, n_prototypes)]
 
 
-def _candidates(
-    source: ArraySource, most: int, rng: np.random.RandomState
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _candidates(source: ArraySource, most: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
     """Return samples and weights to draw from, in an order of their own: all different ones, or a random subset."""
     order = sampling_order(source, rng)
     weights = source.weights.astype(np.float64)

@@ -20,6 +20,7 @@ from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components, shortest_path
 from sklearn.utils import check_scalar
 
+from protolearn.core.types import Array, Bools, Floats
 from protolearn.core.validation import require_memory
 
 __all__ = [
@@ -34,7 +35,6 @@ __all__ = [
     "tree",
 ]
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
@@ -129,7 +129,7 @@ class Lattice:
             seen = self.distances_from(np.flatnonzero((columns == 0) | (columns == sheet.cols - 1)))
         return (float(seen[seen > 0].min()) if seen.any() else 1.0), float(seen.max())
 
-    def touching(self) -> NDArray[np.bool_]:
+    def touching(self) -> Bools:
         """Tell which nodes count as neighbors on the map.
 
         These are the ends of each edge; on rectangular lattices also cells that share only a corner.
@@ -143,7 +143,7 @@ class Lattice:
         nodes = np.arange(self.n_nodes)
         return self.touch(nodes[:, None], nodes)
 
-    def touch(self, first: Indices, second: Indices) -> NDArray[np.bool_]:
+    def touch(self, first: Indices, second: Indices) -> Bools:
         """Tell of pairs of nodes whether they are neighbors on the map, as `touching` does of all pairs.
 
         Examples
@@ -528,7 +528,7 @@ def _check_lengths(name: str, values: Floats) -> None:
         raise ValueError(f"{name} must not be negative, got {values.min():g}.")
 
 
-def _read_only(values: NDArray[Any]) -> NDArray[Any]:
+def _read_only(values: Array) -> Array:
     values.setflags(write=False)
     return values
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.initialization import inverse_cdf, sampling_order
 from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.types import Array, Floats, Indices
 
 __all__ = ["Step", "anneal", "distances_to", "learn_online", "nearest", "stage", "winners"]
 
@@ -27,17 +26,15 @@ class Step:
     prototypes: Prototypes
     range_: float
     cost: float
-    mass: NDArray[np.float64]
-    edges: NDArray[np.float64] | None = None  # made by online learning up to there, if asked for
+    mass: Floats
+    edges: Floats | None = None  # made by online learning up to there, if asked for
 
     def moved(self, prototypes: Prototypes) -> Step:
         """Return the same epoch with other prototypes after it."""
         return replace(self, prototypes=prototypes)
 
 
-def anneal(
-    prototypes: Prototypes, cooperation: Cooperation, source: ArraySource, ranges: NDArray[np.float64]
-) -> Iterator[Step]:
+def anneal(prototypes: Prototypes, cooperation: Cooperation, source: ArraySource, ranges: Floats) -> Iterator[Step]:
     """Batch learning: minimize ``E = 1/2 sum_j u_j sum_i h_ij d(x_j, w_i)`` by turns in h and w.
 
     At a fixed range neither half of a step raises the cost.
@@ -54,10 +51,10 @@ def learn_online(
     cooperation: Cooperation,
     source: ArraySource,
     n_epochs: int,
-    ranges: NDArray[np.float64],
-    rates: NDArray[np.float64],
+    ranges: Floats,
+    rates: Floats,
     rng: np.random.RandomState,
-    gains: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None,
+    gains: Callable[[Floats], Floats] | None = None,
     lifetime: int | None = None,
 ) -> Iterator[Step]:
     """Online learning: draw samples in proportion to their weights and move prototypes after each.
@@ -94,18 +91,18 @@ def learn_online(
         yield Step(prototypes, range_, cost, statistics.mass, None if lifetime is None else edges.copy())
 
 
-def nearest(prototypes: Prototypes, source: ArraySource) -> NDArray[np.int64]:
+def nearest(prototypes: Prototypes, source: ArraySource) -> Indices:
     """Return the nearest prototype of every sample."""
     find = prototypes.seek(source.dtype)
     (first,) = source.gather(lambda chunk: (find(chunk),), len(prototypes))
     return first
 
 
-def winners(prototypes: Prototypes, source: ArraySource) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def winners(prototypes: Prototypes, source: ArraySource) -> tuple[Indices, Indices]:
     """Return the nearest and second nearest prototype of every sample."""
     measure = prototypes.measure(source.dtype)
 
-    def two_nearest(chunk: Chunk) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def two_nearest(chunk: Chunk) -> tuple[Indices, Indices]:
         distances, _ = measure(chunk)
         first = distances.argmin(axis=1)
         distances[np.arange(len(distances)), first] = np.inf
@@ -115,11 +112,11 @@ def winners(prototypes: Prototypes, source: ArraySource) -> tuple[NDArray[np.int
     return first, second
 
 
-def distances_to(prototypes: Prototypes, source: ArraySource, chosen: NDArray[np.int64]) -> NDArray[Any]:
+def distances_to(prototypes: Prototypes, source: ArraySource, chosen: Indices) -> Array:
     """Return the squared distance of every sample to one prototype, exact where squares would cancel."""
     positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
-    def measure(chunk: Chunk) -> tuple[NDArray[Any]]:
+    def measure(chunk: Chunk) -> tuple[Array]:
         gaps = source.points(chunk) - positions[chosen[chunk.rows]]
         return (np.square(gaps, out=gaps) @ metric,)
 
@@ -127,7 +124,7 @@ def distances_to(prototypes: Prototypes, source: ArraySource, chosen: NDArray[np
     return squared
 
 
-def stage(X: NDArray[Any], positions: NDArray[Any], n_threads: int = 1) -> tuple[Mean, ArraySource]:
+def stage(X: Array, positions: Array, n_threads: int = 1) -> tuple[Mean, ArraySource]:
     """Set positions (k, d) and samples (n, d) into common coordinates, to be read once."""
     origin = np.median(positions, axis=0)  # not the mean, which a single outlier would take far from all others
     source = ArraySource(X, origin=origin, n_threads=n_threads, keep=False)
@@ -139,6 +136,6 @@ def _cut(slices: list[slice], size: int) -> list[slice]:
     return [slice(a, min(a + size, part.stop)) for part in slices for a in range(part.start, part.stop, size)]
 
 
-def _along(curve: NDArray[np.float64], passed: NDArray[np.float64]) -> NDArray[np.float64]:
+def _along(curve: Floats, passed: Floats) -> Floats:
     """Return the values of a sampled curve at shares in [0, 1) of its length."""
     return np.interp(passed * len(curve), np.arange(len(curve)), curve)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from protolearn.core.lattices import Lattice, Sheet
 from protolearn.core.statistics import Statistics
+from protolearn.core.types import Array, Floats
 
 __all__ = ["AllPairs", "Structured", "log_kernel"]
 
-Floats = NDArray[np.float64]
 
 BLOCK_ENTRIES = 1 << 21  # weights held at a time: 16 MB
 NEGLIGIBLE = 1e-40  # weight below which a node does not count, beside others
@@ -43,7 +43,7 @@ class AllPairs:
         """What makes mixed distances of distances."""
         return np.exp(self.log_shares)
 
-    def mixer(self, dtype: Any) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    def mixer(self, dtype: Any) -> Callable[[Array], Array]:
         """Return the function that mixes distances (c, k)."""
         columns = self.mixture.T.astype(dtype)
         return lambda distances: distances @ columns
@@ -87,7 +87,7 @@ class Structured:
         """Return the product of the weights (k, k) with rows (k, L)."""
         return np.exp(-self._log_sums)[:, None] * self._kernel_times(rows)
 
-    def mixer(self, dtype: Any) -> Callable[[NDArray[Any]], NDArray[Any]]:
+    def mixer(self, dtype: Any) -> Callable[[Array], Array]:
         """Return the function that mixes distances (c, k)."""
         return lambda distances: (self @ distances.T.astype(np.float64)).T
 

@@ -6,13 +6,11 @@ equally far rows are taken; in tables of whole numbers there are many.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from protolearn.core.density import squared_distances
 from protolearn.core.threads import Threads
+from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["first_nearest", "first_smallest"]
 
@@ -20,12 +18,9 @@ SPARE = 8  # candidates beyond those wanted, among which most ties are settled
 TIED = 1e-12  # relative difference of distances that are equal up to rounding
 BLOCK_ENTRIES = 1 << 20  # distances held at a time
 
-Floats = NDArray[np.float64]
-Indices = NDArray[np.int64]
-
 
 def first_nearest(
-    X: NDArray[Any], k: int, threads: Threads | None = None, *, new: NDArray[Any] | None = None
+    X: Array, k: int, threads: Threads | None = None, *, new: Array | None = None
 ) -> tuple[Floats, Indices]:
     """Find the k nearest rows; of those that are equally far, up to rounding, the first ones.
 
@@ -85,7 +80,7 @@ def first_nearest(
     return np.take_along_axis(squares, order, axis=1), np.take_along_axis(indices, order, axis=1)
 
 
-def first_smallest(distances: NDArray[Any], k: int) -> Indices:
+def first_smallest(distances: Array, k: int) -> Indices:
     """Return the places (r, k) of the smallest numbers in each row; of equal ones, up to rounding, the first.
 
     Examples
@@ -97,7 +92,7 @@ def first_smallest(distances: NDArray[Any], k: int) -> Indices:
     return _first_of_tied(distances, k, 0.0)[0]
 
 
-def _first_of_tied(distances: NDArray[Any], k: int, rounding: float) -> tuple[Indices, NDArray[np.bool_]]:
+def _first_of_tied(distances: Array, k: int, rounding: float) -> tuple[Indices, Bools]:
     """Return the places (r, k) of the smallest in each row, and whether others in the row are larger for certain."""
     limits = np.partition(distances, k - 1, axis=1)[:, k - 1 : k]
     margin = rounding + TIED * limits

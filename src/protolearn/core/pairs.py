@@ -11,15 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import pinvh
 from scipy.sparse import csr_array, issparse, vstack
 from sklearn.utils import gen_batches
 
 from protolearn.core.sources import N_SPANS, Labels, Source
+from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["Combination", "Landmarks", "Pairs", "Span"]
 
@@ -32,8 +32,6 @@ KERNEL_ROUNDING = 1e-14  # share of its terms up to which a squared distance of 
 FEW = 0.1  # share of objects with another weight than in the last product below which only these are multiplied
 CUTOFFS = (1e-10, 1e-6, 1e-4, 1e-3, 1e-2, 3e-2, 0.1)  # shares of the largest eigenvalue below which others are left out
 REFRESH = 64  # products made from changes, before rounding makes a whole one worth its time
-
-Floats: TypeAlias = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -132,7 +130,7 @@ class Pairs(Source):
         *,
         n_samples: int | None = None,
         weights: Floats | None = None,
-        labels: NDArray[Any] | None = None,
+        labels: Array | None = None,
         label_weight: float = 0.0,
         diagonal: Floats | None = None,
         spread: float = 0.0,
@@ -167,7 +165,7 @@ class Pairs(Source):
             product = product + self.spread * others  # Hasenfuss 2009, sec. 4.1, without a copy of S
         return product
 
-    def columns(self, chosen: NDArray[np.int64]) -> Floats:
+    def columns(self, chosen: Indices) -> Floats:
         """Return the squared dissimilarities (n, c) of all objects to some of them."""
         if isinstance(self.matrix, Landmarks):
             units = np.zeros((self.n_samples, len(chosen)))
@@ -182,7 +180,7 @@ class Pairs(Source):
         return isinstance(self.matrix, np.ndarray)
 
     @property
-    def squares(self) -> NDArray[Any]:
+    def squares(self) -> Array:
         """All squared dissimilarities (n, n), without spread."""
         if self.in_memory and self.diagonal is None:
             return self.matrix
@@ -197,7 +195,7 @@ class Pairs(Source):
         return 0.5 * float(shares @ self.times(shares[:, None])[:, 0])
 
     @cached_property
-    def order(self) -> NDArray[np.int64]:
+    def order(self) -> Indices:
         """Objects by their mean dissimilarity to all, and to all so weighted, whatever order they come in."""
         shares = self.weights / self.weights.sum()
         first = self.times(shares[:, None])[:, 0]
@@ -206,7 +204,7 @@ class Pairs(Source):
         return np.lexsort((np.round(second / scale, 9), np.round(first / scale, 9)))
 
     @cached_property
-    def groups(self) -> NDArray[np.int64]:
+    def groups(self) -> Indices:
         """For every object the number of its group, of those that do not differ from each other: mostly itself."""
         every = np.arange(self.n_samples)
         if isinstance(self.matrix, Landmarks):
@@ -226,7 +224,7 @@ class Pairs(Source):
         return int(self.groups.max(initial=-1)) + 1
 
     @cached_property
-    def twins(self) -> NDArray[np.int64]:
+    def twins(self) -> Indices:
         """For every object, the first in order from which it does not differ: mostly itself."""
         if self.n_different == self.n_samples:
             return np.arange(self.n_samples)
@@ -236,7 +234,7 @@ class Pairs(Source):
         np.minimum.at(earliest, self.groups, places)
         return self.order[earliest[self.groups]]
 
-    def block(self, chosen: NDArray[np.int64]) -> Floats:
+    def block(self, chosen: Indices) -> Floats:
         """Return the squared dissimilarities (c, c) between some objects."""
         if not self.in_memory:
             return self.columns(chosen)[chosen]
@@ -258,7 +256,7 @@ class Pairs(Source):
             rows = np.asarray(read(chosen), np.float64)
         return rows if self.diagonal is None else self.diagonal[chosen][:, None] + self.diagonal - 2.0 * rows
 
-    def _equal(self, chosen: slice) -> NDArray[np.bool_]:
+    def _equal(self, chosen: slice) -> Bools:
         """Tell which objects (c, n) some have no distance to; that of a kernel is known up to rounding."""
         rows = self._unspread(chosen)
         if self.diagonal is None:
@@ -348,10 +346,10 @@ class Landmarks:
 
     columns: Floats
     core: Floats
-    chosen: NDArray[np.int64]
+    chosen: Indices
 
     @classmethod
-    def at(cls, columns: Floats, chosen: NDArray[np.int64]) -> Landmarks:
+    def at(cls, columns: Floats, chosen: Indices) -> Landmarks:
         """Make the approximation from columns (n, l) at chosen objects (l,).
 
         Small eigenvalues of what is not of low rank would be inverted into noise. Those are left out that make one half
@@ -377,17 +375,17 @@ def _inverse(inner: Floats, cutoff: float) -> Floats:
     return pinvh(0.5 * (inner + inner.T), rtol=cutoff)
 
 
-def _multiply_dense(weights: Floats) -> Callable[[NDArray[Any], Floats], None]:
-    def multiply(rows: NDArray[Any], out: Floats) -> None:
+def _multiply_dense(weights: Floats) -> Callable[[Array, Floats], None]:
+    def multiply(rows: Array, out: Floats) -> None:
         out[:] = rows @ weights.astype(rows.dtype, copy=False)
 
     return multiply
 
 
-def _multiply_sparse(weights: csr_array) -> Callable[[NDArray[Any], Floats], None]:
+def _multiply_sparse(weights: csr_array) -> Callable[[Array, Floats], None]:
     from protolearn.core._kernels import sum_weighted
 
-    def multiply(rows: NDArray[Any], out: Floats) -> None:
+    def multiply(rows: Array, out: Floats) -> None:
         out[:] = 0.0
         sum_weighted(rows, weights.indptr, weights.indices, weights.data, out)
 

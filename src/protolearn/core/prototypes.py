@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from protolearn.core.shapes import ShapeRule, Shapes, conditional, principal_shapes, sketched_shapes
 from protolearn.core.sources import Chunk
 from protolearn.core.statistics import Statistics
+from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["Gappy", "Matrix", "Mean", "Prototypes", "Subspace"]
 
@@ -25,7 +26,6 @@ BLOCK_BYTES = 1_600_000  # distances of a block of samples: few enough for the c
 
 DENSE = 0.08  # share of pairs with a weight from which one large product is faster than many small ones
 
-Floats = NDArray[np.float64]
 Sums = Callable[..., Statistics]
 
 
@@ -47,7 +47,7 @@ class Prototypes(Protocol):
     def __len__(self) -> int:
         """Return the number of prototypes."""
 
-    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[NDArray[Any], Sums]]:
+    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[Array, Sums]]:
         """Return the function that gives the distances (c, k) of a chunk, and a function of weights (k, c).
 
         The latter, with an optional logarithmic scale (k,) of the weights, gives the sums for an update.
@@ -82,7 +82,7 @@ class Lifted(ABC):
     def affine(self) -> Floats:
         """Rows whose product with a lifted sample is the distance; the last coefficient is the same for all."""
 
-    def columns(self, dtype: Any, mixture: Any = None) -> NDArray[Any]:
+    def columns(self, dtype: Any, mixture: Any = None) -> Array:
         """Return the matrix, a column for each prototype, that turns lifted samples into distances.
 
         With a ``mixture``, an array (k, k) or what multiplies like one, it gives ``distances @ mixture.T``, at no extra
@@ -91,11 +91,11 @@ class Lifted(ABC):
         forms = self.affine if mixture is None else mixture @ self.affine
         return np.ascontiguousarray(forms.T, dtype=dtype)
 
-    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[NDArray[Any], Sums]]:
+    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[Array, Sums]]:
         """Return the function that gives distances of a chunk and its sums."""
         columns = self.columns(dtype)
 
-        def look(chunk: Chunk) -> tuple[NDArray[Any], Sums]:
+        def look(chunk: Chunk) -> tuple[Array, Sums]:
             return chunk.lifted @ columns, partial(self.sums, chunk)
 
         return look
@@ -215,7 +215,7 @@ class Matrix(Lifted):
     shapes: Shapes
     rule: ShapeRule
     log_weights: Floats | None = None
-    changed: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    changed: Indices = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @property
     def n_labels(self) -> int:
@@ -289,11 +289,11 @@ class Gappy(Matrix):
 
     linear = False  # what is expected depends on the prototype
 
-    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[NDArray[Any], Sums]]:
+    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[Array, Sums]]:
         """Return the function that gives distances of a chunk and its sums."""
         look_whole = super().measure(dtype)
 
-        def look(chunk: Chunk) -> tuple[NDArray[Any], Sums]:
+        def look(chunk: Chunk) -> tuple[Array, Sums]:
             distances, sums_of_whole = look_whole(chunk)
             assert chunk.gaps is not None
             rows = np.flatnonzero(chunk.gaps.any(axis=1))
@@ -315,7 +315,7 @@ class Gappy(Matrix):
 
         return look
 
-    def _expected(self, lifted: Floats, gaps: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    def _expected(self, lifted: Floats, gaps: Bools) -> tuple[Floats, Floats]:
         """Return expected lifted samples (k, r, L) and distances (r, k) of samples (r, L) with gaps."""
         k, d, share = len(self), self.shapes.axes.shape[2], self.metric[0]
         upper = np.triu_indices(d)
@@ -377,13 +377,13 @@ class Subspace:
     shapes: Shapes
     rule: ShapeRule
     log_weights: Floats | None = None
-    changed: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    changed: Indices = field(default_factory=lambda: np.zeros(0, np.int64))
     linear = False
 
     def __len__(self) -> int:
         return len(self.positions)
 
-    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[NDArray[Any], Sums]]:
+    def measure(self, dtype: Any) -> Callable[[Chunk], tuple[Array, Sums]]:
         """Return the function that gives distances of a chunk and its sums."""
         from protolearn.core._kernels import shape_distances
 
@@ -397,7 +397,7 @@ class Subspace:
         gaps = (gains - other[:, None]).reshape(k * q).astype(dtype)
         other, constant = other.astype(dtype), constant.astype(dtype)
 
-        def look(chunk: Chunk) -> tuple[NDArray[Any], Sums]:
+        def look(chunk: Chunk) -> tuple[Array, Sums]:
             features = np.ascontiguousarray(chunk.points[:, :d])
             coordinates = features @ directions
             squared = features @ points[:d]
@@ -438,9 +438,9 @@ class Subspace:
     def _sums(
         self,
         chunk: Chunk,
-        features: NDArray[Any],
-        coordinates: NDArray[Any],
-        squared: NDArray[Any],
+        features: Array,
+        coordinates: Array,
+        squared: Array,
         weights: Any,
         log_scale: Floats | None,
     ) -> Statistics:
@@ -547,7 +547,7 @@ def _means(positions: Floats, statistics: Statistics, n_labels: int) -> Floats:
     return np.divide(sums, mass, out=positions.copy(), where=mass > 0)
 
 
-def _where(full: NDArray[np.bool_], shapes: Shapes, earlier: Shapes) -> Shapes:
+def _where(full: Bools, shapes: Shapes, earlier: Shapes) -> Shapes:
     """Return shapes, the earlier ones where there are no samples."""
     if full.all():
         return shapes
@@ -583,7 +583,7 @@ def _log_shares(log_weights: Floats | None, statistics: Statistics) -> Floats | 
     return np.log(mass / mass.sum())
 
 
-def _squared_distances(points: NDArray[Any], prototypes: Mean) -> NDArray[Any]:
+def _squared_distances(points: Array, prototypes: Mean) -> Array:
     """Return squared distances (c, k) of points to prototypes."""
     norms = (prototypes.metric * points**2).sum(axis=1, keepdims=True)
     columns = prototypes.columns(points.dtype)

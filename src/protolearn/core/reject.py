@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Array, Bools, Floats
 from protolearn.core.validation import check_number
 
 __all__ = ["check_reject", "relative_similarity", "with_rejects"]
 
 
-def relative_similarity(
-    distances: NDArray[Any], labels: NDArray[Any], logarithmic: bool = False
-) -> NDArray[np.float64]:
+def relative_similarity(distances: Array, labels: Array, logarithmic: bool = False) -> Floats:
     """Return ``(d- - d+) / (d- + d+)`` of each sample, from its distances (n, k) to prototypes with labels (k,).
 
     ``d+`` is the smallest distance and ``d-`` the smallest to a prototype of another label than the nearest: 0 on a
@@ -38,7 +36,7 @@ def relative_similarity(
     return np.where(certain, 1.0, similarity)
 
 
-def check_reject(threshold: float, label: Any, classes: NDArray[Any]) -> None:
+def check_reject(threshold: float, label: Any, classes: Array) -> None:
     """Require a threshold between 0 and 1, and a label for rejected samples of the kind of the classes."""
     check_number("reject_threshold", threshold, low=0, high=1)
     kinds = {"numeric" if np.asarray(part).dtype.kind in "biuf" else "text" for part in (classes, label)}
@@ -51,9 +49,7 @@ def check_reject(threshold: float, label: Any, classes: NDArray[Any]) -> None:
         raise ValueError(f"reject_label={label!r} is one of the classes; choose a label that is none of them.")
 
 
-def with_rejects(
-    predicted: NDArray[Any], unsure: NDArray[np.bool_], threshold: float, label: Any, classes: NDArray[Any]
-) -> NDArray[Any]:
+def with_rejects(predicted: Array, unsure: Bools, threshold: float, label: Any, classes: Array) -> Array:
     """Return predictions with the label of rejected samples where they are unsure.
 
     Examples

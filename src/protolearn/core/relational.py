@@ -18,10 +18,9 @@ from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array, issparse
 
 from protolearn.core.pairs import Combination, Pairs, Span
+from protolearn.core.types import Bools, Floats, Indices
 
 __all__ = ["Median", "Related", "Relational"]
-
-Floats = NDArray[np.float64]
 
 
 class Related(ABC):
@@ -38,7 +37,7 @@ class Related(ABC):
         """Return the number of prototypes."""
 
     @abstractmethod
-    def take(self, places: NDArray[np.int64]) -> Self:
+    def take(self, places: Indices) -> Self:
         """Return the prototypes in another order."""
 
     @abstractmethod
@@ -46,10 +45,10 @@ class Related(ABC):
         """Say whether these are the same prototypes as others."""
 
     @abstractmethod
-    def at_objects(self, chosen: NDArray[np.int64], which: NDArray[np.int64]) -> Self:
+    def at_objects(self, chosen: Indices, which: Indices) -> Self:
         """Move some prototypes to given objects."""
 
-    def reseeded(self, idle: NDArray[np.bool_]) -> Self:
+    def reseeded(self, idle: Bools) -> Self:
         """Move idle prototypes to the objects that are farthest from their own prototype."""
         lost = np.where(self.pairs.weights > 0, self.distances.min(axis=1), -np.inf)
         which = np.flatnonzero(idle)
@@ -172,7 +171,7 @@ class Relational(Related):
         crossed = self.coefficients.T @ self.products
         return between(0.5 * (crossed + crossed.T))
 
-    def take(self, places: NDArray[np.int64]) -> Relational:
+    def take(self, places: Indices) -> Relational:
         """Return the prototypes in another order."""
         coefficients, products = self.coefficients[:, places], self.products[:, places]
         return replace(self, coefficients=coefficients, products=products, fuzzy=self.fuzzy[places])
@@ -186,7 +185,7 @@ class Relational(Related):
         """Say whether coefficients are the same."""
         return bool((self.coefficients == other.coefficients).all() and (self.fuzzy == other.fuzzy).all())
 
-    def at_objects(self, chosen: NDArray[np.int64], which: NDArray[np.int64]) -> Relational:
+    def at_objects(self, chosen: Indices, which: Indices) -> Relational:
         """Move some prototypes to given objects."""
         coefficients = self.coefficients.copy()
         coefficients[:, which] = 0.0
@@ -250,7 +249,7 @@ class Median(Related):
     """
 
     pairs: Pairs
-    indices: NDArray[np.int64]
+    indices: Indices
     squares: Floats
     fuzzy: Floats
     distinct: bool = True
@@ -259,7 +258,7 @@ class Median(Related):
     n_open: int | None = None
 
     @classmethod
-    def at(cls, pairs: Pairs, indices: NDArray[np.int64], fuzzy: Floats | None = None, **options: Any) -> Median:
+    def at(cls, pairs: Pairs, indices: Indices, fuzzy: Floats | None = None, **options: Any) -> Median:
         """Make prototypes at given objects."""
         fuzzy = pairs.labels.filled[indices] if fuzzy is None else fuzzy
         return cls(pairs, indices, pairs.columns(indices), fuzzy, **options)
@@ -272,7 +271,7 @@ class Median(Related):
         """Squared dissimilarities (k, k) between prototypes."""
         return self.squares[self.indices]
 
-    def take(self, places: NDArray[np.int64]) -> Median:
+    def take(self, places: Indices) -> Median:
         """Return the prototypes in another order."""
         indices, squares = self.indices[places], self.squares[:, places]
         return replace(self, indices=indices, squares=squares, fuzzy=self.fuzzy[places])
@@ -281,7 +280,7 @@ class Median(Related):
         """Say whether objects and labels are the same."""
         return bool((self.indices == other.indices).all() and (self.fuzzy == other.fuzzy).all())
 
-    def at_objects(self, chosen: NDArray[np.int64], which: NDArray[np.int64]) -> Median:
+    def at_objects(self, chosen: Indices, which: Indices) -> Median:
         """Move some prototypes to given objects."""
         indices, squares, fuzzy = self.indices.copy(), self.squares.copy(), self.fuzzy.copy()
         indices[which] = chosen
@@ -339,18 +338,18 @@ class Median(Related):
         moved = np.flatnonzero(indices != self.indices)
         return replace(self.at_objects(indices[moved], moved), n_open=n_open)
 
-    def _coincide(self, indices: NDArray[np.int64]) -> bool:
+    def _coincide(self, indices: Indices) -> bool:
         """Say whether two of some objects do not differ."""
         if np.count_nonzero(self.pairs.block(indices) == 0) == len(indices):
             return False
         return len(np.unique(self._twins[indices])) < len(indices)
 
     @property
-    def _twins(self) -> NDArray[np.int64]:
+    def _twins(self) -> Indices:
         """For every object the first that equals it, also in its label if that counts."""
         return np.arange(self.pairs.n_samples) if self.own_labels else self.pairs.twins
 
-    def _apart(self, losses: Floats, scale: Floats) -> NDArray[np.int64]:
+    def _apart(self, losses: Floats, scale: Floats) -> Indices:
         """Return the best different objects: an assignment problem, in which each has its k best to choose from."""
         k, twins = len(self), self._twins
         present = twins[self.indices]

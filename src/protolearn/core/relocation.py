@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csc_array
 
 from protolearn.core.cooperation import WinnerTakesAll
@@ -20,6 +19,7 @@ from protolearn.core.loop import anneal
 from protolearn.core.prototypes import Mean
 from protolearn.core.sources import ArraySource, Chunk
 from protolearn.core.ties import power_of_two
+from protolearn.core.types import Array, Floats, Indices
 
 __all__ = ["relocate"]
 
@@ -30,8 +30,6 @@ N_TRIALS = 20  # single moves in vain, after which the search ends
 MOST, SHARE = 4096, 64  # samples on which moves are tried, at most: in all, or for each prototype if that is more
 LEAST = 1e-4  # share of the cost that a step of k-means must lower it by, or it is the last
 WORTH = 2e-3  # share of the cost that a move must lower it by
-
-Floats = NDArray[np.float64]
 
 
 def relocate(prototypes: Mean, source: ArraySource, rng: np.random.RandomState) -> tuple[Mean, float]:
@@ -102,7 +100,7 @@ def _prospects(prototypes: Mean, source: ArraySource) -> tuple[Floats, Floats, F
     k = len(prototypes)
     measure = prototypes.measure(source.dtype)
 
-    def look(chunk: Chunk) -> tuple[NDArray[np.int64], Floats]:
+    def look(chunk: Chunk) -> tuple[Indices, Floats]:
         distances, _ = measure(chunk)
         first = distances.argmin(axis=1)
         rows = np.arange(len(first))
@@ -115,16 +113,16 @@ def _prospects(prototypes: Mean, source: ArraySource) -> tuple[Floats, Floats, F
     return losses, *_cuts(prototypes, source, winners)
 
 
-def _cuts(prototypes: Mean, source: ArraySource, winners: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def _cuts(prototypes: Mean, source: ArraySource, winners: Indices) -> tuple[Floats, Floats]:
     """Cut every receptive field in two, first across its main direction, then by k-means of two."""
     k, root = len(prototypes), np.sqrt(prototypes.metric).astype(source.dtype)
     positions = prototypes.positions.astype(source.dtype)
     unit = power_of_two(float(np.abs(positions).max(initial=0.0)))  # squares of squares must not overflow
 
-    def gaps(chunk: Chunk) -> NDArray[Any]:
+    def gaps(chunk: Chunk) -> Array:
         return (source.points(chunk) - positions[winners[chunk.rows]]) / source.dtype.type(unit) * root
 
-    def sums(values: NDArray[Any], factors: NDArray[Any], rows: NDArray[Any], n_rows: int = k) -> Floats:
+    def sums(values: Array, factors: Array, rows: Array, n_rows: int = k) -> Floats:
         """Add up values (c, any), with factors (c,), by rows (c,)."""
         members = csc_array((factors, rows, np.arange(len(rows) + 1)), shape=(n_rows, len(rows)))
         return np.asarray(members @ values, np.float64)
@@ -140,7 +138,7 @@ def _cuts(prototypes: Mean, source: ArraySource, winners: NDArray[np.int64]) -> 
     for _ in range(N_POWERS):
         v = _unit(directions).astype(source.dtype)
 
-        def turned(chunk: Chunk, v: NDArray[Any] = v) -> Floats:
+        def turned(chunk: Chunk, v: Array = v) -> Floats:
             own, gap = winners[chunk.rows], gaps(chunk)
             return sums(gap, chunk.weights * np.einsum("ij,ij->i", gap, v[own]), own)
 
@@ -149,7 +147,7 @@ def _cuts(prototypes: Mean, source: ArraySource, winners: NDArray[np.int64]) -> 
     for _ in range(N_CUTS):
         v, t = _unit(directions).astype(source.dtype), thresholds.astype(source.dtype)
 
-        def halves(chunk: Chunk, v: NDArray[Any] = v, t: NDArray[Any] = t) -> Floats:
+        def halves(chunk: Chunk, v: Array = v, t: Array = t) -> Floats:
             own, gap = winners[chunk.rows], gaps(chunk)
             rows = 2 * own + (np.einsum("ij,ij->i", gap, v[own]) > t[own])
             return np.column_stack([sums(gap, chunk.weights, rows, 2 * k), np.bincount(rows, chunk.weights, 2 * k)])

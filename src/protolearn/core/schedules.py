@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_option
 
 __all__ = ["Schedule", "as_schedule", "constant", "geometric", "inverse"]
 
-Schedule = Callable[[float, float, int], NDArray[np.float64]]
+Schedule = Callable[[float, float, int], Floats]
 
 
-def geometric(start: float, end: float, n_steps: int) -> NDArray[np.float64]:
+def geometric(start: float, end: float, n_steps: int) -> Floats:
     """Fall by the same factor at every step, towards ``end`` which the step after the last would reach.
 
     Examples
@@ -25,7 +25,7 @@ def geometric(start: float, end: float, n_steps: int) -> NDArray[np.float64]:
     return start * (end / start) ** (np.arange(n_steps) / n_steps)  # Hasenfuss 2009, sec. 2.4
 
 
-def inverse(start: float, end: float, n_steps: int) -> NDArray[np.float64]:
+def inverse(start: float, end: float, n_steps: int) -> Floats:
     """Fall like ``1 / (1 + c t)``; its sum diverges and the sum of its squares converges, as Robbins and Monro ask.
 
     Examples
@@ -36,7 +36,7 @@ def inverse(start: float, end: float, n_steps: int) -> NDArray[np.float64]:
     return start / (1.0 + (start / end - 1.0) * np.arange(n_steps) / n_steps)
 
 
-def constant(start: float, end: float, n_steps: int) -> NDArray[np.float64]:
+def constant(start: float, end: float, n_steps: int) -> Floats:
     """Stay at ``start``.
 
     Examples

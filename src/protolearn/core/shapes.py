@@ -12,10 +12,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.special import logsumexp
 
+from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import check_number, check_option
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "sketched_shapes",
 ]
 
-Floats = NDArray[np.float64]
 
 PRIOR_SAMPLES = 0.1  # a whole one blurs thin shapes, and less leaves small samples to chance
 
@@ -71,7 +70,7 @@ class Shapes:
     axes: Floats
     variances: Floats
     rest: Floats
-    swap_condition: NDArray[np.bool_] | None = None
+    swap_condition: Bools | None = None
     more: int = 0
 
     def __len__(self) -> int:
@@ -115,7 +114,7 @@ class Shapes:
         )
 
     @cached_property
-    def n_dimensions(self) -> NDArray[np.int64]:
+    def n_dimensions(self) -> Indices:
         """Number of directions that count, of each prototype."""
         return np.isfinite(self.variances).sum(axis=1) + self.n_other * np.isfinite(self.rest)
 
@@ -199,7 +198,7 @@ class Prior:
         both = mass + self.mass
         return (mass / both)[:, None, None] * covariances + np.diag(self.scatter) / both[:, None, None]
 
-    def decides(self, shapes: Shapes, mass: Floats) -> NDArray[np.int64]:
+    def decides(self, shapes: Shapes, mass: Floats) -> Indices:
         """Return in how many directions of each prototype the samples vary less than the prior."""
         both = mass + self.mass
         along = shapes.axes**2 @ self.scatter
@@ -255,7 +254,7 @@ class ShapeRule:
                 "out; use 'floor' or 'ridge'."
             )
 
-    def regularized(self, values: Floats) -> tuple[Floats, NDArray[np.int64]]:
+    def regularized(self, values: Floats) -> tuple[Floats, Indices]:
         """Return variances (k, q) that distances can be divided by, and how many of each row had to change.
 
         ``floor`` lifts small ones, as does ``prior`` after adding its samples, ``ridge`` adds to all, ``pinv``
@@ -286,9 +285,7 @@ class ShapeRule:
         return np.where(fades, np.inf, damped), fades.sum(axis=1)
 
 
-def principal_shapes(
-    covariances: Floats, rule: ShapeRule, noise: Floats | float = 0.0
-) -> tuple[Shapes, NDArray[np.int64]]:
+def principal_shapes(covariances: Floats, rule: ShapeRule, noise: Floats | float = 0.0) -> tuple[Shapes, Indices]:
     """Return shapes from covariances (k, d, d), and how many directions of each were regularized.
 
     Variances up to ``noise`` (k, 1), the rounding of the covariances, count as none.
@@ -319,7 +316,7 @@ def principal_shapes(
     return Shapes(axes[~rest].reshape(len(axes), q, d), kept, others, no_swap_helps(kept, left)), changed
 
 
-def _shapes_in_span(covariances: Floats, rule: ShapeRule, noise: Floats | float) -> tuple[Shapes, NDArray[np.int64]]:
+def _shapes_in_span(covariances: Floats, rule: ShapeRule, noise: Floats | float) -> tuple[Shapes, Indices]:
     """Return shapes from covariances (k, r + 1, r + 1), whose last coordinate stands for all other directions."""
     axes, raw = _principal_axes(covariances[:, :-1, :-1], noise)
     hidden = np.where(covariances[:, -1, -1:] > noise, covariances[:, -1, -1:], 0.0)
@@ -347,7 +344,7 @@ def _settled_axes(axes: Floats, n_certain: int) -> Floats:
     return np.vstack([certain, others])
 
 
-def optimal_block(values: Floats, n_components: int) -> NDArray[np.int64]:
+def optimal_block(values: Floats, n_components: int) -> Indices:
     """Return where the most equal d - q of the variances (k, d), in falling order, begin.
 
     The cost of a shape with determinant one is ``d`` times the geometric mean of all variances times a power of the
@@ -365,7 +362,7 @@ def optimal_block(values: Floats, n_components: int) -> NDArray[np.int64]:
     return (np.log(blocks.mean(axis=2)) - np.log(blocks).mean(axis=2)).argmin(axis=1)
 
 
-def no_swap_helps(kept: Floats, left: Floats) -> NDArray[np.bool_]:
+def no_swap_helps(kept: Floats, left: Floats) -> Bools:
     """Say (k,) whether no exchange of a variance that is kept (k, q) for one of the others (k, r) lowers the cost.
 
     The cost of a shape with determinant one grows with the product of those kept times the r-th power of the sum of the
@@ -384,9 +381,7 @@ def no_swap_helps(kept: Floats, left: Floats) -> NDArray[np.bool_]:
     return ~(gaps < -1e-9).any(axis=(1, 2))  # Arnonkijpanich 2010, eq. 3.18, for all pairs
 
 
-def sketched_shapes(
-    axes: Floats, products: Floats, totals: Floats, rule: ShapeRule
-) -> tuple[Shapes, NDArray[np.int64]]:
+def sketched_shapes(axes: Floats, products: Floats, totals: Floats, rule: ShapeRule) -> tuple[Shapes, Indices]:
     """Return shapes from products (k, q, d) of earlier directions with the covariances, and traces (k,).
 
     The covariance C is known by ``Y = C V'`` only. ``Y (V Y)^-1 Y'`` agrees with C on the earlier directions V and is
@@ -406,8 +401,8 @@ def sketched_shapes(
 
 
 def completed(
-    X: NDArray[Any], positions: Floats, shapes: Shapes, log_weights: Floats, how: str, measure: str = "logdet"
-) -> tuple[Floats, NDArray[np.int64]]:
+    X: Array, positions: Floats, shapes: Shapes, log_weights: Floats, how: str, measure: str = "logdet"
+) -> tuple[Floats, Indices]:
     """Fill the gaps (NaN) of samples (n, d) by what is most likely in a prototype, and return the prototype too.
 
     ``how`` chooses it: ``"joint"`` by the smallest distance the filled sample can have, ``"marginal"`` by the density
@@ -437,7 +432,7 @@ def completed(
     return result, chosen
 
 
-def conditional(xi: Floats, shape: Shapes, gap: NDArray[np.bool_]) -> tuple[Floats, Floats, float, Floats]:
+def conditional(xi: Floats, shape: Shapes, gap: Bools) -> tuple[Floats, Floats, float, Floats]:
     """Return what a shape tells of samples (n, d - g) with g gaps, measured from the prototype.
 
     The Mahalanobis distance of the known part, the expected rest, ln det of the known part's covariance, and the

@@ -19,9 +19,9 @@ from operator import add
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protolearn.core.shapes import Shapes
+from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["ArraySource", "Chunk", "Labels", "Source", "cut_patches"]
 
@@ -41,15 +41,15 @@ class Chunk:
     ``gaps`` (c, d) marks values that are not known.
     """
 
-    lifted: NDArray[Any]
-    weights: NDArray[Any]
+    lifted: Array
+    weights: Array
     rows: slice
     n_columns: int
     spreads: Shapes | None = None
-    gaps: NDArray[np.bool_] | None = None
+    gaps: Bools | None = None
 
     @property
-    def points(self) -> NDArray[Any]:
+    def points(self) -> Array:
         """Return the coordinates (c, D)."""
         return self.lifted[:, : self.n_columns]
 
@@ -70,16 +70,16 @@ class Labels:
     array([0.25, 0.75])
     """
 
-    vectors: NDArray[Any]
-    weights: NDArray[Any]
+    vectors: Array
+    weights: Array
 
     @cached_property
-    def known(self) -> NDArray[np.bool_]:
+    def known(self) -> Bools:
         """Say which samples (n,) have a label."""
         return np.asarray(self.vectors.any(axis=1))
 
     @cached_property
-    def mean(self) -> NDArray[np.float64]:
+    def mean(self) -> Floats:
         """Return the weighted mean of all known labels."""
         sums = self.weights @ self.vectors.astype(np.float64)
         return sums / sums.sum()
@@ -92,7 +92,7 @@ class Labels:
         return float(weights @ squares / weights.sum() - self.mean @ self.mean)
 
     @cached_property
-    def filled(self) -> NDArray[Any]:
+    def filled(self) -> Array:
         """Return the vectors, the mean in place of those that are not known: where prototypes start, all have one."""
         if self.known.all():
             return self.vectors
@@ -107,7 +107,7 @@ class Source(ABC):
     """Samples with weights, read in chunks by several threads; what `ArraySource` and `Pairs` have in common."""
 
     dtype: np.dtype[Any]
-    weights: NDArray[Any]
+    weights: Array
     n_samples: int
     n_lifted: int
     n_threads: int
@@ -145,7 +145,7 @@ class Source(ABC):
             self._spread(lambda span: reduce(add, (function(self.chunk(rows)) for rows in span)), spans, n_prototypes),
         )
 
-    def gather(self, function: Callable[[Any], tuple[NDArray[Any], ...]], n_prototypes: int = 1) -> list[NDArray[Any]]:
+    def gather(self, function: Callable[[Any], tuple[Array, ...]], n_prototypes: int = 1) -> list[Array]:
         """Concatenate per-sample results of ``function`` over all chunks."""
         return [np.concatenate(parts) for parts in zip(*self.map(function, n_prototypes))]
 
@@ -205,17 +205,17 @@ class ArraySource(Source):
 
     def __init__(
         self,
-        X: NDArray[Any],
+        X: Array,
         *,
-        weights: NDArray[Any] | None = None,
-        labels: NDArray[Any] | None = None,
+        weights: Array | None = None,
+        labels: Array | None = None,
         label_weight: float = 0.0,
         label_unit: float = 1.0,
-        origin: NDArray[Any] | None = None,
-        scale: NDArray[np.float64] | None = None,
+        origin: Array | None = None,
+        scale: Floats | None = None,
         quadratic: bool = False,
         spreads: Shapes | None = None,
-        gaps: NDArray[np.bool_] | None = None,
+        gaps: Bools | None = None,
         n_threads: int = 1,
         chunk_size: int | None = None,
         keep: bool = True,
@@ -245,7 +245,7 @@ class ArraySource(Source):
         if labels is None:
             self.metric[:] = 1.0
 
-        self._kept: NDArray[Any] | None = None
+        self._kept: Array | None = None
         if keep and self.n_samples * self.n_lifted * self.dtype.itemsize <= KEPT_BYTES:
             self._kept = self._lift(slice(None))
 
@@ -268,7 +268,7 @@ class ArraySource(Source):
         first = self.n_single
         return self.spreads[max(start - first, 0) : stop - first] if stop > first else None
 
-    def _lift(self, rows: slice) -> NDArray[Any]:
+    def _lift(self, rows: slice) -> Array:
         d = self.n_features
         block = self.X[rows]
         lifted = np.empty((len(block), self.n_lifted), self.dtype)
@@ -294,13 +294,13 @@ class ArraySource(Source):
         lifted[:, -1] = norms
         return lifted
 
-    def points(self, chunk: Chunk) -> NDArray[Any]:
+    def points(self, chunk: Chunk) -> Array:
         """Return the coordinates (c, D) of a chunk, with the mean label in place of one that is not known."""
         if self.labels is None or self.labels.known.all():
             return chunk.points
         return np.hstack([chunk.points[:, : self.n_features], self.labels.filled[chunk.rows]])
 
-    def rows(self, indices: NDArray[np.int64]) -> NDArray[Any]:
+    def rows(self, indices: Indices) -> Array:
         """Return single samples in the source's own coordinates, of shape (len(indices), D).
 
         The mean label stands for one that is not known.
@@ -312,7 +312,7 @@ class ArraySource(Source):
         return np.hstack([points, self.labels.filled[indices].astype(self.dtype)])
 
 
-def cut_patches(n_samples: int, patch_size: int) -> list[NDArray[np.int64]]:
+def cut_patches(n_samples: int, patch_size: int) -> list[Indices]:
     """Cut ``range(n_samples)`` into patches of nearly equal size, as Hasenfuss 2009, sec. 3.4 does.
 
     Examples

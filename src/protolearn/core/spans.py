@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from protolearn.core.types import Floats
 
 __all__ = ["row_space"]
-
-Floats = NDArray[np.float64]
 
 
 def row_space(rows: Floats) -> Floats | None:

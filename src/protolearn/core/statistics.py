@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+
+from protolearn.core.types import Array, Floats
 
 __all__ = ["Statistics"]
 
@@ -28,18 +29,18 @@ class Statistics:
     (array([[ 6.,  2., 18.]]), array([-800.]))
     """
 
-    moments: NDArray[np.float64]
-    log_scale: NDArray[np.float64]
+    moments: Floats
+    log_scale: Floats
     offset: float = 0.0
 
     @classmethod
-    def of(cls, weights: Any, lifted: NDArray[Any], log_scale: NDArray[np.float64] | None = None) -> Statistics:
+    def of(cls, weights: Any, lifted: Array, log_scale: Floats | None = None) -> Statistics:
         """Sum lifted samples (c, D + 2) with weights (k, c), a dense or sparse array."""
         moments = np.asarray(weights @ lifted, dtype=np.float64)
         return cls(moments, np.zeros(len(moments)) if log_scale is None else log_scale)
 
     @property
-    def mass(self) -> NDArray[np.float64]:
+    def mass(self) -> Floats:
         """Return the sum of weights of each prototype, up to its scale."""
         return self.moments[:, -2]
 
@@ -50,7 +51,7 @@ class Statistics:
         moments = mine[:, None] * self.moments + theirs[:, None] * other.moments
         return Statistics(moments, top, self.offset + other.offset)
 
-    def shared(self, log_shares: NDArray[np.float64]) -> Statistics:
+    def shared(self, log_shares: Floats) -> Statistics:
         """Give the sums of every prototype to the others, weighted by ``exp(log_shares)`` (k, k), row to column."""
         occupied = self.mass > 0
         logs = log_shares[occupied].T

@@ -8,8 +8,10 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
+
+from protolearn.core.types import Array
 
 __all__ = [
     "check_flags",
@@ -119,7 +121,7 @@ def check_part(name: str, value: Any, method: str = "fit") -> None:
         raise TypeError(f"{name}={value!r} is not an estimator with {method}.")
 
 
-def given_array(name: str, value: Any, **options: Any) -> NDArray[Any]:
+def given_array(name: str, value: Any, **options: Any) -> Array:
     """Return the array that a parameter holds, checked with the options of scikit-learn's ``check_array``.
 
     Examples
@@ -135,7 +137,7 @@ def given_array(name: str, value: Any, **options: Any) -> NDArray[Any]:
         raise ValueError(f"{name} must be an array of numbers: {error}") from None
 
 
-def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -> NDArray[Any]:
+def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -> Array:
     """Return sample weights (n,) as an array, ones by default; they must be finite, not negative, and not all zero."""
     if sample_weight is None:
         return np.ones(n_samples, dtype)
@@ -157,7 +159,7 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -
     return weights.astype(dtype)
 
 
-def check_scale(X: NDArray[Any]) -> NDArray[Any]:
+def check_scale(X: Array) -> Array:
     """Return samples to learn from; refuse them if the squares of their values are beyond what a float can hold.
 
     Examples
@@ -171,20 +173,20 @@ def check_scale(X: NDArray[Any]) -> NDArray[Any]:
     return refuse_overflow(X)
 
 
-def refuse_underflow(X: NDArray[Any]) -> None:
+def refuse_underflow(X: Array) -> None:
     """Refuse samples whose squared distances, but for the largest ones, are below the smallest number."""
     largest, limits = _largest(X), np.finfo(X.dtype)
     if 0.0 < largest < np.sqrt(limits.tiny) / limits.eps**0.25:
         raise ValueError(f"X has no values above {largest:g}, whose squares are too small for {X.dtype}; rescale X.")
 
 
-def refuse_overflow(X: NDArray[Any]) -> NDArray[Any]:
+def refuse_overflow(X: Array) -> Array:
     """Return samples; refuse them if their squared distances are beyond the largest number."""
     refuse_large(X, _largest(X))
     return X
 
 
-def refuse_large(X: NDArray[Any], largest: float, squared: bool = False) -> None:
+def refuse_large(X: Array, largest: float, squared: bool = False) -> None:
     """Refuse values up to the largest if sums of their squares, or of themselves, are beyond the largest number."""
     bound = np.finfo(X.dtype).max / (8 * X.shape[1])
     if largest > (bound if squared else np.sqrt(bound)):
@@ -194,7 +196,7 @@ def refuse_large(X: NDArray[Any], largest: float, squared: bool = False) -> None
         )
 
 
-def _largest(X: NDArray[Any]) -> float:
+def _largest(X: Array) -> float:
     """Return the size of the largest value that is known."""
     return max(float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
 

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 from sklearn.utils import check_random_state, check_scalar
 
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_option
 from protolearn.datasets._shares import labels_in_shares
 
 __all__ = ["make_cigars", "make_label_image", "make_landsat_like", "make_oblique_classes"]
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 # Biehl, Hammer, Schneider 2006, sec. 5.1

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array, check_random_state, check_scalar
 
+from protolearn.core.types import Array, Floats
 from protolearn.datasets._shares import labels_in_shares
 
 __all__ = ["make_clouds", "make_eleven_clouds", "make_four_clouds"]
@@ -26,7 +27,7 @@ def make_clouds(
     order: Order = "random",
     return_centers: bool = False,
     random_state: Any = None,
-) -> tuple[NDArray[Any], ...]:
+) -> tuple[Array, ...]:
     """Make a stream of samples from Gaussian clouds of unit variance.
 
     Parameters
@@ -62,7 +63,7 @@ def make_clouds(
     array([0, 0, 1, 1, 2, 2])
     """
     check_scalar(n_samples, "n_samples", Integral, min_val=1)
-    places: NDArray[np.float64] = check_array(centers, dtype=np.float64, copy=True, input_name="centers")
+    places: Floats = check_array(centers, dtype=np.float64, copy=True, input_name="centers")
     rng = check_random_state(random_state)
     y = _stream_of_modes(n_samples, len(places), order, rng)
     X = places[y] + rng.standard_normal((n_samples, places.shape[1]))
@@ -71,7 +72,7 @@ def make_clouds(
 
 def make_four_clouds(
     n_samples: int = 40000, *, order: Order = "random", return_centers: bool = False, random_state: Any = None
-) -> tuple[NDArray[Any], ...]:
+) -> tuple[Array, ...]:
     """Make four planar clouds of unit variance whose borders hardly overlap.
 
     Parameters
@@ -111,7 +112,7 @@ def make_four_clouds(
 
 def make_eleven_clouds(
     n_samples: int = 11000, *, order: Order = "random", return_centers: bool = False, random_state: Any = None
-) -> tuple[NDArray[Any], ...]:
+) -> tuple[Array, ...]:
     """Make eleven planar clouds of unit variance on an uneven grid, a test for learning from changing streams.
 
     Parameters
@@ -151,7 +152,7 @@ def make_eleven_clouds(
     )
 
 
-def _eleven_centers() -> NDArray[np.float64]:
+def _eleven_centers() -> Floats:
     """Eleven places (11, 2) on a grid of four columns with spacing 8, each moved by up to one unit; always the same."""
     row, col = np.divmod(np.arange(11), 4)
     jitter = np.random.RandomState(11).uniform(-1, 1, (11, 2))
@@ -171,6 +172,6 @@ def _stream_of_modes(n_samples: int, n_modes: int, order: str, rng: np.random.Ra
     raise ValueError(f"order must be 'random', 'sorted' or 'diffused', got {order!r}.")
 
 
-def _diffused_shares(n_modes: int) -> NDArray[np.float64]:
+def _diffused_shares(n_modes: int) -> Floats:
     """Shares (n_modes, n_modes) of the modes in each patch of a diffused stream; those at both ends add up to less."""
     return np.sum([share * np.eye(n_modes, k=lag) for lag, share in zip(range(-2, 3), DIFFUSED_SHARES)], axis=0)

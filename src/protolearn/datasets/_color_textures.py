@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
 from sklearn.utils import check_random_state, check_scalar
 
+from protolearn.core.types import Bools, Floats
 from protolearn.core.validation import check_number
 
 __all__ = ["load_picture_textures", "make_color_textures"]
 
-Floats = NDArray[np.float64]
 Texts = NDArray[np.str_]
 
 JITTER, GRAIN, GAIN = 0.05, 0.02, 0.1  # standard deviations: of the colors of a picture, of its pixels, of its light
@@ -193,7 +193,7 @@ def _pixels(size: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
     return row, column
 
 
-def _joint(place: Floats, period: float) -> NDArray[np.bool_]:
+def _joint(place: Floats, period: float) -> Bools:
     return place % period < JOINT
 
 

@@ -1,11 +1,12 @@
 """Small versions of handwritten digits."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from protolearn.core.types import Floats
 
 __all__ = ["downsample_digits"]
 
-Floats = NDArray[np.float64]
 
 SIDE, MARGIN, SMALL = 28, 4, 8  # pixels of a digit, of the empty border around it, and of its small version
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, check_scalar
 
+from protolearn.core.types import Bools, Floats
 from protolearn.core.validation import check_number
 
 __all__ = ["make_lesion_images", "make_lesions"]
 
-Floats = NDArray[np.float64]
 Three = tuple[float, float, float]
 
 # CIE Lab: how lesions of a class differ from healthy skin, and how the skin of people varies
@@ -106,7 +106,7 @@ def make_lesion_images(
     persistence: float = 0.6,
     spread: Three = (5.0, 4.5, 4.5),
     random_state: Any = None,
-) -> tuple[NDArray[np.uint8], NDArray[np.bool_], NDArray[np.str_]]:
+) -> tuple[NDArray[np.uint8], Bools, NDArray[np.str_]]:
     """Make pictures of skin lesions in four colors, and masks that show where the lesions are.
 
     A picture shows a spot with an uneven outline and a soft border on skin with its texture and some shade. The mean
@@ -155,7 +155,7 @@ def make_lesion_images(
     return np.array(pictures), np.array(masks), y
 
 
-def _picture(colors: Floats, size: int, rng: np.random.RandomState) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+def _picture(colors: Floats, size: int, rng: np.random.RandomState) -> tuple[NDArray[np.uint8], Bools]:
     """Return a picture (size, size, 3) and its mask, with given mean colors (2, 3) outside and inside of it."""
     height = _spot(size, rng)
     mask = height > 0

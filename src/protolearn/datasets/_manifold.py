@@ -4,15 +4,16 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_random_state, check_scalar
+
+from protolearn.core.types import Floats
 
 __all__ = ["make_magnification_control"]
 
 
 def make_magnification_control(
     dim: int = 1, n_samples: int | None = None, *, random_state: Any = None
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Make samples on the graph of a product of sines, with their density on that sheet.
 
     A sample is (x_1, ..., x_d, sin(pi x_1) ... sin(pi x_d)) with every x_i uniform between 0 and 1. The sheet is steep

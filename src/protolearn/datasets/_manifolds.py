@@ -9,6 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, check_scalar
 
+from protolearn.core.types import Floats
+
 __all__ = [
     "make_corner_planes",
     "make_gaussian_surface",
@@ -19,7 +21,6 @@ __all__ = [
     "make_twin_peaks",
 ]
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 Manifold = tuple[Floats, Floats, Labels]
 

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, check_scalar
 
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_option
 
 __all__ = ["make_dynamic_texture", "make_rotating_views"]
 
-Floats = NDArray[np.float64]
 Frames = NDArray[np.uint8]
 Size = tuple[int, int]
 

@@ -12,10 +12,12 @@ from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length, check_random_state, check_scalar, column_or_1d
 
+from protolearn.core.types import Array
+
 __all__ = ["TexturePatches", "cut_patches", "texture_protocol"]
 
-Pictures = Sequence[NDArray[Any]] | NDArray[Any]
-Patches = tuple[NDArray[Any], NDArray[Any], NDArray[np.intp]]
+Pictures = Sequence[Array] | Array
+Patches = tuple[Array, Array, NDArray[np.intp]]
 
 
 @dataclass(frozen=True)
@@ -34,14 +36,14 @@ class TexturePatches:
         Which pictures these are, in ascending order.
     """
 
-    X_train: NDArray[Any]
-    y_train: NDArray[Any]
+    X_train: Array
+    y_train: Array
     sources_train: NDArray[np.intp]
-    X_test: NDArray[Any]
-    y_test: NDArray[Any]
+    X_test: Array
+    y_test: Array
     sources_test: NDArray[np.intp]
-    X_unseen: NDArray[Any]
-    y_unseen: NDArray[Any]
+    X_unseen: Array
+    y_unseen: Array
     sources_unseen: NDArray[np.intp]
     unseen: NDArray[np.intp]
 
@@ -165,7 +167,7 @@ def texture_protocol(
     return TexturePatches(*part(seen, n_train), *part(seen, n_test), *part(apart, n_unseen), apart)
 
 
-def _patches(picture: NDArray[Any], n_patches: int, size: int, wrap: bool, rng: np.random.RandomState) -> NDArray[Any]:
+def _patches(picture: Array, n_patches: int, size: int, wrap: bool, rng: np.random.RandomState) -> Array:
     if wrap:
         picture = np.pad(picture, ((0, size - 1), (0, size - 1), (0, 0)), mode="wrap")
     windows = sliding_window_view(picture, (size, size), axis=(0, 1))  # (rows, columns, c, size, size)
@@ -173,7 +175,7 @@ def _patches(picture: NDArray[Any], n_patches: int, size: int, wrap: bool, rng: 
     return np.moveaxis(windows[rows, columns], 1, -1)
 
 
-def _drawn(share: Any, labels: NDArray[Any], rng: np.random.RandomState) -> NDArray[np.intp]:
+def _drawn(share: Any, labels: Array, rng: np.random.RandomState) -> NDArray[np.intp]:
     """Return a share of the pictures of each class."""
     check_scalar(share, "unseen", Real, min_val=0, max_val=1, include_boundaries="neither")
     chosen = []
@@ -186,7 +188,7 @@ def _drawn(share: Any, labels: NDArray[Any], rng: np.random.RandomState) -> NDAr
     return np.sort(np.concatenate(chosen))
 
 
-def _given(indices: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
+def _given(indices: Any, labels: Array) -> NDArray[np.intp]:
     """Return valid indices of pictures that leave some of each class."""
     apart = np.unique(indices)
     if np.ndim(indices) != 1 or apart.size == 0 or apart.dtype.kind not in "iu":
@@ -199,7 +201,7 @@ def _given(indices: Any, labels: NDArray[Any]) -> NDArray[np.intp]:
     return apart
 
 
-def _checked(images: Any, y: Any, size: int) -> tuple[list[NDArray[Any]], NDArray[Any]]:
+def _checked(images: Any, y: Any, size: int) -> tuple[list[Array], Array]:
     """Return pictures (h, w, c) that have the same channels and type and hold a patch, and their classes."""
     pictures = [np.asarray(image) for image in images]
     labels = column_or_1d(y)

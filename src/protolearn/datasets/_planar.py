@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.stats import truncnorm
 from sklearn.utils import check_random_state, check_scalar
 
+from protolearn.core.types import Array, Floats
 from protolearn.datasets._shares import labels_in_shares
 
 __all__ = ["make_checkerboard", "make_half_plane_classes", "make_ripley"]
@@ -27,7 +28,7 @@ def make_checkerboard(
     noise: float = 0.12,
     return_field: bool = False,
     random_state: Any = None,
-) -> tuple[NDArray[Any], ...]:
+) -> tuple[Array, ...]:
     """Make small clusters on a grid, with two classes that alternate like the fields of a chess board.
 
     A test for methods that get stuck in local optima: a prototype for each field is ideal, and every field without one
@@ -82,7 +83,7 @@ def make_checkerboard(
     return (X, y, field) if return_field else (X, y)
 
 
-def make_ripley(n_samples: int = 1250, *, random_state: Any = None) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def make_ripley(n_samples: int = 1250, *, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
     """Make two overlapping classes of two Gaussian clusters each, after Ripley.
 
     Class 0 is centered at (-0.7, 0.3) and (0.3, 0.3), class 1 at (-0.3, 0.7) and (0.4, 0.7); the variance is 0.03 in
@@ -120,9 +121,7 @@ def make_ripley(n_samples: int = 1250, *, random_state: Any = None) -> tuple[NDA
     return X, RIPLEY_CLASSES[cluster]
 
 
-def make_half_plane_classes(
-    n_samples: int = 2000, *, random_state: Any = None
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def make_half_plane_classes(n_samples: int = 2000, *, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
     """Make two Gaussian classes, each cut off at the line between them.
 
     Class 0 is a Gaussian of unit variance around (-1, 0) without its samples at x >= 0, class 1 its mirror image. The

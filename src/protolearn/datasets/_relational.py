@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
 from sklearn.utils import Bunch, check_random_state, check_scalar
 
+from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import check_option
 from protolearn.datasets._shares import labels_in_shares
 
@@ -25,7 +26,6 @@ __all__ = [
     "make_topic_texts",
 ]
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 CLASS_SEED = 4  # classes are the same for every random_state
@@ -355,12 +355,12 @@ def load_words() -> Bunch:
     return Bunch(words=table[:, 2:], languages=table[:, 0], families=table[:, 1], meanings=np.array(meanings))
 
 
-def _ancestor(length: int, walk: _Walk) -> NDArray[np.int64]:
+def _ancestor(length: int, walk: _Walk) -> Indices:
     steps = np.random.RandomState(CLASS_SEED).randint(-walk.step, walk.step + 1, length)
     return _wrapped(np.cumsum(steps), walk)
 
 
-def _mutant(original: NDArray[np.int64], mutation: float, walk: _Walk, rng: np.random.RandomState) -> NDArray[np.int64]:
+def _mutant(original: Indices, mutation: float, walk: _Walk, rng: np.random.RandomState) -> Indices:
     """Return a copy in which places are lost, take other values, or are followed by new ones; at least one is left."""
     changes = rng.uniform(size=len(original)) < mutation
     fate = np.where(changes, rng.choice([LOST, OTHER, FOLLOWED], len(original)), KEPT)
@@ -372,7 +372,7 @@ def _mutant(original: NDArray[np.int64], mutation: float, walk: _Walk, rng: np.r
     return _wrapped(original[place] + is_new * shift, walk)
 
 
-def _wrapped(values: NDArray[np.int64], walk: _Walk) -> NDArray[np.int64]:
+def _wrapped(values: Indices, walk: _Walk) -> Indices:
     return values if walk.period is None else values % walk.period
 
 

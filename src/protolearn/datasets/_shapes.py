@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, check_scalar
 
+from protolearn.core.types import Array, Floats
 from protolearn.datasets._planar import make_checkerboard
 from protolearn.datasets._shares import labels_in_shares
 
@@ -20,7 +21,6 @@ __all__ = [
     "make_vortex",
 ]
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 ELLIPSE_CENTERS = np.array([(-4.0, 0.0), (4.0, 0.0), (0.0, -4.0), (0.0, 4.0)])
@@ -312,7 +312,7 @@ def make_elongated_checkerboard(
     ratio: float = 16.0,
     return_field: bool = False,
     random_state: Any = None,
-) -> tuple[NDArray[Any], ...]:
+) -> tuple[Array, ...]:
     """Make long clusters on a grid that lie flat and stand upright in turn, like the fields of a chess board.
 
     Parameters

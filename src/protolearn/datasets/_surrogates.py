@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state, check_scalar
 
+from protolearn.core.types import Floats
 from protolearn.datasets._shares import labels_in_shares
 
 __all__ = ["make_kdd_surrogate", "make_landsat_surrogate"]
@@ -33,9 +34,7 @@ KDD_SHARES = (0.22, 0.17, 0.14, 0.12, 0.10, 0.08, 0.07, 0.05, 0.03, 0.02)
 KDD_COLUMNS = {"gaussian": 30, "skewed": 16, "binary": 10}
 
 
-def make_landsat_surrogate(
-    n_samples: int = 17004, *, random_state: Any = None
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def make_landsat_surrogate(n_samples: int = 17004, *, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
     """Make a stand-in for the LANDSAT TM image of Colorado: 6 bands, 14 classes of land cover.
 
     One Gaussian for each class. The shares of the classes and the correlations of the bands, within the classes and
@@ -75,9 +74,7 @@ def make_landsat_surrogate(
     return _landsat_centers(correlation)[label] + within, label + 1
 
 
-def make_kdd_surrogate(
-    n_samples: int = 95412, *, random_state: Any = None
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def make_kdd_surrogate(n_samples: int = 95412, *, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
     """Make a stand-in for the KDD Cup 98 mailing list: 56 columns of mixed type, 10 clusters.
 
     Nothing but the size and the mixture of column types is taken from the original: 30 columns are Gaussian, 16 skewed
@@ -119,7 +116,7 @@ def make_kdd_surrogate(
     return np.hstack([gaussian, skewed, binary]), y
 
 
-def _landsat_correlation() -> NDArray[np.float64]:
+def _landsat_correlation() -> Floats:
     """Correlation matrix (6, 6) of the bands."""
     correlation = np.eye(6)
     upper = np.triu_indices(6, k=1)
@@ -128,7 +125,7 @@ def _landsat_correlation() -> NDArray[np.float64]:
     return correlation
 
 
-def _landsat_centers(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
+def _landsat_centers(correlation: Floats) -> Floats:
     """Centers (14, 6) whose own covariance, weighted by the shares, has the given correlation as well.
 
     The centers are drawn at random and sphered; classes 9 and 14 are first put far out, on opposite sides along the
@@ -145,7 +142,7 @@ def _landsat_centers(correlation: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sqrt(1 - LANDSAT_WITHIN) * sphered * np.sqrt(variances) @ axes.T
 
 
-def _kdd_clusters() -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
+def _kdd_clusters() -> tuple[Floats, Floats, Floats]:
     """Parameters of the clusters: means (10, 30), means of the logarithm (10, 16), probabilities of a one (10, 10)."""
     rng = np.random.RandomState(98)
     n_clusters = len(KDD_SHARES)

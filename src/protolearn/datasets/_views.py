@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter
 from sklearn.utils import check_array, check_random_state, check_scalar
 
+from protolearn.core.types import Array, Bools, Floats
 from protolearn.core.validation import check_option
 from protolearn.datasets._shares import labels_in_shares
 
@@ -23,7 +24,6 @@ __all__ = [
     "make_three_tip_star",
 ]
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]
 
 CLASS_SEED = 9  # species are the same for every random_state
@@ -246,7 +246,7 @@ def make_noisy_histograms(
     n_bins: int = 256,
     return_images: bool = False,
     random_state: Any = None,
-) -> tuple[NDArray[Any], ...]:
+) -> tuple[Array, ...]:
     """Make the histograms of a gray image that is changed more and more.
 
     With these, one can see whether a divergence of histograms grows with the difference of the levels: at best, the
@@ -383,7 +383,7 @@ def _turned(angles: Floats, size: int, rng: np.random.RandomState) -> Floats:
     return images / images.max(axis=1, keepdims=True)
 
 
-def _species_of_genus(genus: int, n_species: int) -> NDArray[np.bool_]:
+def _species_of_genus(genus: int, n_species: int) -> Bools:
     """Where the species of a genus have peaks (n_species, N_BINS); the first ones are the same for any number."""
     rng = np.random.RandomState([CLASS_SEED, genus])
     bins = rng.permutation(N_BINS)
@@ -451,9 +451,7 @@ def _check_levels(levels: ArrayLike | None, noise: str) -> Floats:
     return given
 
 
-def _descendants(
-    first: NDArray[Any], n_sequences: int, branches: tuple[float, float], rng: np.random.RandomState
-) -> NDArray[Any]:
+def _descendants(first: Array, n_sequences: int, branches: tuple[float, float], rng: np.random.RandomState) -> Array:
     """Return a sequence and others (n, length), each of which descends from a random one before it."""
     family = [first]
     for older in range(1, n_sequences):

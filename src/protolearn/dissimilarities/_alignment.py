@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Indices
 from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed, optional
 from protolearn.dissimilarities._sequences import Sequences, code_points
@@ -163,7 +163,7 @@ class Alignment(Measure):
         alignment_block(*a.parts, *b.parts, order, self.scores, *gaps, self.mode == "local", result)
         return result
 
-    def _places(self) -> NDArray[np.int64]:
+    def _places(self) -> Indices:
         """Return the place of each character in the alphabet, -1 for those that are not in it."""
         places = np.full(257, -1, dtype=np.int64)
         places[list(self.letters.encode("latin-1"))] = np.arange(len(self.letters))

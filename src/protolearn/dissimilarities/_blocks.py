@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import NDArray
 
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, require_memory
 
 __all__ = ["Floats", "Measure", "all_pairs", "encoded_pairs", "listed", "optional", "rows_of"]
 
-Floats = NDArray[np.float64]
 Tile = tuple[slice, slice]
 
 

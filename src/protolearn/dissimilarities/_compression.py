@@ -12,8 +12,8 @@ from hashlib import blake2b
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Array, Indices
 from protolearn.core.validation import check_option
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed, optional
 
@@ -74,8 +74,8 @@ def ncd(X: Any, Y: Any = None, *, compressor: str | Size = "bz2", n_jobs: int | 
 class Texts:
     """Texts as bytes, with the lengths of their compressed forms."""
 
-    data: NDArray[Any]
-    sizes: NDArray[np.int64]
+    data: Array
+    sizes: Indices
 
     def __len__(self) -> int:
         return len(self.data)

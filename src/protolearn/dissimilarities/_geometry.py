@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cholesky, eigh, eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.utils import check_array
 
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_option
 
 __all__ = [
@@ -34,7 +35,6 @@ __all__ = [
     "symmetrized",
 ]
 
-Floats = NDArray[np.float64]
 
 TOLERANCE = {np.dtype(np.float64): 1e-8, np.dtype(np.float32): 1e-5}  # of the largest entry
 SMALL = 200  # objects up to which NumPy is faster than loading compiled loops
@@ -49,7 +49,7 @@ class Signature(NamedTuple):
     zero: int
 
 
-def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: str = "raise") -> NDArray[Any]:
+def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: str = "raise") -> Array:
     """Require a matrix of dissimilarities: square, finite, not negative, symmetric, with a zero diagonal.
 
     Differences of less than 1e-8 of the largest entry (1e-5 in single precision) are taken for rounding and left as
@@ -86,7 +86,7 @@ def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: st
     return checked(D, squared=squared, symmetrize=symmetrize)[0]
 
 
-def checked(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[NDArray[Any], float]:
+def checked(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[Array, float]:
     """Require a matrix of dissimilarities; return it and the size of its largest entry."""
     check_option("symmetrize", symmetrize, ("raise", "mean"))
     matrix = _square(D)
@@ -129,7 +129,7 @@ def checked(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[NDArray[An
     raise ValueError(f"The dissimilarity of object {i} to itself is {diagonal[i]:g}; it must be 0. {remedy}")
 
 
-def symmetrized(D: ArrayLike) -> NDArray[Any]:
+def symmetrized(D: ArrayLike) -> Array:
     """Return the average of D and its transpose, with a zero diagonal.
 
     Parameters
@@ -439,9 +439,9 @@ def flip(D: ArrayLike, squared: bool = False) -> Floats:
     return _with_eigenvalues(D, squared, np.abs)
 
 
-def _square(D: ArrayLike) -> NDArray[Any]:
+def _square(D: ArrayLike) -> Array:
     checked = check_array(D, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="D")
-    matrix: NDArray[Any] = np.asarray(checked)  # a memory map, too, becomes a plain array
+    matrix: Array = np.asarray(checked)  # a memory map, too, becomes a plain array
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"Dissimilarities of shape {matrix.shape} are not square; give those of all training objects to each "
@@ -450,7 +450,7 @@ def _square(D: ArrayLike) -> NDArray[Any]:
     return matrix
 
 
-def _extremes(matrix: NDArray[Any]) -> NDArray[Any]:
+def _extremes(matrix: Array) -> Array:
     """Return the largest ``|d_ij - d_ji|``, not finite if an entry is not, and the lowest and highest entry."""
     if len(matrix) < SMALL:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -463,26 +463,26 @@ def _extremes(matrix: NDArray[Any]) -> NDArray[Any]:
     return np.array([found[:, 0].max(), found[:, 1].min(), found[:, 2].max()])
 
 
-def _worst(matrix: NDArray[Any], badness: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]) -> tuple[int, int]:
+def _worst(matrix: Array, badness: Callable[[Array, Array], Array]) -> tuple[int, int]:
     """Return the place of the worst entry, by a function of the entries of a row and those opposite to them."""
     rows = [badness(matrix[i], matrix[:, i]).max() for i in range(len(matrix))]
     i = int(np.argmax(rows))
     return i, int(badness(matrix[i], matrix[:, i]).argmax())
 
 
-def _is_not_finite(row: NDArray[Any], column: NDArray[Any]) -> NDArray[Any]:
+def _is_not_finite(row: Array, column: Array) -> Array:
     return ~np.isfinite(row)
 
 
-def _depth(row: NDArray[Any], column: NDArray[Any]) -> NDArray[Any]:
+def _depth(row: Array, column: Array) -> Array:
     return -row
 
 
-def _asymmetry(row: NDArray[Any], column: NDArray[Any]) -> NDArray[Any]:
+def _asymmetry(row: Array, column: Array) -> Array:
     return np.abs(row - column)
 
 
-def _is_like_a_kernel(matrix: NDArray[Any], tolerance: float) -> bool:
+def _is_like_a_kernel(matrix: Array, tolerance: float) -> bool:
     """Tell whether no ``k_ii + k_jj - 2 k_ij`` is negative; of a kernel matrix these are squared distances."""
     diagonal = matrix.diagonal()
     return all((2.0 * row <= own + diagonal + tolerance).all() for row, own in zip(matrix, diagonal))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from protolearn.core.types import Array
 
 SIZE = 64  # rows and columns of a tile: two of them stay in the cache of a core
 PAD = 8  # keeps the rows of a tile apart, so that a column of it does not fall into one place of the cache
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"})
-def _widen(row: NDArray[Any], mirror: NDArray[Any], extremes: NDArray[Any]) -> None:
+def _widen(row: Array, mirror: Array, extremes: Array) -> None:
     gap, low, high = extremes
     for b in range(row.shape[0]):
         gap = max(gap, abs(row[b] - mirror[b]))
@@ -23,7 +22,7 @@ def _widen(row: NDArray[Any], mirror: NDArray[Any], extremes: NDArray[Any]) -> N
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
-def _vanishes(row: NDArray[Any], mirror: NDArray[Any]) -> bool:
+def _vanishes(row: Array, mirror: Array) -> bool:
     """Tell whether all entries are finite: only then is their product with zero zero."""
     zero = row.dtype.type(0.0)
     total = zero
@@ -33,7 +32,7 @@ def _vanishes(row: NDArray[Any], mirror: NDArray[Any]) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def survey(D: NDArray[Any], first: int, step: int, extremes: NDArray[Any]) -> None:
+def survey(D: Array, first: int, step: int, extremes: Array) -> None:
     """Widen the extremes (3,) of ``|d_ij - d_ji|`` (NaN if an entry is not finite), lowest and highest entry.
 
     Tiles on and above the diagonal, each together with its mirror image, are numbered; every ``step``-th is read.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from protolearn.core.types import Array, Floats, Indices
 
 # The recursions go through LANES sequences of the second collection at once. The first sequence is common to them, so
 # the innermost loop over lanes has no branches and becomes vector instructions. Shorter lanes are filled up with what
@@ -15,7 +15,7 @@ LANES = 16
 
 
 @njit(cache=True, nogil=True)
-def _largest(lengths: NDArray[np.int64]) -> int:
+def _largest(lengths: Indices) -> int:
     largest = 0
     for length in lengths:
         largest = max(largest, length)
@@ -24,18 +24,18 @@ def _largest(lengths: NDArray[np.int64]) -> int:
 
 @njit(cache=True, nogil=True)
 def edit_block(
-    x: NDArray[Any],
-    x_starts: NDArray[np.int64],
-    x_lengths: NDArray[np.int64],
-    y: NDArray[Any],
-    y_starts: NDArray[np.int64],
-    y_lengths: NDArray[np.int64],
-    order: NDArray[np.int64],
+    x: Array,
+    x_starts: Indices,
+    x_lengths: Indices,
+    y: Array,
+    y_starts: Indices,
+    y_lengths: Indices,
+    order: Indices,
     indel: float,
     scale: float,
     cap: float,
     period: float,
-    result: NDArray[np.float64],
+    result: Floats,
 ) -> None:
     """Write edit distances into ``result`` (n, m); ``order`` sorts the second sequences by length.
 
@@ -69,10 +69,10 @@ def edit_block(
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _edit_row(
     value: float,
-    symbols: NDArray[np.float64],
-    costs: NDArray[np.float64],
-    left: NDArray[np.float64],
-    corner: NDArray[np.float64],
+    symbols: Floats,
+    costs: Floats,
+    left: Floats,
+    corner: Floats,
     depth: int,
     indel: float,
     scale: float,
@@ -93,17 +93,17 @@ def _edit_row(
 
 @njit(cache=True, nogil=True)
 def cyclic_edit_block(
-    x: NDArray[Any],
-    x_starts: NDArray[np.int64],
-    x_lengths: NDArray[np.int64],
-    y: NDArray[Any],
-    y_starts: NDArray[np.int64],
-    y_lengths: NDArray[np.int64],
+    x: Array,
+    x_starts: Indices,
+    x_lengths: Indices,
+    y: Array,
+    y_starts: Indices,
+    y_lengths: Indices,
     indel: float,
     scale: float,
     cap: float,
     period: float,
-    result: NDArray[np.float64],
+    result: Floats,
 ) -> None:
     """Write edit distances of cycles into ``result`` (n, m); costs as in ``edit_block``."""
     for i in range(len(x_starts)):
@@ -116,7 +116,7 @@ def cyclic_edit_block(
 
 
 @njit(cache=True, nogil=True)
-def _comes_before(x: NDArray[Any], y: NDArray[Any]) -> bool:
+def _comes_before(x: Array, y: Array) -> bool:
     if len(x) != len(y):
         return len(x) < len(y)
     for a in range(len(x)):
@@ -126,7 +126,7 @@ def _comes_before(x: NDArray[Any], y: NDArray[Any]) -> bool:
 
 
 @njit(cache=True, nogil=True)
-def _cyclic_edit(x: NDArray[Any], y: NDArray[Any], indel: float, scale: float, cap: float, period: float) -> float:
+def _cyclic_edit(x: Array, y: Array, indel: float, scale: float, cap: float, period: float) -> float:
     """Return the least edit distance between a rotation of x and y, Maes 1990.
 
     The grid has a row for each gap in x written twice, and a column for each gap in y. The rotation k is a path from
@@ -177,15 +177,15 @@ UP, LEFT, DIAGONAL = 0, 1, 2
 def _rotated_edit(
     k: int,
     m: int,
-    top: NDArray[np.int64],
-    bottom: NDArray[np.int64],
-    twice: NDArray[Any],
-    y: NDArray[Any],
+    top: Indices,
+    bottom: Indices,
+    twice: Array,
+    y: Array,
     indel: float,
     scale: float,
     cap: float,
     period: float,
-    costs: NDArray[np.float64],
+    costs: Floats,
     moves: NDArray[np.uint8],
 ) -> float:
     """Return the edit distance of the rotation k of x, given twice, and y, by paths between ``top`` and ``bottom``."""
@@ -214,7 +214,7 @@ def _rotated_edit(
 
 
 @njit(cache=True, nogil=True)
-def _trace(first: int, last: int, moves: NDArray[np.uint8], top: NDArray[np.int64], bottom: NDArray[np.int64]) -> None:
+def _trace(first: int, last: int, moves: NDArray[np.uint8], top: Indices, bottom: Indices) -> None:
     """Follow the moves of a path from its last row back to its first, and note its rows in each column."""
     row, c = last, len(top) - 1
     bottom[c] = row
@@ -232,15 +232,15 @@ def _trace(first: int, last: int, moves: NDArray[np.uint8], top: NDArray[np.int6
 
 @njit(cache=True, nogil=True)
 def dtw_block(
-    x: NDArray[np.float64],
-    x_starts: NDArray[np.int64],
-    x_lengths: NDArray[np.int64],
-    y: NDArray[np.float64],
-    y_starts: NDArray[np.int64],
-    y_lengths: NDArray[np.int64],
-    order: NDArray[np.int64],
+    x: Floats,
+    x_starts: Indices,
+    x_lengths: Indices,
+    y: Floats,
+    y_starts: Indices,
+    y_lengths: Indices,
+    order: Indices,
     window: int,
-    result: NDArray[np.float64],
+    result: Floats,
 ) -> None:
     """Write squared time warping distances of series of vectors into ``result`` (n, m).
 
@@ -280,9 +280,7 @@ def dtw_block(
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _squared_distances(
-    point: NDArray[np.float64], points: NDArray[np.float64], begin: int, end: int, squares: NDArray[np.float64]
-) -> None:
+def _squared_distances(point: Floats, points: Floats, begin: int, end: int, squares: Floats) -> None:
     """Write the squared distances of a point (d,) to points (d, steps, LANES) into ``squares`` (steps, LANES)."""
     flat = squares[begin:end].reshape(-1)
     flat[:] = 0.0
@@ -297,11 +295,11 @@ def _dtw_row(
     a: int,
     begin: int,
     end: int,
-    squares: NDArray[np.float64],
-    costs: NDArray[np.float64],
-    left: NDArray[np.float64],
-    corner: NDArray[np.float64],
-    reach: NDArray[np.float64],
+    squares: Floats,
+    costs: Floats,
+    left: Floats,
+    corner: Floats,
+    reach: Floats,
 ) -> None:
     """Advance the costs of beginnings by one vector of the first series."""
     for b in range(begin, end):
@@ -316,18 +314,18 @@ def _dtw_row(
 
 @njit(cache=True, nogil=True)
 def alignment_block(
-    x: NDArray[np.int64],
-    x_starts: NDArray[np.int64],
-    x_lengths: NDArray[np.int64],
-    y: NDArray[np.int64],
-    y_starts: NDArray[np.int64],
-    y_lengths: NDArray[np.int64],
-    order: NDArray[np.int64],
-    matrix: NDArray[np.float64],
+    x: Indices,
+    x_starts: Indices,
+    x_lengths: Indices,
+    y: Indices,
+    y_starts: Indices,
+    y_lengths: Indices,
+    order: Indices,
+    matrix: Floats,
     gap_open: float,
     gap_extend: float,
     local: bool,
-    result: NDArray[np.float64],
+    result: Floats,
 ) -> None:
     """Write the best scores of alignments into ``result`` (n, m).
 
@@ -379,15 +377,15 @@ def _border(length: int, gap_open: float, gap_extend: float, local: bool) -> flo
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})
 def _alignment_row(
-    row: NDArray[np.float64],
-    codes: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    downward: NDArray[np.float64],
-    left: NDArray[np.float64],
-    corner: NDArray[np.float64],
-    matched: NDArray[np.float64],
-    rightward: NDArray[np.float64],
-    highest: NDArray[np.float64],
+    row: Floats,
+    codes: Indices,
+    scores: Floats,
+    downward: Floats,
+    left: Floats,
+    corner: Floats,
+    matched: Floats,
+    rightward: Floats,
+    highest: Floats,
     depth: int,
     gap_open: float,
     gap_extend: float,
@@ -410,14 +408,14 @@ def _alignment_row(
 
 @njit(cache=True, nogil=True)
 def overlap_block(
-    x: NDArray[np.int64],
-    x_starts: NDArray[np.int64],
-    x_lengths: NDArray[np.int64],
-    y: NDArray[np.int64],
-    y_starts: NDArray[np.int64],
-    y_lengths: NDArray[np.int64],
+    x: Indices,
+    x_starts: Indices,
+    x_lengths: Indices,
+    y: Indices,
+    y_starts: Indices,
+    y_lengths: Indices,
     width: int,
-    result: NDArray[np.float64],
+    result: Floats,
 ) -> None:
     """Write the numbers of common members of sets, given by codes below ``width``, into ``result`` (n, m)."""
     member = np.zeros(width, np.int64)

@@ -8,8 +8,8 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Array, Indices
 from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities._alignment import Alignment
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed
@@ -109,8 +109,8 @@ def measure_of(metric: str | Callable[[Any, Any], float], params: dict[str, Any]
 class Objects:
     """Objects of any kind, with their places in the collection that they come from."""
 
-    items: NDArray[Any]
-    places: NDArray[np.int64]
+    items: Array
+    places: Indices
     name: str
 
     def __len__(self) -> int:

@@ -8,8 +8,8 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Array, Indices
 from protolearn.dissimilarities._blocks import listed
 
 __all__ = ["Alphabet", "Sequences", "code_points", "number_sequences"]
@@ -19,9 +19,9 @@ __all__ = ["Alphabet", "Sequences", "code_points", "number_sequences"]
 class Sequences:
     """The sequence i is ``values[starts[i] : starts[i] + lengths[i]]``."""
 
-    values: NDArray[Any]
-    starts: NDArray[np.int64]
-    lengths: NDArray[np.int64]
+    values: Array
+    starts: Indices
+    lengths: Indices
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -30,12 +30,12 @@ class Sequences:
         return Sequences(self.values, self.starts[rows], self.lengths[rows])
 
     @property
-    def parts(self) -> tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]:
+    def parts(self) -> tuple[Array, Indices, Indices]:
         """Values, starts and lengths, for compiled loops."""
         return self.values, self.starts, self.lengths
 
     @staticmethod
-    def cut(values: NDArray[Any], lengths: Sequence[int]) -> Sequences:
+    def cut(values: Array, lengths: Sequence[int]) -> Sequences:
         """Cut values into sequences of these lengths."""
         sizes = np.asarray(lengths, dtype=np.int64)
         return Sequences(values, np.cumsum(sizes) - sizes, sizes)

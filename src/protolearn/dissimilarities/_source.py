@@ -7,8 +7,9 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_option
 from protolearn.dissimilarities._blocks import encoded_pairs
 from protolearn.dissimilarities._pairwise import METRICS, measure_of
@@ -16,8 +17,6 @@ from protolearn.dissimilarities._pairwise import METRICS, measure_of
 __all__ = ["Dissimilarities"]
 
 SLAB_BYTES = 64 << 20  # rows of a stored matrix read at a time
-
-Indices = NDArray[np.int64]
 
 
 class Dissimilarities:
@@ -116,7 +115,7 @@ class Dissimilarities:
         rows = np.asarray(places)
         return self.data[rows] if hasattr(self.data, "shape") else [self.data[j] for j in rows.tolist()]
 
-    def block(self, rows: ArrayLike, columns: ArrayLike | None = None) -> NDArray[Any]:
+    def block(self, rows: ArrayLike, columns: ArrayLike | None = None) -> Array:
         """Return the dissimilarities of some objects to others.
 
         Parameters
@@ -139,7 +138,7 @@ class Dissimilarities:
         self.n_computed += len(first) * (len(first) - 1) // 2 if columns is None else len(first) * len(second)
         return self._pairs(self._encoded[first], None if columns is None else self._encoded[second])
 
-    def to(self, objects: Any, columns: ArrayLike) -> NDArray[np.float64]:
+    def to(self, objects: Any, columns: ArrayLike) -> Floats:
         """Return the dissimilarities of given objects to some of these."""
         return self._pairs(self._measure.encode(objects), self._encoded[np.asarray(columns)])
 
@@ -150,10 +149,10 @@ class Dissimilarities:
             self.n_computed += self._measure.check(encoded)
         return encoded
 
-    def _pairs(self, first: Any, second: Any) -> NDArray[np.float64]:
+    def _pairs(self, first: Any, second: Any) -> Floats:
         return encoded_pairs(self._measure, first, second, n_jobs=self.n_jobs, verbose=self.verbose)
 
-    def _read(self, rows: Indices, columns: Indices) -> NDArray[Any]:
+    def _read(self, rows: Indices, columns: Indices) -> Array:
         """Read a block of a stored matrix, whole rows at a time where only rising indices can be asked for."""
         if isinstance(self.data, np.ndarray):
             block = self.data[np.ix_(rows, columns)]

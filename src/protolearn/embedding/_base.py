@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags, gen_batches
@@ -14,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from protolearn.core.estimator import Estimator
 from protolearn.core.ties import power_of_two
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import (
     check_flags,
     check_option,
@@ -26,7 +26,6 @@ from protolearn.dissimilarities._geometry import checked
 
 __all__ = ["Embedding", "Samples", "View", "check_square", "vector_samples"]
 
-Floats = NDArray[np.float64]
 
 LEAST_SAMPLES = 4
 ROWS = 256  # compared with all others in one call, after which Python heeds interrupts
@@ -39,7 +38,7 @@ class Samples:
     Vectors are measured from an origin.
     """
 
-    vectors: NDArray[Any] | None
+    vectors: Array | None
     squares: Floats | None
     unit: float
     origin: Any = 0.0
@@ -75,7 +74,7 @@ class View(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 
     embedding_: Any
 
-    def fit_transform(self, X: Any, y: Any = None) -> NDArray[Any]:
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit, and return the positions of the samples.
 
         Parameters
@@ -166,7 +165,7 @@ class Embedding(View, Estimator):
         return Samples(None, squares, float(np.sqrt(unit)) if squared else unit)
 
 
-def vector_samples(X: NDArray[Any]) -> Samples:
+def vector_samples(X: Array) -> Samples:
     """Return vectors, measured from about their middle, in a unit in which none is large.
 
     Examples

@@ -6,7 +6,7 @@ import warnings
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 from sklearn.base import MetaEstimatorMixin, clone
@@ -15,12 +15,13 @@ from sklearn.utils.validation import validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array
 from protolearn.core.validation import check_number, check_option, check_part
 from protolearn.embedding._base import Embedding, View
-from protolearn.embedding._local_weights import locally_linear, reconstruction_weights
-from protolearn.embedding._neighbors import nearest_in_matrix
-from protolearn.embedding._sne import TSNE
+from protolearn.embedding.charts._local_weights import locally_linear, reconstruction_weights
 from protolearn.embedding.discriminative import Fields, distances_between, fields_of
+from protolearn.embedding.neighbor._neighbors import nearest_in_matrix
+from protolearn.embedding.neighbor._sne import TSNE
 from protolearn.lvq import LGMLVQ
 
 __all__ = ["DiscriminativeEmbedding"]
@@ -153,7 +154,7 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
         return clone(self.embedding)
 
 
-def arranged(embedding: Any, fields: Fields) -> NDArray[Any]:
+def arranged(embedding: Any, fields: Fields) -> Array:
     """Fit an embedding to samples in learned metrics; return their positions."""
     from sklearn.manifold import LocallyLinearEmbedding
 
@@ -167,14 +168,14 @@ def arranged(embedding: Any, fields: Fields) -> NDArray[Any]:
     return np.asarray(embedding.fit_transform(distances_between(fields, fields, squared=False, symmetrize="mean")))
 
 
-def learned_neighbors(fields: Fields, k: int) -> NDArray[Any]:
+def learned_neighbors(fields: Fields, k: int) -> Array:
     """Return the k nearest others (n, k) of each sample, by the metric of its winner."""
     n = len(fields.vectors)
     check_number("n_neighbors", k, integer=True, low=1, high=n - 1, also=f" for n_samples={n}")
     return np.asarray(nearest_in_matrix(distances_between(fields, fields, squared=True, symmetrize=None), k).indices)
 
 
-def _by_reconstruction(embedding: Any, fields: Fields) -> NDArray[Any]:
+def _by_reconstruction(embedding: Any, fields: Fields) -> Array:
     """Arrange samples such that their learned neighbors reconstruct them as in the data."""
     check_option("method", embedding.method, ("standard",), also=" for neighbors by a learned metric")
     near = learned_neighbors(fields, embedding.n_neighbors)  # Bunte 2011, section 7.2.3
@@ -213,7 +214,7 @@ def _for_distances(embedding: Any, parameters: dict[str, Any], n_samples: int) -
     return {"metric": "precomputed"} | begins
 
 
-def _graph(indices: NDArray[Any]) -> csr_array:
+def _graph(indices: Array) -> csr_array:
     """Return the graph (n, n) that joins each sample to its neighbors (n, k)."""
     n, k = indices.shape
     return csr_array((np.ones(n * k, bool), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))

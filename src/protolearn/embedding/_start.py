@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
+
+from protolearn.core.types import Array, Floats
 
 __all__ = ["classical_scaling", "principal_components", "spectral"]
 
-Floats = NDArray[np.float64]
 
-
-def principal_components(X: NDArray[Any], d: int, rng: np.random.RandomState) -> Floats:
+def principal_components(X: Array, d: int, rng: np.random.RandomState) -> Floats:
     """Return the scores (n, d) of the rows of X; zeros in dimensions that they do not have."""
     from sklearn.decomposition import PCA
 

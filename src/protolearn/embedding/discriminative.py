@@ -22,20 +22,20 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.density import squared_distances
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_option, refuse_overflow, require_memory
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._lfda import LinearMetric
 
 __all__ = ["discriminative_distances", "local_projection"]
 
-Floats = NDArray[np.float64]
 
 TILE = 384  # rows and columns of a block of distances, which stays in the cache
 
 
 def discriminative_distances(
     model: Any, X: Any, Z: Any = None, *, squared: bool = False, symmetrize: str | None = "mean"
-) -> NDArray[Any]:
+) -> Array:
     r"""Distances between samples in the learned metric of a classifier.
 
     Sample :math:`x_i` measures all others by the metric of the prototype J(i) that wins it,
@@ -98,7 +98,7 @@ def discriminative_distances(
     return distances_between(fields, others, squared=squared, symmetrize=symmetrize)
 
 
-def local_projection(model: Any, X: Any, centered: bool = False) -> NDArray[Any]:
+def local_projection(model: Any, X: Any, centered: bool = False) -> Array:
     """Project samples as their winners see them: ``Omega_J x`` with the matrix of the prototype J that wins x.
 
     The coordinates of different prototypes share their origin but not their axes, so that samples of different fields
@@ -165,9 +165,9 @@ class Fields:
         The prototype of each sample, if there are any.
     """
 
-    vectors: NDArray[Any]
+    vectors: Array
     matrices: Floats
-    slots: NDArray[np.int64]
+    slots: Indices
     winners: Floats | None
 
     def groups(self) -> Iterator[tuple[int, NDArray[np.intp]]]:
@@ -175,7 +175,7 @@ class Fields:
         for slot in np.unique(self.slots):
             yield slot, np.flatnonzero(self.slots == slot)
 
-    def projected(self, vectors: NDArray[Any], slot: int) -> NDArray[Any]:
+    def projected(self, vectors: Array, slot: int) -> Array:
         """Return ``Omega x`` for every vector."""
         matrix = self.matrices[slot]
         return vectors @ matrix.T if matrix.ndim == 2 else vectors * matrix
@@ -203,7 +203,7 @@ def fields_of(model: Any, X: Any, wanted: str) -> Fields:
 
 
 @chunk_threads(1)
-def distances_between(fields: Fields, others: Fields, *, squared: bool, symmetrize: str | None) -> NDArray[Any]:
+def distances_between(fields: Fields, others: Fields, *, squared: bool, symmetrize: str | None) -> Array:
     """Return the distances (n, m) of samples to others in the same space, to themselves if these are the same object.
 
     Besides the result there is only memory for some blocks, and for the projected samples.
@@ -222,14 +222,14 @@ def distances_between(fields: Fields, others: Fields, *, squared: bool, symmetri
     return D if squared else np.sqrt(D, out=D)
 
 
-def _mean(a: NDArray[Any], b: NDArray[Any]) -> NDArray[Any]:
+def _mean(a: Array, b: Array) -> Array:
     return 0.5 * (a + b)
 
 
-MERGERS: dict[str, Callable[..., NDArray[Any]]] = {"mean": _mean, "min": np.minimum, "max": np.maximum}
+MERGERS: dict[str, Callable[..., Array]] = {"mean": _mean, "min": np.minimum, "max": np.maximum}
 
 
-def _complete(X: NDArray[Any], wanted: str) -> NDArray[Any]:
+def _complete(X: Array, wanted: str) -> Array:
     """Refuse missing values, which the model may allow."""
     missing = np.isnan(X).any(axis=1)
     if missing.any():
@@ -253,7 +253,7 @@ def _blocks(fields: Fields, others: Fields) -> Iterator[tuple[NDArray[np.intp], 
                 yield members[rows], columns, squared_distances(left[rows], right[columns])  # Bunte 2011, eq. 7.3
 
 
-def _merge_halves(D: NDArray[Any], symmetrize: str) -> None:
+def _merge_halves(D: Array, symmetrize: str) -> None:
     """Make a square matrix symmetric, in place."""
     for rows in gen_batches(len(D), TILE):
         for columns in gen_batches(rows.stop, TILE):

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from protolearn.core.estimator import Estimator
 from protolearn.core.reject import relative_similarity, with_rejects
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_option, check_scale, given_array, refuse_overflow
 from protolearn.lvq.cost import relative_distance
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions, smallest_change
@@ -24,7 +25,6 @@ from protolearn.lvq.relevance import Metric, Relevance, Theta
 
 __all__ = ["LVQClassifier"]
 
-Floats = NDArray[np.float64]
 CHUNK_BYTES = 1 << 21
 
 
@@ -38,9 +38,9 @@ class LVQClassifier(ClassifierMixin, Estimator):
     reject_label: Any
     n_jobs: int | None
     prototypes_: Floats
-    prototype_labels_: NDArray[Any]
-    classes_: NDArray[Any]
-    _codes: NDArray[np.int64]
+    prototype_labels_: Array
+    classes_: Array
+    _codes: Indices
     _metric: Metric
     _theta: Theta
     _center: Floats
@@ -53,7 +53,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         tags.input_tags.allow_nan = self.missing == "partial"
         return tags
 
-    def predict(self, X: ArrayLike) -> NDArray[Any]:
+    def predict(self, X: ArrayLike) -> Array:
         """Return the class of the nearest prototype, or ``reject_label``.
 
         Parameters
@@ -244,10 +244,10 @@ class LVQClassifier(ClassifierMixin, Estimator):
         samples = X + changes
         return Counterfactuals(samples, changes, self.prototype_labels_[self._winners(samples)], lengths)
 
-    def _confidence(self, X: NDArray[Any]) -> Floats:
+    def _confidence(self, X: Array) -> Floats:
         return self._over_chunks(lambda part: relative_similarity(self._measure(part), self._codes), X)
 
-    def _matrices(self, wanted: str) -> tuple[Floats, NDArray[np.int64]]:
+    def _matrices(self, wanted: str) -> tuple[Floats, Indices]:
         """Return the matrices (s, M, N) or (s, N), and which of them each prototype uses."""
         if not isinstance(self._metric, Relevance):
             raise ValueError(
@@ -257,7 +257,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         A = np.broadcast_to(A, (len(A), self.n_features_in_)) if A.ndim == 2 else A
         return A, self._metric.slots(self._codes)
 
-    def _feature_names(self) -> NDArray[Any]:
+    def _feature_names(self) -> Array:
         return getattr(self, "feature_names_in_", np.array([f"x{i}" for i in range(self.n_features_in_)]))
 
     def _to_both_sides(self, X: ArrayLike, y: ArrayLike) -> tuple[Floats, Floats]:
@@ -274,17 +274,17 @@ class LVQClassifier(ClassifierMixin, Estimator):
         rows = np.arange(len(D))
         return mu, D[rows, K] - D[rows, J]
 
-    def _measure(self, X: NDArray[Any]) -> Floats:
+    def _measure(self, X: Array) -> Floats:
         """Return the distances of a chunk of samples, in double precision and from a common origin."""
         centered = X.astype(np.float64) - self._center
         D = self._metric.measure(centered, self.prototypes_ - self._center, self._codes, self._theta)[0]
         D[:, self._hidden] = np.inf
         return D
 
-    def _class_distances(self, X: NDArray[Any]) -> Floats:
+    def _class_distances(self, X: Array) -> Floats:
         """Return the distance to the nearest prototype of each class (n, C); infinite for a class without any."""
 
-        def nearest(part: NDArray[Any]) -> Floats:
+        def nearest(part: Array) -> Floats:
             D = self._measure(part)
             near = np.full((len(part), len(self.classes_)), np.inf)
             for p, code in enumerate(self._codes):
@@ -293,7 +293,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
         return self._over_chunks(nearest, X)
 
-    def _winners(self, X: NDArray[Any]) -> NDArray[np.int64]:
+    def _winners(self, X: Array) -> Indices:
         """Return the index of the nearest prototype of each sample."""
         affine = None if np.isnan(X.sum()) else self._affine(X.dtype)
         if affine is None:
@@ -314,7 +314,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         constants[self._hidden] = np.inf
         return (-2.0 * scaled.T).astype(dtype), constants.astype(dtype), self._center.astype(dtype)
 
-    def _over_chunks(self, function: Callable[[NDArray[Any]], NDArray[Any]], X: NDArray[Any]) -> NDArray[Any]:
+    def _over_chunks(self, function: Callable[[Array], Array], X: Array) -> Array:
         """Apply a function to chunks of samples, on several threads, and put the results together."""
         size = max(256, CHUNK_BYTES // (X.itemsize * X.shape[1]))
         if len(X) <= size:
@@ -327,19 +327,19 @@ class LVQClassifier(ClassifierMixin, Estimator):
             with ThreadPoolExecutor(n_threads) as pool:
                 return np.concatenate(list(pool.map(function, parts)))
 
-    def _check_new(self, X: ArrayLike) -> NDArray[Any]:
+    def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "prototypes_")
         finite = "allow-nan" if self._partial() else True
         samples = validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=finite)
         self._refuse_empty(samples)
         return refuse_overflow(samples)
 
-    def _check_filled(self, X: ArrayLike) -> NDArray[Any]:
+    def _check_filled(self, X: ArrayLike) -> Array:
         """Return new samples, with the mean of the training samples where values are missing."""
         samples = self._check_new(X)
         return np.where(np.isnan(samples), self._center.astype(samples.dtype), samples)
 
-    def _refuse_empty(self, X: NDArray[Any]) -> None:
+    def _refuse_empty(self, X: Array) -> None:
         if self._partial() and len(X):
             empty = np.isnan(X).all(axis=1)
             if empty.any():
@@ -352,7 +352,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         check_option("missing", self.missing, ("error", "partial"))
         return self.missing == "partial"
 
-    def _check_training(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Floats, NDArray[Any]]:
+    def _check_training(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Floats, Array]:
         """Return samples in double precision, and their labels."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
@@ -362,7 +362,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         self._refuse_empty(samples)
         return check_scale(samples), labels
 
-    def _prototype_codes(self, y: NDArray[np.int64] | None) -> NDArray[np.int64]:
+    def _prototype_codes(self, y: Indices | None) -> Indices:
         """Return the class code of each prototype, in the order of the classes, if samples y (or a stream) allow it."""
         wanted = self.prototypes_per_class
         if isinstance(wanted, dict):
@@ -403,13 +403,13 @@ class LVQClassifier(ClassifierMixin, Estimator):
             )
         return given
 
-    def _fit_temperature(self, X: Floats, y: NDArray[np.int64], u: Floats) -> None:
+    def _fit_temperature(self, X: Floats, y: Indices, u: Floats) -> None:
         """Choose the temperature of the probabilities by maximum likelihood on (some of) the training samples."""
         some = slice(None, None, max(1, len(X) // 20_000))
         self._temperature = best_temperature(self._class_distances(X[some]), y[some], u[some])
 
 
-def best_temperature(D: Floats, y: NDArray[np.int64], u: Floats) -> float:
+def best_temperature(D: Floats, y: Indices, u: Floats) -> float:
     """Return the T for which ``softmax(-D / T)`` fits the classes best, D (n, C) distances.
 
     Targets are smoothed as by Platt, so that separable classes keep a finite temperature.

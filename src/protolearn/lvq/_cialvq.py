@@ -13,6 +13,7 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.documentation import extends
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_flags, check_option
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
@@ -24,8 +25,7 @@ from protolearn.lvq.start import Frame, first_prototypes, natural_frame
 
 __all__ = ["CIALVQ"]
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+Codes = Indices
 SMALLEST, LARGEST = 1e-30, 1e30  # of pixels and filters: fourth powers of them are multiplied
 
 
@@ -260,7 +260,7 @@ class CIALVQ(GLVQ):
         if self.learn_filters and self.distance != "magnitude":
             raise ValueError("learn_filters=True compares powers; it needs distance='magnitude'.")
 
-    def _check_training(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Floats, NDArray[Any]]:
+    def _check_training(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Floats, Array]:
         table, shape = _as_table(X)
         if not reset:
             self._refuse_shape(shape)
@@ -274,7 +274,7 @@ class CIALVQ(GLVQ):
             self.patch_shape_ = self._found_shape(shape, samples.shape[1])
         return samples, labels
 
-    def _check_new(self, X: ArrayLike) -> NDArray[Any]:
+    def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "prototypes_")
         table, shape = _as_table(X)
         self._refuse_shape(shape)
@@ -374,7 +374,7 @@ class CIALVQ(GLVQ):
                     W[p] = metric.repainted(patches[nearest], center, parts[0])
         return W
 
-    def _measure(self, X: NDArray[Any]) -> Floats:
+    def _measure(self, X: Array) -> Floats:
         """Return the distances of a chunk of patches, in the units of patches and filters."""
         return super()._measure(X) * self._metric.unit ** (2 if self._metric.distance == "position" else 4)
 

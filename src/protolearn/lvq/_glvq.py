@@ -6,7 +6,7 @@ from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, compute_sample_weight
@@ -15,6 +15,7 @@ from protolearn.core.documentation import extends
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import (
     check_flags,
     check_number,
@@ -33,8 +34,7 @@ from protolearn.lvq.stream import Stream
 
 __all__ = ["GLVQ", "GRLVQ", "LGRLVQ"]
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+Codes = Indices
 FORM = (
     "prototypes_per_class",
     "metric",
@@ -309,7 +309,7 @@ class GLVQ(LVQClassifier):
         rows = np.arange(len(codes))
         return tuple(train_test_split(rows, test_size=n_out, stratify=codes, random_state=rng))
 
-    def _check_resumable(self, classes: NDArray[Any]) -> None:
+    def _check_resumable(self, classes: Array) -> None:
         """Refuse to go on from a model that is of another form than the parameters ask for."""
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
@@ -335,7 +335,7 @@ class GLVQ(LVQClassifier):
 
     def _check_samples(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool
-    ) -> tuple[Floats, NDArray[Any], Floats]:
+    ) -> tuple[Floats, Array, Floats]:
         """Return samples, labels and weights, without samples of weight zero."""
         samples, labels = self._check_training(X, y, reset)
         weights = check_weights(sample_weight, len(samples), np.float64)
@@ -553,7 +553,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         self.relevances_ = self.omega_**2
         return theta
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
+    def transform(self, X: ArrayLike) -> Array:
         """Scale features by the roots of their relevances, so that Euclidean distances are the learned ones.
 
         Parameters
@@ -569,7 +569,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         X = self._check_filled(X)
         return X * self.omega_.astype(X.dtype)
 
-    def get_feature_names_out(self, input_features: Any = None) -> NDArray[Any]:
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Return the names of the features, which `transform` keeps.
 
         Parameters

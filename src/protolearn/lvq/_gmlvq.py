@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from protolearn.core.documentation import extends
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_flags, check_number, check_option, given_array, require_memory
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
@@ -18,8 +19,7 @@ from protolearn.lvq.start import Frame, discriminative_directions
 
 __all__ = ["GMLVQ", "LGMLVQ", "LLiRaMLVQ"]
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+Codes = Indices
 
 SOLVER_VECTORS = 30  # as large as the matrices that a solver holds
 
@@ -119,7 +119,7 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
     omega_: Floats
 
     @chunk_threads(1)
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
+    def transform(self, X: ArrayLike) -> Array:
         """Project samples by Omega: Euclidean distances in the view are the learned ones.
 
         Where values are missing, those of the mean of the training samples are taken.
@@ -323,7 +323,7 @@ class LGMLVQ(_MatrixLVQ):
         self.metric_init = metric_init
         self.regularization = regularization
 
-    def local_transform(self, X: ArrayLike) -> NDArray[Any]:
+    def local_transform(self, X: ArrayLike) -> Array:
         """Project samples, relative to each prototype, by the matrix of that prototype.
 
         Parameters

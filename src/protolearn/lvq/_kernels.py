@@ -7,11 +7,10 @@ from no prototype.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from protolearn.core.types import Array
 
 IDENTITY, SIGMOID, SWISH = range(3)
 
@@ -28,13 +27,13 @@ def squash(kind: int, mu: float, slope: float) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True)
-def _gap(x: NDArray[Any], w: NDArray[Any], f: NDArray[Any]) -> None:
+def _gap(x: Array, w: Array, f: Array) -> None:
     for t in range(x.shape[0]):
         f[t] = 0.0 if np.isnan(x[t]) else x[t] - w[t]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _apply(omega: NDArray[Any], f: NDArray[Any], z: NDArray[Any]) -> float:
+def _apply(omega: Array, f: Array, z: Array) -> float:
     """Write ``omega f`` to z; return its squared length."""
     total = 0.0
     for m in range(omega.shape[0]):
@@ -47,7 +46,7 @@ def _apply(omega: NDArray[Any], f: NDArray[Any], z: NDArray[Any]) -> float:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract"})
-def _add_transposed(w: NDArray[Any], x: NDArray[Any], omega: NDArray[Any], z: NDArray[Any], step: float) -> None:
+def _add_transposed(w: Array, x: Array, omega: Array, z: Array, step: float) -> None:
     """Add ``step omega^T z`` to w, but for the features that x misses."""
     for m in range(omega.shape[0]):
         pull = step * z[m]
@@ -57,9 +56,7 @@ def _add_transposed(w: NDArray[Any], x: NDArray[Any], omega: NDArray[Any], z: ND
 
 
 @njit(cache=True, nogil=True)
-def _add_outer(
-    omega: NDArray[Any], z: NDArray[Any], f: NDArray[Any], diagonal: float, rest: float, symmetric: bool
-) -> None:
+def _add_outer(omega: Array, z: Array, f: Array, diagonal: float, rest: float, symmetric: bool) -> None:
     """Subtract the rates times ``2 z f^T``, or times its symmetric part, rounded alike in both halves."""
     for m in range(omega.shape[0]):
         if symmetric:
@@ -73,7 +70,7 @@ def _add_outer(
 
 
 @njit(cache=True, nogil=True)
-def _widen(omega: NDArray[Any], diagonal: float, rest: float) -> None:
+def _widen(omega: Array, diagonal: float, rest: float) -> None:
     """Add the rates times the transposed pseudo-inverse, the derivative of the logarithm of the volume."""
     gram = omega @ omega.T + 1e-12 * np.eye(len(omega))
     if np.isfinite(gram).all():
@@ -84,7 +81,7 @@ def _widen(omega: NDArray[Any], diagonal: float, rest: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _normalize(omega: NDArray[Any]) -> None:
+def _normalize(omega: Array) -> None:
     total = 0.0
     for m in range(omega.shape[0]):
         for t in range(omega.shape[1]):
@@ -93,7 +90,7 @@ def _normalize(omega: NDArray[Any]) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _make_shares(relevances: NDArray[Any]) -> None:
+def _make_shares(relevances: Array) -> None:
     """Clip at zero and divide by the sum; start anew if nothing is left."""
     relevances[:] = np.maximum(relevances, 0.0)  # Biehl et al. 2006, section 2
     total = relevances.sum()
@@ -105,22 +102,22 @@ def _make_shares(relevances: NDArray[Any]) -> None:
 
 @njit(cache=True, nogil=True)
 def sweep_matrix(
-    X: NDArray[Any],
-    y: NDArray[Any],
-    u: NDArray[Any],
-    order: NDArray[Any],
-    W: NDArray[Any],
-    classes: NDArray[Any],
-    omega: NDArray[Any],
-    psi: NDArray[Any],
-    slots: NDArray[Any],
-    allowed: NDArray[Any],
+    X: Array,
+    y: Array,
+    u: Array,
+    order: Array,
+    W: Array,
+    classes: Array,
+    omega: Array,
+    psi: Array,
+    slots: Array,
+    allowed: Array,
     symmetric: bool,
     rates: tuple[float, float, float],
     regularization: float,
     kind: int,
     slope: float,
-    sums: NDArray[Any],
+    sums: Array,
 ) -> None:
     """Matrix learning from some samples, in place; add the cost that they met, and their weight, to ``sums``.
 
@@ -198,19 +195,19 @@ def sweep_matrix(
 
 @njit(cache=True, nogil=True)
 def sweep_diagonal(
-    X: NDArray[Any],
-    y: NDArray[Any],
-    u: NDArray[Any],
-    order: NDArray[Any],
-    W: NDArray[Any],
-    classes: NDArray[Any],
-    relevances: NDArray[Any],
-    slots: NDArray[Any],
+    X: Array,
+    y: Array,
+    u: Array,
+    order: Array,
+    W: Array,
+    classes: Array,
+    relevances: Array,
+    slots: Array,
     rates: tuple[float, float, float],
     regularization: float,
     kind: int,
     slope: float,
-    sums: NDArray[Any],
+    sums: Array,
 ) -> None:
     """Relevance learning on ``d = sum_t relevances_t (x_t - w_t)^2``, in place; add cost and weight to ``sums``."""
     by_prototypes, by_relevances, _ = rates
@@ -257,13 +254,13 @@ def sweep_diagonal(
 
 @njit(cache=True, nogil=True)
 def sweep_lvq1(
-    X: NDArray[Any],
-    y: NDArray[Any],
-    order: NDArray[Any],
-    W: NDArray[Any],
-    classes: NDArray[Any],
-    relevances: NDArray[Any],
-    rates: NDArray[Any],
+    X: Array,
+    y: Array,
+    order: Array,
+    W: Array,
+    classes: Array,
+    relevances: Array,
+    rates: Array,
     most: float,
     adaptive: bool,
     by_relevances: float,
@@ -301,11 +298,11 @@ def sweep_lvq1(
 
 @njit(cache=True, nogil=True)
 def sweep_lvq21(
-    X: NDArray[Any],
-    y: NDArray[Any],
-    order: NDArray[Any],
-    W: NDArray[Any],
-    classes: NDArray[Any],
+    X: Array,
+    y: Array,
+    order: Array,
+    W: Array,
+    classes: Array,
     rate: float,
     window: float,
 ) -> float:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neighbors import NearestNeighbors
@@ -19,11 +19,11 @@ from protolearn.core.density import squared_distances
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.spans import row_space
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_number, check_option, refuse_underflow, require_memory
 
 __all__ = ["LFDA", "LinearMetric"]
 
-Floats = NDArray[np.float64]
 
 BLOCK_ENTRIES = 1 << 20  # affinities held at a time
 RIDGE = 1e-8  # added to the scatter within classes, relative to its mean eigenvalue
@@ -50,10 +50,10 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             ``X @ components_.T``.
         """
         check_is_fitted(self, "components_")
-        samples: NDArray[Any] = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        samples: Array = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return samples @ self.components_.T
 
-    def _read(self, X: Any, y: Any) -> tuple[Floats, float, NDArray[np.int64], NDArray[Any]]:
+    def _read(self, X: Any, y: Any) -> tuple[Floats, float, Indices, Array]:
         """Return samples with mean zero and mean square one, their scale, class codes, and two or more classes."""
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
@@ -188,7 +188,7 @@ class LFDA(LinearMetric):
         return self
 
 
-def local_scatters(X: Floats, codes: NDArray[np.int64], n_neighbors: int) -> tuple[Floats, Floats]:
+def local_scatters(X: Floats, codes: Indices, n_neighbors: int) -> tuple[Floats, Floats]:
     """Return the local scatters (N, N) within and between classes.
 
     Weights of pairs are sums of constants and affinities, and constants need no pairs: the sum over all pairs of a

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.neighbors import first_nearest
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_number, check_option, check_running, given_array, require_memory
 from protolearn.lvq._lfda import LinearMetric
 from protolearn.lvq.relevance import canonical
@@ -25,8 +26,7 @@ from protolearn.lvq.start import discriminative_directions
 
 __all__ = ["LMNN", "LargeMarginCost", "NearPairs", "target_neighbors"]
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+Codes = Indices
 Watch = Callable[[Floats, float], None]
 
 TILE = (512, 1024)  # rows and columns of a tile of inner products: 4 MB
@@ -225,7 +225,7 @@ class LMNN(LinearMetric):
         check_number("tol", self.tol, low=0)
         check_running(self)
 
-    def _check_class_sizes(self, codes: Codes, classes: NDArray[Any]) -> None:
+    def _check_class_sizes(self, codes: Codes, classes: Array) -> None:
         sizes = np.bincount(codes)
         smallest = sizes.argmin()
         if sizes[smallest] <= self.n_neighbors:

@@ -6,11 +6,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from protolearn.core.types import Floats, Indices
+
 SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that they use vector instructions
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _squared_distance(Z: NDArray[np.float64], i: int, j: int, enough: float) -> float:
+def _squared_distance(Z: Floats, i: int, j: int, enough: float) -> float:
     """Return the squared distance of two rows, or a part of it that already exceeds ``enough``."""
     width = Z.shape[1]
     distance = 0.0
@@ -24,7 +26,7 @@ def _squared_distance(Z: NDArray[np.float64], i: int, j: int, enough: float) -> 
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def _tie(V: NDArray[np.float64], i: int, j: int, weight: float, product: NDArray[np.float64]) -> None:
+def _tie(V: Floats, i: int, j: int, weight: float, product: Floats) -> None:
     """Add the part of one pair, ``weight (e_i - e_j) (e_i - e_j)^T V``, to the product of the Laplacian with V."""
     for m in range(V.shape[1]):
         force = weight * (V[i, m] - V[j, m])
@@ -33,7 +35,7 @@ def _tie(V: NDArray[np.float64], i: int, j: int, weight: float, product: NDArray
 
 
 @njit(cache=True, nogil=True)
-def target_distances(Z: NDArray[np.float64], targets: NDArray[np.int64], distances: NDArray[np.float64]) -> None:
+def target_distances(Z: Floats, targets: Indices, distances: Floats) -> None:
     """Write the squared distances (n, k) of samples to their target neighbors."""
     for i in range(len(targets)):
         for t in range(targets.shape[1]):
@@ -42,10 +44,10 @@ def target_distances(Z: NDArray[np.float64], targets: NDArray[np.int64], distanc
 
 @njit(cache=True, nogil=True)
 def near_pairs(
-    products: NDArray[np.float64],
-    norms: NDArray[np.float64],
-    radii: NDArray[np.float64],
-    allowances: NDArray[np.float64],
+    products: Floats,
+    norms: Floats,
+    radii: Floats,
+    allowances: Floats,
     row: int,
     column: int,
     pairs: NDArray[np.int32],
@@ -80,13 +82,13 @@ def near_pairs(
 @njit(cache=True, nogil=True)
 def push(
     pairs: NDArray[np.int32],
-    Z: NDArray[np.float64],
-    V: NDArray[np.float64],
-    margins: NDArray[np.float64],
+    Z: Floats,
+    V: Floats,
+    margins: Floats,
     smoothing: float,
     strength: float,
-    active: NDArray[np.float64],
-    product: NDArray[np.float64],
+    active: Floats,
+    product: Floats,
 ) -> tuple[float, float]:
     """Add the active triples among some pairs of different classes; return the sums of hinges, exact and smoothed.
 
@@ -117,9 +119,7 @@ def push(
 
 
 @njit(cache=True, nogil=True)
-def pull(
-    targets: NDArray[np.int64], weights: NDArray[np.float64], V: NDArray[np.float64], product: NDArray[np.float64]
-) -> None:
+def pull(targets: Indices, weights: Floats, V: Floats, product: Floats) -> None:
     """Add the part of the target neighbors, with weights (n, k), to the product of the Laplacian with V."""
     for i in range(len(targets)):
         for t in range(targets.shape[1]):

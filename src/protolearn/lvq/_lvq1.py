@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import check_flags, check_number, check_option, check_running
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
@@ -20,8 +21,7 @@ from protolearn.lvq.sweeps import pieces
 
 __all__ = ["LVQ1", "LVQ21"]
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+Codes = Indices
 
 
 class _HeuristicLVQ(LVQClassifier):

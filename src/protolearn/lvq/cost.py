@@ -13,12 +13,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import expit
+
+from protolearn.core.types import Bools, Floats
 
 __all__ = ["SQUASHING", "identity", "relative_distance", "relative_distance_cost", "sigmoid", "swish"]
 
-Floats = NDArray[np.float64]
 Squashing = Callable[[Floats, float], tuple[Floats, Floats]]
 
 
@@ -45,7 +45,7 @@ def swish(mu: Floats, slope: float) -> tuple[Floats, Floats]:
 SQUASHING: dict[str, Squashing] = {"identity": identity, "sigmoid": sigmoid, "swish": swish}
 
 
-def relative_distance(D: Floats, own: NDArray[np.bool_]) -> tuple[Floats, Any, Any, Floats, Floats]:
+def relative_distance(D: Floats, own: Bools) -> tuple[Floats, Any, Any, Floats, Floats]:
     """Return ``mu`` (n,), the winners J and K (n,), and the derivatives of ``mu`` by their distances.
 
     A sample that lies on both of its winners has ``mu = 0`` and derivative 0. A sample without a prototype of its
@@ -64,7 +64,7 @@ def relative_distance(D: Floats, own: NDArray[np.bool_]) -> tuple[Floats, Any, A
 
 
 def relative_distance_cost(
-    D: Floats, own: NDArray[np.bool_], u: Floats, squashing: Squashing, slope: float
+    D: Floats, own: Bools, u: Floats, squashing: Squashing, slope: float
 ) -> tuple[float, Floats]:
     """Return ``sum_i u_i phi(mu_i)`` and its derivative by every distance (n, k), zero but for the winners."""
     mu, J, K, by_J, by_K = relative_distance(D, own)

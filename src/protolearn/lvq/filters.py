@@ -10,13 +10,11 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_option
 
 __all__ = ["difference_of_gaussians_bank", "gabor_bank", "kernels_of"]
-
-Floats = NDArray[np.float64]
 
 
 def gabor_bank(
@@ -126,7 +124,7 @@ def difference_of_gaussians_bank(
     return np.stack([gaussian(scale) - gaussian(ratio * scale) for scale in scales])
 
 
-def kernels_of(filters: Any, size: tuple[int, int]) -> NDArray[Any] | None:
+def kernels_of(filters: Any, size: tuple[int, int]) -> Array | None:
     """Return the kernels (L, h, w) that a name, one or several kernels, or None stand for, if they have a size."""
     if filters is None:
         return None

@@ -11,14 +11,13 @@ from operator import add
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Bools, Floats, Indices
 from protolearn.lvq.cost import SQUASHING, relative_distance_cost
 from protolearn.lvq.relevance import Metric, Theta
 
 __all__ = ["Problem"]
 
-Floats = NDArray[np.float64]
 CHUNK_BYTES = 1 << 21  # of samples and their projections: they stay in the cache between the two products
 N_SPANS = 8  # sums are added in this many parts, whatever the number of threads
 
@@ -54,16 +53,16 @@ class Problem:
     """
 
     X: Floats
-    y: NDArray[np.int64]
+    y: Indices
     u: Floats
-    classes: NDArray[np.int64]
+    classes: Indices
     metric: Metric
     squashing: str
     slope: tuple[float, float]
     regularization: float
     shapes: list[tuple[int, ...]]
     n_threads: int = 1
-    hidden: NDArray[np.bool_] | None = None
+    hidden: Bools | None = None
     _pool: ThreadPoolExecutor | None = field(default=None, repr=False)
 
     @property
@@ -137,7 +136,7 @@ class Problem:
         starts = range(0, self.n_samples, size)
         spans = np.array_split(starts, min(N_SPANS, len(starts)))
 
-        def total(span: NDArray[np.int64]) -> tuple[float, Floats, Theta]:
+        def total(span: Indices) -> tuple[float, Floats, Theta]:
             return reduce(_add, (self._part(W, theta, slope, slice(int(a), int(a) + size)) for a in span))
 
         if self.n_threads == 1 or len(spans) == 1:

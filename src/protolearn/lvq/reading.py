@@ -11,13 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq, nnls
 from sklearn.pipeline import Pipeline
 
-__all__ = ["Counterfactuals", "Explanation", "prototypes_in_units"]
+from protolearn.core.types import Array, Floats, Indices
 
-Floats = NDArray[np.float64]
+__all__ = ["Counterfactuals", "Explanation", "prototypes_in_units"]
 
 
 @dataclass(frozen=True)
@@ -51,14 +50,14 @@ class Explanation:
     ('setosa', 'versicolor')
     """
 
-    classes: NDArray[Any]
-    rivals: NDArray[Any]
-    prototypes: NDArray[np.int64]
-    rival_prototypes: NDArray[np.int64]
+    classes: Array
+    rivals: Array
+    prototypes: Indices
+    rival_prototypes: Indices
     distances: Floats
     rival_distances: Floats
     contributions: Floats
-    feature_names: NDArray[Any]
+    feature_names: Array
 
     def table(self, sample: int = 0, n_features: int = 10) -> str:
         """Return the reasons for one sample as text, the weightiest features first.
@@ -108,7 +107,7 @@ class Counterfactuals:
 
     samples: Floats
     changes: Floats
-    classes: NDArray[Any]
+    classes: Array
     distances: Floats
 
 
@@ -151,7 +150,7 @@ def prototypes_in_units(model: Any) -> Floats:
     return np.asarray(W)
 
 
-def contributions(X: Floats, W: Floats, A: Floats, slots: NDArray[np.int64], winners: NDArray[np.int64]) -> Floats:
+def contributions(X: Floats, W: Floats, A: Floats, slots: Indices, winners: Indices) -> Floats:
     """Return what each feature adds to the distance of each sample from its prototype ``winners`` (n,)."""
     parts = np.empty(X.shape)
     for p in np.unique(winners):
@@ -165,9 +164,9 @@ def contributions(X: Floats, W: Floats, A: Floats, slots: NDArray[np.int64], win
 def smallest_change(
     x: Floats,
     W: Floats,
-    classes: NDArray[np.int64],
+    classes: Indices,
     A: Floats,
-    slots: NDArray[np.int64],
+    slots: Indices,
     predict: Callable[[Floats], int],
     target: int | None,
 ) -> tuple[Floats, float]:
@@ -212,9 +211,7 @@ def _reaches(predict: Callable[[Floats], int], x: Floats, present: int, target: 
     return reached != present if target is None else reached == target
 
 
-def _to_cell(
-    offsets: Floats, distances: Floats, omega: Floats, own: NDArray[np.int64], rival: int, extra: float
-) -> Floats:
+def _to_cell(offsets: Floats, distances: Floats, omega: Floats, own: Indices, rival: int, extra: float) -> Floats:
     """Return the smallest change after which a rival is nearer than all of ``own``.
 
     In the view, ``eta = Omega delta``, these are half-spaces ``2 (v_rival - v_j) eta >= d_rival - d_j``: the

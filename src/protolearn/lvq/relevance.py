@@ -14,10 +14,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 
+from protolearn.core.types import Bools, Floats, Indices
 from protolearn.core.validation import check_number, check_option
 
 __all__ = [
@@ -32,7 +33,6 @@ __all__ = [
     "mean_canonical",
 ]
 
-Floats = NDArray[np.float64]
 Theta = tuple[Floats, ...]
 Pullback = Callable[[Floats], tuple[Floats, Theta]]
 Back = Callable[[Floats], tuple[Floats, Floats]]
@@ -58,7 +58,7 @@ class Metric(BaseEstimator):
     homogeneous = False
     allows_missing = False
 
-    def start(self, n_features: int, classes: NDArray[np.int64], rng: np.random.RandomState) -> Theta:
+    def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
         """Return the parameters to begin with.
 
         Parameters
@@ -77,7 +77,7 @@ class Metric(BaseEstimator):
         """
         return ()
 
-    def measure(self, X: Floats, W: Floats, classes: NDArray[np.int64], theta: Theta) -> tuple[Floats, Pullback]:
+    def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
         """Return the distances, and a function that pulls derivatives back.
 
         Parameters
@@ -132,7 +132,7 @@ class Relevance(Metric):
         """Turn derivatives by A into derivatives by the parameters."""
         raise NotImplementedError
 
-    def slots(self, classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    def slots(self, classes: Indices) -> Indices:
         """Return the number of the matrix that each prototype uses."""
         if self.localization == "global":
             return np.zeros(len(classes), np.int64)
@@ -140,12 +140,12 @@ class Relevance(Metric):
             np.arange(len(classes)) if self.localization == "prototype" else np.unique(classes, return_inverse=True)[1]
         )
 
-    def n_matrices(self, classes: NDArray[np.int64]) -> int:
+    def n_matrices(self, classes: Indices) -> int:
         """Return how many matrices there are."""
         check_option("localization", self.localization, LOCALIZATIONS)
         return int(self.slots(classes).max()) + 1
 
-    def measure(self, X: Floats, W: Floats, classes: NDArray[np.int64], theta: Theta) -> tuple[Floats, Pullback]:
+    def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
         """Return the distances, and a function that pulls derivatives back."""
         A = self.matrices(theta)
         if A.ndim == 2:
@@ -204,7 +204,7 @@ class Diagonal(Relevance):
     def __init__(self, localization: str = "global") -> None:
         self.localization = localization
 
-    def start(self, n_features: int, classes: NDArray[np.int64], rng: np.random.RandomState) -> Theta:
+    def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
         """Return equal relevances."""
         return (np.full((self.n_matrices(classes), n_features), n_features**-0.5),)
 
@@ -257,7 +257,7 @@ class Matrix(Relevance):
         self.symmetric = symmetric
         self.start_at = start_at
 
-    def start(self, n_features: int, classes: NDArray[np.int64], rng: np.random.RandomState) -> Theta:
+    def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
         """Return matrices of Frobenius norm one."""
         shape = (self.n_matrices(classes), self.n_components or n_features, n_features)
         if not isinstance(self.start_at, str):
@@ -323,7 +323,7 @@ class Product(Relevance):
         self.localization = localization
         self.start_at = start_at
 
-    def start(self, n_features: int, classes: NDArray[np.int64], rng: np.random.RandomState) -> Theta:
+    def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
         """Return Omega of Frobenius norm one, and identities."""
         (omega,) = Matrix(self.n_components, start_at=self.start_at).start(n_features, classes, rng)
         M = omega.shape[1]
@@ -369,7 +369,7 @@ class Minkowski(Metric):
     def __init__(self, p: float = 1.5) -> None:
         self.p = p
 
-    def measure(self, X: Floats, W: Floats, classes: NDArray[np.int64], theta: Theta) -> tuple[Floats, Pullback]:
+    def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
         """Return the distances, and a function that pulls derivatives back."""
         if not self.p > 1:
             raise ValueError(f"p={self.p!r} must be more than 1 for a differentiable distance.")
@@ -453,7 +453,7 @@ def mean_canonical(omegas: ArrayLike, n_components: int | None = None) -> Floats
     return canonical(root, n_components or stack.shape[1])
 
 
-def allowed_entries(mask: int | ArrayLike, shape: tuple[int, ...], symmetric: bool = False) -> NDArray[np.bool_]:
+def allowed_entries(mask: int | ArrayLike, shape: tuple[int, ...], symmetric: bool = False) -> Bools:
     """Return which entries of a matrix may differ from zero, for a half-width or an array of booleans."""
     if np.ndim(mask) == 0:
         check_number("mask", mask, integer=True, low=0, also=", the half-width of a band, or an array of booleans")
@@ -525,7 +525,7 @@ def _measure_shared(X: Floats, W: Floats, A: Floats, learns: bool) -> tuple[Floa
     return D, back
 
 
-def _measure_local(X: Floats, W: Floats, A: Floats, slots: NDArray[np.int64]) -> tuple[Floats, Back]:
+def _measure_local(X: Floats, W: Floats, A: Floats, slots: Indices) -> tuple[Floats, Back]:
     """Measure with a matrix for each prototype; a missing value differs from no prototype."""
     missing = np.isnan(X)
     partial = bool(missing.any())

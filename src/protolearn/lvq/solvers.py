@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.base import BaseEstimator
 
+from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import check_number
 from protolearn.lvq.problem import Problem
 
 __all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint"]
 
-Floats = NDArray[np.float64]
 Watch = Callable[[Floats, float], None]
 
 
@@ -312,7 +311,7 @@ class Adam(Solver):
             except StopIteration:
                 return
 
-    def batches(self, n_samples: int, rng: np.random.RandomState) -> Iterator[NDArray[np.int64]]:
+    def batches(self, n_samples: int, rng: np.random.RandomState) -> Iterator[Indices]:
         """Yield the rows of each mini-batch of an epoch, in random order."""
         order = rng.permutation(n_samples)
         for start in range(0, n_samples, self.batch_size):

@@ -12,20 +12,19 @@ Omega, (s, ...) in the form of the structure, and the gains of learned filters (
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.fft import fft2, ifftshift, irfft2, rfft2
 
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_option
 from protolearn.lvq.relevance import Metric, Pullback, Relevance, Theta
 
 __all__ = ["STRUCTURES", "HalfSpectrum", "Spectral"]
 
-Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]
-Codes = NDArray[np.int64]
+Codes = Indices
 
 
 class HalfSpectrum:
@@ -107,7 +106,7 @@ class _Map:
         """Return the parameters (s, ...) of the nearest maps that make real intensities; a projection."""
         return omegas
 
-    def lift(self, X: Floats) -> NDArray[Any]:
+    def lift(self, X: Floats) -> Array:
         """Return the form of patches that `apply` takes: the spectra (n, Q, c) of each channel."""
         return self.spectra(X)
 
@@ -121,11 +120,11 @@ class _Map:
         pictures = self.plane.back(np.moveaxis(spectra, 2, 1))
         return np.moveaxis(pictures, 1, 3).reshape(len(spectra), -1)
 
-    def apply(self, lifted: NDArray[Any], omega: Floats) -> Complex:
+    def apply(self, lifted: Array, omega: Floats) -> Complex:
         """Return the spectra (n, Q)."""
         raise NotImplementedError
 
-    def pull_parameters(self, lifted: NDArray[Any], slopes: Complex) -> Floats:
+    def pull_parameters(self, lifted: Array, slopes: Complex) -> Floats:
         """Return the derivative by the parameters."""
         raise NotImplementedError
 
@@ -145,11 +144,11 @@ class ColorMap(_Map):
         """Return the parameters of the mean of the channels."""
         return np.full(self.shape[2], 1.0 / self.shape[2])
 
-    def apply(self, lifted: NDArray[Any], omega: Floats) -> Complex:
+    def apply(self, lifted: Array, omega: Floats) -> Complex:
         """Return the spectra (n, Q)."""
         return np.matmul(lifted, omega, dtype=np.complex128)
 
-    def pull_parameters(self, lifted: NDArray[Any], slopes: Complex) -> Floats:
+    def pull_parameters(self, lifted: Array, slopes: Complex) -> Floats:
         """Return the derivative by the parameters."""
         n, Q, c = lifted.shape
         return (slopes.reshape(n * Q).conj() @ lifted.reshape(n * Q, c)).real
@@ -182,11 +181,11 @@ class DiagonalMap(_Map):
     def _weights(self, omega: Floats) -> Complex:
         return (omega[0] + 1j * omega[1]) / np.sqrt(self.plane.counts.ravel())[:, None]
 
-    def apply(self, lifted: NDArray[Any], omega: Floats) -> Complex:
+    def apply(self, lifted: Array, omega: Floats) -> Complex:
         """Return the spectra (n, Q)."""
         return np.einsum("nqc,qc->nq", lifted, self._weights(omega))
 
-    def pull_parameters(self, lifted: NDArray[Any], slopes: Complex) -> Floats:
+    def pull_parameters(self, lifted: Array, slopes: Complex) -> Floats:
         """Return the derivative by the parameters."""
         by_weights = np.einsum("nqc,nq->qc", lifted.conj(), slopes)
         by_weights /= np.sqrt(self.plane.counts.ravel())[:, None]
@@ -218,16 +217,16 @@ class FullMap(_Map):
         parts = np.split(omegas, 2, axis=1)
         return np.concatenate([self.plane.symmetric(part, 1, sign) for part, sign in zip(parts, (1.0, -1.0))], axis=1)
 
-    def lift(self, X: Floats) -> NDArray[Any]:
+    def lift(self, X: Floats) -> Array:
         """Return the patches themselves."""
         return X
 
-    def apply(self, lifted: NDArray[Any], omega: Floats) -> Complex:
+    def apply(self, lifted: Array, omega: Floats) -> Complex:
         """Return the spectra (n, Q)."""
         both = lifted @ omega.T
         return both[:, : both.shape[1] // 2] + 1j * both[:, both.shape[1] // 2 :]
 
-    def pull_parameters(self, lifted: NDArray[Any], slopes: Complex) -> Floats:
+    def pull_parameters(self, lifted: Array, slopes: Complex) -> Floats:
         """Return the derivative by the parameters."""
         return np.concatenate([slopes.real, slopes.imag], axis=1).T @ lifted
 
@@ -424,7 +423,7 @@ class _Cell:
     def __init__(
         self,
         metric: Spectral,
-        lifted: NDArray[Any],
+        lifted: Array,
         W: Floats,
         members: Codes,
         omega: Floats,

@@ -8,18 +8,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protolearn.core.spans import row_space
 from protolearn.core.ties import power_of_two
+from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import require_memory
 from protolearn.lvq.relevance import Theta
 from protolearn.maps import NeuralGas
 
 __all__ = ["Frame", "class_means", "discriminative_directions", "first_prototypes", "natural_frame", "plain_frame"]
 
-Floats = NDArray[np.float64]
-Codes = NDArray[np.int64]
+Codes = Indices
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Bools, Floats, Indices
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import Metric, Theta
 from protolearn.lvq.solvers import Adam, AdamState, step_sizes
@@ -14,14 +14,12 @@ from protolearn.lvq.start import Frame
 
 __all__ = ["Stream"]
 
-Floats = NDArray[np.float64]
-
 
 class Stream:
     """The state of training between two batches."""
 
     def __init__(
-        self, frame: Frame, rng: np.random.RandomState, metric: Metric, W: Floats, theta: Theta, seen: NDArray[np.bool_]
+        self, frame: Frame, rng: np.random.RandomState, metric: Metric, W: Floats, theta: Theta, seen: Bools
     ) -> None:
         self.frame = frame
         self.rng = rng
@@ -40,9 +38,7 @@ class Stream:
             self.frame = frame
             self.settled = bool((samples != samples[0]).any())
 
-    def welcome(
-        self, X: Floats, y: NDArray[np.int64], u: Floats, classes: NDArray[np.int64], place: Callable[..., Floats]
-    ) -> None:
+    def welcome(self, X: Floats, y: Indices, u: Floats, classes: Indices, place: Callable[..., Floats]) -> None:
         """Place the prototypes of classes that come for the first time."""
         W, theta = self.parts
         new = np.setdiff1d(y, np.flatnonzero(self.seen))

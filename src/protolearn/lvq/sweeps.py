@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Floats, Indices
 from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import Diagonal, Identity, Matrix, Product, allowed_entries
 
 __all__ = ["pieces", "sweep"]
 
-Floats = NDArray[np.float64]
 Rates = tuple[float, float, float]
 CALL_ENTRIES = 50_000_000  # that one call of a compiled loop goes through: about a tenth of a second
 
 
-def sweep(problem: Problem, flat: Floats, order: NDArray[np.int64], rates: Rates, slope: float) -> tuple[Floats, float]:
+def sweep(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: float) -> tuple[Floats, float]:
     """Return the flat vector after one epoch, and the mean cost that its samples met.
 
     ``rates`` are those of the prototypes, of the diagonal and of the other entries of a matrix.
@@ -30,9 +29,7 @@ def sweep(problem: Problem, flat: Floats, order: NDArray[np.int64], rates: Rates
     return _sweep_any(problem, flat, order, rates, slope)
 
 
-def _sweep_diagonal(
-    problem: Problem, flat: Floats, order: NDArray[np.int64], rates: Rates, slope: float
-) -> tuple[Floats, float]:
+def _sweep_diagonal(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: float) -> tuple[Floats, float]:
     from protolearn.lvq import _kernels
 
     W, theta = problem.unpack(flat.copy())
@@ -58,9 +55,7 @@ def _sweep_diagonal(
     return pack(W, (np.sqrt(relevances),) if learns else ()), _mean(sums)
 
 
-def _sweep_matrix(
-    problem: Problem, flat: Floats, order: NDArray[np.int64], rates: Rates, slope: float
-) -> tuple[Floats, float]:
+def _sweep_matrix(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: float) -> tuple[Floats, float]:
     from protolearn.lvq import _kernels
 
     W, theta = problem.unpack(flat.copy())
@@ -90,9 +85,7 @@ def _sweep_matrix(
     return pack(W, theta), _mean(sums)
 
 
-def _sweep_any(
-    problem: Problem, flat: Floats, order: NDArray[np.int64], rates: Rates, slope: float
-) -> tuple[Floats, float]:
+def _sweep_any(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: float) -> tuple[Floats, float]:
     """Follow the exact gradient of each sample, with one rate for prototypes and one for the metric."""
     steps = np.full(len(flat), rates[1])
     steps[problem.blocks[0]] = rates[0]
@@ -108,7 +101,7 @@ def _sweep_any(
 KINDS = tuple(SQUASHING)
 
 
-def pieces(order: NDArray[np.int64], n_entries: int) -> Iterator[NDArray[np.int64]]:
+def pieces(order: Indices, n_entries: int) -> Iterator[Indices]:
     """Cut an order of samples, each of which takes so many operations, for calls after which Python heeds interrupts.
 
     Examples

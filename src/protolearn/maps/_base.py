@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 from joblib import Parallel, delayed
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from scipy.spatial.distance import cdist
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -29,6 +29,7 @@ from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.schedules import Schedule, as_schedule
 from protolearn.core.sources import ArraySource, Labels, cut_patches
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import (
     check_number,
     check_option,
@@ -79,7 +80,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         """Return the number of prototypes."""
 
     @abstractmethod
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
         """Return the range of every epoch, which may depend on whether prototypes start where they were."""
 
     @nothing_lost
@@ -148,9 +149,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         samples, model = self._read_more(X, y, sample_weight, model)
         return self._learn_patches([samples], model, rng)
 
-    def fit_predict(
-        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None
-    ) -> NDArray[np.int64]:
+    def fit_predict(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Indices:
         """Fit the map and return the index of the nearest prototype of each sample.
 
         Parameters
@@ -169,7 +168,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         """
         return self.fit(X, y, sample_weight).labels_
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, X: ArrayLike) -> Indices:
         """Return the index of the nearest prototype of each sample.
 
         Parameters
@@ -184,7 +183,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         """
         return self._nearest(self._check_new(X))
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
+    def transform(self, X: ArrayLike) -> Array:
         """Return the squared distance of each sample to each prototype.
 
         Parameters
@@ -230,11 +229,11 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def _n_features_out(self) -> int:
         return len(self._model)
 
-    def _nearest(self, X: NDArray[Any]) -> NDArray[np.int64]:
+    def _nearest(self, X: Array) -> Indices:
         with chunk_threads(self.n_jobs) as n_threads:
             return nearest(*self._stage(X, self._model, n_threads))
 
-    def _distances(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _distances(self, X: Array) -> Array:
         with chunk_threads(self.n_jobs) as n_threads:
             prototypes, source = self._stage(X, self._model, n_threads)
             measure = prototypes.measure(source.dtype)
@@ -318,7 +317,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             )
         return Samples(X, weights, labels, classes)
 
-    def _check_new(self, X: ArrayLike) -> NDArray[Any]:
+    def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "prototypes_")
         return refuse_overflow(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
 
@@ -487,12 +486,12 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         """Return the prototypes after the last epoch, of this range, and their cost if they could be improved."""
         return prototypes, None
 
-    def _winners(self, X: Any, model: Any, n_threads: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _winners(self, X: Any, model: Any, n_threads: int) -> tuple[Indices, Indices]:
         """Return the nearest and second nearest prototype of every sample."""
         return winners(*self._stage(X, model, n_threads))
 
     def _source(
-        self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int, rng: np.random.RandomState
+        self, patch: Samples, weights: Array, model: Model | None, n_threads: int, rng: np.random.RandomState
     ) -> Any:
         """Return the samples of a patch as the loop reads them."""
         return ArraySource(
@@ -504,7 +503,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             n_threads=n_threads,
         )
 
-    def _unit_of(self, patch: Samples, weights: NDArray[Any], n_threads: int) -> float:
+    def _unit_of(self, patch: Samples, weights: Array, n_threads: int) -> float:
         """Return the factor on squared distances between the labels of a patch."""
         if patch.labels is None:
             return 1.0
@@ -514,21 +513,21 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         """Return the factor by which labels count beside samples of a total variance, for equal shares."""
         return labels.unit(variance)
 
-    def _variance(self, patch: Samples, weights: NDArray[Any], n_threads: int) -> float:
+    def _variance(self, patch: Samples, weights: Array, n_threads: int) -> float:
         """Return the total variance of samples, in units of their squared distances."""
         return initialization.total_variance(patch.X, weights, n_threads)
 
     def _prototypes(
-        self, positions: NDArray[np.float64], source: ArraySource, model: Model | None, rng: np.random.RandomState
+        self, positions: Floats, source: ArraySource, model: Model | None, rng: np.random.RandomState
     ) -> Prototypes:
         """Return the first prototypes, at these positions."""
         return Mean(positions, source.metric, source.n_columns - source.n_features)
 
-    def _shape(self, prototypes: Prototypes, source: ArraySource, places: NDArray[np.int64]) -> dict[str, Any]:
+    def _shape(self, prototypes: Prototypes, source: ArraySource, places: Indices) -> dict[str, Any]:
         """Return what a model keeps of prototypes beside their positions."""
         return {}
 
-    def _stage(self, X: NDArray[Any], model: Model, n_threads: int) -> tuple[Prototypes, ArraySource]:
+    def _stage(self, X: Array, model: Model, n_threads: int) -> tuple[Prototypes, ArraySource]:
         """Set prototypes and samples into common coordinates."""
         return stage(X, model.positions, n_threads)
 
@@ -536,7 +535,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         """Say whether later patches start from the prototypes so far; otherwise they start anew, by ``init``."""
         return not isinstance(self.init, str)
 
-    def _emphasis(self, patch: Samples, n_threads: int) -> tuple[NDArray[np.float64] | float, float | None]:
+    def _emphasis(self, patch: Samples, n_threads: int) -> tuple[Floats | float, float | None]:
         """Return the factor p^c by which magnification control weights each sample, and c."""
         if self.magnification == 0:
             return 1.0, None
@@ -553,7 +552,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         log_weights = float(exponent) * parzen_log_density(patch.X, sample_weight=counts, n_jobs=n_threads)
         return np.exp(log_weights - log_weights.max()), float(exponent)
 
-    def _gains(self, source: ArraySource) -> Callable[[NDArray[Any]], NDArray[np.float64]] | None:
+    def _gains(self, source: ArraySource) -> Callable[[Array], Floats] | None:
         """Return the function that gives the factor p^c of the step of a winner at its place, or None."""
         if self.magnification == 0 or self.density_at == "sample":
             return None
@@ -565,7 +564,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         options["bandwidth"] = mean_pairwise_distance(source.X, counts) / 3.0
         highest = (exponent * parzen_log_density(source.X, **options)).max()
 
-        def gains(positions: NDArray[Any]) -> NDArray[np.float64]:
+        def gains(positions: Array) -> Floats:
             places = positions[:, :d] / source.scale + source.origin[:d]
             logs = exponent * parzen_log_density(source.X, points=places, **options)
             return np.exp(np.minimum(logs - highest, 0.0))  # Hasenfuss 2009, eq. 3.6
@@ -579,7 +578,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         patch: Samples,
         model: Model | None,
         rng: np.random.RandomState,
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the first positions, in the coordinates of the source."""
         d = source.n_features
         if model is not None:
@@ -596,7 +595,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
                 labels = np.tile(initialization.mean_and_variance(source)[0][d:], (len(given), 1))
         return np.hstack([(given - source.origin[:d]) * source.scale, labels])
 
-    def _draw(self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState) -> NDArray[np.float64]:
+    def _draw(self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState) -> Floats:
         """Return first positions by the rule that ``init`` names."""
         k = self._size(cooperation)
         if self.init == "pca":
@@ -607,7 +606,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             return initialization.spread_samples(source, k, rng)
         return initialization.distinct_samples(source, k, rng)
 
-    def _plane(self, cooperation: Cooperation) -> NDArray[np.float64]:
+    def _plane(self, cooperation: Cooperation) -> Floats:
         """Return where prototypes start on the principal plane: without a lattice, on a nearly square grid."""
         k = self._size(cooperation)
         rows = max(1, int(np.sqrt(k)))
@@ -618,7 +617,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         prototypes: Prototypes,
         cooperation: Cooperation,
         source: ArraySource,
-        ranges: NDArray[np.float64],
+        ranges: Floats,
         rng: np.random.RandomState,
     ) -> Iterator[Step]:
         """Run the schedule."""
@@ -629,7 +628,7 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         course = self.max_iter, ranges, rates, rng
         return learn_online(prototypes, cooperation, source, *course, self._gains(source), self.edge_lifetime)
 
-    def _falling(self, start: float, end: float) -> NDArray[np.float64]:
+    def _falling(self, start: float, end: float) -> Floats:
         """Return the values of the schedule: one an epoch, or for single samples many."""
         online = self.algorithm == "online"
         n_steps = self.max_iter * (ONLINE_STEPS if online else 1)
@@ -679,7 +678,7 @@ def require_samples(n_samples: int, n_prototypes: int) -> None:
         )
 
 
-def label_vectors(y: NDArray[Any], dtype: Any) -> tuple[NDArray[Any], NDArray[Any]]:
+def label_vectors(y: Array, dtype: Any) -> tuple[Array, Array]:
     """Return the classes, and a vector (n, C) for each label: one-hot, or zero if it is -1, NaN or None.
 
     Examples
@@ -712,7 +711,7 @@ def _is_missing(label: Any) -> bool:
     return label is None or type(label).__name__ == "NAType" or label != label or (label == -1) is True
 
 
-def as_shares(labels: NDArray[np.float64]) -> NDArray[np.float64]:
+def as_shares(labels: Floats) -> Floats:
     """Return fuzzy labels (k, C) as class shares, clear of rounding."""
     clipped = np.clip(labels, 1e-300, 1.0)
     return clipped / clipped.sum(axis=1, keepdims=True)

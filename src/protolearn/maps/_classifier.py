@@ -7,7 +7,7 @@ from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_flags, check_option, check_part, check_weights
 from protolearn.maps._neural_gas import NeuralGas
 
@@ -164,7 +165,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             tags.input_tags = replace(get_tags(self.estimator).input_tags, allow_nan=False)
         return tags
 
-    def predict(self, X: Any) -> NDArray[Any]:
+    def predict(self, X: Any) -> Array:
         """Return the class of the nearest prototype, or ``reject_label``.
 
         Parameters
@@ -184,7 +185,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             predicted = with_rejects(predicted, unsure, self.reject_threshold, self.reject_label, self.classes_)
         return predicted
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         """Return the class shares of the nearest prototype; with maps of classes that are densities, the posterior.
 
         Parameters
@@ -206,7 +207,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             return shares
         return self.label_distribution_[self._winners(X)]
 
-    def nearest_prototypes(self, X: Any) -> NDArray[np.int64]:
+    def nearest_prototypes(self, X: Any) -> Indices:
         """Return the index of the nearest prototype of each sample, among those of all maps.
 
         Parameters
@@ -221,7 +222,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         """
         return self._winners(self._check_new(X))
 
-    def confidence(self, X: Any) -> NDArray[np.float64]:
+    def confidence(self, X: Any) -> Floats:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
 
         ``d+`` is the squared distance to the nearest prototype and ``d-`` to the nearest prototype of another class:
@@ -239,7 +240,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         """
         return self._confidence(self._check_new(X))
 
-    def _confidence(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _confidence(self, X: Array) -> Floats:
         return np.concatenate(
             [
                 relative_similarity(self._distances(X[rows]), self.prototype_labels_, self._logarithmic())
@@ -247,9 +248,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             ]
         )
 
-    def _fit_map(
-        self, X: NDArray[Any], y: NDArray[Any] | None, weights: NDArray[np.float64], weighted: bool, n_classes: int
-    ) -> Any:
+    def _fit_map(self, X: Array, y: Array | None, weights: Floats, weighted: bool, n_classes: int) -> Any:
         """Fit a clone of the map, or neural gas with three prototypes for each class."""
         if self.estimator is None:
             estimator: Any = NeuralGas(min(3 * n_classes, int(np.count_nonzero(weights))), random_state=0)
@@ -263,12 +262,12 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             raise ValueError(f"{type(estimator).__name__} takes no sample_weight; fit without weights.")
         return estimator.fit(X, y, sample_weight=weights)
 
-    def _winners(self, X: NDArray[Any]) -> NDArray[np.int64]:
+    def _winners(self, X: Array) -> Indices:
         if not self.per_class:
             return self.estimator_.predict(X)
         return np.concatenate([self._distances(X[rows]).argmin(axis=1) for rows in gen_batches(len(X), 4096)])
 
-    def _distances(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _distances(self, X: Array) -> Array:
         if self.per_class and get_tags(self).input_tags.pairwise:
             cuts = (X[:, part] for part in self._parts)
             return np.hstack([_distances(*pair) for pair in zip(self.estimators_, cuts)])
@@ -278,9 +277,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         """Say whether distances are twice the negative logarithm of a density."""
         return getattr(_last(self.estimators_[0]), "_measure", "") in ("logdet", "mahalanobis")
 
-    def _class_shares(
-        self, X: NDArray[Any], codes: NDArray[np.int64], weights: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def _class_shares(self, X: Array, codes: Indices, weights: Floats) -> Floats:
         """Return the class shares of each receptive field; an empty one takes the class of the nearest sample."""
         fitted = _last(self.estimator_)
         winners = getattr(fitted, "labels_", None)
@@ -305,7 +302,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             counts[empty, codes[nearest]] = 1.0
         return counts / counts.sum(axis=1, keepdims=True)
 
-    def _check_training(self, X: Any, y: ArrayLike) -> tuple[Any, NDArray[Any]]:
+    def _check_training(self, X: Any, y: ArrayLike) -> tuple[Any, Array]:
         """Validate samples and their classes; objects, and sources of dissimilarities, are left to the map."""
         if get_tags(self).input_tags.two_d_array and not hasattr(X, "block"):
             return validate_data(self, X, y, dtype=[np.float64, np.float32])
@@ -321,7 +318,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             return check_array(X, dtype=[np.float64, np.float32])
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
 
-    def _among(self, X: Any, part: NDArray[np.int64]) -> Any:
+    def _among(self, X: Any, part: Indices) -> Any:
         """Return some samples, or some objects with the dissimilarities between them."""
         tags = get_tags(self).input_tags
         if tags.pairwise:
@@ -341,7 +338,7 @@ def _reduce(estimator: Any, n_samples: int) -> None:
         estimator.set_params(n_prototypes=n_samples)
 
 
-def _distances(estimator: Any, X: NDArray[Any]) -> NDArray[Any]:
+def _distances(estimator: Any, X: Array) -> Array:
     """Return the distances of samples to the prototypes of a map."""
     if isinstance(estimator, Pipeline):
         return _distances(estimator[-1], estimator[:-1].transform(X))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
 from protolearn.core.cooperation import Cooperation, WinnerTakesAll
@@ -16,6 +16,7 @@ from protolearn.core.loop import Step, anneal, distances_to, nearest
 from protolearn.core.prototypes import Prototypes
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
+from protolearn.core.types import Bools, Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.maps._base import PrototypeMap
 
@@ -177,7 +178,7 @@ class KMeans(ClusterMixin, PrototypeMap):
     def _size(self, cooperation: Cooperation) -> int:
         return self.n_prototypes
 
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
         return np.zeros(self.max_iter)
 
     def _epochs(
@@ -185,7 +186,7 @@ class KMeans(ClusterMixin, PrototypeMap):
         prototypes: Prototypes,
         cooperation: Cooperation,
         source: ArraySource,
-        ranges: NDArray[np.float64],
+        ranges: Floats,
         rng: np.random.RandomState,
     ) -> Iterator[Step]:
         if self.algorithm == "online":
@@ -205,7 +206,7 @@ class KMeans(ClusterMixin, PrototypeMap):
             prototypes, before = step.prototypes, step.cost
 
 
-def reseed(prototypes: Prototypes, idle: NDArray[np.bool_], source: ArraySource) -> Prototypes:
+def reseed(prototypes: Prototypes, idle: Bools, source: ArraySource) -> Prototypes:
     """Move idle prototypes to the samples that are farthest from their own prototype."""
     squared = distances_to(prototypes, source, nearest(prototypes, source))
     farthest = np.argsort(np.where(source.weights > 0, squared, -1.0))[::-1][: idle.sum()]

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from protolearn.core.cooperation import Cooperation, Responsibilities, WinnerTakesAll
 from protolearn.core.loop import Step, anneal
 from protolearn.core.prototypes import Prototypes
 from protolearn.core.sources import ArraySource
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.maps._base import PrototypeMap
 from protolearn.maps._docs import documented
@@ -71,7 +72,7 @@ class _LocalPCA(ShapedMap):
         assert not isinstance(self.n_prototypes, str)
         return self.n_prototypes
 
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
         return np.zeros(self.max_iter)
 
     def _epochs(
@@ -79,7 +80,7 @@ class _LocalPCA(ShapedMap):
         prototypes: Prototypes,
         cooperation: Cooperation,
         source: ArraySource,
-        ranges: NDArray[np.float64],
+        ranges: Floats,
         rng: np.random.RandomState,
     ) -> Iterator[Step]:
         before, mass = np.inf, float(source.weights.sum(dtype=np.float64))
@@ -229,7 +230,7 @@ class MixturePPCA(_LocalPCA):
     def _cooperation(self, source: ArraySource) -> Cooperation:
         return Responsibilities()
 
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
         return np.ones(self.max_iter)
 
     def _epochs(
@@ -237,7 +238,7 @@ class MixturePPCA(_LocalPCA):
         prototypes: Prototypes,
         cooperation: Cooperation,
         source: ArraySource,
-        ranges: NDArray[np.float64],
+        ranges: Floats,
         rng: np.random.RandomState,
     ) -> Iterator[Step]:
         if not hasattr(prototypes, "shapes"):  # the start, which is k-means

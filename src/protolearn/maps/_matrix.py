@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.documentation import extends
 from protolearn.core.initialization import distinct_rows
 from protolearn.core.sources import ArraySource
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_option
 from protolearn.maps._docs import documented
 from protolearn.maps._kmeans import KMeans
@@ -211,7 +211,7 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
         self.metric_init = metric_init
         self.n_init = n_init
 
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
         if self.range_start == "auto" and isinstance(self.init, str) and self.init == "euclidean":
             return self._falling(max(0.5, self.range_end), self.range_end)
         return super()._ranges(cooperation, resumed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
 from protolearn.core.cooperation import Cooperation, Ranks
@@ -13,6 +13,7 @@ from protolearn.core.prototypes import Mean
 from protolearn.core.relocation import relocate
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_flags, check_number
 from protolearn.maps._base import PrototypeMap
 
@@ -202,7 +203,7 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     def _size(self, cooperation: Cooperation) -> int:
         return self.n_prototypes
 
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
         start = self.range_start
         if start == "auto":
             spread = isinstance(self.init, str) and self.init == "k-means++"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -20,6 +20,7 @@ from protolearn.core.loop import nearest, stage, winners
 from protolearn.core.shapes import Shapes
 from protolearn.core.sources import ArraySource
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_number, check_option
 from protolearn.maps._base import PrototypeMap, require_samples
 from protolearn.maps._docs import documented
@@ -263,7 +264,7 @@ class NGPCA(ClusterMixin, ShapedMap):
         assert not isinstance(self.n_prototypes, str)
         return self.n_prototypes
 
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
         return self._falling(self._first_range(), self.range_end)
 
     def _first_range(self) -> float:
@@ -354,10 +355,10 @@ class NGPCA(ClusterMixin, ShapedMap):
 
     def _settled(
         self,
-        X: NDArray[Any],
-        weights: NDArray[Any],
-        order: NDArray[np.int64],
-        centers: NDArray[np.float64],
+        X: Array,
+        weights: Array,
+        order: Indices,
+        centers: Floats,
         units: _Units,
         settings: tuple[int, int, float],
         rng: np.random.RandomState,
@@ -374,7 +375,7 @@ class NGPCA(ClusterMixin, ShapedMap):
             settle(X, chosen, centers[i], *shape, rates, *settings)
         return units._replace(centers=centers)
 
-    def _rates(self, passed: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _rates(self, passed: Floats) -> Floats:
         return _falling(self.learning_rate_start, self.learning_rate_end, passed)
 
     def _report_steps(self, done: int, n_steps: int, range_: float, rate: float) -> None:
@@ -391,10 +392,10 @@ class NGPCA(ClusterMixin, ShapedMap):
 class _Units(NamedTuple):
     """What the compiled loop changes: centers (k, d), axes (k, q, d), variances (k, q), residual variances (k,)."""
 
-    centers: NDArray[np.float64]
-    axes: NDArray[np.float64]
-    variances: NDArray[np.float64]
-    residual: NDArray[np.float64]
+    centers: Floats
+    axes: Floats
+    variances: Floats
+    residual: Floats
 
     @classmethod
     def of(cls, model: Model) -> _Units:
@@ -408,13 +409,11 @@ class _Units(NamedTuple):
         return Shapes(self.axes, self.variances, self.residual / n_other if n_other else np.ones(len(self.axes)))
 
 
-def _falling(start: float, end: float, passed: NDArray[np.float64]) -> NDArray[np.float64]:
+def _falling(start: float, end: float, passed: Floats) -> Floats:
     """Return what falls from start to end by the same factor at every step, after a share of all steps."""
     return start * (end / start) ** passed  # Moeller & Hoffmann 2004, sec. 2
 
 
-def _draw(
-    weights: NDArray[Any], order: NDArray[np.int64], n_steps: int, rng: np.random.RandomState
-) -> NDArray[np.int64]:
+def _draw(weights: Array, order: Indices, n_steps: int, rng: np.random.RandomState) -> Indices:
     """Draw samples in proportion to their weights, from an order that depends on their values only."""
     return order[inverse_cdf(np.cumsum(weights[order], dtype=np.float64), rng.random_sample(n_steps))]

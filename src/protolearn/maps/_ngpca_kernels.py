@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
+
+from protolearn.core.types import Array, Floats, Indices
 
 COMBINED, EUCLIDEAN, MAHALANOBIS, RECONSTRUCTION = range(4)  # measures of the competition
 RRLSA, GRAM_SCHMIDT, SANGER, CCIPCA = range(4)  # rules of the online PCA
@@ -19,13 +20,11 @@ SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that
 INLINED: dict[str, Any] = {"cache": True, "nogil": True, "forceinline": True}
 NEGLIGIBLE = 1e-14  # units that learn at a smaller rate are left alone
 
-Floats = NDArray[np.float64]
-
 
 @njit(cache=True, nogil=True)
 def present(
-    X: NDArray[Any],
-    order: NDArray[np.int64],
+    X: Array,
+    order: Indices,
     centers: Floats,
     axes: Floats,
     variances: Floats,
@@ -85,8 +84,8 @@ def present(
 
 @njit(cache=True, nogil=True)
 def settle(
-    X: NDArray[Any],
-    order: NDArray[np.int64],
+    X: Array,
+    order: Indices,
     center: Floats,
     axes: Floats,
     variances: Floats,
@@ -222,7 +221,7 @@ def _follow(axes: Floats, variances: Floats, gap: Floats, rate: float) -> None:
 
 
 @njit(**INLINED, fastmath=SUMS)
-def _subtract(x: NDArray[Any], center: Floats, gap: Floats) -> float:
+def _subtract(x: Array, center: Floats, gap: Floats) -> float:
     """Write ``x - center`` to gap; return its squared length."""
     square = 0.0
     for t in range(len(gap)):
@@ -260,7 +259,7 @@ def _log_volume(variances: Floats, residual: float, n_minor: int) -> float:
 
 
 @njit(**INLINED)
-def _rank(distances: Floats, nearest: NDArray[np.int64]) -> None:
+def _rank(distances: Floats, nearest: Indices) -> None:
     """Write the indices of the smallest distances to ``nearest``, in order, ties by index."""
     count = 0
     for i in range(len(distances)):

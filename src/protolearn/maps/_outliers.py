@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import OutlierMixin, clone
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_number, check_part, check_weights
 from protolearn.maps._matrix import MatrixNeuralGas
 
@@ -101,7 +102,7 @@ class OutlierDetector(OutlierMixin, Estimator):
         self.offset_ = _threshold(scores[present], weights[present], self.contamination)
         return self
 
-    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+    def score_samples(self, X: ArrayLike) -> Floats:
         """Return the score of samples, the lower the more abnormal.
 
         Parameters
@@ -117,7 +118,7 @@ class OutlierDetector(OutlierMixin, Estimator):
         check_is_fitted(self, "offset_")
         return self._scores(self._checked(X, reset=False))
 
-    def decision_function(self, X: ArrayLike) -> NDArray[np.float64]:
+    def decision_function(self, X: ArrayLike) -> Floats:
         """Return the score above the threshold: negative for outliers.
 
         Parameters
@@ -132,7 +133,7 @@ class OutlierDetector(OutlierMixin, Estimator):
         """
         return self.score_samples(X) - self.offset_
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, X: ArrayLike) -> Indices:
         """Return -1 for outliers and 1 for others.
 
         Parameters
@@ -160,13 +161,13 @@ class OutlierDetector(OutlierMixin, Estimator):
             return X
         return validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
 
-    def _scores(self, X: NDArray[Any]) -> NDArray[np.float64]:
+    def _scores(self, X: Array) -> Floats:
         if hasattr(self.estimator_, "score_samples"):
             return self.estimator_.score_samples(X)
         return -self.estimator_.transform(X).min(axis=1).astype(np.float64)
 
 
-def _threshold(scores: NDArray[np.float64], weights: NDArray[np.float64], share: float) -> float:
+def _threshold(scores: Floats, weights: Floats, share: float) -> float:
     """Return a score that a share of the weight lies below, halfway to the next, so that rounding does not matter."""
     order = np.argsort(scores, kind="stable")
     ordered, reached = scores[order], np.cumsum(weights[order]) / weights.sum()

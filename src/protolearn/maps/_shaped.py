@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import logsumexp
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
@@ -20,6 +20,7 @@ from protolearn.core.prototypes import Gappy, Matrix, Mean, Prototypes, Subspace
 from protolearn.core.shapes import Prior, ShapeRule, Shapes, completed, principal_shapes
 from protolearn.core.sources import ArraySource
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import (
     check_number,
     check_option,
@@ -54,7 +55,7 @@ class ShapedMap(PrototypeMap):
 
     # What a fitted shape is good for
 
-    def distances(self, X: ArrayLike, measure: str | None = None) -> NDArray[Any]:
+    def distances(self, X: ArrayLike, measure: str | None = None) -> Array:
         """Return the distance of each sample to each prototype, in the prototype's own metric.
 
         Parameters
@@ -91,7 +92,7 @@ class ShapedMap(PrototypeMap):
         residual = self._per_sample(X, lambda squares: np.maximum(squares, 0.0).astype(X.dtype), "reconstruction")
         return np.stack([normal, residual], axis=2)
 
-    def predict(self, X: ArrayLike) -> NDArray[np.int64]:
+    def predict(self, X: ArrayLike) -> Indices:
         """Return the index of the nearest prototype of each sample.
 
         Parameters
@@ -106,7 +107,7 @@ class ShapedMap(PrototypeMap):
         """
         return self._nearest(self._check_new(X, gaps=True))
 
-    def transform(self, X: ArrayLike) -> NDArray[Any]:
+    def transform(self, X: ArrayLike) -> Array:
         """Code each sample by its prototype and its coordinates there.
 
         Parameters
@@ -132,7 +133,7 @@ class ShapedMap(PrototypeMap):
         return np.column_stack([winners.astype(X.dtype), coordinates])
 
     @chunk_threads(1)
-    def inverse_transform(self, code: ArrayLike) -> NDArray[Any]:
+    def inverse_transform(self, code: ArrayLike) -> Array:
         """Return the samples that codes stand for.
 
         Parameters
@@ -146,7 +147,7 @@ class ShapedMap(PrototypeMap):
             Samples; what the directions of a prototype leave out is lost.
         """
         check_is_fitted(self, "prototypes_")
-        codes: NDArray[Any] = check_array(code, dtype=[np.float64, np.float32])
+        codes: Array = check_array(code, dtype=[np.float64, np.float32])
         k, q, _ = self.components_.shape
         units = codes[:, 0].astype(np.int64)
         if codes.shape[1] != 1 + q or (units != codes[:, 0]).any() or (units < 0).any() or (units >= k).any():
@@ -160,7 +161,7 @@ class ShapedMap(PrototypeMap):
             X[own] += codes[own, 1:] @ self.components_[i].astype(codes.dtype)
         return X
 
-    def score_samples(self, X: ArrayLike) -> NDArray[np.float64]:
+    def score_samples(self, X: ArrayLike) -> Floats:
         """Return the logarithm of the density of the map, as a mixture of normal distributions.
 
         Each prototype is a normal distribution with its shape, weighted by its share of the training samples.
@@ -205,7 +206,7 @@ class ShapedMap(PrototypeMap):
         logs = self.score_samples(X)
         return float(np.average(logs, weights=check_weights(sample_weight, len(logs), np.float64)))
 
-    def complete(self, X: ArrayLike, how: str = "blend") -> NDArray[Any]:
+    def complete(self, X: ArrayLike, how: str = "blend") -> Array:
         """Fill in missing values by what is most likely in a prototype.
 
         Parameters
@@ -225,7 +226,7 @@ class ShapedMap(PrototypeMap):
         """
         check_is_fitted(self, "prototypes_")
         check_option("how", how, ("joint", "marginal", "blend"))
-        samples: NDArray[Any] = refuse_overflow(
+        samples: Array = refuse_overflow(
             validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite="allow-nan")
         )
         empty = np.isnan(samples).all(axis=1)
@@ -242,7 +243,7 @@ class ShapedMap(PrototypeMap):
         return np.where(np.isnan(samples), values, samples).astype(samples.dtype)
 
     @property
-    def covariances_(self) -> NDArray[np.float64]:
+    def covariances_(self) -> Floats:
         """Covariance matrix of each prototype."""
         check_is_fitted(self, "prototypes_")
         self._require_matrices("covariances_")
@@ -250,7 +251,7 @@ class ShapedMap(PrototypeMap):
         return covariances / (self._model.scale[:, None] * self._model.scale)
 
     @property
-    def omegas_(self) -> NDArray[np.float64]:
+    def omegas_(self) -> Floats:
         """Matrices whose squared product with ``x - w`` is the distance, apart from constants."""
         check_is_fitted(self, "prototypes_")
         self._require_matrices("omegas_")
@@ -333,7 +334,7 @@ class ShapedMap(PrototypeMap):
         tags.input_tags.allow_nan = self._finite == "allow-nan"
         return tags
 
-    def _check_new(self, X: ArrayLike, gaps: bool = False) -> NDArray[Any]:
+    def _check_new(self, X: ArrayLike, gaps: bool = False) -> Array:
         if not gaps:
             return super()._check_new(X)
         check_is_fitted(self, "prototypes_")
@@ -342,7 +343,7 @@ class ShapedMap(PrototypeMap):
             validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=finite)
         )
 
-    def _refuse_gaps(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _refuse_gaps(self, X: Array) -> Array:
         """Refuse samples with values that are too large, or missing where that will not do."""
         missing = np.isnan(X)
         if missing.all(axis=1).any():
@@ -436,7 +437,7 @@ class ShapedMap(PrototypeMap):
             scale = balance * np.exp(0.5 * (logs.mean() - logs))
         return Span.of(patch, scale, balance, None, self.init)
 
-    def _emphasis(self, patch: Samples, n_threads: int) -> tuple[NDArray[np.float64] | float, float | None]:
+    def _emphasis(self, patch: Samples, n_threads: int) -> tuple[Floats | float, float | None]:
         return super()._emphasis(self._as_features(patch), n_threads)
 
     def _as_features(self, patch: Samples) -> Samples:
@@ -444,7 +445,7 @@ class ShapedMap(PrototypeMap):
         return patch if self._span is None else replace(patch, X=self._span.leave(patch.X), spreads=None)
 
     def _source(
-        self, patch: Samples, weights: NDArray[Any], model: Model | None, n_threads: int, rng: np.random.RandomState
+        self, patch: Samples, weights: Array, model: Model | None, n_threads: int, rng: np.random.RandomState
     ) -> ArraySource:
         d = patch.X.shape[1]
         if not self._sketches(d):
@@ -474,14 +475,14 @@ class ShapedMap(PrototypeMap):
             chunk_size=SKETCH_ROWS if self._sketches(d) else None,
         )
 
-    def _variance(self, patch: Samples, weights: NDArray[Any], n_threads: int) -> float:
+    def _variance(self, patch: Samples, weights: Array, n_threads: int) -> float:
         patch = self._as_features(patch)
         if self._measure in ("det", "euclidean", "reconstruction"):
             return super()._variance(patch, weights, n_threads)
         return float(patch.X.shape[1])  # distances are in units of the deviations
 
     def _prototypes(
-        self, positions: NDArray[np.float64], source: ArraySource, model: Model | None, rng: np.random.RandomState
+        self, positions: Floats, source: ArraySource, model: Model | None, rng: np.random.RandomState
     ) -> Prototypes:
         k, d = len(positions), source.n_features
         variances = mean_and_variance(source)[1][:d]
@@ -545,7 +546,7 @@ class ShapedMap(PrototypeMap):
         axes = np.tile(np.eye(q, d), (k, 1, 1))
         return Shapes(axes, np.tile(rule.unit * source.scale[:q] ** 2, (k, 1)), np.full(k, rule.unit))
 
-    def _draw(self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState) -> NDArray[np.float64]:
+    def _draw(self, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState) -> Floats:
         if self.init != "euclidean":
             return super()._draw(source, cooperation, rng)
         labels = None if source.labels is None else source.labels.vectors
@@ -563,7 +564,7 @@ class ShapedMap(PrototypeMap):
         points = points if self._span is None else self._span.enter(points)
         return np.hstack([(points - source.origin[: source.n_features]) * source.scale, fuzzy])
 
-    def _shape(self, prototypes: Prototypes, source: ArraySource, places: NDArray[np.int64]) -> dict[str, Any]:
+    def _shape(self, prototypes: Prototypes, source: ArraySource, places: Indices) -> dict[str, Any]:
         assert isinstance(prototypes, Matrix | Subspace)
         log_weights = prototypes.log_weights
         return {
@@ -574,7 +575,7 @@ class ShapedMap(PrototypeMap):
         }
 
     def _stage(
-        self, X: NDArray[Any], model: Model, n_threads: int, measure: str | None = None
+        self, X: Array, model: Model, n_threads: int, measure: str | None = None
     ) -> tuple[Prototypes, ArraySource]:
         d = X.shape[1]
         assert model.shapes is not None
@@ -604,15 +605,13 @@ class ShapedMap(PrototypeMap):
         kind = Subspace if spanned else self._kind(source)
         return kind(positions, source.metric, model.shapes, rule, log_weights), source
 
-    def _nearest(self, X: NDArray[Any]) -> NDArray[np.int64]:
+    def _nearest(self, X: Array) -> Indices:
         return self._per_sample(X, lambda distances: distances.argmin(axis=1))  # as labels_, rounding included
 
-    def _distances(self, X: NDArray[Any]) -> NDArray[Any]:
+    def _distances(self, X: Array) -> Array:
         return self._per_sample(X, lambda distances: distances.astype(X.dtype))
 
-    def _per_sample(
-        self, X: NDArray[Any], function: Callable[[NDArray[Any]], NDArray[Any]], measure: str | None = None
-    ) -> NDArray[Any]:
+    def _per_sample(self, X: Array, function: Callable[[Array], Array], measure: str | None = None) -> Array:
         """Return what a function makes of the distances of samples, a chunk at a time."""
         with chunk_threads(self.n_jobs) as n_threads:
             prototypes, source = self._stage(X, self._model, n_threads, measure)
@@ -656,7 +655,7 @@ class ShapedMap(PrototypeMap):
             )
 
 
-def _unscaled(shapes: Shapes, scale: NDArray[np.float64]) -> tuple[NDArray[np.float64], ...]:
+def _unscaled(shapes: Shapes, scale: Floats) -> tuple[Floats, ...]:
     """Return axes (k, r, d), variances (k, r) and the mean variance of the rest (k,) without the scale.
 
     All shapes have the same directions beside their axes. Of these, whose variances become different, only the mean is
@@ -675,7 +674,7 @@ def _unscaled(shapes: Shapes, scale: NDArray[np.float64]) -> tuple[NDArray[np.fl
     return np.swapaxes(vectors, 1, 2) @ basis.T, values, others
 
 
-def _filled(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
+def _filled(X: Array) -> tuple[Array, Bools | None]:
     """Return samples with the mean of a feature where its value is missing, and where that is."""
     gaps = np.isnan(X)
     if not gaps.any():
@@ -684,7 +683,7 @@ def _filled(X: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.bool_] | None]:
     return np.where(gaps, (np.where(gaps, 0.0, X).sum(axis=0) / counts).astype(X.dtype), X), gaps
 
 
-def _balancing_scale(X: NDArray[Any], weights: NDArray[Any], n_threads: int) -> NDArray[np.float64]:
+def _balancing_scale(X: Array, weights: Array, n_threads: int) -> Floats:
     """Return factors, with product one, that give all features that vary the same variance."""
     deviations = np.sqrt(mean_and_variance(ArraySource(X, weights=weights, n_threads=n_threads, keep=False))[1])
     deviations = np.ldexp(deviations, -np.frexp(deviations.max())[1])  # so that the unit of X does not round

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from protolearn.core.cooperation import Cooperation, OnLattice
 from protolearn.core.initialization import distinct_rows, principal_axes
 from protolearn.core.lattices import Lattice, as_lattice, rectangular
 from protolearn.core.schedules import Schedule
 from protolearn.core.sources import ArraySource
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.maps._base import PrototypeMap
 from protolearn.maps._state import Model
@@ -216,11 +217,11 @@ class SOM(PrototypeMap):
         assert isinstance(cooperation, OnLattice)
         return cooperation.lattice.n_nodes
 
-    def _plane(self, cooperation: Cooperation) -> NDArray[np.float64]:
+    def _plane(self, cooperation: Cooperation) -> Floats:
         assert isinstance(cooperation, OnLattice)
         return cooperation.lattice.coordinates
 
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> NDArray[np.float64]:
+    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
         assert isinstance(cooperation, OnLattice)
         step, longest = cooperation.lattice.extent
         start = self.range_start
@@ -250,7 +251,7 @@ class SOM(PrototypeMap):
         self.lattice_ = model.cooperation.lattice
 
 
-def suggest_lattice(n: int, variances: NDArray[np.float64], samples_per_node: int = 1) -> Lattice:
+def suggest_lattice(n: int, variances: Floats, samples_per_node: int = 1) -> Lattice:
     """Return a rectangle of about 5 sqrt(n) nodes for n samples, sides in proportion to the two largest deviations."""
     n_nodes = max(1, min(n // samples_per_node, round(5 * np.sqrt(n))))
     ratio = np.sqrt(variances[0] / variances[1]) if len(variances) == 2 and variances[1] > 0 else 1.0

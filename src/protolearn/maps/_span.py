@@ -10,15 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protolearn.core.shapes import Shapes
 from protolearn.core.spans import row_space
+from protolearn.core.types import Array, Floats
 from protolearn.maps._state import Model, Samples
 
 __all__ = ["Span"]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -37,7 +35,7 @@ class Span:
         Orthonormal directions.
     """
 
-    single: NDArray[Any]
+    single: Array
     center: Floats
     scale: Floats
     balance: Floats
@@ -74,7 +72,7 @@ class Span:
         d, r = self.axes.shape
         return d - r
 
-    def enter(self, X: NDArray[Any]) -> Floats:
+    def enter(self, X: Array) -> Floats:
         """Return points (n, d) in these coordinates (n, r + 1)."""
         return _with_zero((X - self.center) * self.scale @ self.axes)
 

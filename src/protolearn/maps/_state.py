@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 from sklearn.utils import gen_batches
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.shapes import Shapes
 from protolearn.core.ties import lower
+from protolearn.core.types import Array, Floats, Indices
 
 __all__ = ["Model", "Samples", "best_of", "field_means", "hebbian_graph"]
 
@@ -27,13 +27,13 @@ class Samples:
     The last samples may stand for others that are spread around them; ``spreads`` tells how.
     """
 
-    X: NDArray[Any]
-    weights: NDArray[Any]
+    X: Array
+    weights: Array
     labels: Any = None
     classes: Any = None
     spreads: Shapes | None = None
 
-    def take(self, rows: NDArray[np.int64]) -> Samples:
+    def take(self, rows: Indices) -> Samples:
         """Return some of the samples, in rising order if they have spreads."""
         labels = None if self.labels is None else self.labels[rows]
         spreads = self.spreads
@@ -69,12 +69,12 @@ class Model:
     """
 
     cooperation: Cooperation
-    positions: NDArray[Any]
-    fuzzy: NDArray[np.float64] | None
+    positions: Array
+    fuzzy: Floats | None
     classes: Any
     magnification: float | None
-    masses: NDArray[np.float64]
-    winners: NDArray[np.int64]
+    masses: Floats
+    winners: Indices
     graph: Any
     costs: list[float]
     ranges: list[float]
@@ -107,7 +107,7 @@ class Model:
             spreads = Shapes(shapes.axes / self.scale, _finite(shapes.variances), _finite(shapes.rest))
         return Samples(self.centers[full], decay * self.masses[full], fuzzy, self.classes, spreads)
 
-    def showing(self, weights: NDArray[Any], first: NDArray[np.int64], second: NDArray[np.int64]) -> Model:
+    def showing(self, weights: Array, first: Indices, second: Indices) -> Model:
         """Return the model with the two nearest prototypes, and their graph, of samples of given weights.
 
         Edges that were made while learning are the graph, if there are any.
@@ -115,28 +115,26 @@ class Model:
         graph = hebbian_graph(first, second, weights, len(self)) if self.edges is None else csr_array(self.edges)
         return replace(self, winners=first, graph=graph)
 
-    def labels_over(self, classes: Any) -> NDArray[np.float64]:
+    def labels_over(self, classes: Any) -> Floats:
         """Return the fuzzy labels with a column for each of these classes; none if the map is not supervised."""
         if self.fuzzy is None:
             return np.empty((len(self), 0))
         return spread_columns(self.fuzzy, self.classes, classes)
 
 
-def _finite(variances: NDArray[np.float64]) -> NDArray[np.float64]:
+def _finite(variances: Floats) -> Floats:
     """Return variances, none for directions that do not count."""
     return np.where(np.isfinite(variances), variances, 0.0)
 
 
-def spread_columns(labels: NDArray[Any], classes: NDArray[Any], all_classes: NDArray[Any]) -> NDArray[Any]:
+def spread_columns(labels: Array, classes: Array, all_classes: Array) -> Array:
     """Return label vectors over more classes, zero for the new ones."""
     wider = np.zeros((len(labels), len(all_classes)))
     wider[:, np.searchsorted(all_classes, classes)] = labels
     return wider
 
 
-def field_means(
-    values: NDArray[Any], weights: NDArray[Any], winners: NDArray[np.int64], otherwise: NDArray[Any]
-) -> NDArray[Any]:
+def field_means(values: Array, weights: Array, winners: Indices, otherwise: Array) -> Array:
     """Return the mean (k, d) of the values in each receptive field; a row of ``otherwise`` for fields without weight.
 
     A value that is not known counts as that of ``otherwise``, so that it moves nothing.
@@ -151,9 +149,7 @@ def field_means(
     return (otherwise + gaps / np.where(mass > 0, mass, 1.0)).astype(otherwise.dtype)
 
 
-def hebbian_graph(
-    first: NDArray[np.int64], second: NDArray[np.int64], weights: NDArray[Any], n_prototypes: int
-) -> csr_array:
+def hebbian_graph(first: Indices, second: Indices, weights: Array, n_prototypes: int) -> csr_array:
     """Connect the two nearest prototypes of every sample, and add up the weights of the samples of each edge."""
     if n_prototypes == 1:
         return csr_array((1, 1))

@@ -7,11 +7,11 @@ variances (m,) along them, xi (d,) a sample seen from the center of the unit.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from protolearn.core.types import Floats
 
 __all__ = ["interlocked_step", "orthonormalized", "potential", "rrlsa_step"]
-
-Floats = NDArray[np.float64]
 
 
 def rrlsa_step(axes: ArrayLike, variances: ArrayLike, xi: ArrayLike, alpha: float) -> tuple[Floats, Floats]:

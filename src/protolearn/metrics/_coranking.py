@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protolearn.core.types import Indices
 from protolearn.core.validation import require_memory
 from protolearn.metrics._spaces import Floats, Space, check_size, check_spaces, documented, sweep
 
@@ -290,7 +291,7 @@ def q_local_global(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_j
 class RankCurves(NamedTuple):
     """Measures for neighborhoods of K = 1, ..., n - 2 samples, and the numbers that sum them up."""
 
-    k: NDArray[np.int64]
+    k: Indices
     q_nx: Floats
     b_nx: Floats
     lcmc: Floats
@@ -392,7 +393,7 @@ class _Pairs:
             count_pairs(*orders, self.matrix)
 
 
-def neighbor_order(distances: Floats, own: NDArray[np.int64]) -> NDArray[np.int32]:
+def neighbor_order(distances: Floats, own: Indices) -> NDArray[np.int32]:
     """Return the others (b, n - 1) by their distance (b, n) to samples ``own`` (b,), equal ones by their index.
 
     Examples
@@ -408,7 +409,7 @@ def neighbor_order(distances: Floats, own: NDArray[np.int64]) -> NDArray[np.int3
     return order
 
 
-def _without(excess: NDArray[np.int64], n: int) -> Floats:
+def _without(excess: Indices, n: int) -> Floats:
     """Return one minus the share of the largest possible excess of ranks, for K = 1, ..., n - 2."""
     k = np.arange(1, n - 1)
     largest = np.where(2 * k < n, k * (2 * n - 3 * k - 1), (n - k) * (n - k - 1)) * n

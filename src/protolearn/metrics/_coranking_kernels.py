@@ -8,6 +8,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from protolearn.core.types import Array, Floats, Indices
+
 DIGIT = 11  # bits of a key that are sorted at a time
 PASSES = 6  # until all 64 bits are
 LARGEST = (1 << DIGIT) - 1
@@ -19,7 +21,7 @@ def _digit(key: Any, p: int) -> Any:
 
 
 @njit(cache=True, nogil=True)
-def order_rows(distances: NDArray[np.float64], own: NDArray[np.int64], order: NDArray[np.int32]) -> None:
+def order_rows(distances: Floats, own: Indices, order: NDArray[np.int32]) -> None:
     """Write the others (b, n - 1) by their distance (b, n) to each sample, equal ones by their index.
 
     ``own`` (b,) are the indices of the samples. Doubles that are not negative have the order of their bits, which
@@ -53,7 +55,7 @@ def order_rows(distances: NDArray[np.float64], own: NDArray[np.int64], order: ND
 
 
 @njit(cache=True, nogil=True)
-def count_ranks(given: NDArray[np.int32], shown: NDArray[np.int32], counts: NDArray[np.int64]) -> None:
+def count_ranks(given: NDArray[np.int32], shown: NDArray[np.int32], counts: Indices) -> None:
     """Count pairs of ranks k in the data and l in the view by the larger of both, of two orders (b, n - 1).
 
     Rows of ``counts`` (5, n - 1), at rank r: pairs with k = l = r; l < k = r; k < l = r; sum of k over pairs with
@@ -89,9 +91,7 @@ def count_pairs(given: NDArray[np.int32], shown: NDArray[np.int32], matrix: NDAr
 
 
 @njit(cache=True, nogil=True)
-def count_agreement(
-    order: NDArray[np.int32], own: NDArray[Any], others: NDArray[Any], counts: NDArray[np.int64]
-) -> None:
+def count_agreement(order: NDArray[np.int32], own: Array, others: Array, counts: Indices) -> None:
     """Count at each rank (n - 1,) the samples with the label (b,) of their neighbor of this rank, of labels (n,)."""
     b, m = order.shape
     for row in range(b):
@@ -101,11 +101,11 @@ def count_agreement(
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
 def add_moments(
-    given: NDArray[np.float64],
-    shown: NDArray[np.float64],
+    given: Floats,
+    shown: Floats,
     skip: int,
     origin: tuple[float, float],
-    sums: NDArray[np.float64],
+    sums: Floats,
 ) -> None:
     """Write for each row (b, 8), over pairs right of the diagonal, what the moments and Sammon's stress need.
 
@@ -137,7 +137,7 @@ def _bucket(bits: int, shift: int, base: int, last: int) -> int:
 
 
 @njit(cache=True, nogil=True)
-def tally(distances: NDArray[np.float64], skip: int, shift: int, base: int, counts: NDArray[np.int64]) -> None:
+def tally(distances: Floats, skip: int, shift: int, base: int, counts: Indices) -> None:
     """Count distances right of the diagonal, which in row 0 is at ``skip``, in buckets of similar ones."""
     b, n = distances.shape
     bits = distances.view(np.int64)
@@ -149,12 +149,12 @@ def tally(distances: NDArray[np.float64], skip: int, shift: int, base: int, coun
 
 @njit(cache=True, nogil=True)
 def sum_products(
-    given: NDArray[np.float64],
-    shown: NDArray[np.float64],
+    given: Floats,
+    shown: Floats,
     skip: int,
     shift: int,
     bases: tuple[int, int],
-    values: tuple[NDArray[np.float64], NDArray[np.float64]],
+    values: tuple[Floats, Floats],
 ) -> float:
     """Sum the products of the values that the buckets of both distances have, right of the diagonal."""
     b, n = given.shape

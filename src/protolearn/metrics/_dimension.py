@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, check_option
 
 __all__ = ["intrinsic_dimension"]
-
-Floats = NDArray[np.float64]
 
 
 def intrinsic_dimension(

@@ -17,6 +17,7 @@ from sklearn.utils import check_array
 from protolearn.core.lattices import Lattice
 from protolearn.core.loop import distances_to, stage, winners
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats
 
 __all__ = [
     "check_samples",
@@ -31,11 +32,10 @@ __all__ = [
 TIE = 1e-9  # distances that differ by less, relatively, are the same up to rounding
 BLOCK_ENTRIES = 1 << 18  # distances, or coordinates, held at once: 2 MB
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
-def prototypes_of(source: Any) -> NDArray[Any]:
+def prototypes_of(source: Any) -> Array:
     """Return the prototypes W (k, d) of a fitted map or of the map in a classifier, or the array itself.
 
     Examples
@@ -122,7 +122,7 @@ def lattice_of(estimator: Any) -> Lattice:
     return lattice
 
 
-def check_samples(X: ArrayLike, prototypes: NDArray[Any]) -> NDArray[Any]:
+def check_samples(X: ArrayLike, prototypes: Array) -> Array:
     """Return the samples X (n, d) as an array with as many features as the prototypes.
 
     Examples
@@ -140,7 +140,7 @@ def check_samples(X: ArrayLike, prototypes: NDArray[Any]) -> NDArray[Any]:
     return samples
 
 
-def nearest_prototypes(X: Any, source: Any) -> tuple[Indices, Indices, NDArray[Any]]:
+def nearest_prototypes(X: Any, source: Any) -> tuple[Indices, Indices, Array]:
     """Return the nearest and second nearest prototype of each sample, and the squared distance to the nearest.
 
     The squared distance can be negative if the map is one of dissimilarities that are not Euclidean.
@@ -160,7 +160,7 @@ def nearest_prototypes(X: Any, source: Any) -> tuple[Indices, Indices, NDArray[A
         return first, second, distances_to(*staged, first)
 
 
-def _two_smallest(distances: NDArray[Any]) -> tuple[Indices, Indices, NDArray[Any]]:
+def _two_smallest(distances: Array) -> tuple[Indices, Indices, Array]:
     """Return where the smallest and second smallest of each row (n, k) are, and the smallest."""
     rows, others = np.arange(len(distances)), np.array(distances)
     first = others.argmin(axis=1)

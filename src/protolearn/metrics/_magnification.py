@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial import KDTree
 from scipy.special import entr
 
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number
 from protolearn.metrics._inputs import prototypes_of
 
 __all__ = ["magnification_exponent", "map_entropy"]
-
-Floats = NDArray[np.float64]
 
 
 def map_entropy(source: Any, *, n_prototypes: int | None = None, base: float | None = None) -> float:
@@ -148,7 +147,7 @@ def _receptive_field_masses(source: Any, n_prototypes: int | None) -> Floats:
     return mass
 
 
-def _mean_neighbor_distances(centers: NDArray[Any], n_neighbors: int) -> Floats:
+def _mean_neighbor_distances(centers: Array, n_neighbors: int) -> Floats:
     distances, _ = KDTree(centers).query(centers, k=n_neighbors + 1)
     radii = distances[:, 1:].mean(axis=1)
     if not radii.all():

@@ -9,9 +9,10 @@ from itertools import count
 from operator import attrgetter
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, check_weights
 
 __all__ = [
@@ -22,8 +23,6 @@ __all__ = [
     "posterior_margin_bound",
     "ramp_loss",
 ]
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from threading import Lock
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.spatial.distance import pdist
 from scipy.stats import rankdata
 from sklearn.utils import check_array
 
+from protolearn.core.types import Indices
 from protolearn.core.validation import check_option
 from protolearn.metrics._spaces import Floats, Space, check_spaces, documented, sweep
 
@@ -259,7 +260,7 @@ def _ranks(distances: Floats, reach: float) -> Floats:
     return ranks
 
 
-def _centered_ranks(counts: NDArray[np.int64]) -> Floats:
+def _centered_ranks(counts: Indices) -> Floats:
     """Return the average rank of the members of each bucket, as a share of all, less the average of all."""
     behind = counts.cumsum()
     return (behind - 0.5 * counts) / behind[-1] - 0.5

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state, column_or_1d
 
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number
 
 __all__ = ["ReconstructionBound", "reconstruction_bound", "reconstruction_error"]
-
-Floats = NDArray[np.float64]
 
 
 def reconstruction_error(X: ArrayLike, X_hat: ArrayLike, *, relative: bool = False) -> float:

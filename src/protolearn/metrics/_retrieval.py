@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number
 
 __all__ = ["precision_at_k", "precision_curve"]
-
-Floats = NDArray[np.float64]
 
 
 def precision_at_k(neighbor_labels: ArrayLike, labels: ArrayLike, k: int = 11) -> float:

@@ -14,6 +14,7 @@ from sklearn.utils import check_array
 from protolearn.core.density import squared_distances
 from protolearn.core.documentation import filled
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities import check_dissimilarities
 
@@ -33,7 +34,6 @@ __all__ = [
 BLOCK_ENTRIES = 1 << 20  # distances held at once by a thread: 8 MB
 FEW_FEATURES = 16  # up to which differences are as fast as a matrix product
 
-Floats = NDArray[np.float64]
 F = TypeVar("F", bound=Callable[..., Any])
 
 VIEW = """
@@ -77,7 +77,7 @@ class Points:
     array([[0., 5.]])
     """
 
-    def __init__(self, points: NDArray[Any]) -> None:
+    def __init__(self, points: Array) -> None:
         with np.errstate(over="ignore"):
             middle = points[np.square(points - points.mean(axis=0)).sum(axis=1).argmin()]
             self.reach = 2.0 * float(np.sqrt(np.square(points - middle).sum(axis=1).max()))
@@ -107,7 +107,7 @@ class Dissimilar:
     array([[0., 5.]])
     """
 
-    def __init__(self, matrix: NDArray[Any]) -> None:
+    def __init__(self, matrix: Array) -> None:
         self.matrix = matrix
         self.reach = float(matrix.max())
 

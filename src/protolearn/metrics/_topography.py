@@ -10,12 +10,11 @@ from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
 from protolearn.core.lattices import Lattice
+from protolearn.core.types import Bools, Floats
 from protolearn.core.validation import check_weights, require_memory
 from protolearn.metrics._inputs import TIE, lattice_of, nearest_prototypes, prototype_distances
 
 __all__ = ["topographic_error", "topographic_function", "topographic_product"]
-
-Floats = NDArray[np.float64]
 
 
 def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike | None = None) -> float:
@@ -223,7 +222,7 @@ def _in_order_of(keys: Floats, values: Floats) -> Floats:
     return means[group]
 
 
-def _lattice_separations(lattice: Lattice) -> tuple[Floats, NDArray[np.bool_]]:
+def _lattice_separations(lattice: Lattice) -> tuple[Floats, Bools]:
     """Return the distances ``|i - j|_max`` on the lattice, and which nodes have ``|i - j|_2 = 1``; both (k, k)."""
     if lattice.kind == "rectangular" and lattice.shape is not None:
         gaps = np.abs(lattice.coordinates[:, None] - lattice.coordinates)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from protolearn.core.types import Indices
 from protolearn.metrics._coranking import RankCounts
 from protolearn.metrics._label_neighbors import check_labels
 from protolearn.metrics._mds import Moments, RankCorrelation
@@ -44,7 +44,7 @@ class ViewQuality:
         See the function of the same name, with one neighbor; None without labels.
     """
 
-    k: NDArray[np.int64]
+    k: Indices
     q_nx: Floats
     b_nx: Floats
     lcmc: Floats

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 from matplotlib.font_manager import FontProperties
 from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
-from numpy.typing import NDArray
 
+from protolearn.core.types import Array, Floats
 from protolearn.plotting._style import (
     INK,
     add_color_bar,
@@ -34,8 +34,6 @@ __all__ = [
 ]
 
 MOST_NAMES = 40  # more do not fit beside each other
-
-Floats = NDArray[np.float64]
 
 
 def label_size(ax: Axes, axis: Literal["x", "y"], n_labels: int) -> float:
@@ -70,7 +68,7 @@ def draw_columns(ax: Axes, values: Floats, first: int, color: str) -> None:
     ax.xaxis.set_major_locator(whole_numbers())
 
 
-def draw_dots(ax: Axes, parts: Floats, labels: NDArray[Any] | None, *, first: int = 0, across: bool = False) -> None:
+def draw_dots(ax: Axes, parts: Floats, labels: Array | None, *, first: int = 0, across: bool = False) -> None:
     """Draw on each bar a dot for each matrix, parts (n, s), in the color of its class."""
     if not parts.shape[1]:
         return

@@ -12,6 +12,7 @@ from matplotlib.patches import Circle, Patch, RegularPolygon, Wedge
 from numpy.typing import NDArray
 
 from protolearn.core.lattices import Lattice
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number
 from protolearn.plotting._style import EMPTY, MUTED
 
@@ -19,7 +20,6 @@ __all__ = ["draw_cells", "draw_pies", "edge_lines", "focused", "height_to_width"
 
 CORNERS = {"rectangular": 4, "hexagonal": 6}
 
-Floats = NDArray[np.float64]
 Complex = NDArray[np.complex128]
 
 

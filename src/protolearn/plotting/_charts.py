@@ -10,10 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.collections import PolyCollection
 from matplotlib.colors import to_rgb
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.embedding.charts import Charts
 from protolearn.plotting._bars import entitle
@@ -24,7 +25,6 @@ from protolearn.plotting._style import INK, class_colors
 
 __all__ = ["plot_charts"]
 
-Floats = NDArray[np.float64]
 
 N_CORNERS = 60  # of the polygon that an ellipse is drawn as
 

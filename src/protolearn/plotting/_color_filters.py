@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 from matplotlib import pyplot as plt
-from numpy.typing import NDArray
 from scipy.fft import fftshift
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number
 from protolearn.lvq import CIALVQ
 from protolearn.plotting._style import INK
@@ -17,7 +17,7 @@ from protolearn.plotting._style import INK
 __all__ = ["plot_color_filters"]
 
 
-def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> NDArray[Any]:
+def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> Array:
     """Show the color filters of a classifier of textures, and its prototypes with their powers.
 
     Each class has a row: first its color filter in space (the real part, if filters are complex), in which
@@ -87,13 +87,13 @@ def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> NDArray[Any]:
     return axes
 
 
-def _relative(powers: NDArray[np.float64]) -> NDArray[np.float64]:
+def _relative(powers: Floats) -> Floats:
     """Return powers in units of the typical one of each prototype."""
     typical = np.median(powers, axis=(1, 2), keepdims=True)
     return powers / np.where(typical > 0, typical, 1.0)
 
 
-def _picture(values: NDArray[np.float64], center: float | None = None) -> NDArray[np.float64]:
+def _picture(values: Floats, center: float | None = None) -> Floats:
     """Return a patch with values in [0, 1] and three channels; around a center, which becomes gray, or stretched."""
     channels = values[..., :3] if values.shape[-1] >= 3 else np.repeat(values[..., :1], 3, axis=2)
     if center is None:

@@ -15,6 +15,7 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # typ
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.embedding.divergences import get_divergence
 from protolearn.plotting._bars import entitle
@@ -23,7 +24,6 @@ from protolearn.plotting._style import INK, MUTED, OKABE_ITO, axes_or_new
 
 __all__ = ["plot_divergence_octant", "plot_divergence_simplex"]
 
-Floats = NDArray[np.float64]
 
 CENTER = (1 / 3, 1 / 3, 1 / 3)
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])  # of the simplex, as it is drawn

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number
 from protolearn.maps import PrototypeClassifier
 from protolearn.plotting._inputs import check_labels, fitted_map
@@ -20,7 +21,6 @@ from protolearn.plotting._style import INK, OKABE_ITO, axes_or_new
 
 __all__ = ["plot_codebook", "plot_eigenimages", "plot_misclassified", "plot_variation"]
 
-Floats = NDArray[np.float64]
 Size = tuple[int, int]
 
 
@@ -78,7 +78,7 @@ def plot_codebook(
 
 def plot_eigenimages(
     model: Any, prototype: int = 0, shape: Size = (28, 28), *, n_components: int = 10, ax: Any = None
-) -> NDArray[Any]:
+) -> Array:
     """Show a prototype of images and the directions in which its images vary, most first.
 
     A direction is an image too: white where pixels get brighter along it, black where they get darker, gray where they
@@ -139,7 +139,7 @@ def plot_variation(
     steps: Sequence[int] = range(-4, 5),
     *,
     ax: Any = None,
-) -> NDArray[Any]:
+) -> Array:
     """Show how the images of a prototype vary along one of its directions, in steps of half a standard deviation.
 
     The prototype itself is framed, and the direction stands at the right: white where pixels get brighter along it,
@@ -197,9 +197,7 @@ def plot_variation(
     return axes
 
 
-def plot_misclassified(
-    model: Any, X: ArrayLike, y: ArrayLike, shape: Size = (28, 28), *, ax: Any = None
-) -> NDArray[Any]:
+def plot_misclassified(model: Any, X: ArrayLike, y: ArrayLike, shape: Size = (28, 28), *, ax: Any = None) -> Array:
     """Show the first misclassified image of each class, and below it the prototype that it was taken for.
 
     Parameters
@@ -242,7 +240,7 @@ def plot_misclassified(
             f"{type(model).__name__} is none."
         )
     samples = check_array(X, dtype=np.float64, input_name="X")
-    truth: NDArray[Any] = np.asarray(check_labels(y, len(samples)))
+    truth: Array = np.asarray(check_labels(y, len(samples)))
     nearest = winners_of(model, X)
     found = model.prototype_labels_[nearest]
     wrong = np.flatnonzero(found != truth)
@@ -269,7 +267,7 @@ def _shape_of(model: Any, prototype: int, shape: Size) -> tuple[Floats, Floats, 
     return _images(centers[prototype], shape), _images(directions, shape), variances
 
 
-def _images(values: NDArray[Any], shape: Size) -> NDArray[Any]:
+def _images(values: Array, shape: Size) -> Array:
     """Return pixels (..., h, w) of images (..., h w)."""
     if np.shape(shape) != (2,) or np.prod(shape) != values.shape[-1]:
         raise ValueError(f"shape={shape!r} must be the height and width of an image of {values.shape[-1]} pixels.")
@@ -302,7 +300,7 @@ def _in_rows(rows: NDArray[np.intp]) -> NDArray[np.intp]:
     return order
 
 
-def _mosaic(images: NDArray[Any], order: NDArray[np.intp]) -> np.ma.MaskedArray[Any, Any]:
+def _mosaic(images: Array, order: NDArray[np.intp]) -> np.ma.MaskedArray[Any, Any]:
     """Return one image of all images (k, h, w), a pixel apart, in the order (r, c) of their numbers."""
     height, width = images.shape[1:]
     rows, columns = order.shape
@@ -312,7 +310,7 @@ def _mosaic(images: NDArray[Any], order: NDArray[np.intp]) -> np.ma.MaskedArray[
     return tiles.reshape(rows * (height + 1), columns * (width + 1))[:-1, :-1]
 
 
-def _panels(n_panels: int, shape: Size, ax: Any, n_rows: int | None = None) -> NDArray[Any]:
+def _panels(n_panels: int, shape: Size, ax: Any, n_rows: int | None = None) -> Array:
     """Return Axes (n_panels,): those given, or those of a new figure with up to six in a row."""
     if ax is not None:
         given = np.ravel(np.asarray(ax, dtype=object))
@@ -329,7 +327,7 @@ def _panels(n_panels: int, shape: Size, ax: Any, n_rows: int | None = None) -> N
 
 
 def _draw_image(
-    ax: Axes, image: NDArray[Any], limits: tuple[float, float] | None = None, title: str = "", framed: bool = False
+    ax: Axes, image: Array, limits: tuple[float, float] | None = None, title: str = "", framed: bool = False
 ) -> None:
     low, high = limits or (image.min(), image.max())
     ax.imshow(image, cmap="gray", vmin=low, vmax=high, interpolation="nearest", aspect="equal")

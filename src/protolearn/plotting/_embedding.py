@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.metrics import ViewQuality
 from protolearn.plotting._bars import MOST_NAMES, label_size, whole_numbers
@@ -41,7 +42,6 @@ from protolearn.plotting._style import (
 
 __all__ = ["plot_coranking", "plot_embedding", "plot_images", "plot_quality"]
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 NAMES_SHARE = 0.12  # of the picture that names may cover before their letters get smaller
@@ -333,9 +333,7 @@ def plot_quality(
     return ax
 
 
-def _draw_thumbnails(
-    ax: Axes, pixels: NDArray[Any], chosen: Any, places: Floats, half: Floats, cmap: str, edges: Any
-) -> None:
+def _draw_thumbnails(ax: Axes, pixels: Array, chosen: Any, places: Floats, half: Floats, cmap: str, edges: Any) -> None:
     """Draw some of the images with their centers at places (c, 2), of these half-sides, in frames of these colors."""
     limits: dict[str, Any] = {"vmin": pixels.min(), "vmax": pixels.max()} if pixels.ndim == 3 else {}
     for index, (left, low), (right, high) in zip(chosen, places - half, places + half):
@@ -360,7 +358,7 @@ class _Coloring:
 
     rgb: Floats
     codes: Indices
-    classes: NDArray[Any]
+    classes: Array
     scale: ScalarMappable | None = None
     label: str = ""
 
@@ -516,7 +514,7 @@ def _apart(centers: Floats, halves: Floats, low: Floats, high: Floats, shown: Fl
     return places
 
 
-def _check_images(images: ArrayLike, n_samples: int) -> NDArray[Any]:
+def _check_images(images: ArrayLike, n_samples: int) -> Array:
     pixels = np.asarray(images)
     known = pixels.ndim == 3 or (pixels.ndim == 4 and pixels.shape[3] in (3, 4))
     if not known or len(pixels) != n_samples:
@@ -543,7 +541,7 @@ def _spread_out(points: Floats, n_most: int, gap: float) -> list[int]:
     return chosen
 
 
-def _block_means(counts: NDArray[Any]) -> Floats:
+def _block_means(counts: Array) -> Floats:
     """Return means over square blocks, as many as can be seen, or the counts themselves if they are few."""
     size = -(-len(counts) // MOST_CELLS)
     starts = np.arange(0, len(counts), size)

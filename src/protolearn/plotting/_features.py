@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from protolearn.core.types import Array, Floats
 from protolearn.plotting._inputs import check_labels, classes_of, fitted_map, select_features, value_of
 from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, class_colors, class_handles, tidy, tint
 from protolearn.plotting._voronoi import voronoi_cells
 
 __all__ = ["plot_graph", "plot_prototypes"]
 
-Floats = NDArray[np.float64]
 
 SAMPLE = "#8c8c8c"
 
@@ -176,7 +176,7 @@ def _project(X: ArrayLike | None, columns: NDArray[np.intp], estimator: Any) -> 
     return samples[:, columns]
 
 
-def _positions(labels: NDArray[Any] | None, classes: NDArray[Any] | None) -> NDArray[np.intp] | None:
+def _positions(labels: Array | None, classes: Array | None) -> NDArray[np.intp] | None:
     """Return where labels (n,) stand among the sorted classes; None without labels, or if some are not among them."""
     if labels is None or classes is None or not set(labels.tolist()) <= set(classes.tolist()):
         return None

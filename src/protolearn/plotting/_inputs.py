@@ -11,6 +11,7 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.lattices import Lattice
+from protolearn.core.types import Array, Floats
 from protolearn.metrics._inputs import is_relational
 
 __all__ = [
@@ -24,7 +25,6 @@ __all__ = [
     "winners",
 ]
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 
@@ -90,7 +90,7 @@ def winners(estimator: Any, X: Any) -> Indices:
     return model.predict(np.asarray(X) if model is not estimator and hasattr(X, "columns") else X)
 
 
-def classes_of(estimator: Any, y: NDArray[Any] | None) -> NDArray[Any] | None:
+def classes_of(estimator: Any, y: Array | None) -> Array | None:
     """Return the classes to color by: those of the estimator unless the labels have others."""
     known = getattr(estimator, "classes_", None)
     if y is None:
@@ -99,7 +99,7 @@ def classes_of(estimator: Any, y: NDArray[Any] | None) -> NDArray[Any] | None:
     return known if known is not None and set(found.tolist()) <= set(known.tolist()) else found
 
 
-def check_labels(y: ArrayLike | None, n_samples: int) -> NDArray[Any] | None:
+def check_labels(y: ArrayLike | None, n_samples: int) -> Array | None:
     """Return the labels as an array (n,), or None."""
     if y is None:
         return None
@@ -112,7 +112,7 @@ def check_labels(y: ArrayLike | None, n_samples: int) -> NDArray[Any] | None:
     return labels
 
 
-def class_shares(estimator: Any, found: Indices | None, y: ArrayLike | None) -> tuple[NDArray[Any], Floats]:
+def class_shares(estimator: Any, found: Indices | None, y: ArrayLike | None) -> tuple[Array, Floats]:
     """Return the classes (C,) and their shares (k, C) in each node, all zero in a node without samples.
 
     Labels ``y`` of samples with winners ``found`` come first; without them, the labels the estimator has learned.

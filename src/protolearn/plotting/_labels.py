@@ -12,9 +12,9 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from matplotlib.textpath import text_to_path
-from numpy.typing import NDArray
 
 from protolearn.core.lattices import Lattice
+from protolearn.core.types import Bools, Floats
 from protolearn.plotting._cells import CORNERS, node_radii, points_per_unit
 from protolearn.plotting._style import INK
 
@@ -25,8 +25,6 @@ SMALLEST_DOT = 2.5  # radius in points of a dot that one can still tell from its
 LINE = 1.3  # height of a line, in units of the font size
 MARGIN = 1.1  # small letters are drawn a little wider than their outlines
 OVERHANG = 1.5  # how much wider than its dot a word may be
-
-Floats = NDArray[np.float64]
 
 
 def draw_labels(ax: Axes, lattice: Lattice, labels: Sequence[str]) -> list[Text]:
@@ -149,7 +147,7 @@ def _outward_angles(lattice: Lattice) -> Floats:
     return np.arctan2(up, across) if up.any() else np.full(len(points), np.pi / 2)
 
 
-def _overlapping(corners: Floats, others: Floats) -> NDArray[np.bool_]:
+def _overlapping(corners: Floats, others: Floats) -> Bools:
     """Tell which of other rectangles (m, 4, 2) meet one of corners (4, 2): no line along a side keeps them apart."""
     found = ~((others.min(axis=1) > corners.max(axis=0)) | (others.max(axis=1) < corners.min(axis=0))).any(axis=1)
     near = others[found]  # few, as a rule

@@ -16,6 +16,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.types import Array, Floats
 from protolearn.lvq import canonical, prototypes_in_units
 from protolearn.plotting._bars import entitle
 from protolearn.plotting._features import SAMPLE, _plane, _project, _scatter_samples
@@ -26,8 +27,6 @@ from protolearn.plotting._style import INK, add_legend, class_colors, class_hand
 __all__ = ["plot_decision_regions", "plot_view"]
 
 GRID = 400  # pixels across and up in which class regions are drawn
-
-Floats = NDArray[np.float64]
 
 
 def plot_view(
@@ -89,7 +88,7 @@ def plot_view(
     back = np.linalg.pinv(plane)
     complete = hasattr(model, "omega_") and not omega[2:].any()
 
-    def predict(points: Floats) -> NDArray[Any]:
+    def predict(points: Floats) -> Array:
         return model.predict(_like(X, points @ back.T))  # classes depend on the place in the view alone
 
     ax = _draw_scene(
@@ -166,7 +165,7 @@ def plot_decision_regions(
     if len(points):
         points = _placed(mapping, X, points)
 
-    def predict(points: Floats) -> NDArray[Any]:
+    def predict(points: Floats) -> Array:
         return model.predict(_like(X, np.asarray(mapping.inverse_transform(points))))
 
     return _draw_scene(ax, names, samples, check_labels(y, len(samples)), points, labels, model.classes_, predict)
@@ -194,7 +193,7 @@ def _view(model: Any, matrix: Any) -> tuple[Floats, str]:
     return omega if hasattr(model, "psis_") else canonical(omega), title
 
 
-def _prototypes(model: Any) -> tuple[Floats, NDArray[Any]]:
+def _prototypes(model: Any) -> tuple[Floats, Array]:
     """Return prototypes (k, d) in the units of the samples, and their classes; none if that cannot be done."""
     if isinstance(model, Pipeline):
         known = hasattr(model[-1], "prototype_labels_") and hasattr(model[-1], "prototypes_")
@@ -209,11 +208,11 @@ def _draw_scene(
     ax: Axes | None,
     names: list[str],
     samples: Floats,
-    labels: NDArray[Any] | None,
+    labels: Array | None,
     prototypes: Floats,
-    prototype_labels: NDArray[Any],
-    classes: NDArray[Any],
-    predict: Callable[[Floats], NDArray[Any]] | None,
+    prototype_labels: Array,
+    classes: Array,
+    predict: Callable[[Floats], Array] | None,
 ) -> Axes:
     """Draw samples (n, 2) and prototypes (k, 2) in the colors of their classes, on the regions that are predicted."""
     colors = class_colors(len(classes))
@@ -264,7 +263,7 @@ def _like(X: Any, points: Floats) -> Any:
     return type(X)(points, columns=X.columns) if hasattr(X, "iloc") else points
 
 
-def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+def _codes(labels: Array, classes: Array) -> NDArray[np.intp]:
     """Return the number of the class of each label, -1 for a label that is no class."""
     codes = np.full(len(labels), -1)
     for code, name in enumerate(classes):
@@ -272,7 +271,7 @@ def _codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
     return codes
 
 
-def _known_codes(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.intp]:
+def _known_codes(labels: Array, classes: Array) -> NDArray[np.intp]:
     codes = _codes(labels, classes)
     if (codes < 0).any():
         raise ValueError(
@@ -286,8 +285,8 @@ def _draw_regions(
     ax: Axes,
     low: Floats,
     high: Floats,
-    predict: Callable[[Floats], NDArray[Any]],
-    classes: NDArray[Any],
+    predict: Callable[[Floats], Array],
+    classes: Array,
     colors: Floats,
 ) -> None:
     """Draw an image of the class predicted at the center of each pixel, and the borders between classes."""

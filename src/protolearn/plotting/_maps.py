@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.lattices import Lattice
+from protolearn.core.types import Array, Floats
 from protolearn.metrics._inputs import edge_lengths
 from protolearn.plotting._cells import draw_cells, draw_pies, focused, height_to_width
 from protolearn.plotting._inputs import class_shares, fitted_map, lattice_of, select_features, value_of, winners
@@ -39,8 +40,6 @@ __all__ = [
     "plot_hits",
     "plot_u_matrix",
 ]
-
-Floats = NDArray[np.float64]
 
 
 def plot_u_matrix(som: Any, ax: Axes | None = None, *, focus: int | None = None, cmap: str = "viridis") -> Axes:
@@ -135,7 +134,7 @@ def plot_component_planes(
     *,
     ax: Any = None,
     cmap: str = "viridis",
-) -> NDArray[Any]:
+) -> Array:
     """Show each feature of the prototypes as a map of its own; alike maps tell of features that vary together.
 
     Parameters
@@ -225,7 +224,7 @@ def plot_class_map(
     return ax
 
 
-def class_hits(som: Any, X: Any, y: ArrayLike | None) -> tuple[NDArray[Any], Floats, Floats]:
+def class_hits(som: Any, X: Any, y: ArrayLike | None) -> tuple[Array, Floats, Floats]:
     """Return the classes (C,), their shares (k, C) in each node, and the number of samples (k,) of each node."""
     found = None if X is None and y is None else winners(som, X)
     classes, shares = class_shares(som, found, y)
@@ -266,7 +265,7 @@ def _neighbor_distances(lengths: Floats, lattice: Lattice) -> np.ma.MaskedArray[
     return np.ma.masked_array(sums / np.maximum(degrees, 1), mask=degrees == 0)
 
 
-def _panels(n_panels: int, lattice: Lattice) -> NDArray[Any]:
+def _panels(n_panels: int, lattice: Lattice) -> Array:
     """Return Axes (n_panels,) in a new figure, in rows and columns that make it a little wider than high."""
     height = 1.7 * np.clip(height_to_width(lattice), 0.4, 1.5) + 0.4
     n_columns = min(n_panels, int(np.ceil(np.sqrt(1.4 * n_panels * height / 2.3))))

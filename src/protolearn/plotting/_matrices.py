@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.types import Array, Floats
+
 __all__ = ["matrices_of", "select"]
 
-Floats = NDArray[np.float64]
 
-
-def matrices_of(model: Any, attribute: str, n_axes: int, what: str) -> tuple[Floats, NDArray[Any] | None]:
+def matrices_of(model: Any, attribute: str, n_axes: int, what: str) -> tuple[Floats, Array | None]:
     """Return what a fitted model, or an array, holds for each of its matrices, and the classes these belong to.
 
     There is one for all if it has ``n_axes`` axes, and a stack of several if it has one axis more. Classes are None if
@@ -46,7 +45,7 @@ def matrices_of(model: Any, attribute: str, n_axes: int, what: str) -> tuple[Flo
     return values, None
 
 
-def select(stack: Floats, labels: NDArray[Any] | None, matrix: Any) -> tuple[Floats, Floats, str]:
+def select(stack: Floats, labels: Array | None, matrix: Any) -> tuple[Floats, Floats, str]:
     """Return the values of one matrix, or a mean; what it is the mean of, empty if nothing; and a title."""
     if matrix is None:
         several = len(stack) > 1
@@ -60,7 +59,7 @@ def select(stack: Floats, labels: NDArray[Any] | None, matrix: Any) -> tuple[Flo
     return stack[number], stack[:0], title
 
 
-def _number_of(matrix: Any, n_matrices: int, labels: NDArray[Any] | None) -> int:
+def _number_of(matrix: Any, n_matrices: int, labels: Array | None) -> int:
     if isinstance(matrix, int | np.integer):
         found = [int(matrix)] if 0 <= matrix < n_matrices else []
     else:

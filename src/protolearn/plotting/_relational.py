@@ -15,6 +15,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 
 from protolearn.core.lattices import Lattice, from_distances
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities import signature, spectrum
 from protolearn.metrics import stress
@@ -39,7 +40,6 @@ from protolearn.plotting._style import (
 
 __all__ = ["plot_examples", "plot_profiles", "plot_prototype_view", "plot_spectrum"]
 
-Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 
 LONGEST = 24  # letters of an object's text

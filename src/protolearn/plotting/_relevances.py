@@ -9,6 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_number
 from protolearn.lvq import Explanation
 from protolearn.plotting._bars import (
@@ -29,8 +30,6 @@ __all__ = ["plot_eigenvalues", "plot_explanation", "plot_relevance_matrix", "plo
 
 FOR, AGAINST = OKABE_ITO[0], OKABE_ITO[3]
 PALE = "#d4d4d4"
-
-Floats = NDArray[np.float64]
 
 
 def plot_relevances(

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 from numpy.typing import ArrayLike, NDArray
 
+from protolearn.core.types import Array, Floats
 from protolearn.plotting._features import (
     SAMPLE,
     _colored,
@@ -25,7 +26,6 @@ from protolearn.plotting._style import INK, add_legend, class_colors, class_hand
 
 __all__ = ["check_shapes", "plot_ellipses", "plot_training", "stacked", "winners_of"]
 
-Floats = NDArray[np.float64]
 
 ARROW_WIDTHS = (0.019, 0.008)  # in inches, of the first and the second direction
 ROOM = 0.1  # how far beyond the samples ellipses are shown, as a share of their extent
@@ -127,7 +127,7 @@ def plot_training(
     size: float = 1.5,
     arrows: bool = True,
     ax: Any = None,
-) -> NDArray[Any]:
+) -> Array:
     """Show how the ellipses find their places in training, with the mean log-likelihood of the samples at each stage.
 
     Stages are models fitted with the same ``random_state`` and an increasing number of steps, or any others that are to
@@ -195,7 +195,7 @@ def check_shapes(model: Any) -> None:
             )
 
 
-def stacked(model: Any, attribute: str) -> NDArray[Any]:
+def stacked(model: Any, attribute: str) -> Array:
     """Return what a map holds for its prototypes, or all maps of a classifier one after the other."""
     return np.concatenate([value_of(each, attribute, "prototypes") for each in _maps(model)])
 
@@ -266,7 +266,7 @@ def _settle(figure: Any) -> None:
         figure.get_layout_engine().execute(figure)
 
 
-def _panels(n_panels: int) -> NDArray[Any]:
+def _panels(n_panels: int) -> Array:
     """Return Axes (n_panels,) in a new figure, up to four in a row."""
     n_rows = -(-n_panels // 4)
     axes = plt.subplots(n_rows, -(-n_panels // n_rows), layout="constrained", squeeze=False)[1].ravel()
@@ -275,14 +275,14 @@ def _panels(n_panels: int) -> NDArray[Any]:
     return axes[:n_panels]
 
 
-def _same_limits(axes: NDArray[Any]) -> None:
+def _same_limits(axes: Array) -> None:
     limits = np.array([(panel.get_xlim(), panel.get_ylim()) for panel in axes])
     low, high = limits[..., 0].min(axis=0), limits[..., 1].max(axis=0)
     for panel in axes:
         panel.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]))
 
 
-def _fit_figure(axes: NDArray[Any]) -> None:
+def _fit_figure(axes: Array) -> None:
     """Make a figure as large as its panels need, and label those at its border only."""
     first = axes[0]
     ratio = np.ptp(first.get_ylim()) / np.ptp(first.get_xlim()) if first.get_aspect() == 1 else 0.75

@@ -16,7 +16,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
-from numpy.typing import NDArray
+
+from protolearn.core.types import Array, Floats
 
 __all__ = [
     "EMPTY",
@@ -38,8 +39,6 @@ BAR_ASPECT = 20.0
 
 # Okabe and Ito (2008), Color universal design: told apart with any kind of color vision.
 OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "#F0E442", "#000000")
-
-Floats = NDArray[np.float64]
 
 
 def axes_or_new(ax: Axes | None, ratio: float = 0.75, width: float = 6.4) -> Axes:
@@ -106,7 +105,7 @@ class _Beside:
         return Bbox.from_bounds(box.x1 + 0.7 * width, box.y0, width, box.height)
 
 
-def class_handles(classes: NDArray[Any], colors: Floats) -> list[Artist]:
+def class_handles(classes: Array, colors: Floats) -> list[Artist]:
     """Return an entry of the legend for each class."""
     return [
         Line2D([], [], linestyle="", marker="o", markersize=6, color=tuple(color), label=str(name))

@@ -9,15 +9,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.plotting._bars import whole_numbers
 from protolearn.plotting._style import MUTED, OKABE_ITO, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_learning_curve", "plot_margins"]
-
-Floats = NDArray[np.float64]
 
 
 def plot_learning_curve(models: Any, *, ax: Axes | None = None) -> Axes:

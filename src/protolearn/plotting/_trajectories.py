@@ -12,6 +12,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number
 from protolearn.plotting._embedding import (
     _apart,
@@ -27,7 +28,6 @@ from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, clas
 
 __all__ = ["plot_image_grid", "plot_trajectory"]
 
-Floats = NDArray[np.float64]
 
 THUMBNAIL = 0.14  # side of an image beside a curve, as a share of the larger side of the picture
 GAP = 0.9  # how much of a cell of the grid an image fills
@@ -221,13 +221,13 @@ def _axes_for(ax: Axes | None, points: Floats, over_time: bool) -> Axes:
     return ax
 
 
-def _half_sides(pixels: NDArray[Any], side: float) -> Floats:
+def _half_sides(pixels: Array, side: float) -> Floats:
     """Return half the width and half the height of images that have the area of a square of this side."""
     height, width = pixels.shape[1:3]
     return 0.5 * side * np.sqrt([width / height, height / width])
 
 
-def _draw_beside(ax: Axes, curves: list[Floats], pixels: NDArray[Any], n_images: int, half: Floats, cmap: str) -> None:
+def _draw_beside(ax: Axes, curves: list[Floats], pixels: Array, n_images: int, half: Floats, cmap: str) -> None:
     """Draw images of the first curve where they hide none of the curves, with lines to their positions."""
     chosen = np.unique(np.linspace(0, len(pixels) - 1, n_images).round().astype(int))
     points = curves[0][chosen]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from protolearn.core.types import Floats
 
 __all__ = ["voronoi_cells"]
-
-Floats = NDArray[np.float64]
 
 
 def voronoi_cells(points: ArrayLike, low: ArrayLike, high: ArrayLike) -> list[Floats]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from sklearn.exceptions import ConvergenceWarning
@@ -22,6 +22,7 @@ from protolearn.core.loop import Step, anneal
 from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Related
 from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_flags, check_option, check_weights, refuse_large
 from protolearn.dissimilarities._geometry import checked
 from protolearn.dissimilarities._source import Dissimilarities
@@ -38,9 +39,6 @@ CROSS_BYTES = 32 << 20  # dissimilarities to new objects made at a time
 OF_VECTORS = ("cosine", "euclidean", "pearson", "tanimoto")  # metrics whose objects are rows of a table
 N_EXAMPLES = 5
 MOST_KEPT = 50  # objects that stand for one prototype, however small an error is asked for
-
-Indices = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 class DissimilarityMap(PrototypeMap):
@@ -302,9 +300,7 @@ class DissimilarityMap(PrototypeMap):
 
     # Learning
 
-    def _source(
-        self, patch: Samples, weights: NDArray[Any], model: Any, n_threads: int, rng: np.random.RandomState
-    ) -> Pairs:
+    def _source(self, patch: Samples, weights: Array, model: Any, n_threads: int, rng: np.random.RandomState) -> Pairs:
         objects: Any = patch.X
         common: dict[str, Any] = {
             "weights": weights,
@@ -331,7 +327,7 @@ class DissimilarityMap(PrototypeMap):
         refuse_large(matrix, largest, self.squared)
         return Pairs(matrix if self.squared else _squares(matrix), **common)
 
-    def _sound(self, block: NDArray[Any]) -> NDArray[Any]:
+    def _sound(self, block: Array) -> Array:
         """Require finite dissimilarities that are not negative, in a block."""
         if not np.isfinite(block).all():
             raise ValueError("Some dissimilarities are NaN or infinite; leave out such objects, or fill the gaps.")
@@ -339,7 +335,7 @@ class DissimilarityMap(PrototypeMap):
             raise ValueError(f"Dissimilarities must not be negative; the lowest is {block.min():g}.")
         return block
 
-    def _squared(self, block: NDArray[Any]) -> NDArray[Any]:
+    def _squared(self, block: Array) -> Array:
         """Return squared dissimilarities."""
         plain = self.squared or self._is_kernel
         refuse_large(block, float(np.abs(block).max(initial=0.0)), plain)
@@ -481,7 +477,7 @@ class DissimilarityMap(PrototypeMap):
                 distances = _to_prototypes(self._squared(block[rows]), model, self._is_kernel)
                 yield distances + own[rows, None] if self._is_kernel and complete else distances
 
-    def _check_cross(self, X: Any) -> tuple[NDArray[Any], Floats]:
+    def _check_cross(self, X: Any) -> tuple[Array, Floats]:
         """Return the dissimilarities of new objects to the support, and a kernel's diagonal for new objects."""
         model = self._model
         rows = _numbers(X, self.metric)
@@ -579,12 +575,12 @@ def _refuse_texts(X: Any, metric: str) -> None:
         )
 
 
-def _numbers(X: Any, metric: str) -> NDArray[Any]:
+def _numbers(X: Any, metric: str) -> Array:
     _refuse_texts(X, metric)
     return check_array(X, dtype=[np.float64, np.float32])
 
 
-def check_kernel(K: NDArray[Any], symmetrize: str) -> NDArray[Any]:
+def check_kernel(K: Array, symmetrize: str) -> Array:
     """Require a symmetric matrix of finite numbers, with a diagonal that a kernel can have."""
     K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
     scale = np.abs(K).max()
@@ -637,7 +633,7 @@ def _supported_by(kept: Kept, chosen: Indices, source: Pairs) -> dict[str, Any]:
     }
 
 
-def _to_prototypes(shared: NDArray[Any], model: RelatedModel, is_kernel: bool) -> Floats:
+def _to_prototypes(shared: Array, model: RelatedModel, is_kernel: bool) -> Floats:
     """Return squared distances (c, k) to prototypes, from squares or kernel (c, s) to their supporting objects."""
     if is_kernel:
         return -2.0 * (shared @ model.positions.T) + model.offsets
@@ -646,7 +642,7 @@ def _to_prototypes(shared: NDArray[Any], model: RelatedModel, is_kernel: bool) -
     return shared @ model.positions.T + model.offsets
 
 
-def _squares(matrix: NDArray[Any]) -> NDArray[Any]:
+def _squares(matrix: Array) -> Array:
     """Return the squares of all entries, row by row, so that Python heeds interrupts in a large matrix."""
     squares = np.empty_like(matrix)
     for row, square in zip(matrix, squares):

@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.documentation import extends
 from protolearn.core.loop import Step, anneal
 from protolearn.core.relational import Median, Relational
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_flags, check_number, check_option
 from protolearn.maps._kmeans import KMeans
 from protolearn.maps._matrix import ONLINE
@@ -25,8 +26,6 @@ from protolearn.relational._objects import Objects
 from protolearn.relational._start import on_principal_plane
 
 __all__ = ["MedianKMeans", "MedianMap", "MedianNeuralGas", "MedianSOM"]
-
-Floats = NDArray[np.float64]
 
 
 class MedianMap(DissimilarityMap):

@@ -7,15 +7,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.dissimilarities._source import Dissimilarities
 from protolearn.maps._state import Model, Samples
 
 __all__ = ["Kept", "Objects", "RelatedModel"]
-
-Indices = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -66,22 +63,22 @@ class Objects:
         """Say whether these are all objects of the source, in order."""
         return len(self) == len(self.source) and bool((self.places == np.arange(len(self))).all())
 
-    def matrix(self) -> NDArray[Any]:
+    def matrix(self) -> Array:
         """Return the dissimilarities between all of them."""
         return self._matrix
 
     @cached_property
-    def _matrix(self) -> NDArray[Any]:
+    def _matrix(self) -> Array:
         if self.whole and self.source.in_memory:
             self.source.n_computed += len(self) ** 2
             return np.asarray(self.source.data)
         return self.source.block(self.places)
 
-    def rows(self, some: slice) -> NDArray[Any]:
+    def rows(self, some: slice) -> Array:
         """Return the dissimilarities of some of them to all."""
         return self.source.block(self.places[some], self.places)
 
-    def to(self, others: Objects, some: slice) -> NDArray[Any]:
+    def to(self, others: Objects, some: slice) -> Array:
         """Return the dissimilarities of some of them to others."""
         if self.source is others.source:
             return self.source.block(self.places[some], others.places)

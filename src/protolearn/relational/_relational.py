@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.documentation import extends
 from protolearn.core.loop import Step
 from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Relational
+from protolearn.core.types import Floats
 from protolearn.core.validation import check_flags, check_number, given_array
 from protolearn.dissimilarities._geometry import check_dissimilarities, spread_value
 from protolearn.maps._kmeans import KMeans
@@ -33,8 +34,6 @@ from protolearn.relational._objects import Objects
 from protolearn.relational._start import around_center, on_principal_plane
 
 __all__ = ["RelationalKMeans", "RelationalMap", "RelationalNeuralGas", "RelationalSOM"]
-
-Floats = NDArray[np.float64]
 
 
 class RelationalMap(DissimilarityMap):

@@ -5,26 +5,25 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from protolearn.core.initialization import inverse_cdf
 from protolearn.core.pairs import Pairs
 from protolearn.core.ties import first_lowest
+from protolearn.core.types import Bools, Floats, Indices
 
 __all__ = ["around_center", "on_principal_plane", "principal_plane", "random_objects", "spread_objects"]
 
-Floats = NDArray[np.float64]
 
 N_VECTORS, N_POWERS = 8, 6  # subspace iteration for the two largest directions
 
 
-def spread_objects(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+def spread_objects(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState) -> Indices:
     """k-means++: objects drawn with probability proportional to the squared dissimilarity from those drawn before."""
     return _draw(pairs, n_prototypes, rng, power=1.0, n_candidates=2 + int(np.log(n_prototypes)))
 
 
-def random_objects(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState) -> NDArray[np.int64]:
+def random_objects(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState) -> Indices:
     """Random objects, no two of them equal."""
     return _draw(pairs, n_prototypes, rng, power=0.0, n_candidates=1)
 
@@ -80,9 +79,7 @@ def principal_plane(pairs: Pairs) -> tuple[Floats, Floats]:
     return np.maximum(values[largest], 0.0), axes * np.where(signs == 0, 1.0, signs)
 
 
-def _draw(
-    pairs: Pairs, n_prototypes: int, rng: np.random.RandomState, power: float, n_candidates: int
-) -> NDArray[np.int64]:
+def _draw(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState, power: float, n_candidates: int) -> Indices:
     """Draw objects with probability proportional to weight times (squared dissimilarity to the nearest) ^ power."""
     order, weights = pairs.order, pairs.weights
     nearest = np.full(pairs.n_samples, np.inf)
@@ -108,7 +105,7 @@ def _draw(
     return np.resize(chosen, n_prototypes).astype(np.int64)
 
 
-def _equal_to(chosen: list[int], nearest: Floats, pairs: Pairs) -> NDArray[np.bool_]:
+def _equal_to(chosen: list[int], nearest: Floats, pairs: Pairs) -> Bools:
     """Tell which objects are among some, or do not differ from one of them; ``nearest`` is their distance to these."""
     if np.count_nonzero(nearest == 0) == len(chosen):
         return nearest == 0

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import load_digits
+
+from protolearn.core.types import Array, Floats, Indices
 
 __all__ = ["N_PROTOTYPES", "as_images", "load_samples"]
 
 N_PROTOTYPES = 30  # three for each digit
 
 
-def load_samples(n_samples: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def load_samples(n_samples: int) -> tuple[Floats, Indices]:
     """Return the first digits (n, 64) and their classes (n,).
 
     Pixels are divided by their largest value, so that a squared distance between digits and one between labels, which
@@ -23,6 +22,6 @@ def load_samples(n_samples: int) -> tuple[NDArray[np.float64], NDArray[np.int64]
     return X[:n_samples] / 16.0, y[:n_samples]
 
 
-def as_images(X: NDArray[Any]) -> NDArray[np.float64]:
+def as_images(X: Array) -> Floats:
     """Return samples or prototypes (n, 64) as images (n, 8, 8)."""
     return X.reshape(-1, 8, 8).astype(np.float64)

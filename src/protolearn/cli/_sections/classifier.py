@@ -20,6 +20,7 @@ from protolearn.cli._report import Block, Card, Cards, Picture, Prose, Section, 
 from protolearn.cli._sections._digits_data import N_PROTOTYPES, as_images, load_samples
 from protolearn.cli._sections._effort import Effort
 from protolearn.core.lattices import hexagonal
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.metrics import map_entropy, quantization_error, topographic_error
 from protolearn.plotting._style import class_colors, tidy
 
@@ -32,8 +33,7 @@ N_CARDS = 6
 
 UNSUPERVISED, SUPERVISED, ON_LATTICE = "neural gas", "supervised neural gas", "SOM"
 
-Floats = NDArray[np.float64]
-Classes = NDArray[np.int64]
+Classes = Indices
 Rows = NDArray[np.intp]
 
 
@@ -143,7 +143,7 @@ class _KMeansOfScikitLearn(ReferenceKMeans):
     """The reference, with its centers where a PrototypeClassifier looks for them."""
 
     @property
-    def prototypes_(self) -> NDArray[Any]:
+    def prototypes_(self) -> Array:
         return self.cluster_centers_
 
 

@@ -15,6 +15,7 @@ from protolearn.cli._report import Block, Picture, Prose, Section
 from protolearn.cli._sections._digits_data import N_PROTOTYPES, as_images, load_samples
 from protolearn.cli._sections._effort import Effort
 from protolearn.core.lattices import Lattice, hexagonal
+from protolearn.core.types import Floats
 from protolearn.metrics import topographic_error
 from protolearn.plotting import plot_class_map, plot_graph
 from protolearn.plotting._cells import draw_cells
@@ -24,8 +25,6 @@ __all__ = ["digits_section", "draw_digits_map"]
 
 LATTICE = hexagonal(10, 16)
 N_COLORS = 256
-
-Floats = NDArray[np.float64]
 
 
 def digits_section(effort: Effort) -> Section:

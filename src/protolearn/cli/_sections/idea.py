@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from protolearn import SOM
 from protolearn.cli._pictures import canvas, to_png
 from protolearn.cli._report import Block, Gallery, Picture, Prose, Section
 from protolearn.cli._sections._effort import Effort
 from protolearn.core.lattices import hexagonal
+from protolearn.core.types import Floats
 from protolearn.plotting import plot_prototypes
 
 __all__ = ["idea_section"]
@@ -20,8 +20,6 @@ STAGES = {
     1.5: "Shorter range: the net bends with the data.",
     0.3: "Short range: each prototype takes care of the samples around it, and neighbors are still neighbors.",
 }
-
-Floats = NDArray[np.float64]
 
 
 def idea_section(effort: Effort) -> Section:

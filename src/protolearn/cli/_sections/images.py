@@ -23,6 +23,7 @@ from protolearn.applications import (
 from protolearn.cli._pictures import to_png
 from protolearn.cli._report import Block, Picture, Prose, Section, Table
 from protolearn.cli._sections._effort import FULL, Effort
+from protolearn.core.types import Floats
 from protolearn.datasets import TexturePatches, make_color_textures, make_lesion_images, texture_protocol
 from protolearn.plotting._style import class_colors, class_handles
 
@@ -37,7 +38,6 @@ N_PICTURES, N_PATCHES, PATCH = 12, 12, 11  # of each texture; of each picture; s
 STEP = 2  # pixels from one patch of the mosaic to the next
 GRAY, COLOR = "gray, nearest patch", "CIALVQ"
 
-Floats = NDArray[np.float64]
 Labels = NDArray[np.str_]
 
 

@@ -23,6 +23,7 @@ from protolearn.cli._sections._effort import Effort
 from protolearn.cli._sections.classifier import SUPERVISED, Trial, rejection_curve
 from protolearn.cli._sections.classifier import models as maps
 from protolearn.cli._sections.wine import _readable
+from protolearn.core.types import Array, Floats
 from protolearn.plotting import plot_eigenvalues, plot_explanation, plot_relevances, plot_view
 from protolearn.plotting._style import class_colors, tint
 
@@ -34,8 +35,7 @@ LEFT_OPEN = (0.05, 0.1, 0.2)
 N_FEATURES = 6
 SMALL = (3.9, 2.8)  # inches
 
-Floats = NDArray[np.float64]
-Classes = NDArray[Any]
+Classes = Array
 
 
 def lvq_section(effort: Effort) -> Section:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import KNeighborsClassifier
 
@@ -15,6 +14,7 @@ from protolearn.cli._pictures import canvas, to_png
 from protolearn.cli._report import Block, Gallery, Picture, Prose, Section, Table
 from protolearn.cli._sections._digits_data import as_images, load_samples
 from protolearn.cli._sections._effort import Effort
+from protolearn.core.types import Floats, Indices
 from protolearn.datasets import make_swiss_roll
 from protolearn.metrics import trustworthiness
 from protolearn.plotting import plot_charts, plot_embedding, plot_image_grid
@@ -26,8 +26,7 @@ NEAREST = 12  # neighbors that the trustworthiness is about
 TRAINED = 1 / 3  # part of the digits that maps are learned from
 LINEAR, LOCAL = "linear", "linear on charts"
 
-Floats = NDArray[np.float64]
-Labels = NDArray[np.int64]
+Labels = Indices
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ from protolearn.cli._pictures import canvas, to_png
 from protolearn.cli._report import Block, Gallery, Picture, Prose, Section, Table
 from protolearn.cli._sections._digits_data import load_samples
 from protolearn.cli._sections._effort import Effort
+from protolearn.core.types import Floats
 from protolearn.datasets import make_ring_line_square
 from protolearn.metrics import psnr
 from protolearn.plotting import plot_ellipses, plot_variation
@@ -33,8 +34,6 @@ METHODS: dict[str, dict[str, Any]] = {  # the first three at 1.25 bpp, codebook 
     "local PCA": {"method": "matrix", "n_prototypes": 16, "block_size": 4, "n_components": 2},
     CODED: {"method": "matrix", "bpp": BPP, "entropy": True},
 }
-
-Floats = NDArray[np.float64]
 
 
 def shapes_section(effort: Effort) -> Section:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from protolearn import SONE, TSNE
 from protolearn.cli._pictures import canvas, to_png
 from protolearn.cli._report import Block, Gallery, Picture, Prose, Section, Table
 from protolearn.cli._sections._digits_data import as_images, load_samples
 from protolearn.cli._sections._effort import Effort
+from protolearn.core.types import Floats, Indices
 from protolearn.embedding.divergences import Gamma
 from protolearn.metrics import ViewQuality, view_quality
 from protolearn.plotting import plot_embedding, plot_images, plot_quality
@@ -22,7 +20,6 @@ GAMMA = Gamma(1.0)
 PLAIN, ROBUST, ARRANGED = "t-SNE", "t-SNE, gamma divergence", "SONE"
 NEAREST = 10  # neighbors that the table is about
 
-Floats = NDArray[np.float64]
 Qualities = dict[str, ViewQuality]
 
 
@@ -80,7 +77,7 @@ def _on_structure() -> str:
     """
 
 
-def _view(view: Floats, y: NDArray[np.int64], name: str) -> Picture:
+def _view(view: Floats, y: Indices, name: str) -> Picture:
     ax = canvas(5.2, 5.2)
     plot_embedding(view, y, ax=ax)
     return Picture(to_png(ax), f"Digits as points in the plane, by {name}", f"<strong>{name}.</strong>")
@@ -116,7 +113,7 @@ def _hits(quality: ViewQuality) -> float:
     return float(quality.neighborhood_hit[NEAREST - 1])
 
 
-def _images(view: Floats, X: Floats, y: NDArray[np.int64]) -> Picture:
+def _images(view: Floats, X: Floats, y: Indices) -> Picture:
     ax = canvas(8.0, 7.0)
     plot_images(view, as_images(X), y, ax=ax, cmap="gray_r")
     return Picture(

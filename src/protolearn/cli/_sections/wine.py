@@ -15,6 +15,7 @@ from protolearn.cli._pictures import canvas, in_terms_of, to_png
 from protolearn.cli._report import Block, Gallery, Picture, Prose, Section
 from protolearn.cli._sections._effort import Effort
 from protolearn.core.lattices import hexagonal
+from protolearn.core.types import Array, Floats
 from protolearn.metrics import topographic_error
 from protolearn.plotting import plot_class_map, plot_component_planes, plot_history, plot_hits, plot_u_matrix
 
@@ -22,8 +23,6 @@ __all__ = ["wine_section"]
 
 LATTICE = hexagonal(7, 10)
 N_PLANES = 6
-
-Floats = NDArray[np.float64]
 
 
 def wine_section(effort: Effort) -> Section:
@@ -51,7 +50,7 @@ def explained(X: Floats, som: SOM) -> Floats:
     return 1.0 - (X - som.prototypes_[som.labels_]).var(axis=0) / X.var(axis=0)
 
 
-def neighbors_of_a_kind(som: SOM, y: NDArray[Any]) -> tuple[float, float]:
+def neighbors_of_a_kind(som: SOM, y: Array) -> tuple[float, float]:
     """Return the share of neighboring cells with the same largest class, and what it would be by chance."""
     classes = np.unique(y)
     counts = np.stack([np.bincount(som.labels_[y == name], minlength=som.lattice_.n_nodes) for name in classes])
@@ -65,7 +64,7 @@ def _readable(name: str) -> str:
     return name.replace("od280/od315_of_diluted_wines", "OD280/OD315").replace("color", "color").replace("_", " ")
 
 
-def _on_maps(X: Floats, som: SOM, y: NDArray[Any]) -> str:
+def _on_maps(X: Floats, som: SOM, y: Array) -> str:
     same, by_chance = neighbors_of_a_kind(som, y)
     rows, cols = LATTICE.shape or (0, 0)
     return f"""
@@ -96,7 +95,7 @@ def _on_planes(X: Floats, som: SOM, order: NDArray[np.intp], names: list[str]) -
     """
 
 
-def _on_cultivars(X: Floats, y: NDArray[Any], order: NDArray[np.intp], names: list[str]) -> str:
+def _on_cultivars(X: Floats, y: Array, order: NDArray[np.intp], names: list[str]) -> str:
     """Say by which two of the features shown each class differs most from the average."""
     sentences = []
     for cultivar in np.unique(y):
@@ -113,7 +112,7 @@ def _level(name: str, deviation: float) -> str:
     return f"high {name} (+{deviation:.1f})" if deviation > 0 else f"low {name} (−{-deviation:.1f})"
 
 
-def _pictures(som: SOM, y: NDArray[Any]) -> list[Picture]:
+def _pictures(som: SOM, y: Array) -> list[Picture]:
     def drawn(draw: Callable[..., Any], alternative: str, caption: str, **options: Any) -> Picture:
         ax = canvas(5.4, 3.1)
         draw(som, ax=ax, **options)

@@ -12,6 +12,7 @@ from protolearn.cli._pictures import canvas, to_png
 from protolearn.cli._report import Block, Picture, Prose, Section, Table
 from protolearn.cli._sections._effort import Effort
 from protolearn.core.lattices import hexagonal
+from protolearn.core.types import Floats
 from protolearn.datasets import load_words
 from protolearn.dissimilarities import edit
 from protolearn.plotting import plot_examples
@@ -21,8 +22,6 @@ __all__ = ["words_section"]
 LANGUAGES, WORDS = hexagonal(4, 4), hexagonal(7, 9)
 MEANINGS = ["three", "seven", "mother", "night", "name", "new"]
 NEW = ["novum", "tria", "nomen"]  # Latin, which is not among the languages
-
-Floats = NDArray[np.float64]
 
 
 def words_section(effort: Effort) -> Section:

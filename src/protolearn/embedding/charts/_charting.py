@@ -1,0 +1,395 @@
+"""Charting: local linear views of data, glued to one global view with a map for new samples and a way back."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.neighbors import first_nearest
+from protolearn.core.threads import chunk_threads
+from protolearn.core.ties import lower
+from protolearn.core.types import Array, Floats
+from protolearn.core.validation import (
+    check_number,
+    check_option,
+    check_part,
+    check_running,
+    check_scale,
+    refuse_overflow,
+)
+from protolearn.embedding._base import View
+from protolearn.embedding.charts import charts_of, fitted_model
+from protolearn.embedding.charts._gluing import chart_groups, coordinated, glued, isometric
+from protolearn.lvq._base import LVQClassifier
+
+__all__ = ["Charting"]
+
+
+LEAST_PER_COORDINATE = 4  # samples of a default chart, for each of its coordinates and the offset
+FEW_FEATURES = 10  # up to which prototypes have whole matrices by default
+TEAR = 0.1  # isometry defect that a further component counts as
+THINNEST = 1e-3  # variance of a default chart across its plane, relative to its mean variance
+GAP = 0.1  # between components that are shown side by side, relative to the widest
+
+
+class Charting(View, Estimator):
+    r"""Manifold charting: glues the local views of a map to one view, with a map for new samples and a way back.
+
+    Each prototype k of a local model sees samples in linear coordinates :math:`z_k(x)` of its own, with a share
+    :math:`r_k(x)` in each sample. The affine maps :math:`B_k` of these charts are chosen such that charts agree where
+    they overlap, that is, minimize
+
+    .. math:: \sum_i \sum_{j,k} r_j(x_i) r_k(x_i) \| B_j z_j(x_i) - B_k z_k(x_i) \|^2 .
+
+    This is an eigenproblem whose size depends on the number of charts, not of samples. New samples are placed at
+    :math:`y = \sum_k r_k(x) B_k z_k(x)`, and each affine map can be undone.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension of the view, and of each chart.
+    n_charts : int, default=20
+        Number of charts of the default local model; fewer if these had less than four samples for each coordinate.
+    local_model : estimator, optional
+        What gives the charts: a map with shapes (`MatrixNeuralGas`, `NGPCA`, `VQPCA`, `MixturePPCA`), a plain map
+        (`KMeans`, `NeuralGas`, `SOM`), around whose prototypes principal components are taken, or an LVQ classifier
+        with matrices (`LGMLVQ` with this ``n_components``), which makes the view supervised. It is cloned and fitted;
+        wrap it into scikit-learn's ``FrozenEstimator`` if it is fitted already. By default `MatrixNeuralGas`, with
+        whole matrices for up to 10 features.
+    coordination : {"charting", "llc"}, default="charting"
+        What makes charts agree: the overlap as above, or (locally linear coordination) that each sample is
+        reconstructed from its neighbors in the view as in the data.
+    n_neighbors : int, default=12
+        Number of these neighbors.
+    gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
+        How shares follow from distances to prototypes, see `protolearn.embedding.charts.charts_of`: by the normal
+        densities of the shapes, or cells, of maps, by distances for LVQ classifiers. Crisp charts do not overlap, so
+        that only ``"llc"`` can glue them.
+    fraction : float, default=0.1
+        Width of shares by distance, relative to the mean squared distance of a prototype to its nearest others.
+    n_nearest : int, default=2
+        Number of these others.
+    bandwidth : {"square", "mean", "root_sum"}, default="square"
+        How this mean is taken: of squared distances and the same for all prototypes, or as in the source, of distances
+        or by the formula as printed, for which the scale of the data matters.
+    overlap : float, default=1e-4
+        Charts hang together if the smaller gives the larger more than this part of its samples, or of their neighbors
+        with ``"llc"``. Components that do not are glued one by one, and placed side by side.
+    rescale : {"isometric", None}, default="isometric"
+        Stretch the view such that charts keep lengths on average; None leaves orthonormal coordinates.
+    n_init : int, default=4
+        Number of local models, of which the one with charts nearest to isometries, and few components, is kept: one
+        chart that bridges two folds spoils the whole view.
+    n_jobs : int, optional
+        Number of threads; None means as many as BLAS may use.
+    random_state : int, RandomState instance or None, default=None
+        Seeds of the local models.
+    verbose : int, default=0
+        Print a line for each local model.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Positions of the training samples.
+    local_model_ : estimator
+        The fitted local model.
+    charts_ : Charts
+        Its charts.
+    weights_ : ndarray of shape (n_charts * (n_components + 1), n_components)
+        The affine maps, one below the other: linear part, then offset.
+    eigenvalues_ : ndarray of shape (n_components,)
+        What the charts disagree by, for each coordinate before ``rescale``; of several components, the largest.
+    isometry_defect_ : float
+        Mean squared difference of the metric of the charts in the view from the identity, after the best linear change.
+        Near 0 charts are nearly isometric; above about 0.3 the view is likely to have a fold.
+    groups_ : ndarray of shape (n_charts,)
+        Component that each chart belongs to.
+    labels_ : ndarray of shape (n_samples,)
+        Chart with the largest share in each sample.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    See Also
+    --------
+    MappedEmbedding : Views by a mapping under any cost.
+    protolearn.metrics.reconstruction_error : What is lost on the way to the view and back.
+
+    Notes
+    -----
+    With an LVQ classifier as local model, the dimension of its matrices must be that of the view.
+
+    References
+    ----------
+    Brand, M. (2003). Charting a manifold. NIPS 15.
+
+    Arnonkijpanich, B. (2010). Matrix learning for topographic maps, chapter 5. PhD thesis, TU Clausthal.
+
+    Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization, section 7.2. PhD thesis,
+    University of Groningen.
+
+    Teh, Y. W., Roweis, S. (2003). Automatic alignment of local representations. NIPS 15.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_s_curve
+    >>> from protolearn import Charting
+    >>> from protolearn.metrics import trustworthiness
+    >>> X, t = make_s_curve(1000, random_state=0)
+    >>> charting = Charting(n_charts=10, random_state=0).fit(X)
+    >>> trustworthiness(X, charting.embedding_, n_neighbors=12) > 0.99
+    True
+    >>> back = charting.inverse_transform(charting.transform(X))
+    >>> float(abs(X - back).mean()) < 0.05
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_charts: int = 20,
+        local_model: Any = None,
+        coordination: str = "charting",
+        n_neighbors: int = 12,
+        gating: str = "auto",
+        fraction: float = 0.1,
+        n_nearest: int = 2,
+        bandwidth: str = "square",
+        overlap: float = 1e-4,
+        rescale: str | None = "isometric",
+        n_init: int = 4,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_charts = n_charts
+        self.local_model = local_model
+        self.coordination = coordination
+        self.n_neighbors = n_neighbors
+        self.gating = gating
+        self.fraction = fraction
+        self.n_nearest = n_nearest
+        self.bandwidth = bandwidth
+        self.overlap = overlap
+        self.rescale = rescale
+        self.n_init = n_init
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @nothing_lost
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Find charts and glue them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,), optional
+            Classes, for a local model that is a classifier.
+
+        Returns
+        -------
+        self : object
+            The fitted view.
+        """
+        self._check_parameters()
+        with chunk_threads(self.n_jobs):
+            samples = self._read(X)
+            rng = check_random_state(self.random_state)
+            model = self._default_model(samples) if self.local_model is None else self.local_model
+            best: dict[str, Any] | None = None
+            for number in range(self.n_init):
+                found = self._glue(samples, fitted_model(model, samples, y, rng))
+                if self.verbose:
+                    print(
+                        f"[Charting] {number + 1}/{self.n_init}  isometry defect {found['isometry_defect_']:.4g}  "
+                        f"components {len(np.unique(found['groups_']))}",
+                        flush=True,
+                    )
+                best = found if best is None else lower(best, found, _badness)
+            for name, value in (best or {}).items():
+                setattr(self, name, value)
+        return self
+
+    @chunk_threads(1)
+    def transform(self, X: ArrayLike) -> Array:
+        """Place samples in the view.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, n_components)
+            Means of their positions by all charts, weighted by shares.
+        """
+        check_is_fitted(self, "weights_")
+        samples = refuse_overflow(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+        return self.charts_.place(samples, self.weights_)
+
+    @chunk_threads(1)
+    def inverse_transform(self, X: ArrayLike) -> Floats:
+        """Return the samples that are placed at given positions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Positions in the view.
+
+        Returns
+        -------
+        samples : ndarray of shape (n_samples, n_features)
+            For each position, the sample on a chart that has the largest density, or is nearest to the prototype.
+        """
+        check_is_fitted(self, "weights_")
+        positions: Floats = check_array(X, dtype=np.float64)
+        if positions.shape[1] != self.weights_.shape[1]:
+            raise ValueError(
+                f"X has {positions.shape[1]} columns, but the view has {self.weights_.shape[1]} dimensions."
+            )
+        return self.charts_.invert(positions, self.weights_)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that float32 stays float32, and whether classes are needed."""
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        inner = getattr(self.local_model, "__sklearn_tags__", None)
+        tags.target_tags.required = bool(inner and inner().target_tags.required)
+        return tags
+
+    def _check_parameters(self) -> None:
+        check_running(self)
+        if self.local_model is not None:
+            check_part("local_model", self.local_model)
+        check_number("n_components", self.n_components, integer=True, low=1)
+        check_number("n_charts", self.n_charts, integer=True, low=1)
+        check_option("coordination", self.coordination, ("charting", "llc"))
+        if self.coordination == "charting" and self.gating == "crisp":
+            raise ValueError("Charts with gating='crisp' do not overlap; use another gating, or coordination='llc'.")
+        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        check_number("overlap", self.overlap, low=0, high=1)
+        check_number("n_init", self.n_init, integer=True, low=1)
+        if self.rescale is not None:
+            check_option("rescale", self.rescale, ("isometric",), also=" or None")
+
+    def _read(self, X: ArrayLike) -> Array:
+        samples: Array = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        if self.n_components > samples.shape[1]:
+            raise ValueError(
+                f"n_components={self.n_components} is more than the {samples.shape[1]} features of X "
+                f"(n_features={samples.shape[1]})."
+            )
+        if (samples == samples[0]).all():
+            raise ValueError("All samples are the same, so there is nothing to chart; give samples that differ.")
+        return check_scale(samples)
+
+    def _default_model(self, X: Array) -> Any:
+        from protolearn.maps import MatrixNeuralGas
+
+        return MatrixNeuralGas(
+            max(1, min(self.n_charts, len(X) // (LEAST_PER_COORDINATE * (self.n_components + 1)))),
+            n_components=None if X.shape[1] <= max(FEW_FEATURES, self.n_components) else self.n_components,
+            regularization="floor",
+            epsilon=THINNEST,  # charts of data without noise would hardly overlap
+            range_start=1.0,  # a wide range would draw prototypes off the data, between folds
+            n_jobs=self.n_jobs,
+        )
+
+    def _glue(self, X: Array, model: Any) -> dict[str, Any]:
+        """Return the fitted attributes that charts of a local model give."""
+        soft = "distance" if isinstance(model, LVQClassifier) else "density"
+        charts = charts_of(
+            model,
+            X,
+            n_components=self.n_components,
+            gating=soft if self.gating == "auto" else self.gating,
+            fraction=self.fraction,
+            n_nearest=self.n_nearest,
+            bandwidth=self.bandwidth,
+        )
+        groups = self._groups(X, charts.shares(X).astype(np.float64))
+        if groups.any():
+            charts = replace(charts, gating=replace(charts.gating, groups=groups))
+        z, shares = charts.coordinates(X).astype(np.float64), charts.shares(X).astype(np.float64)
+        k, m = len(charts), self.n_components
+        weights, eigenvalues = np.zeros((k, m + 1, m)), np.zeros(m)
+        defect, edge, gap = 0.0, 0.0, 0.0
+        reach = float(np.sqrt(charts.reaches().mean())) if self.rescale else 1.0 / np.sqrt(len(X))
+        for group in np.unique(groups):
+            own = groups == group
+            rows = np.flatnonzero(shares[:, own].any(axis=1))
+            if not len(rows):
+                continue
+            part, costs, part_defect = self._glue_group(X, z[np.ix_(rows, own)], shares[np.ix_(rows, own)], rows)
+            positions = np.einsum(
+                "nk,nkm,kmc->nc",
+                shares[np.ix_(rows, own)],
+                np.concatenate([z[np.ix_(rows, own)], np.ones((len(rows), own.sum(), 1))], axis=2),
+                part,
+            )
+            if groups.any():  # side by side
+                part[:, m, 0] += edge - positions[:, 0].min() + gap
+                part[:, m, 1:] -= positions[:, 1:].mean(axis=0)
+                width = float(np.ptp(positions[:, 0]))
+                edge, gap = edge + gap + width, GAP * max(width, gap / GAP, reach)
+            weights[own] = part
+            eigenvalues = np.maximum(eigenvalues, costs)
+            defect += part_defect * len(rows) / len(X)
+        flat = weights.reshape(k * (m + 1), m)
+        return {
+            "local_model_": model,
+            "charts_": charts,
+            "weights_": flat,
+            "eigenvalues_": eigenvalues,
+            "isometry_defect_": defect,
+            "groups_": groups,
+            "labels_": shares.argmax(axis=1),
+            "embedding_": charts.place(X, flat),
+        }
+
+    def _glue_group(self, X: Array, z: Floats, shares: Floats, rows: Array) -> tuple[Floats, Floats, float]:
+        """Return the weights (k, m + 1, m) of charts that hang together, their costs, and their isometry defect."""
+        k, m = shares.shape[1], self.n_components
+        if self.coordination == "llc":
+            result = coordinated(z, shares, m, self._reconstruction(X[rows]))
+        else:
+            result = glued(z, shares, m)
+        change, defect = isometric(result.weights, np.maximum(shares.sum(axis=0), 1e-300), m)
+        found = result.weights @ change if self.rescale == "isometric" else result.weights
+        missing = m - found.shape[1]  # a few samples may not vary in enough directions
+        return (
+            np.pad(found, ((0, 0), (0, missing))).reshape(k, m + 1, m),
+            np.pad(result.eigenvalues, (0, missing)),
+            defect,
+        )
+
+    def _groups(self, X: Array, shares: Floats) -> Array:
+        """Return the components of the charts."""
+        if self.coordination == "charting":
+            return chart_groups(shares, shares, self.overlap)
+        return chart_groups(shares, abs(self._reconstruction(X)) @ shares, self.overlap)
+
+    def _reconstruction(self, X: Array) -> Any:
+        """Return the weights (n, n) with which neighbors make up each sample."""
+        from protolearn.embedding.charts._local_weights import reconstruction_weights
+
+        k = min(self.n_neighbors, len(X) - 1)
+        if not k:
+            return sparse.csr_array((1, 1))
+        return reconstruction_weights(X, first_nearest(X, k)[1])
+
+
+def _badness(found: dict[str, Any]) -> float:
+    """Return how far charts are from isometries, with a fine for each tear, which would make it too easy for them."""
+    return found["isometry_defect_"] + TEAR * int(found["groups_"].max())

@@ -1,0 +1,540 @@
+"""Maximum variance unfolding: samples are pulled apart while neighbors keep their distances."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.linalg import eigh
+from scipy.optimize import minimize
+from scipy.sparse.csgraph import connected_components, shortest_path
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import pairwise_distances_argmin_min
+from sklearn.utils import check_random_state, gen_batches
+
+from protolearn.core.estimator import nothing_lost
+from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.types import Bools, Floats
+from protolearn.core.validation import check_number, check_option, given_array
+from protolearn.embedding._base import Embedding, Samples
+from protolearn.embedding._start import _with_signs, classical_scaling
+from protolearn.embedding.neighbor._neighbors import nearest_in_matrix, nearest_vectors
+
+__all__ = ["MVU"]
+
+Indices = NDArray[np.intp]
+
+FEW = 50  # samples up to which the convex problem is solved first
+MOST_CONVEX = 250  # samples up to which it can be
+MOST_DENSE = 2000  # samples up to which eigenvectors of a dense matrix are faster
+MODES = 100  # slowest vibrations of the framework that are brought to the same speed
+ROUND = 50  # steps between two updates of the tensions
+FIRST_PENALTY, LAST_PENALTY = 10.0, 1e4  # on squared errors of squared lengths
+NOISE = 1e-2  # of the first positions, in lengths of rods
+CONVEX_ITER, CONVEX_TOL = 20_000, 1e-4  # of scs
+
+
+class MVU(Embedding):
+    """Maximum variance unfolding: the widest view in which neighbors are as far from each other as in the data.
+
+    Samples are the joints of a framework whose rods join neighbors, and are pulled apart as far as the rods allow,
+    so that a curved sheet is laid flat. With the matrix K of inner products of the positions and the distances d in
+    the data this maximizes
+
+        ``tr(K)`` subject to ``K >= 0``, ``K 1 = 0``, ``K_ii + K_jj - 2 K_ij = d_ij^2`` for all neighbors i, j.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the view.
+    n_neighbors : int, default=5
+        Neighbors that each sample is joined to. With few the sheet is a loose net, which is stretched; with too many
+        rods join layers that only lie close to each other. If the graph falls apart, the shortest rods between its
+        components are added, with a warning.
+    connectivity : sparse or dense array of shape (n_samples, n_samples), optional
+        A graph of neighbors of your own, which replaces ``n_neighbors``: all pairs that are not zero, in one direction
+        or both, are joined. Their lengths are still taken from ``X``.
+    constraint : {"equal", "shrink", "slack"}, default="equal"
+        What rods do: ``"equal"`` keeps their lengths to within ``tol``; ``"shrink"`` lets them become shorter, like
+        strings; ``"slack"`` lets them give in to the pull, like springs. Dissimilarities that are no distances of
+        points in any space cannot all be kept; strings and springs always can.
+    stiffness : float, default=100.0
+        Of springs: their squared lengths are off by about ``1 / (2 * stiffness)`` of their mean.
+    method : {"auto", "low_rank", "sdp"}, default="auto"
+        ``"low_rank"`` moves the samples in ``rank`` dimensions, starting from shortest paths along the rods.
+        ``"sdp"`` solves the problem for K first, which has no local optima but takes long, with the package scs and for
+        at most 250 samples, and starts from there. ``"auto"`` does so with up to 50 samples if scs is there.
+    rank : int, default=10
+        Dimensions that samples are moved in, at least ``n_components``.
+    tol : float, default=1e-2
+        Largest error of the length of a rod, in units of their root mean squared length.
+    max_iter : int, default=5000
+        Most steps taken in ``rank`` dimensions.
+    metric : str or callable, default="euclidean"
+        ``"euclidean"``, ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or a name or function that
+        `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
+    squared : bool, default=False
+        Whether precomputed numbers are squared distances already.
+    symmetrize : {"raise", "mean"}, default="raise"
+        What to do with dissimilarities that are not symmetric.
+    n_jobs : int, optional
+        Number of threads that look for neighbors; None means as many as BLAS may use.
+    random_state : int, RandomState instance or None, default=None
+        A little noise of the first positions, which lets flat data move into all dimensions.
+    verbose : int, default=0
+        Print the variance and the error of the rods every 50 steps.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Positions in the view, along the directions of largest variance.
+    coordinates_ : ndarray of shape (n_samples, rank)
+        Positions in all dimensions that the samples unfold in, of which the view shows the first.
+    eigenvalues_ : ndarray of shape (rank,)
+        Largest eigenvalues of K; all others are zero. Those that the view does not show should be small.
+    edge_error_ : float
+        Largest difference between the lengths of a rod in K and in the data, in units of their root mean squared
+        length; with ``constraint="shrink"`` only of rods that are too long.
+    method_ : str
+        ``"low_rank"`` or ``"sdp"``.
+    n_iter_ : int
+        Number of steps.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    See Also
+    --------
+    protolearn.dissimilarities.geodesic : Distances along the same rods, for classical scaling (Isomap).
+    TSNE : A view of clusters, which need not hang together.
+
+    Notes
+    -----
+    Many rods between few neighbors allow no freedom at all, and then the optimum under exact equality is ill-posed:
+    tensions grow without bounds, and the variance depends on the last digits of the lengths. A ``tol`` above zero makes
+    the problem well-posed. Time grows with the digits of ``tol``.
+
+    Tensions are Lagrange multipliers of an augmented Lagrangian, which is minimized by L-BFGS with the slow vibrations
+    of the graph sped up. The convex problem is solved by alternating directions in the coordinates of these vibrations.
+
+    Samples at the same place stay there, and count as often as there are.
+
+    References
+    ----------
+    Weinberger, K., Saul, L. (2006). Unsupervised learning of image manifolds by semidefinite programming. International
+    Journal of Computer Vision 70, 77-90.
+
+    Burer, S., Monteiro, R. (2003). A nonlinear programming algorithm for solving semidefinite programs via low-rank
+    factorization. Mathematical Programming 95, 329-357.
+
+    Povh, J., Rendl, F., Wiegele, A. (2006). A boundary point method to solve semidefinite programs. Computing 78,
+    277-286.
+
+    Examples
+    --------
+    A spiral is drawn out to a line:
+
+    >>> import numpy as np
+    >>> from protolearn import MVU
+    >>> angles = np.linspace(0, 3 * np.pi, 60)
+    >>> X = angles[:, None] * np.column_stack([np.cos(angles), np.sin(angles)])
+    >>> mvu = MVU(n_components=1, n_neighbors=2, random_state=0).fit(X)
+    >>> bool(np.all(np.diff(mvu.embedding_[:, 0]) > 0) or np.all(np.diff(mvu.embedding_[:, 0]) < 0))
+    True
+    >>> bool(mvu.eigenvalues_[0] > 0.99 * mvu.eigenvalues_.sum()), mvu.edge_error_ < 0.01
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        n_neighbors: int = 5,
+        connectivity: Any = None,
+        constraint: str = "equal",
+        stiffness: float = 100.0,
+        method: str = "auto",
+        rank: int = 10,
+        tol: float = 1e-2,
+        max_iter: int = 5000,
+        metric: Any = "euclidean",
+        squared: bool = False,
+        symmetrize: str = "raise",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+        self.connectivity = connectivity
+        self.constraint = constraint
+        self.stiffness = stiffness
+        self.method = method
+        self.rank = rank
+        self.tol = tol
+        self.max_iter = max_iter
+        self.metric = metric
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @nothing_lost
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Unfold the samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
+            Samples, or their dissimilarities, see ``metric``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted embedding.
+        """
+        self._check_parameters()
+        with chunk_threads(self.n_jobs) as n_threads:
+            samples = self._read_samples(X, self.n_jobs)
+            check_number("n_components", self.n_components, integer=True, low=1, high=len(samples) - 1)
+            rng = check_random_state(self.random_state)
+            different, places = _different(samples)
+            self.method_ = self._chosen_method(len(different))
+            rods, unit = self._rods(different, self._joined(different, places, Threads(n_threads), rng))
+            points = self._unfolded(Framework(rods, np.bincount(places).astype(np.float64)), rng)
+            positions = points[places] * (unit * samples.unit)
+            axes, lengths, _ = np.linalg.svd(positions - positions.mean(axis=0), full_matrices=False)
+            self.coordinates_ = _with_signs(axes) * lengths
+            self.eigenvalues_ = np.square(lengths)
+            self.embedding_ = self.coordinates_[:, : self.n_components].copy()
+        return self
+
+    # Reading
+
+    def _check_parameters(self) -> None:
+        check_number("n_components", self.n_components, integer=True, low=1)
+        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
+        check_option("constraint", self.constraint, ("equal", "shrink", "slack"))
+        check_number("stiffness", self.stiffness, low=0, open_low=True)
+        check_option("method", self.method, ("auto", "low_rank", "sdp"))
+        check_number("rank", self.rank, integer=True, low=1)
+        check_number("tol", self.tol, low=0, high=1, open_low=True)
+        check_number("max_iter", self.max_iter, integer=True, low=1)
+        self._check_reading()
+
+    def _chosen_method(self, n: int) -> str:
+        if self.method == "sdp" and n > MOST_CONVEX:
+            raise ValueError(f"method='sdp' takes at most {MOST_CONVEX} samples, not {n}; use method='low_rank'.")
+        return self.method if self.method != "auto" else "sdp" if n <= FEW and find_spec("scs") else "low_rank"
+
+    def _joined(
+        self, different: Samples, places: Indices, threads: Threads, rng: np.random.RandomState
+    ) -> tuple[Indices, Indices]:
+        """Return the pairs of neighbors among different samples, each pair once."""
+        n = len(different)
+        if self.connectivity is not None:
+            given = given_array("connectivity", self.connectivity, accept_sparse="csr")
+            if given.shape != (len(places), len(places)):
+                raise ValueError(
+                    f"connectivity has the shape {given.shape}; expected (n_samples, n_samples)={(len(places),) * 2}."
+                )
+            first, second = (places[ends] for ends in given.nonzero())
+        else:
+            k = min(self.n_neighbors, n - 1)
+            near = (
+                nearest_in_matrix(different.all_squares(), k)
+                if different.vectors is None
+                else nearest_vectors(different.vectors, k, threads, rng)
+            )
+            first, second = np.repeat(np.arange(n), k), near.indices.ravel()  # type: ignore[union-attr]
+        graph = sparse.coo_array((np.ones(len(first)), (first, second)), shape=(n, n)).tocsr()
+        return sparse.triu(self._connected(graph + graph.T, different), 1).nonzero()
+
+    def _connected(self, graph: sparse.csr_array, different: Samples) -> sparse.csr_array:
+        """Join the components of a symmetric graph; one that the user gave must not have several."""
+        n_parts, parts = connected_components(graph, directed=False)
+        if n_parts == 1:
+            return graph
+        sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5])) + (", ..." if n_parts > 5 else "")
+        falls = f"falls into {n_parts} components, of {sizes} different samples, which could be pulled apart for ever"
+        if self.connectivity is not None:
+            raise ValueError(f"The graph {falls}. Join them in connectivity, or unfold them one by one.")
+        warnings.warn(
+            f"With n_neighbors={self.n_neighbors} the graph of neighbors {falls}. Each was joined to the sample "
+            "nearest to it, so how they lie to each other means little. Raise n_neighbors, or unfold them one by one.",
+            UserWarning,
+            stacklevel=7,
+        )
+        while n_parts > 1:  # Boruvka's tree of shortest links
+            first, second = np.transpose([_shortest_link(different, parts == part) for part in range(n_parts)])
+            links = sparse.coo_array((np.ones(n_parts), (first, second)), shape=graph.shape).tocsr()
+            graph = graph + links + links.T
+            n_parts, parts = connected_components(graph, directed=False)
+        return graph
+
+    def _rods(self, different: Samples, joined: tuple[Indices, Indices]) -> tuple[Rods, float]:
+        """Return rods between these pairs, and the unit of their lengths."""
+        first, second = joined
+        if different.vectors is None:
+            squares = different.all_squares()[first, second]
+        else:
+            squares = np.square(different.vectors[first].astype(np.float64) - different.vectors[second]).sum(axis=1)
+        unit = squares.mean()
+        if not unit:
+            raise ValueError("All neighbors are at distance zero, so nothing can be pulled apart; raise n_neighbors.")
+        squares = squares / unit
+        low, high, give = squares, squares, 0.0
+        if self.constraint == "equal":
+            lengths = np.sqrt(squares)
+            low, high = np.maximum(lengths - 0.5 * self.tol, 0.0) ** 2, (lengths + 0.5 * self.tol) ** 2
+        elif self.constraint == "shrink":
+            low = np.zeros_like(squares)
+        else:
+            give = 1.0 / self.stiffness
+        return Rods(first, second, squares, low, high, give), float(np.sqrt(unit))
+
+    # Learning
+
+    def _unfolded(self, framework: Framework, rng: np.random.RandomState) -> Floats:
+        """Return positions (n, rank), in units of the rods."""
+        rank = max(self.n_components, min(self.rank, framework.n - 1))
+        if self.method_ == "sdp":
+            points, tensions, self.n_iter_ = framework.convex_optimum(rank, rng)
+        else:
+            points, tensions, self.n_iter_ = framework.drawn_out(rank, rng), np.zeros(framework.rods.n), 0
+        penalty, last = FIRST_PENALTY, np.inf
+        moves = Moves(framework)
+        for start in range(0, self.max_iter, ROUND):
+            steps = min(ROUND, self.max_iter - start)
+            points, n_steps = framework.descend(points, tensions, penalty, moves, steps)
+            self.n_iter_ += n_steps
+            squares = framework.squares(points)
+            pulled = framework.rods.tensions(squares + tensions / penalty, 1.0 / penalty)
+            wanted = squares + (tensions - pulled) / penalty
+            tensions = pulled
+            error = float(np.abs(np.sqrt(squares) - np.sqrt(np.maximum(wanted, 0.0))).max())
+            if self.verbose:
+                variance = framework.variance(points)
+                print(f"[MVU] step {self.n_iter_}  variance {variance:.6g}  error of rods {error:.2g}", flush=True)
+            if error <= 0.5 * self.tol:
+                break
+            size = float(np.square(squares - wanted).sum())
+            if size > 0.25 * last:
+                penalty = min(2.0 * penalty, LAST_PENALTY)
+            last = size
+        else:
+            warnings.warn(
+                f"Rods are still off by up to {error:.2g} of their mean length after {self.n_iter_} steps. Raise "
+                "max_iter or tol; use constraint='slack' if no points have the distances in X.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        self.edge_error_ = framework.rods.error(squares, self.constraint == "shrink")
+        return points
+
+
+@dataclass(frozen=True)
+class Rods:
+    """Pairs of samples with squared lengths that are bound to an interval: strictly, or at a cost outside of it.
+
+    The cost is the squared distance from the interval over ``give``.
+    """
+
+    first: Indices
+    second: Indices
+    squares: Floats
+    low: Floats
+    high: Floats
+    give: float
+
+    @property
+    def n(self) -> int:
+        return len(self.squares)
+
+    def tensions(self, squares: Floats, step: float) -> Floats:
+        """Return the gradient of the cost, smoothed by a step of the proximal point method."""
+        return (squares - np.clip(squares, self.low, self.high)) / (step + 0.5 * self.give)
+
+    def cost(self, squares: Floats, step: float) -> float:
+        """Return the smoothed cost."""
+        return 0.5 * float(np.square(self.tensions(squares, step)).sum()) * (step + 0.5 * self.give)
+
+    def error(self, squares: Floats, one_sided: bool) -> float:
+        """Return the largest error of a length, or the largest excess."""
+        differences = np.sqrt(squares) - np.sqrt(self.squares)
+        return float(max(0.0, differences.max(), 0.0 if one_sided else -differences.min()))
+
+
+class Framework:
+    """Rods between n samples, each of some weight, that are pulled apart.
+
+    Minimized is ``-share tr(K)`` plus the cost of the rods, where ``share`` makes the mean tension about 1.
+    """
+
+    def __init__(self, rods: Rods, weights: Floats) -> None:
+        self.rods, self.weights, self.n = rods, weights, len(weights)
+        signs = np.repeat([1.0, -1.0], rods.n)
+        entries = signs, (np.tile(np.arange(rods.n), 2), np.concatenate([rods.first, rods.second]))
+        self.incidence = sparse.csr_array(entries, shape=(rods.n, self.n))
+        self.transposed = self.incidence.T.tocsr()
+        ends = rods.first.astype(np.int32), rods.second.astype(np.int32)  # SciPy 1.13 searches no longer indices
+        lengths = sparse.csr_array((np.sqrt(rods.squares), ends), shape=(self.n, self.n))
+        self.paths = np.empty((self.n, self.n))
+        for rows in gen_batches(self.n, 128):  # a search for all paths at once could not be interrupted
+            starts = np.arange(rows.start, rows.stop)
+            self.paths[rows] = np.square(shortest_path(lengths, method="D", directed=False, indices=starts))
+        widest = weights @ self.paths @ weights
+        if not widest:
+            raise ValueError("Neighbors at distance zero hold all samples together; raise n_neighbors.")
+        self.share = 2.0 * rods.n * weights.sum() / widest  # no variance can be larger
+
+    def squares(self, points: Floats) -> Floats:
+        """Return the squared lengths of the rods."""
+        return np.square(self.incidence @ points).sum(axis=1)
+
+    def variance(self, points: Floats) -> float:
+        """Return tr(K)."""
+        return float(self.weights @ np.square(points - self.weights @ points / self.weights.sum()).sum(axis=1))
+
+    def modes(self, count: int) -> tuple[Floats, Floats]:
+        """Return squared frequencies and shapes (n, count) of the slowest vibrations; the first is not to move."""
+        laplacian = self.transposed @ self.incidence
+        if self.n > MOST_DENSE:
+            start = np.random.RandomState(0).normal(size=self.n)
+            return sparse.linalg.eigsh(laplacian.tocsc(), count, sigma=-1e-3, v0=start)
+        return eigh(laplacian.toarray(), subset_by_index=(0, count - 1))
+
+    def drawn_out(self, rank: int, rng: np.random.RandomState) -> Floats:
+        """Return positions (n, rank) whose distances come nearest to shortest paths along the rods."""
+        return classical_scaling(self.paths, rank, rng) + NOISE * rng.normal(size=(self.n, rank))
+
+    def descend(
+        self, points: Floats, tensions: Floats, penalty: float, moves: Moves, n_steps: int
+    ) -> tuple[Floats, int]:
+        """Return better positions (n, rank) under an augmented Lagrangian, and the number of steps."""
+
+        def objective(flat: Floats) -> tuple[float, Floats]:
+            points = moves.applied(flat.reshape(shape))
+            edges = self.incidence @ points
+            pulled = np.square(edges).sum(axis=1) + tensions / penalty
+            value = self.rods.cost(pulled, 1.0 / penalty) - self.share * self.variance(points)
+            outward = self.weights[:, None] * (points - self.weights @ points / self.weights.sum())
+            inward = self.transposed @ (self.rods.tensions(pulled, 1.0 / penalty)[:, None] * edges)
+            return value, 2.0 * moves.applied(inward - self.share * outward).ravel()
+
+        shape = points.shape
+        options = {"maxiter": n_steps, "maxfun": 10 * n_steps, "ftol": 0.0, "gtol": 1e-5}
+        found = minimize(objective, moves.undone(points).ravel(), jac=True, method="L-BFGS-B", options=options)
+        return moves.applied(found.x.reshape(shape)), found.nit
+
+    def convex_optimum(self, rank: int, rng: np.random.RandomState) -> tuple[Floats, Floats, int]:
+        """Solve for K, the matrix of all inner products, with scs.
+
+        Returns positions (n, rank) of the largest part of K, the tensions, and the number of iterations; the positions
+        that are drawn out if there is no K at all.
+        """
+        try:
+            import scs
+        except ImportError as error:
+            raise ImportError(
+                "method='sdp' needs the package scs; install it with: pip install protolearn[mvu], or use "
+                "method='low_rank'."
+            ) from error
+        problem, cones = self._cone_program()
+        solution = scs.SCS(
+            problem, cones, verbose=False, eps_abs=CONVEX_TOL, eps_rel=CONVEX_TOL, max_iters=CONVEX_ITER
+        ).solve()
+        if solution["info"]["status"] == "interrupted":  # scs takes the signal for itself
+            raise KeyboardInterrupt
+        if not np.isfinite(solution["x"]).all():  # no points have the distances in X, not even to within tol
+            return self.drawn_out(rank, rng), np.zeros(self.rods.n), solution["info"]["iter"]
+        rows, columns = _lower_triangle(self.n)
+        products = np.zeros((self.n, self.n))
+        entries = solution["x"][: len(rows)] / np.where(rows == columns, 1.0, np.sqrt(2.0))
+        products[rows, columns] = products[columns, rows] = entries
+        sizes, axes = np.linalg.eigh(products)
+        points = axes[:, ::-1][:, :rank] * np.sqrt(np.maximum(sizes[::-1][:rank], 0.0))
+        above, below = solution["y"][1 : 1 + 2 * self.rods.n].reshape(2, -1)
+        return np.hstack([points, np.zeros((self.n, rank - points.shape[1]))]), above - below, solution["info"]["iter"]
+
+    def _cone_program(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return ``P, A, b, c`` and the cones: minimize ``x'Px / 2 + c'x`` where ``b - Ax`` is in them.
+
+        The unknowns are the lower triangle of K, with entries beside the diagonal times the root of 2, and how far rods
+        are out of their intervals, if they may be.
+        """
+        rods, n, m = self.rods, self.n, self.rods.n
+        rows, columns = _lower_triangle(n)
+        q = len(rows)
+        places = np.empty((n, n), np.intp)
+        places[rows, columns] = places[columns, rows] = np.arange(q)
+        each, ones = np.arange(m), np.ones(m)
+        entries = np.concatenate([ones, ones, -np.sqrt(2.0) * ones])
+        ends = np.concatenate([places[rods.first, rods.first], places[rods.second, rods.second]])
+        ends = np.concatenate([ends, places[rods.first, rods.second]])
+        squares = sparse.csc_array((entries, (np.tile(each, 3), ends)), shape=(m, q))
+        doubled = np.where(rows == columns, 1.0, np.sqrt(2.0))
+        middle = sparse.csc_array((doubled * self.weights[rows] * self.weights[columns])[None] / self.weights.sum())
+        gain = np.where(rows == columns, -self.share * self.weights[rows], 0.0)
+        A = sparse.vstack([middle, squares, -squares, -sparse.eye_array(q)], format="csc")
+        b = np.concatenate([[0.0], rods.high, -rods.low, np.zeros(q)])
+        P = sparse.csc_array((q, q))
+        if rods.give:
+            out = sparse.eye_array(m)
+            A = sparse.hstack([A, sparse.vstack([sparse.csc_array((1, m)), -out, out, sparse.csc_array((q, m))])])
+            P, gain = sparse.block_diag([P, 2.0 / rods.give * out]), np.concatenate([gain, np.zeros(m)])
+        problem = {"P": sparse.csc_matrix(P), "A": sparse.csc_matrix(A), "b": b, "c": gain}
+        return problem, {"z": 1, "l": 2 * m, "s": [n]}
+
+
+class Moves:
+    """Moves of samples in which slow vibrations of a framework are as fast as others, and all cannot move together."""
+
+    def __init__(self, framework: Framework) -> None:
+        frequencies, self.shapes = framework.modes(min(MODES, framework.n))
+        self.factors = np.sqrt(frequencies[-1] / np.maximum(frequencies, 1e-12 * frequencies[-1]))
+        self.factors[0] = 0.0
+
+    def applied(self, moves: Floats) -> Floats:
+        """Return the positions (n, rank) that moves lead to; the map is symmetric."""
+        return moves + self.shapes @ ((self.factors - 1.0)[:, None] * (self.shapes.T @ moves))
+
+    def undone(self, points: Floats) -> Floats:
+        """Return moves that lead to these positions, but for a shift of all."""
+        back = np.append(0.0, 1.0 / self.factors[1:])
+        return points + self.shapes @ ((back - 1.0)[:, None] * (self.shapes.T @ points))
+
+
+def _lower_triangle(n: int) -> tuple[Indices, Indices]:
+    """Return rows and columns of the entries of a symmetric matrix, column by column."""
+    columns, rows = np.triu_indices(n)
+    return rows, columns
+
+
+def _shortest_link(samples: Samples, inside: Bools) -> tuple[int, int]:
+    """Return the nearest two samples of which one is inside a group and one is not."""
+    own, others = np.flatnonzero(inside), np.flatnonzero(~inside)
+    if samples.vectors is None:
+        squares = samples.all_squares()[np.ix_(own, others)]
+        near, best = squares.argmin(axis=1), squares.min(axis=1)
+    else:
+        near, best = pairwise_distances_argmin_min(samples.vectors[own], samples.vectors[others])
+    nearest = best.argmin()
+    return own[nearest], others[near[nearest]]
+
+
+def _different(samples: Samples) -> tuple[Samples, Indices]:
+    """Return one of each group of samples that are the same, and the group of each."""
+    if samples.vectors is None:
+        # Not all pairs at distance zero: dissimilarities need not be transitive, and would chain all samples together.
+        _, first, places = np.unique(samples.all_squares(), axis=0, return_index=True, return_inverse=True)
+        return Samples(None, samples.all_squares()[np.ix_(first, first)], samples.unit), places
+    vectors, places = np.unique(samples.vectors, axis=0, return_inverse=True)
+    return Samples(vectors, None, samples.unit), places

@@ -1,0 +1,202 @@
+"""Divergences: how much one distribution of affinities differs from another, with derivatives.
+
+Every divergence here has the form ``D(p || q) = outer(sum_k terms(p_k, q_k))`` with one or a few sums. This is all
+that an embedding needs to know: where most ``p`` are zero, only few terms depend on ``p``, and the others are a
+function of ``q`` alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state, gen_batches
+
+from protolearn.core.validation import check_option
+from protolearn.embedding.divergences._bregman import (
+    Beta,
+    Bregman,
+    Eta,
+    GeneralizedKullbackLeibler,
+    ItakuraSaito,
+    KullbackLeibler,
+    NeRV,
+    ReverseGeneralizedKullbackLeibler,
+    ReverseKullbackLeibler,
+)
+from protolearn.embedding.divergences._csiszar import Alpha, Csiszar, GeneralizedRenyi, Hellinger, Renyi, Tsallis
+from protolearn.embedding.divergences._divergence import Divergence, Floats, Pull
+from protolearn.embedding.divergences._gamma import CauchySchwarz, Gamma
+
+__all__ = [
+    "DIVERGENCES",
+    "Alpha",
+    "Beta",
+    "Bregman",
+    "CauchySchwarz",
+    "Csiszar",
+    "Divergence",
+    "Eta",
+    "Gamma",
+    "GeneralizedKullbackLeibler",
+    "GeneralizedRenyi",
+    "Hellinger",
+    "ItakuraSaito",
+    "KullbackLeibler",
+    "NeRV",
+    "Pull",
+    "Renyi",
+    "ReverseGeneralizedKullbackLeibler",
+    "ReverseKullbackLeibler",
+    "Tsallis",
+    "check_divergence",
+    "get_divergence",
+    "pairwise_divergences",
+]
+
+#: Names of divergences, each of which stands for the class with its default parameter.
+DIVERGENCES: dict[str, type[Divergence]] = {
+    "kl": KullbackLeibler,
+    "gkl": GeneralizedKullbackLeibler,
+    "reverse_kl": ReverseKullbackLeibler,
+    "nerv": NeRV,
+    "is": ItakuraSaito,
+    "eta": Eta,
+    "beta": Beta,
+    "alpha": Alpha,
+    "renyi": Renyi,
+    "generalized_renyi": GeneralizedRenyi,
+    "tsallis": Tsallis,
+    "hellinger": Hellinger,
+    "gamma": Gamma,
+    "cauchy_schwarz": CauchySchwarz,
+}
+
+BLOCK_ENTRIES = 1 << 18  # entries of two arrays compared at a time
+
+
+def get_divergence(divergence: str | Divergence) -> Divergence:
+    """Return the divergence of a name, or the given one itself.
+
+    Parameters
+    ----------
+    divergence : str or Divergence
+        A key of ``DIVERGENCES``, for the default parameter, or an instance of any divergence.
+
+    Returns
+    -------
+    Divergence
+        The divergence.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.divergences import get_divergence
+    >>> get_divergence("gamma")
+    Gamma(gamma=0.5)
+    """
+    if isinstance(divergence, Divergence):
+        return divergence
+    check_option("divergence", divergence, tuple(DIVERGENCES), also=" or an instance of a divergence")
+    return DIVERGENCES[divergence]()
+
+
+def pairwise_divergences(
+    P: ArrayLike, Q: ArrayLike | None = None, divergence: str | Divergence = "kl", *, pseudocount: float = 0.0
+) -> Floats:
+    """Return the divergences between rows, for maps and embeddings of precomputed dissimilarities.
+
+    Parameters
+    ----------
+    P : array-like of shape (n, d)
+        Histograms, spectra or other non-negative rows. For divergences of densities (``"kl"``, ``"reverse_kl"``,
+        ``"nerv"``, ``"renyi"``, ``"tsallis"``) each must sum to one: divide counts by their sum, or use ``"gkl"``.
+    Q : array-like of shape (m, d), optional
+        Rows to compare with; by default those of ``P`` with each other.
+    divergence : str or Divergence, default="kl"
+        A key of ``DIVERGENCES`` or an instance of a divergence.
+    pseudocount : float, default=0.0
+        Number added to all entries, for divergences that are infinite where there are zeros.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Divergences ``D(P[i] || Q[j])``. The matrix is not symmetric unless the divergence is.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.divergences import pairwise_divergences
+    >>> pairwise_divergences([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]], divergence="hellinger").round(3)
+    array([[0.   , 0.293, 1.   ],
+           [0.293, 0.   , 0.293],
+           [1.   , 0.293, 0.   ]])
+    """
+    form = get_divergence(divergence).limit()
+    P = _rows("P", P)
+    Q = P if Q is None else _rows("Q", Q)
+    result = np.empty((len(P), len(Q)))
+    if _mixes_by_product(form):
+        for rows in gen_batches(len(P), max(1, BLOCK_ENTRIES // max(1, len(Q)))):
+            result[rows] = form._between(P[rows], Q, pseudocount)
+        return result
+    n_pairs = max(1, BLOCK_ENTRIES // max(1, P.shape[1]))
+    for columns in gen_batches(len(Q), n_pairs):
+        for rows in gen_batches(len(P), max(1, n_pairs // len(Q[columns]))):
+            result[rows, columns] = form.value(P[rows, None], Q[columns], pseudocount)
+    return result
+
+
+def check_divergence(divergence: str | Divergence, random_state: Any = None) -> dict[str, bool]:
+    """Try on random positive arrays which properties a divergence has.
+
+    A property that is missing shows in some draw; one that is found holds in all of 2000 draws, which is no proof.
+
+    Parameters
+    ----------
+    divergence : str or Divergence
+        A key of ``DIVERGENCES`` or an instance of a divergence.
+    random_state : int, RandomState or None, default=None
+        Source of the draws.
+
+    Returns
+    -------
+    dict
+        ``positive``: never negative. ``positive_for_densities``: never negative for arrays that sum to one.
+        ``symmetric``. ``convex_in_p`` and ``convex_in_q``. ``scale_invariant``: factors of p and of q do not matter.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.divergences import check_divergence
+    >>> [name for name, holds in check_divergence("kl", random_state=0).items() if holds]
+    ['positive_for_densities', 'convex_in_p', 'convex_in_q']
+    """
+    divergence = get_divergence(divergence)
+    rng = check_random_state(random_state)
+    p, q, other = rng.gamma(0.5, size=(3, 2000, 3)) + 1e-3
+    a, b = rng.uniform(0.1, 10.0, size=(2, 2000, 1))
+    value = divergence.value
+    between = value(p, q)
+    return {
+        "positive": _at_most(0.0, between),
+        "positive_for_densities": _at_most(0.0, value(*(x / x.sum(axis=1, keepdims=True) for x in (p, q)))),
+        "symmetric": bool(np.allclose(between, value(q, p), rtol=1e-8, atol=1e-10)),
+        "convex_in_p": _at_most(value((p + other) / 2.0, q), (between + value(other, q)) / 2.0),
+        "convex_in_q": _at_most(value(p, (q + other) / 2.0), (between + value(p, other)) / 2.0),
+        "scale_invariant": bool(np.allclose(between, value(a * p, b * q), rtol=1e-8, atol=1e-10)),
+    }
+
+
+def _at_most(lower: Any, upper: Any) -> bool:
+    return bool((lower <= upper + 1e-10 + 1e-8 * np.abs(upper)).all())
+
+
+def _mixes_by_product(form: Divergence) -> bool:
+    """Return whether sums over products of powers are all that p and q have in common, with no digits to cancel."""
+    return form._scalable and form.pull is not None and form.pull.p_power > 0.0 and form.pull.q_power > 0.0
+
+
+def _rows(name: str, array: ArrayLike) -> Floats:
+    rows = np.asarray(array, dtype=np.float64)
+    if rows.ndim != 2:
+        raise ValueError(f"{name} has shape {rows.shape}; give a table with one histogram or spectrum in each row.")
+    return rows

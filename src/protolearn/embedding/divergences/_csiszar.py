@@ -1,0 +1,388 @@
+"""Csiszar's f-divergences, which compare ratios of densities, and functions of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from protolearn.core.validation import check_number
+from protolearn.embedding.divergences._bregman import (
+    GeneralizedKullbackLeibler,
+    KullbackLeibler,
+    ReverseGeneralizedKullbackLeibler,
+    evaluated,
+)
+from protolearn.embedding.divergences._divergence import TOLERANCE, Divergence, Floats, Pull, near, ratio, times
+
+__all__ = ["Alpha", "Csiszar", "GeneralizedRenyi", "Hellinger", "Renyi", "Tsallis"]
+
+
+class _MixedPowers(Divergence):
+    """A function of the sum of ``p ** alpha * q ** (1 - alpha)``, for measures less the tangent plane at p = q."""
+
+    alpha: float
+    _for_measures = False
+
+    @property
+    def needs_positive_p(self) -> bool:
+        return self.alpha < TOLERANCE
+
+    @property
+    def needs_positive_q(self) -> bool:
+        return self.alpha > -TOLERANCE
+
+    def terms(self, p: Any, q: Any) -> Floats:
+        a = self.alpha
+        mixed = _mixed(p, q, a)
+        return (mixed - a * p + (a - 1.0) * q if self._for_measures else mixed)[None]
+
+    def slopes(self, p: Any, q: Any) -> Floats:
+        a = self.alpha
+        return (1.0 - a) * (ratio(p, q) ** a - (1.0 if self._for_measures else 0.0))[None]
+
+    @property
+    def pull(self) -> Pull:
+        return Pull(0, 1.0 - self.alpha, self.alpha, 1.0 - self.alpha)
+
+
+@dataclass(frozen=True)
+class Alpha(_MixedPowers):
+    r"""The alpha divergence of non-negative arrays.
+
+    .. math::
+        D(p \,\|\, q) = \frac{1}{\alpha (\alpha - 1)} \sum_k p_k^\alpha q_k^{1 - \alpha} - \alpha p_k + (\alpha - 1) q_k
+
+    From 1 on it avoids zeros: q must be positive where p is. Up to 0 it forces them: q must be zero where p is. Its
+    limits are the generalized Kullback-Leibler divergence for ``alpha`` to 1 and that with exchanged arguments for
+    ``alpha`` to 0; 2 gives half of Pearson's and -1 half of Neyman's chi-square, and 1/2 four times the
+    :class:`Hellinger` divergence. Exchanging p and q turns ``alpha`` into ``1 - alpha``.
+
+    Parameters
+    ----------
+    alpha : float, default=0.5
+        Any number.
+
+    References
+    ----------
+    Cichocki, Amari (2010). Families of alpha- beta- and gamma-divergences: flexible and robust measures of
+    similarities. Entropy.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.divergences import Alpha
+    >>> float(Alpha(2.0).value([3.0, 0.0], [1.0, 1.0]))
+    2.5
+    """
+
+    alpha: float = 0.5
+
+    _for_measures = True
+    _positive = True
+
+    def __post_init__(self) -> None:
+        check_number("alpha", self.alpha)
+
+    def outer(self, sums: Floats) -> Any:
+        return sums[0] / (self.alpha * (self.alpha - 1.0))
+
+    def weights(self, sums: Floats) -> Floats:
+        return np.full_like(sums, 1.0 / (self.alpha * (self.alpha - 1.0)))
+
+    def limit(self) -> Divergence:
+        return _limit_of_measures(self)
+
+
+@dataclass(frozen=True)
+class GeneralizedRenyi(_MixedPowers):
+    r"""The Renyi divergence of non-negative arrays that need not sum to one.
+
+    .. math::
+        D(p \,\|\, q) = \frac{1}{\alpha - 1} \log (1 + S), \quad
+        S = \sum_k p_k^\alpha q_k^{1 - \alpha} - \alpha p_k + (\alpha - 1) q_k
+
+    For densities it is :class:`Renyi`'s. For ``alpha`` between 0 and 1, S is negative and grows with the size of p and
+    q: where ``1 + S`` is not positive, as for most counts, the value is infinite. Make densities of them first.
+
+    Parameters
+    ----------
+    alpha : float, default=0.5
+        A positive number, or any with ``normalized``. The limit for 1 is the generalized Kullback-Leibler divergence.
+    normalized : bool, default=False
+        Divide by ``alpha`` too, so that the divergence is positive for a negative ``alpha`` as well; the limit for 0 is
+        the generalized Kullback-Leibler divergence with exchanged arguments.
+
+    References
+    ----------
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 9. PhD thesis,
+    University of Groningen.
+    Cichocki, Amari (2010). Families of alpha- beta- and gamma-divergences: flexible and robust measures of
+    similarities. Entropy.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.divergences import GeneralizedRenyi
+    >>> GeneralizedRenyi(0.5).value([[1.0, 2.0], [100.0, 200.0]], [[2.0, 1.0], [200.0, 100.0]]).round(4)
+    array([0.3765,    inf])
+    """
+
+    alpha: float = 0.5
+    normalized: bool = False
+
+    _for_measures = True
+    _positive = True
+
+    def __post_init__(self) -> None:
+        if self.normalized:
+            check_number("alpha", self.alpha)
+        else:
+            check_number("alpha", self.alpha, low=0, open_low=True, also="; other numbers need normalized=True")
+
+    @property
+    def _divisor(self) -> float:
+        return (self.alpha - 1.0) * (self.alpha if self.normalized else 1.0)
+
+    def outer(self, sums: Floats) -> Any:
+        inside = sums[0] > -1.0
+        return np.where(inside, np.log1p(np.where(inside, sums[0], 0.0)) / self._divisor, np.inf)
+
+    def weights(self, sums: Floats) -> Floats:
+        return _reciprocal(1.0 + sums) / self._divisor
+
+    def limit(self) -> Divergence:
+        return _limit_of_measures(self) if self.normalized or near(self.alpha, 1.0) else self
+
+
+@dataclass(frozen=True)
+class Renyi(_MixedPowers):
+    r"""The Renyi divergence of densities.
+
+    .. math:: D(p \,\|\, q) = \frac{1}{\alpha - 1} \log \sum_k p_k^\alpha q_k^{1 - \alpha}
+
+    Factors of p and q add constants to it, so that its derivative does not depend on the scale of p. Its limit for
+    ``alpha`` to 1 is the Kullback-Leibler divergence.
+
+    Parameters
+    ----------
+    alpha : float, default=0.5
+        A positive number. From 1 on the divergence is infinite where p has mass and q has none; below 1 if they have
+        none in common.
+
+    References
+    ----------
+    Renyi (1961). On measures of entropy and information. Berkeley Symposium on Mathematical Statistics and
+    Probability.
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 9. PhD thesis,
+    University of Groningen.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.divergences import Renyi
+    >>> float(Renyi(2.0).value([0.5, 0.5], [0.25, 0.75]).round(4))
+    0.2877
+    """
+
+    alpha: float = 0.5
+
+    _scalable = True
+
+    def __post_init__(self) -> None:
+        check_number("alpha", self.alpha, low=0, open_low=True)
+
+    def outer(self, sums: Floats) -> Any:
+        return np.log(sums[0]) / (self.alpha - 1.0)
+
+    def weights(self, sums: Floats) -> Floats:
+        return _reciprocal(sums) / (self.alpha - 1.0)
+
+    def limit(self) -> Divergence:
+        return KullbackLeibler() if near(self.alpha, 1.0) else self
+
+    def _shift(self, a: Floats, b: Floats) -> Any:
+        return (self.alpha * np.log(a) + (1.0 - self.alpha) * np.log(b)) / (self.alpha - 1.0)
+
+
+@dataclass(frozen=True)
+class Tsallis(_MixedPowers):
+    r"""The Tsallis divergence of densities.
+
+    .. math:: D(p \,\|\, q) = \frac{1}{1 - \alpha} \Big(1 - \sum_k p_k^\alpha q_k^{1 - \alpha}\Big)
+
+    For densities it is ``alpha`` times the :class:`Alpha` divergence. Its limit for ``alpha`` to 1 is the
+    Kullback-Leibler divergence.
+
+    Parameters
+    ----------
+    alpha : float, default=0.5
+        A positive number. From 1 on the divergence is infinite where p has mass and q has none.
+
+    References
+    ----------
+    Tsallis (1988). Possible generalization of Boltzmann-Gibbs statistics. Journal of Statistical Physics.
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 9. PhD thesis,
+    University of Groningen.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.divergences import Tsallis
+    >>> float(Tsallis(2.0).value([0.5, 0.5], [0.25, 0.75]).round(4))
+    0.3333
+    """
+
+    alpha: float = 0.5
+
+    def __post_init__(self) -> None:
+        check_number("alpha", self.alpha, low=0, open_low=True)
+
+    def outer(self, sums: Floats) -> Any:
+        return (sums[0] - 1.0) / (self.alpha - 1.0)
+
+    def weights(self, sums: Floats) -> Floats:
+        return np.full_like(sums, 1.0 / (self.alpha - 1.0))
+
+    def limit(self) -> Divergence:
+        return KullbackLeibler() if near(self.alpha, 1.0) else self
+
+
+@dataclass(frozen=True)
+class Hellinger(Divergence):
+    r"""The squared Hellinger distance of non-negative arrays.
+
+    .. math:: D(p \,\|\, q) = \frac{1}{2} \sum_k \big(\sqrt{p_k} - \sqrt{q_k}\big)^2
+
+    It is symmetric, finite with zeros, for densities at most 1, and the square of a metric.
+
+    References
+    ----------
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 9. PhD thesis,
+    University of Groningen.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.divergences import Hellinger
+    >>> float(Hellinger().value([0.5, 0.5, 0.0], [0.0, 0.0, 1.0]))
+    1.0
+    """
+
+    needs_positive_q = True
+    _positive = True
+
+    def terms(self, p: Any, q: Any) -> Floats:
+        return (0.5 * (np.sqrt(p) - np.sqrt(q)) ** 2)[None]
+
+    def slopes(self, p: Any, q: Any) -> Floats:
+        return (0.5 - 0.5 * np.sqrt(ratio(p, q)))[None]
+
+    @property
+    def pull(self) -> Pull:
+        return Pull(0, -0.5, 0.5, 0.5)
+
+
+@dataclass(frozen=True)
+class Csiszar(Divergence):
+    r"""The f-divergence of any convex function with ``f(1) = 0``.
+
+    .. math:: D(p \,\|\, q) = \sum_k q_k \, f\Big(\frac{p_k}{q_k}\Big)
+
+    It cannot grow when entries are added up to coarser ones. Zeros count as the limits there: nothing if p and q are
+    both zero, ``p f'(inf)`` if q is zero alone.
+
+    Parameters
+    ----------
+    f, slope : callable
+        The function on the non-negative numbers and its derivative, applied to arrays. Where they give NaN at zero or
+        infinity, their value close to there is taken.
+    generalized : bool, default=False
+        Subtract ``f'(1) (p - q)``, so that arrays that do not sum to one have a non-negative divergence, which is 0 if
+        they are equal alone.
+
+    References
+    ----------
+    Csiszar (1967). Information-type measures of differences of probability distributions and indirect observations.
+    Studia Scientiarum Mathematicarum Hungarica.
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 9. PhD thesis,
+    University of Groningen.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.divergences import Csiszar
+    >>> variation = Csiszar(lambda u: 0.5 * np.abs(u - 1.0), lambda u: 0.5 * np.sign(u - 1.0))
+    >>> float(variation.value([0.5, 0.5, 0.0], [0.25, 0.25, 0.5]))
+    0.5
+    """
+
+    f: Callable[[Any], Any]
+    slope: Callable[[Any], Any]
+    generalized: bool = False
+
+    needs_positive_q = True
+
+    def __post_init__(self) -> None:
+        start = float(evaluated(self.f, 1.0))
+        if not abs(start) < 1e-9:
+            raise ValueError(f"f(1)={start:g} must be 0; subtract it from f.")
+
+    @property
+    def _positive(self) -> bool:  # type: ignore[override]
+        return self.generalized
+
+    @property
+    def needs_positive_p(self) -> bool:
+        return not np.isfinite(evaluated(self.f, 0.0))
+
+    def terms(self, p: Any, q: Any) -> Floats:
+        u = ratio(p, q)
+        at_zero_q = times(p, evaluated(self.slope, np.inf))  # f(u) / u and f'(u) have the same limit
+        terms = np.where(np.isinf(u), at_zero_q, times(q, evaluated(self.f, u)))
+        return (terms - self._tilt * (p - q))[None]
+
+    def slopes(self, p: Any, q: Any) -> Floats:
+        u = ratio(p, q)
+        slopes = np.where(np.isinf(u), -np.inf, evaluated(self.f, u) - times(u, evaluated(self.slope, u)))
+        return (slopes + self._tilt)[None]
+
+    def conjugate(self) -> Csiszar:
+        """Return the divergence with p and q exchanged, of ``f*(u) = u f(1 / u)``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from protolearn.embedding.divergences import Csiszar
+        >>> pearson = Csiszar(lambda u: (u - 1.0) ** 2, lambda u: 2.0 * (u - 1.0))
+        >>> float(pearson.value([0.5, 0.5], [0.8, 0.2]) - pearson.conjugate().value([0.8, 0.2], [0.5, 0.5]))
+        0.0
+        """
+
+        def f(u: Any) -> Any:
+            return np.where(u == 0.0, evaluated(self.slope, np.inf), u * evaluated(self.f, 1.0 / u))
+
+        def slope(u: Any) -> Any:
+            v = 1.0 / u
+            return evaluated(self.f, v) - times(v, evaluated(self.slope, v))
+
+        return Csiszar(f, slope, self.generalized)
+
+    @property
+    def _tilt(self) -> float:
+        return float(evaluated(self.slope, 1.0)) if self.generalized else 0.0
+
+
+def _limit_of_measures(divergence: Alpha | GeneralizedRenyi) -> Divergence:
+    if near(divergence.alpha, 1.0):
+        return GeneralizedKullbackLeibler()
+    return ReverseGeneralizedKullbackLeibler() if near(divergence.alpha, 0.0) else divergence
+
+
+def _mixed(p: Any, q: Any, alpha: float) -> Any:
+    """Return ``p ** alpha * q ** (1 - alpha)``, 0 where both are zero; powers of a ratio up to 1 do not overflow."""
+    large = np.maximum(p, q)
+    small = np.minimum(p, q) / np.where(large == 0.0, 1.0, large)
+    return times(large, small ** np.where(p > q, 1.0 - alpha, alpha))
+
+
+def _reciprocal(sums: Floats) -> Floats:
+    """Return ``1 / sums``, infinite where they are not positive; not quite 0 where they, like slopes, are infinite."""
+    return 1.0 / np.clip(sums, 0.0, np.finfo(np.float64).max)

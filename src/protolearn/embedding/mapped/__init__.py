@@ -1,0 +1,1 @@
+"""Views by a mapping: costs of a view, mappings, and new samples."""

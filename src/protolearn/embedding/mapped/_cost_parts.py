@@ -1,0 +1,449 @@
+"""What a view shows of the characteristics of data, errors between both, and constraints, with their gradients."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from scipy import sparse
+from scipy.spatial.distance import cdist
+
+from protolearn.core.threads import Threads
+from protolearn.core.types import Floats
+from protolearn.core.validation import check_number, check_option
+from protolearn.embedding.divergences import Divergence
+from protolearn.embedding.neighbor._exact import TINY, Exact, floors
+from protolearn.embedding.neighbor._fast import Fast, is_tame
+from protolearn.embedding.neighbor.view import Kernel
+
+__all__ = [
+    "Constraint",
+    "ErrorPart",
+    "KernelView",
+    "LeastSquares",
+    "Lengths",
+    "Product",
+    "Products",
+    "Residuals",
+    "Rows",
+    "Spread",
+    "Squared",
+    "Squares",
+    "ViewPart",
+    "Whitened",
+]
+
+Rows = Callable[[Floats], tuple[Any, Floats]]  # positions to the values of all rows, or their sum, and the gradient
+
+FEW_POINTS = 150  # up to which all pairs of points are taken one by one whatever the kernel
+BLOCK_ENTRIES = 1 << 15  # pairs that are treated at a time
+
+
+class ErrorPart(Protocol):
+    """How far numbers b of a view are from numbers a of the data, as a sum over pairs."""
+
+    nothing: ClassVar[float]  # the b of a view that shows nothing, whose error becomes 1
+
+    def terms(self, a: Any, b: Any) -> Any:
+        """Return the summands."""
+
+    def slopes(self, a: Any, b: Any) -> Any:
+        """Return their derivatives with respect to b."""
+
+
+class ViewPart(Protocol):
+    """What a view shows of the data."""
+
+    size: ClassVar[float]  # root mean square radius of a good first layout, if it is not that of the data
+
+    def compared(self, given: Any, error: Any, threads: Threads) -> Rows:
+        """Return the error, about 1 for a view that shows nothing, as a function of all positions (n, d)."""
+
+    def placed(self, given: Any, points: Floats, error: Any, threads: Threads) -> Rows:
+        """Return the errors (m,) of new points as a function of their positions (m, d), while the others rest."""
+
+
+class Constraint(Protocol):
+    """What positions should obey, as a penalty."""
+
+    def on(self, given: Any, size: float) -> Rows:
+        """Return the penalty as a function of all positions (n, d)."""
+
+
+# Errors
+
+
+@dataclass(frozen=True)
+class LeastSquares:
+    """Squared differences ``w (a - b)^2``.
+
+    Parameters
+    ----------
+    weighting : {"none", "sammon"}, default="none"
+        Weights w are 1, or ``1 / a``, so that small numbers count as much as large ones; zeros do not count then.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> LeastSquares("sammon").terms(np.array([0.0, 1.0, 2.0]), np.array([3.0, 3.0, 3.0]))
+    array([0. , 4. , 0.5])
+    """
+
+    weighting: str = "none"
+
+    nothing: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        check_option("weighting", self.weighting, ("none", "sammon"))
+
+    def terms(self, a: Any, b: Any) -> Any:
+        """Return the summands."""
+        return self._weights(a) * np.square(a - b)
+
+    def slopes(self, a: Any, b: Any) -> Any:
+        """Return their derivatives with respect to b."""
+        return 2.0 * self._weights(a) * (b - a)
+
+    def _weights(self, a: Any) -> Any:
+        if self.weighting == "none":
+            return 1.0
+        return np.divide(1.0, a, out=np.zeros_like(a), where=a > 0.0)
+
+
+@dataclass(frozen=True)
+class Product:
+    """Products ``a b`` of weights in the data and squared distances in the view."""
+
+    nothing: ClassVar[float] = 1.0
+
+    def terms(self, a: Any, b: Any) -> Any:
+        """Return the summands."""
+        return a * b
+
+    def slopes(self, a: Any, b: Any) -> Any:
+        """Return their derivatives with respect to b."""
+        return a
+
+
+@dataclass(frozen=True)
+class Squared:
+    """Squares ``b^2`` of what should be zero in the view."""
+
+    nothing: ClassVar[float] = 1.0
+
+    def terms(self, a: Any, b: Any) -> Any:
+        """Return the summands."""
+        return np.square(b)
+
+    def slopes(self, a: Any, b: Any) -> Any:
+        """Return their derivatives with respect to b."""
+        return 2.0 * b
+
+
+# Views
+
+
+class _Pairs(ABC):
+    """Base of views that show a number for each pair, which must be symmetric in the data."""
+
+    size: ClassVar[float] = 1.0
+
+    def compared(self, given: Any, error: ErrorPart, threads: Threads) -> Rows:
+        """Return the error as a function of all positions."""
+        unit = _units(given, error).sum() or 1.0
+
+        def rows(points: Floats) -> tuple[Floats, Floats]:
+            centered = points - points.mean(axis=0)
+            values, gradient = self._sweep(given, centered, centered, error, threads)
+            gradient -= gradient.mean(axis=0)
+            return values / unit, (2.0 / unit) * gradient  # each pair is met in the rows of both
+
+        return rows
+
+    def placed(self, given: Any, points: Floats, error: ErrorPart, threads: Threads) -> Rows:
+        """Return the errors of new points as a function of their positions."""
+        origin, units = points.mean(axis=0), _units(given, error)
+        units = np.where(units > 0.0, units, 1.0)
+
+        def rows(new: Floats) -> tuple[Floats, Floats]:
+            values, gradient = self._sweep(given, new - origin, points - origin, error, threads)
+            return values / units, gradient / units[:, None]
+
+        return rows
+
+    def _sweep(
+        self, given: Any, new: Floats, others: Floats, error: ErrorPart, threads: Threads
+    ) -> tuple[Floats, Floats]:
+        """Return the errors (m,) of rows, and their gradients (m, d) with respect to the new positions."""
+        if sparse.issparse(given):
+            ends = np.repeat(np.arange(len(new)), np.diff(given.indptr))
+            shown = self._shown_at(new[ends], others[given.indices])
+            forces = _like(given, error.slopes(given.data, shown) * self._rate(shown))
+            return _like(given, error.terms(given.data, shown)).sum(axis=1), self._moved(forces, new, others)
+        values, gradient, step = np.empty(len(new)), np.empty(new.shape), _block_size(len(others))
+
+        def part(first: int, last: int) -> None:
+            for rows in _blocks(first, last, step):
+                shown = self._shown(new[rows], others)
+                values[rows] = error.terms(given[rows], shown).sum(axis=1)
+                forces = error.slopes(given[rows], shown) * self._rate(shown)
+                gradient[rows] = self._moved(forces, new[rows], others)
+
+        threads.over(len(new), part, ..., step=step)
+        return values, gradient
+
+    @abstractmethod
+    def _shown(self, new: Floats, others: Floats) -> Floats:
+        """Return the numbers (m, n) of all pairs."""
+
+    @abstractmethod
+    def _shown_at(self, new: Floats, others: Floats) -> Floats:
+        """Return the numbers (e,) of the pairs of rows."""
+
+    @abstractmethod
+    def _rate(self, shown: Floats) -> Any:
+        """Return the derivative of the numbers, divided by the difference of both points."""
+
+    def _moved(self, forces: Any, new: Floats, others: Floats) -> Floats:
+        """Return the sums (m, d) of differences to the others, weighted by forces (m, n)."""
+        return forces.sum(axis=1)[:, None] * new - forces @ others
+
+
+@dataclass(frozen=True)
+class Lengths(_Pairs):
+    """Distances of points."""
+
+    def _shown(self, new: Floats, others: Floats) -> Floats:
+        return cdist(new, others)
+
+    def _shown_at(self, new: Floats, others: Floats) -> Floats:
+        return np.linalg.norm(new - others, axis=1)
+
+    def _rate(self, shown: Floats) -> Floats:
+        # Points in the same place have no direction to be moved apart in.
+        return np.divide(1.0, shown, out=np.zeros_like(shown), where=shown > 0.0)
+
+
+@dataclass(frozen=True)
+class Squares(_Pairs):
+    """Squared distances of points."""
+
+    def _shown(self, new: Floats, others: Floats) -> Floats:
+        return cdist(new, others, "sqeuclidean")
+
+    def _shown_at(self, new: Floats, others: Floats) -> Floats:
+        return np.square(new - others).sum(axis=1)
+
+    def _rate(self, shown: Floats) -> float:
+        return 2.0
+
+
+@dataclass(frozen=True)
+class Products(_Pairs):
+    """Inner products of points, as seen from their mean."""
+
+    def _shown(self, new: Floats, others: Floats) -> Floats:
+        return new @ others.T
+
+    def _shown_at(self, new: Floats, others: Floats) -> Floats:
+        return (new * others).sum(axis=1)
+
+    def _rate(self, shown: Floats) -> float:
+        return 1.0
+
+    def _moved(self, forces: Any, new: Floats, others: Floats) -> Floats:
+        return forces @ others
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """Differences between points and the weighted means of their neighbors."""
+
+    size: ClassVar[float] = 1.0
+
+    def compared(self, given: Any, error: ErrorPart, threads: Threads) -> Rows:
+        """Return the error as a function of all positions."""
+
+        def rows(points: Floats) -> tuple[Floats, Floats]:
+            residuals = points - given @ points
+            slopes = error.slopes(0.0, residuals) / len(points)
+            return error.terms(0.0, residuals).sum(axis=1) / len(points), slopes - given.T @ slopes
+
+        return rows
+
+    def placed(self, given: Any, points: Floats, error: ErrorPart, threads: Threads) -> Rows:
+        """Return the errors of new points as a function of their positions."""
+        means = given @ points
+
+        def rows(new: Floats) -> tuple[Floats, Floats]:
+            return error.terms(0.0, new - means).sum(axis=1), error.slopes(0.0, new - means)
+
+        return rows
+
+
+@dataclass(frozen=True)
+class KernelView:
+    """Affinities of points: a kernel of their distance, normalized.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        ``Gaussian()`` or ``Student(dof)``.
+    symmetric : bool, default=True
+        One distribution over all pairs, as that of the data. Otherwise each point has its own over the others, as new
+        points always do.
+    """
+
+    kernel: Kernel
+    symmetric: bool = True
+
+    size: ClassVar[float] = 1e-2
+
+    def compared(self, given: Any, error: Divergence, threads: Threads) -> Rows:
+        """Return the divergence, or the mean of those of all points, as a function of all positions."""
+        return _Forces(given, self.kernel, self.symmetric, error.limit(), threads)
+
+    def placed(self, given: Any, points: Floats, error: Divergence, threads: Threads) -> Rows:
+        """Return the divergences of new points as a function of their positions."""
+        divergence, n = error.limit(), len(points)
+        p_least, q_least = floors(divergence, n + 1, symmetric=False)
+
+        def rows(new: Floats) -> tuple[Floats, Floats]:
+            values, gradient, step = np.empty(len(new)), np.empty(new.shape), _block_size(n)
+
+            def part(first: int, last: int) -> None:
+                for rows in _blocks(first, last, step):
+                    p = np.maximum(given[rows].toarray(), p_least)
+                    squares = cdist(new[rows], points, "sqeuclidean")
+                    w = self.kernel.weights(squares)
+                    q = np.maximum(w / np.maximum(w.sum(axis=1, keepdims=True), TINY), q_least)
+                    sums = divergence.terms(p, q).sum(axis=2)
+                    values[rows] = divergence.outer(sums)
+                    slopes = q * (divergence.weights(sums)[..., None] * divergence.slopes(p, q)).sum(axis=0)
+                    # Bunte 2011, eq. 9.57, of one row
+                    forces = slopes - q * slopes.sum(axis=1, keepdims=True)
+                    forces *= -2.0 * self.kernel.decay(squares)
+                    gradient[rows] = forces.sum(axis=1)[:, None] * new[rows] - forces @ points
+
+            threads.over(len(new), part, ..., step=step)
+            return values, gradient
+
+        return rows
+
+
+@dataclass
+class _Forces:
+    """The divergence of all points: exact for few of them, or where a field cannot follow it, else fast."""
+
+    p: Any
+    kernel: Kernel
+    symmetric: bool
+    divergence: Divergence
+    threads: Threads
+
+    def __call__(self, points: Floats) -> tuple[float, Floats]:
+        n, d = points.shape
+        flat = n > FEW_POINTS and d <= 2 and is_tame(self.divergence, self.kernel)
+        forces = self._fast if flat else self._exact
+        share = 1.0 if self.symmetric else 1.0 / n
+        return share * forces.value(points, self.divergence), share * forces.step(points, self.divergence).gradient
+
+    @cached_property
+    def _exact(self) -> Exact:
+        return Exact(self.p.toarray() if sparse.issparse(self.p) else self.p, self.kernel, self.symmetric)
+
+    @cached_property
+    def _fast(self) -> Fast:
+        return Fast(self.p, self.kernel, self.symmetric, self.threads)
+
+
+# Constraints
+
+
+@dataclass(frozen=True)
+class Whitened:
+    """The mean should be zero and the covariance one: ``weight (|mean|^2 + |covariance - I|^2)``.
+
+    Both are weighted by the sums of the rows of the table: by the degrees in a graph of weights.
+
+    Parameters
+    ----------
+    weight : float, default=1.0
+        Of the penalty. The cost shrinks a layout to a point if its error is more than that.
+    """
+
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_number("weight", self.weight, low=0, open_low=True)
+
+    def on(self, given: Any, size: float) -> Rows:
+        """Return the penalty as a function of all positions."""
+        masses = given.sum(axis=1)
+        masses = (masses / masses.sum())[:, None]
+
+        def rows(points: Floats) -> tuple[float, Floats]:
+            mean = (masses * points).sum(axis=0)
+            centered = points - mean
+            excess = (masses * centered).T @ centered - np.eye(points.shape[1])
+            value = self.weight * float(mean @ mean + np.square(excess).sum())
+            return value, self.weight * masses * (2.0 * mean + 4.0 * centered @ excess)
+
+        return rows
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Points should be far apart: minus ``weight`` times their variance in the view over that in the data.
+
+    Parameters
+    ----------
+    weight : float, default=0.01
+        Of the variance: the more, the faster the data unfold, and the more are lengths stretched.
+    """
+
+    weight: float = 0.01
+
+    def __post_init__(self) -> None:
+        check_number("weight", self.weight, low=0, open_low=True)
+
+    def on(self, given: Any, size: float) -> Rows:
+        """Return the penalty as a function of all positions."""
+
+        def rows(points: Floats) -> tuple[float, Floats]:
+            centered = points - points.mean(axis=0)
+            share = self.weight / (len(points) * size**2)
+            return -share * float(np.square(centered).sum()), -2.0 * share * centered
+
+        return rows
+
+
+def _units(given: Any, error: ErrorPart) -> Floats:
+    """Return the errors (m,) of rows in a view that shows nothing."""
+
+    def terms(a: Floats) -> Any:
+        return error.terms(a, np.full_like(a, error.nothing))
+
+    if sparse.issparse(given):
+        return _like(given, terms(given.data)).sum(axis=1)
+    n, m = given.shape
+    return np.concatenate([terms(given[rows]).sum(axis=1) for rows in _blocks(0, n, _block_size(m))])
+
+
+def _like(table: Any, values: Floats) -> Any:
+    """Return other values at the places of a sparse table."""
+    return sparse.csr_array((values, table.indices, table.indptr), shape=table.shape)
+
+
+def _block_size(n: int) -> int:
+    """Return how many rows of n pairs are treated at a time: what is computed of them stays close to the processor."""
+    return max(1, BLOCK_ENTRIES // n)
+
+
+def _blocks(first: int, last: int, size: int) -> Iterator[slice]:
+    """Return rows, so many at a time."""
+    return (slice(start, min(start + size, last)) for start in range(first, last, size))

@@ -1,0 +1,387 @@
+"""Views by a mapping: any cost of a view, minimized by a map from the data to it, which places new samples at once."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.optimize import OptimizeResult, minimize
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
+
+from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.types import Array, Floats
+from protolearn.core.validation import check_number, check_option, given_array, refuse_overflow
+from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples
+from protolearn.embedding._start import classical_scaling, principal_components
+from protolearn.embedding.mapped._placing import Placing
+from protolearn.embedding.mapped.costs import Cost, Objective, get_cost
+from protolearn.embedding.mapped.mappings import Fitted, Free, LocalLinear, Mapping, Network, Solved, get_mapping
+
+__all__ = ["MappedEmbedding"]
+
+
+MEMORY = 20  # steps that L-BFGS remembers
+EVERY = 50  # iterations between two lines of progress
+
+
+def _is_invertible(self: MappedEmbedding) -> bool:
+    return not isinstance(get_mapping(self.mapping), Free | Network)
+
+
+class MappedEmbedding(Embedding):
+    r"""A view by an explicit mapping, under any cost: new samples are placed at once, and there is a way back.
+
+    Neighbor embeddings, multidimensional scaling, Isomap and others look for the positions :math:`y_i` of samples with
+    the least cost. Here positions are given by a mapping, :math:`y_i = f(x_i; \theta)`, and its parameters are looked
+    for,
+
+    .. math:: \frac{\partial E}{\partial \theta}
+              = \sum_i \Big(\frac{\partial f(x_i)}{\partial \theta}\Big)^\top \frac{\partial E}{\partial y_i} ,
+
+    so that every cost goes with every mapping. The mapping may be trained on a part of the samples, and applied to all.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimensions of the view.
+    cost : str or Cost, default="tsne"
+        What is minimized: ``"tsne"``, ``"sne"``, ``"nerv"``, ``"tnerv"``, ``"mds"``, ``"sammon"``, ``"isomap"``,
+        ``"lle"``, ``"laplacian"``, ``"mvu"``, ``"strain"``, or an instance with parameters or parts of your own, such
+        as ``protolearn.embedding.mapped.costs.tsne(perplexity=50)``.
+    mapping : {"linear", "local", "network", "free"}, Mapping, or estimator, default="local"
+        From the data to the view. ``"local"`` is linear on each cell of k-means; give a map or an LVQ classifier
+        for the charts of that. ``"free"`` positions have no map: new samples go where they cost least while all others
+        rest, which takes a search. See `protolearn.embedding.mapped.mappings`.
+    n_train : int or float, optional
+        Number or part of the samples that the mapping is trained on, drawn at random; all by default.
+    init : {"pca", "random"} or array-like of shape (n_samples, n_components), default="pca"
+        First positions, which the mapping comes as near to as it can.
+    n_init : int, default=1
+        Number of starts, random ones from the second on, of which the one with the least cost is kept.
+    max_iter : int, default=500
+        Most iterations of L-BFGS.
+    tol : float, default=1e-7
+        Relative decrease of the cost below which to stop.
+    metric : str or callable, default="euclidean"
+        As in `TSNE`; with other than ``"euclidean"`` only free positions can be found.
+    squared : bool, default=False
+        Whether precomputed numbers are squared distances already.
+    symmetrize : {"raise", "mean"}, default="raise"
+        What to do with dissimilarities that are not symmetric.
+    n_jobs : int, optional
+        Number of threads; None means as many as BLAS may use.
+    random_state : int, RandomState instance or None, default=None
+        Samples to train on, seeds of charts, random starts.
+    verbose : int, default=0
+        Print the cost every 50 iterations.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Positions of the samples.
+    mapping_ : Solved
+        The map: `LinearMap` with ``mean`` and ``weights``, `ChartMap` with ``charts`` and ``weights``, `NetworkMap`, or
+        `Placing` for free positions.
+    train_indices_ : ndarray
+        Samples that the mapping was trained on.
+    cost_ : float
+        The cost that was reached on these.
+    cost_history_ : list of float
+        The cost after each iteration of the best start.
+    n_iter_ : int
+        Number of its iterations.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    See Also
+    --------
+    TSNE : Free positions under the same cost, with a descent made for it.
+    Charting : Charts that agree where they overlap.
+    OutOfSample : Places new samples into a view without a map.
+
+    Notes
+    -----
+    Features of mappings that are linear in their parameters (all but networks) are whitened first, so that a step
+    against the gradient moves positions as near as the mapping allows to where they would move if they were free. This
+    makes L-BFGS fast, whatever the scale of the data.
+
+    References
+    ----------
+    Bunte, K., Biehl, M., Hammer, B. (2012). A general framework for dimensionality-reducing data visualization mapping.
+    Neural Computation 24, 771-804.
+
+    Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapter 6. PhD thesis,
+    University of Groningen.
+
+    Examples
+    --------
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.metrics import nearest_neighbor_error
+    >>> from sklearn.datasets import load_digits
+    >>> X, y = load_digits(return_X_y=True)
+    >>> view = MappedEmbedding(n_train=600, random_state=0).fit(X)
+    >>> view.transform(X[:5]).shape
+    (5, 2)
+    >>> nearest_neighbor_error(view.embedding_, y) < 0.2
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        cost: str | Cost = "tsne",
+        mapping: Any = "local",
+        n_train: int | float | None = None,
+        init: str | ArrayLike = "pca",
+        n_init: int = 1,
+        max_iter: int = 500,
+        tol: float = 1e-7,
+        metric: Any = "euclidean",
+        squared: bool = False,
+        symmetrize: str = "raise",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.cost = cost
+        self.mapping = mapping
+        self.n_train = n_train
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.metric = metric
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @nothing_lost
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Train the mapping.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
+            Samples, or their dissimilarities, see ``metric``.
+        y : array-like of shape (n_samples,), optional
+            Classes, for charts of a classifier.
+
+        Returns
+        -------
+        self : object
+            The fitted view. If the fit is interrupted from the keyboard, the state reached so far is kept.
+        """
+        cost, mapping = self._check_parameters()
+        with chunk_threads(self.n_jobs) as n_threads:
+            samples = self._read_samples(X, self.n_jobs)
+            if samples.vectors is None and not isinstance(mapping, Free):
+                raise ValueError(
+                    f"metric={self.metric!r} gives dissimilarities, which {type(mapping).__name__} cannot map; use "
+                    "mapping='free', or vectors."
+                )
+            rng = check_random_state(self.random_state)
+            self.train_indices_ = rows = self._drawn(len(samples), rng)
+            training = _part(samples, rows)
+            if y is not None:
+                check_consistent_length(X, y)
+            objective = cost.objective(training, Threads(n_threads), rng)
+            vectors = np.empty((0, 0)) if samples.vectors is None else self._read_vectors(X)
+            classes = None if y is None else column_or_1d(y)[rows]
+            fitted = mapping.fitted(vectors[rows] if len(vectors) else vectors, classes, self.n_components, rng)
+            unit = cost.unit(samples)
+            theta, interrupted = self._best(objective, fitted, training, self._given(len(samples), rows, unit), rng)
+            positions = fitted.forward(theta)
+            solved = fitted.solved(theta, unit)
+            self.mapping_: Solved = solved or Placing(cost, samples, positions, unit, self.squared, self.n_jobs)
+            self.embedding_ = unit * positions if solved is None else solved.place(vectors)
+        if interrupted:
+            keep(self)
+            raise KeyboardInterrupt
+        return self
+
+    @chunk_threads(1)
+    def transform(self, X: ArrayLike) -> Array:
+        """Place samples in the view.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, n_components)
+            Positions.
+        """
+        check_is_fitted(self, "embedding_")
+        if not (self._of_vectors or self._pairwise):
+            raise ValueError(
+                f"New samples cannot be placed by metric={self.metric!r}; fit dissimilarities with "
+                "metric='precomputed', and give those of new samples to the training samples here."
+            )
+        return self.mapping_.place(self._read_vectors(X))
+
+    @available_if(_is_invertible)
+    @chunk_threads(1)
+    def inverse_transform(self, X: ArrayLike) -> Floats:
+        """Return samples that are placed at given positions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Positions in the view.
+
+        Returns
+        -------
+        samples : ndarray of shape (n_samples, n_features)
+            Of all samples that are placed there, the one nearest to the mean, or to the prototype whose chart fits
+            best.
+        """
+        check_is_fitted(self, "embedding_")
+        positions: Floats = check_array(X, dtype=np.float64)
+        if positions.shape[1] != self.n_components:
+            raise ValueError(f"X has {positions.shape[1]} columns, but the view has {self.n_components} dimensions.")
+        return self.mapping_.invert(positions)  # type: ignore[attr-defined]
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say whether classes are needed."""
+        tags = super().__sklearn_tags__()
+        mapping = self.mapping.model if isinstance(self.mapping, LocalLinear) else self.mapping
+        inner = getattr(mapping, "__sklearn_tags__", None)
+        tags.target_tags.required = bool(inner and inner().target_tags.required)
+        return tags
+
+    def _read_vectors(self, X: ArrayLike) -> Array:
+        return refuse_overflow(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+
+    def _check_parameters(self) -> tuple[Cost, Mapping]:
+        self._check_reading()
+        check_number("n_components", self.n_components, integer=True, low=1)
+        check_number("n_init", self.n_init, integer=True, low=1)
+        check_number("max_iter", self.max_iter, integer=True, low=1)
+        check_number("tol", self.tol, low=0)
+        if isinstance(self.init, str) or self.init is None:
+            check_option("init", self.init, ("pca", "random"), also=" or an array")
+        return get_cost(self.cost), get_mapping(self.mapping)
+
+    def _drawn(self, n: int, rng: np.random.RandomState) -> Array:
+        """Return which samples to train on."""
+        if self.n_train is None:
+            return np.arange(n)
+        whole = isinstance(self.n_train, int | np.integer) and not isinstance(self.n_train, bool)
+        check_number("n_train", self.n_train, integer=whole, low=0, open_low=True, also=" or None")
+        if isinstance(get_mapping(self.mapping), Free):
+            raise ValueError("n_train needs a mapping; of free positions all are found. Give fewer samples to fit.")
+        if not whole and self.n_train > 1:
+            raise ValueError(f"n_train={self.n_train!r} is neither a whole number of samples nor a part of them.")
+        wanted = int(self.n_train) if whole else round(self.n_train * n)
+        if not LEAST_SAMPLES <= wanted <= n:
+            raise ValueError(
+                f"n_train={self.n_train!r} means {wanted} samples; there must be from {LEAST_SAMPLES} to n_samples={n}."
+            )
+        return np.sort(rng.choice(n, wanted, replace=False))
+
+    def _given(self, n: int, rows: Array, unit: float) -> Floats | None:
+        """Return the first positions of the samples to train on, if they were given."""
+        if isinstance(self.init, str):
+            return None
+        given: Floats = given_array("init", self.init)
+        if given.shape != (n, self.n_components):
+            raise ValueError(
+                f"init has the shape {given.shape}; expected (n_samples, n_components)={(n, self.n_components)}."
+            )
+        return given[rows] / unit
+
+    def _best(
+        self,
+        objective: Objective,
+        fitted: Fitted,
+        samples: Samples,
+        given: Floats | None,
+        rng: np.random.RandomState,
+    ) -> tuple[Floats, bool]:
+        """Return the best parameters of some starts, and whether the search was interrupted."""
+        best: Floats | None = None
+        self.cost_ = np.inf
+        for number in range(self.n_init):
+            if given is None or number:
+                kind = "random" if number else str(self.init)
+                given = self._first(samples, objective.size, kind, rng)
+            start = fitted.start(given)
+            theta, history, interrupted = self._descend(objective, fitted, start)
+            if best is None or history[-1] < self.cost_:
+                best, self.cost_, self.cost_history_, self.n_iter_ = theta, history[-1], history, len(history) - 1
+            if interrupted:
+                break
+        if best is None or not np.isfinite(self.cost_):
+            raise ValueError("The cost is not finite at the first positions; standardize the features.")
+        return best, interrupted
+
+    def _first(self, samples: Samples, size: float, kind: str, rng: np.random.RandomState) -> Floats:
+        """Return first positions with a root mean square radius."""
+        n, d = len(samples), self.n_components
+        noise = rng.normal(size=(n, d))
+        if kind == "random":
+            positions = noise
+        else:
+            if samples.vectors is not None:
+                positions = principal_components(samples.vectors, d, rng)
+            else:
+                positions = classical_scaling(samples.all_squares(), d, rng)
+            positions = positions + 1e-3 * positions[:, 0].std() * noise
+        return positions * (size / np.sqrt(np.square(positions).sum(axis=1).mean()))
+
+    def _descend(self, objective: Objective, fitted: Fitted, theta: Floats) -> tuple[Floats, list[float], bool]:
+        """Return parameters, the costs on the way, and whether it was interrupted."""
+        reached = theta
+
+        def function(parameters: Floats) -> tuple[float, Floats]:
+            positions = fitted.forward(parameters)
+            value, gradient = objective(positions)
+            fine, slopes = fitted.penalty(parameters, positions)
+            return value + fine, fitted.pull(parameters, gradient) + slopes
+
+        history = [function(theta)[0]]
+
+        def callback(intermediate_result: OptimizeResult) -> None:
+            nonlocal reached
+            reached = intermediate_result.x.copy()
+            history.append(float(intermediate_result.fun))
+            if self.verbose and (len(history) - 1) % EVERY == 0:
+                print(
+                    f"[MappedEmbedding] iteration {len(history) - 1}/{self.max_iter}  cost {history[-1]:.6g}",
+                    flush=True,
+                )
+
+        options = {
+            "maxiter": self.max_iter,
+            "maxfun": 10 * self.max_iter,
+            "maxcor": MEMORY,
+            "ftol": self.tol,
+            "gtol": 0.0,
+        }
+        try:
+            minimize(function, theta, jac=True, method="L-BFGS-B", callback=callback, options=options)
+        except KeyboardInterrupt:
+            if len(history) == 1:
+                raise
+            return reached, history, True
+        return reached, history, False
+
+
+def _part(samples: Samples, rows: Array) -> Samples:
+    if len(rows) == len(samples):
+        return samples
+    assert samples.vectors is not None
+    vectors = samples.vectors[rows]
+    if (vectors == vectors[0]).all():
+        raise ValueError(f"The {len(rows)} samples drawn to train on are all the same; raise n_train.")
+    return Samples(vectors, None, samples.unit, samples.origin)

@@ -1,0 +1,200 @@
+"""New samples in any view: a map for embeddings that have none."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import MetaEstimatorMixin, clone
+from sklearn.utils import Tags, get_tags
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.threads import chunk_threads
+from protolearn.core.ties import power_of_two
+from protolearn.core.types import Array
+from protolearn.core.validation import check_part, check_running
+from protolearn.dissimilarities._geometry import checked
+from protolearn.embedding._base import LEAST_SAMPLES, Samples, View, vector_samples
+from protolearn.embedding.divergences import get_divergence
+from protolearn.embedding.mapped import costs
+from protolearn.embedding.mapped._placing import Placing
+from protolearn.embedding.mapped.costs import Cost, get_cost
+from protolearn.embedding.neighbor.view import Gaussian, Student
+
+__all__ = ["OutOfSample"]
+
+GRAPHS = {"Isomap": "isomap", "LocallyLinearEmbedding": "lle", "SpectralEmbedding": "laplacian", "MVU": "mvu"}
+KNOWN = ("SNE", "TSNE", "MappedEmbedding", "MDS", "ClassicalMDS", *GRAPHS)
+
+
+class OutOfSample(View, MetaEstimatorMixin, Estimator):
+    """Places new samples into a view that has no map: each goes where it costs least, while all others rest.
+
+    Parameters
+    ----------
+    embedding : estimator
+        Anything with ``fit_transform``: `TSNE`, `SNE`, `MVU`, scikit-learn's ``MDS``, ``Isomap``,
+        ``LocallyLinearEmbedding``, ``SpectralEmbedding``, ``TSNE``, and others if ``cost`` is given.
+    cost : str or Cost or "auto", default="auto"
+        What a new sample minimizes, see `MappedEmbedding`; by default what the embedding itself minimizes.
+    n_jobs : int, optional
+        Number of threads; None means as many as BLAS may use.
+
+    Attributes
+    ----------
+    embedding_estimator_ : estimator
+        The fitted embedding.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Positions of the training samples.
+    cost_ : Cost
+        What new samples minimize.
+    n_features_in_ : int
+        Number of features seen in ``fit``.
+
+    See Also
+    --------
+    MappedEmbedding : Learns a map together with the view, which is much faster for many new samples.
+
+    Notes
+    -----
+    If the embedding takes precomputed dissimilarities, `transform` takes those of new samples (rows) to the training
+    samples (columns). New samples do not see each other. A training sample has its own position.
+
+    References
+    ----------
+    Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization, section 6.2.2. PhD thesis,
+    University of Groningen.
+
+    Examples
+    --------
+    >>> from protolearn import TSNE, OutOfSample
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> view = OutOfSample(TSNE(perplexity=20, random_state=0)).fit(X[::2])
+    >>> view.transform(X[1::2]).shape
+    (75, 2)
+    """
+
+    def __init__(self, embedding: Any, cost: str | Cost = "auto", n_jobs: int | None = None) -> None:
+        self.embedding = embedding
+        self.cost = cost
+        self.n_jobs = n_jobs
+
+    @nothing_lost
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None) -> Self:
+        """Fit the embedding.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples)
+            Samples, or their dissimilarities if the embedding takes these.
+        y : array-like, optional
+            Handed to the embedding.
+
+        Returns
+        -------
+        self : object
+            The fitted view.
+        """
+        check_part("embedding", self.embedding, "fit_transform")
+        check_running(self)
+        given = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
+        cost = None if isinstance(self.cost, str) and self.cost == "auto" else get_cost(self.cost)
+        if cost is None:
+            _check_known(self.embedding)
+        with chunk_threads(1):
+            samples = self._samples(given)
+        self.embedding_estimator_ = clone(self.embedding)
+        self.embedding_ = np.asarray(self.embedding_estimator_.fit_transform(given, y))
+        self.cost_ = cost or _own_cost(self.embedding_estimator_)
+        with chunk_threads(1):
+            unit = self.cost_.unit(samples)
+        positions = self.embedding_.astype(np.float64) / unit
+        self._placing = Placing(self.cost_, samples, positions, unit, self._squared, self.n_jobs)
+        return self
+
+    def transform(self, X: ArrayLike) -> Array:
+        """Place samples in the view.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_training_samples)
+            Samples, or their dissimilarities to the training samples.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, n_components)
+            Positions.
+        """
+        check_is_fitted(self, "embedding_")
+        given = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        return self._placing.place(given).astype(self.embedding_.dtype)
+
+    def __sklearn_tags__(self) -> Tags:
+        """Take samples as the embedding does."""
+        tags = super().__sklearn_tags__()
+        if not hasattr(self.embedding, "get_params"):
+            return tags
+        inner = get_tags(self.embedding)
+        tags.input_tags.pairwise = _is_pairwise(self.embedding)
+        tags.input_tags.positive_only = inner.input_tags.positive_only
+        tags.target_tags.required = inner.target_tags.required
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    @property
+    def _squared(self) -> bool:
+        return bool(getattr(self.embedding, "squared", False))
+
+    def _samples(self, X: Array) -> Samples:
+        if not _is_pairwise(self.embedding):
+            if (X[0] == X).all():
+                raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
+            return vector_samples(X.astype(np.float64))
+        given, largest = checked(X.astype(np.float64), squared=self._squared, symmetrize="mean")
+        if not largest:
+            raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
+        unit = power_of_two(largest)
+        squares = np.maximum(given / unit, 0.0) if self._squared else np.square(given / unit)
+        return Samples(None, squares, float(np.sqrt(unit)) if self._squared else unit)
+
+
+def _is_pairwise(embedding: Any) -> bool:
+    own = embedding.get_params(deep=False)
+    return any(own.get(name) == "precomputed" for name in ("metric", "dissimilarity") if isinstance(own.get(name), str))
+
+
+def _check_known(embedding: Any) -> None:
+    """Refuse an embedding of which it is clear, before it is fitted, that its cost is not known."""
+    name, own = type(embedding).__name__, embedding.get_params(deep=False)
+    if name not in KNOWN:
+        raise ValueError(
+            f"What {name} minimizes is not known here; give a cost, such as cost='tsne', by which new samples find "
+            "their places."
+        )
+    metric = own.get("metric", "euclidean")
+    other = not isinstance(metric, str) or metric not in ("euclidean", "minkowski", "precomputed")
+    if name == "MDS":  # whose metric was once whether it is metric
+        other = (other and isinstance(metric, str)) or not own.get("metric_mds", metric)
+    other = other or (metric == "minkowski" and own.get("p", 2) != 2)
+    other = other or own.get("affinity", "nearest_neighbors") != "nearest_neighbors"
+    if other or own.get("method") in ("hessian", "modified", "ltsa") or own.get("radius") is not None:
+        raise ValueError(f"New samples of {embedding!r} cannot be placed: only Euclidean or precomputed distances can.")
+
+
+def _own_cost(embedding: Any) -> Cost:
+    """Return what a fitted embedding minimizes."""
+    name, own = type(embedding).__name__, embedding.get_params(deep=False)
+    if name in GRAPHS:
+        return getattr(costs, GRAPHS[name])(getattr(embedding, "n_neighbors_", own["n_neighbors"]))
+    if name in ("SNE", "TSNE"):
+        symmetric = own.get("symmetric", True)
+        dof = own.get("dof", max(own["n_components"] - 1.0, 1.0))
+        kernel = costs.KernelView(Gaussian() if name == "SNE" else Student(dof), symmetric)
+        divergence = get_divergence(own.get("divergence", "kl"))
+        return Cost(costs.Affinities(own["perplexity"], symmetric), kernel, divergence)
+    if name == "MappedEmbedding":
+        return get_cost(own["cost"])
+    return costs.mds() if name == "MDS" else costs.strain()

@@ -1,0 +1,84 @@
+"""New samples in a view without a map: each goes where it costs least, while all others rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from sklearn.utils import gen_batches
+
+from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.types import Array, Floats
+from protolearn.embedding._base import Samples
+from protolearn.embedding.mapped._cost_data import nearest_of_new
+from protolearn.embedding.mapped.costs import Cost
+
+__all__ = ["Placing"]
+
+
+ROWS = 1000  # samples that are placed together
+MAX_ITER = 200
+
+
+@dataclass(frozen=True)
+class Placing:
+    """Positions of training samples, to which others are added one by one.
+
+    Parameters
+    ----------
+    cost : Cost
+        What a new sample should minimize.
+    samples : Samples
+        Training samples, in a unit of their own.
+    positions : ndarray of shape (n, c)
+        Positions of the training samples, in the unit of the cost.
+    unit : float
+        What these are multiplied by.
+    squared : bool
+        Whether dissimilarities of new samples are squared distances.
+    n_jobs : int, optional
+        Number of threads.
+    """
+
+    cost: Cost
+    samples: Samples
+    positions: Floats
+    unit: float = 1.0
+    squared: bool = False
+    n_jobs: int | None = None
+
+    def place(self, X: Array) -> Floats:
+        """Return positions of vectors (m, d), or from their dissimilarities (m, n) to the training samples.
+
+        A sample that is the same as a training sample has its position.
+        """
+        places = np.empty((len(X), self.positions.shape[1]))
+        with chunk_threads(self.n_jobs) as n_threads:
+            for rows in gen_batches(len(X), ROWS):
+                places[rows] = self._place(self._read(X[rows]), Threads(n_threads))
+        return self.unit * places
+
+    def _read(self, X: Array) -> Samples:
+        scale = self.samples.unit
+        if self.samples.vectors is not None:
+            return Samples((X - self.samples.origin) / scale, None, scale)
+        if not self.squared and (X < 0.0).any():
+            raise ValueError(f"X holds negative dissimilarities (smallest {X.min():g}); they must be 0 or more.")
+        squares = np.maximum(X / scale**2, 0.0) if self.squared else np.square(X / scale)
+        return Samples(None, squares.astype(np.float64), scale)
+
+    def _place(self, new: Samples, threads: Threads) -> Floats:
+        objective, start = self.cost.placement(self.samples, self.positions, new, threads, np.random.RandomState(0))
+
+        # Bunte 2011, sec. 6.2.2
+        def function(flat: Floats) -> tuple[float, Floats]:
+            value, gradient = objective(flat.reshape(start.shape))
+            return value, gradient.ravel()
+
+        options = {"maxiter": MAX_ITER, "maxfun": 2 * MAX_ITER, "ftol": 1e-9, "gtol": 1e-7}
+        found = minimize(function, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(start.shape)
+        squares, indices = nearest_of_new(self.samples, new, 1, threads)
+        known = squares[:, 0] == 0.0
+        found[known] = self.positions[indices[known, 0]]
+        return found

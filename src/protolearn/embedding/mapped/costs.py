@@ -1,0 +1,471 @@
+"""What makes a view a good one: costs of positions, put together from four parts.
+
+A cost is the error between characteristics of the data and those of the view, with a constraint where the error alone
+would be least for a view that is one point. Multidimensional scaling, Isomap, locally linear embedding, Laplacian
+eigenmaps, maximum variance unfolding and neighbor embeddings all have this form; a new one is one line.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from protolearn.core.threads import Threads
+from protolearn.core.types import Floats
+from protolearn.core.validation import check_number, check_option
+from protolearn.embedding._base import Samples
+from protolearn.embedding.divergences import Divergence, NeRV, get_divergence
+from protolearn.embedding.mapped._cost_data import (
+    Affinities,
+    DataPart,
+    Distances,
+    EdgeSquares,
+    Geodesics,
+    HeatKernel,
+    InnerProducts,
+    Reconstruction,
+    nearest_of_new,
+)
+from protolearn.embedding.mapped._cost_parts import (
+    Constraint,
+    ErrorPart,
+    KernelView,
+    LeastSquares,
+    Lengths,
+    Product,
+    Products,
+    Residuals,
+    Rows,
+    Spread,
+    Squared,
+    Squares,
+    ViewPart,
+    Whitened,
+)
+from protolearn.embedding.neighbor.affinities import calibrated
+from protolearn.embedding.neighbor.view import Gaussian, Student
+
+__all__ = [
+    "COSTS",
+    "Affinities",
+    "Constraint",
+    "Cost",
+    "DataPart",
+    "Distances",
+    "EdgeSquares",
+    "ErrorPart",
+    "Geodesics",
+    "HeatKernel",
+    "InnerProducts",
+    "KernelView",
+    "LeastSquares",
+    "Lengths",
+    "Objective",
+    "Product",
+    "Products",
+    "Reconstruction",
+    "Residuals",
+    "Spread",
+    "Squared",
+    "Squares",
+    "ViewPart",
+    "Whitened",
+    "get_cost",
+    "isomap",
+    "laplacian",
+    "lle",
+    "mds",
+    "mvu",
+    "nerv",
+    "sammon",
+    "sne",
+    "strain",
+    "tnerv",
+    "tsne",
+]
+
+RandomState = np.random.RandomState
+
+N_START = 15  # neighbors among whose images a new point starts
+START_PERPLEXITY = 5.0
+
+
+@dataclass(frozen=True)
+class Objective:
+    """A cost as a function of positions (n, d), with everything about the data already in it.
+
+    Parameters
+    ----------
+    parts : tuple of callable
+        Functions of positions, with their gradients, that are summed.
+    size : float
+        Root mean square radius of a good first layout.
+    """
+
+    parts: tuple[Rows, ...]
+    size: float
+
+    def __call__(self, points: Floats) -> tuple[float, Floats]:
+        """Return the value and the gradient (n, d)."""
+        values, gradients = zip(*(part(points) for part in self.parts))
+        return float(sum(map(np.sum, values))), sum(gradients)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Characteristics of the data, those of the view, the error between them, and a constraint.
+
+    Parameters
+    ----------
+    data : DataPart
+        What is to be kept of the data: `Affinities`, `Distances`, `InnerProducts`, `Geodesics`, `EdgeSquares`,
+        `HeatKernel` or `Reconstruction`.
+    view : ViewPart
+        What the view shows of that: `KernelView`, `Lengths`, `Products`, `Squares` or `Residuals`.
+    error : Divergence or ErrorPart
+        How far both are from each other: any divergence of affinities, else `LeastSquares`, `Product` or `Squared`.
+    constraint : Constraint, optional
+        What positions should obey besides, as a penalty: `Whitened` or `Spread`.
+
+    Notes
+    -----
+    Costs are of the order of 1 for a view that shows nothing, whatever the number of samples and their scale.
+
+    New samples are placed one by one, each where its own error is least while the others rest. What depends on all
+    samples is left out of it: a constraint, which one more point hardly changes, and the sum over all pairs that joint
+    affinities are divided by. New samples have affinities that sum to 1 instead, in the data and in the view, so
+    that pull and push are in balance for a single point, too.
+
+    References
+    ----------
+    Bunte, K. (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD thesis, University of
+    Groningen. Chapter 6, table 6.1.
+
+    Examples
+    --------
+    Sammon's mapping of distances along the data:
+
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding.mapped.costs import Cost, Geodesics, LeastSquares, Lengths
+    >>> cost = Cost(Geodesics(n_neighbors=1), Lengths(), LeastSquares("sammon"))
+    >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.1], [0.0, 2.2]])
+    >>> objective = cost.objective(Samples(X, None, unit=1.0), Threads(), np.random.RandomState(0))
+    >>> round(objective(np.array([[0.0], [1.0], [2.1], [3.587]]))[0], 6)
+    0.0
+    """
+
+    data: DataPart
+    view: ViewPart
+    error: Divergence | ErrorPart
+    constraint: Constraint | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.error, Divergence) != isinstance(self.view, KernelView):
+            raise ValueError(
+                f"view={self.view!r} and error={self.error!r} do not go together: divergences are of the affinities of "
+                "KernelView, all other errors of other views."
+            )
+        if getattr(self.data, "symmetric", None) != getattr(self.view, "symmetric", None):
+            raise ValueError(
+                f"data={self.data!r} and view={self.view!r} do not go together: use Affinities with KernelView, and "
+                "the same symmetric for both."
+            )
+
+    def unit(self, samples: Samples) -> float:
+        """Return what positions must be multiplied by to be in the unit of the data; 1 if they have none."""
+        return samples.unit if self.data.metric else 1.0
+
+    def objective(self, samples: Samples, threads: Threads, rng: RandomState) -> Objective:
+        """Return the cost of positions of all samples.
+
+        Parameters
+        ----------
+        samples : Samples
+            The samples.
+        threads : Threads
+            What loops are spread over.
+        rng : RandomState
+            For the search for neighbors of many samples.
+
+        Returns
+        -------
+        Objective
+            A function of positions (n, d).
+        """
+        given = self.data.of(samples, threads, rng)
+        size = _radius(samples) if self.data.metric else self.view.size
+        error = self.view.compared(given, self.error, threads)
+        return Objective((error,) if self.constraint is None else (error, self.constraint.on(given, size)), size)
+
+    def placement(
+        self, samples: Samples, points: Floats, new: Samples, threads: Threads, rng: RandomState
+    ) -> tuple[Objective, Floats]:
+        """Return the cost of positions of new samples while the others rest, and where they start.
+
+        Parameters
+        ----------
+        samples : Samples
+            The others.
+        points : ndarray of shape (n, d)
+            Their positions, see `unit`.
+        new : Samples
+            New samples in the same unit: m vectors, or their squared distances (m, n) to the others.
+        threads : Threads
+            What loops are spread over.
+        rng : RandomState
+            For the search for neighbors of many samples.
+
+        Returns
+        -------
+        objective : Objective
+            A function of positions (m, d): the sum of costs of which each depends on the position of one sample.
+        start : ndarray of shape (m, d)
+            The weighted mean of the positions of the nearest others or, where it costs less, that of the nearest.
+        """
+        given = self.data.of_new(samples, new, threads, rng)
+        errors = self.view.placed(given, points, self.error, threads)
+        objective = Objective((errors,), float(np.sqrt(points.var(axis=0).sum())))
+        return objective, _start(errors, samples, points, new, threads)
+
+
+def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: float = 1.0) -> Cost:
+    """Return the cost of t-distributed stochastic neighbor embedding.
+
+    Parameters
+    ----------
+    perplexity : float, default=30.0
+        Effective number of neighbors.
+    divergence : str or Divergence, default="kl"
+        Between the affinities of all pairs in the data and in the view.
+    dof : float, default=1.0
+        Degrees of freedom of the Student kernel of the view.
+
+    Returns
+    -------
+    Cost
+        ``D(p || q)`` with ``q_ij`` proportional to ``(1 + |y_i - y_j|^2 / dof) ^ (-(dof + 1) / 2)``.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.mapped.costs import tsne
+    >>> tsne(perplexity=50, divergence="gamma").error
+    Gamma(gamma=0.5)
+    """
+    check_number("dof", dof, low=0, open_low=True)
+    return Cost(Affinities(perplexity), KernelView(Student(dof)), get_divergence(divergence))
+
+
+def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric: bool = False) -> Cost:
+    """Return the cost of stochastic neighbor embedding.
+
+    Parameters
+    ----------
+    perplexity : float, default=30.0
+        Effective number of neighbors.
+    divergence : str or Divergence, default="kl"
+        Between the affinities in the data and in the view.
+    symmetric : bool, default=False
+        Compare all pairs as one distribution. Otherwise each sample has its own over the others.
+
+    Returns
+    -------
+    Cost
+        ``D(p || q)``, or its mean over the samples, with ``q_ij`` proportional to ``exp(-|y_i - y_j|^2)``.
+    """
+    return Cost(Affinities(perplexity, symmetric), KernelView(Gaussian(), symmetric), get_divergence(divergence))
+
+
+def nerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
+    """Return the cost of the neighbor retrieval visualizer: `sne` with both directions of the divergence.
+
+    Parameters
+    ----------
+    perplexity : float, default=30.0
+        Effective number of neighbors.
+    trade_off : float, default=0.5
+        Weight of neighbors that are missed (1) against wrong ones that are shown (0).
+
+    Returns
+    -------
+    Cost
+        ``trade_off KL(p || q) + (1 - trade_off) KL(q || p)``.
+    """
+    return sne(perplexity, NeRV(trade_off))
+
+
+def tnerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
+    """Return the cost of t-NeRV: `tsne` with both directions of the divergence.
+
+    Parameters
+    ----------
+    perplexity : float, default=30.0
+        Effective number of neighbors.
+    trade_off : float, default=0.5
+        Weight of neighbors that are missed (1) against wrong ones that are shown (0).
+
+    Returns
+    -------
+    Cost
+        ``trade_off KL(p || q) + (1 - trade_off) KL(q || p)``.
+    """
+    return tsne(perplexity, NeRV(trade_off))
+
+
+def mds() -> Cost:
+    """Return the stress of metric multidimensional scaling.
+
+    Returns
+    -------
+    Cost
+        ``sum_ij (d_ij - |y_i - y_j|)^2 / sum_ij d_ij^2`` of the distances d of the data.
+    """
+    return Cost(Distances(), Lengths(), LeastSquares())
+
+
+def sammon() -> Cost:
+    """Return Sammon's stress, in which small distances count as much as large ones.
+
+    Returns
+    -------
+    Cost
+        ``sum_ij (d_ij - |y_i - y_j|)^2 / d_ij / sum_ij d_ij`` over the pairs with ``d_ij > 0``.
+    """
+    return Cost(Distances(), Lengths(), LeastSquares("sammon"))
+
+
+def isomap(n_neighbors: int = 10) -> Cost:
+    """Return the stress of the distances along the data.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Neighbors that each sample is joined to.
+
+    Returns
+    -------
+    Cost
+        That of `mds`, with the lengths of shortest paths from neighbor to neighbor as distances.
+    """
+    return Cost(Geodesics(n_neighbors), Lengths(), LeastSquares())
+
+
+def strain() -> Cost:
+    """Return the cost of classical scaling, which principal components minimize.
+
+    Returns
+    -------
+    Cost
+        ``sum_ij (x_i . x_j - y_i . y_j)^2 / sum_ij (x_i . x_j)^2`` of samples and positions less their means.
+    """
+    return Cost(InnerProducts(), Products(), LeastSquares())
+
+
+def mvu(n_neighbors: int = 5, weight: float = 0.01) -> Cost:
+    """Return a soft form of the cost of maximum variance unfolding.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=5
+        Neighbors that each sample is joined to.
+    weight : float, default=0.01
+        Of the variance: the more, the faster the data unfold, and the more are lengths stretched.
+
+    Returns
+    -------
+    Cost
+        ``sum_ij (d_ij^2 - |y_i - y_j|^2)^2 / sum_ij d_ij^4`` over neighbors, less ``weight`` times the variance of the
+        positions over that of the data.
+    """
+    return Cost(EdgeSquares(n_neighbors), Squares(), LeastSquares(), Spread(weight))
+
+
+def lle(n_neighbors: int = 10, regularization: float = 1e-3, weight: float = 1.0) -> Cost:
+    """Return a soft form of the cost of locally linear embedding.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Neighbors of each sample.
+    regularization : float, default=1e-3
+        How much equal weights of neighbors are preferred.
+    weight : float, default=1.0
+        Of the penalty.
+
+    Returns
+    -------
+    Cost
+        ``sum_i |y_i - sum_j w_ij y_j|^2 / n + weight (|mean|^2 + |covariance - I|^2)``, where the weights w make up
+        each sample from its neighbors.
+    """
+    return Cost(Reconstruction(n_neighbors, regularization), Residuals(), Squared(), Whitened(weight))
+
+
+def laplacian(n_neighbors: int = 10, width: float | None = None, weight: float = 1.0) -> Cost:
+    """Return a soft form of the cost of Laplacian eigenmaps.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=10
+        Neighbors that each sample is joined to.
+    width : float, optional
+        Of the weights ``w_ij = exp(-|x_i - x_j|^2 / width)``; the mean squared distance of neighbors by default.
+    weight : float, default=1.0
+        Of the penalty.
+
+    Returns
+    -------
+    Cost
+        ``sum_ij w_ij |y_i - y_j|^2 / sum_ij w_ij + weight (|mean|^2 + |covariance - I|^2)``, where each sample counts
+        in mean and covariance by the sum of its weights.
+    """
+    return Cost(HeatKernel(n_neighbors, width), Squares(), Product(), Whitened(weight))
+
+
+#: Costs by their names, with default parameters.
+COSTS: dict[str, Cost] = {
+    make.__name__: make() for make in (tsne, sne, nerv, tnerv, mds, sammon, isomap, strain, mvu, lle, laplacian)
+}
+
+
+def get_cost(cost: str | Cost) -> Cost:
+    """Return the cost of a name, or the given one itself.
+
+    Parameters
+    ----------
+    cost : str or Cost
+        A key of ``COSTS``, for the default parameters, or any cost.
+
+    Returns
+    -------
+    Cost
+        The cost.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.mapped.costs import get_cost
+    >>> get_cost("sammon").error
+    LeastSquares(weighting='sammon')
+    """
+    if isinstance(cost, Cost):
+        return cost
+    check_option("cost", cost, tuple(COSTS), also=" or a Cost")
+    return COSTS[cost]
+
+
+def _radius(samples: Samples) -> float:
+    """Return the root mean square distance of samples from their mean."""
+    if samples.vectors is not None:
+        return float(np.sqrt(samples.vectors.var(axis=0, dtype=np.float64).sum()))
+    return float(np.sqrt(0.5 * samples.all_squares().mean()))
+
+
+def _start(rows: Rows, samples: Samples, points: Floats, new: Samples, threads: Threads) -> Floats:
+    """Return the mean of the images of the nearest samples or, where that costs less, the image of the nearest one."""
+    k = min(N_START, len(samples))
+    squares, indices = nearest_of_new(samples, new, k, threads)
+    weights, _ = calibrated(squares, min(START_PERPLEXITY, k), threads)
+    means, nearest = np.einsum("mk,mkd->md", weights, points[indices]), points[indices[:, 0]]
+    return np.where((rows(means)[0] <= rows(nearest)[0])[:, None], means, nearest)

@@ -1,0 +1,418 @@
+"""Mappings from data to a view: linear, linear on each chart of a map, a network, or points that are free.
+
+A mapping is fitted to samples, and then is a function of parameters: `Fitted.forward` gives positions of the samples,
+`Fitted.pull` takes a gradient by positions back to one by parameters. Any cost of positions can so be minimized by any
+mapping.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import gen_batches
+
+from protolearn.core.types import Array, Floats
+from protolearn.core.validation import check_number, check_option
+from protolearn.embedding.charts import Charts, charts_of, fitted_model
+from protolearn.embedding.charts._charts import GATINGS
+from protolearn.embedding.charts._gluing import whitened
+
+__all__ = [
+    "ChartMap",
+    "Fitted",
+    "Free",
+    "Linear",
+    "LinearMap",
+    "LocalLinear",
+    "Mapping",
+    "Network",
+    "NetworkMap",
+    "Solved",
+    "get_mapping",
+]
+
+
+THIN = 1e-4  # deviation along a coordinate of a chart, relative to the largest, below which it is left out
+LEAST = 1e-7  # singular value of the features, relative to the largest, that counts
+ROWS = 4096  # placed at a time
+SAMPLES_PER_CHART, MOST_CHARTS = 6, 1000  # of the default mapping
+
+
+class Fitted(Protocol):
+    """A mapping of given samples, as a function of its parameters, a flat array."""
+
+    def start(self, positions: Floats) -> Floats:
+        """Return parameters with which samples come near to given positions (n, c)."""
+
+    def forward(self, theta: Floats) -> Floats:
+        """Return the positions (n, c) of the samples."""
+
+    def pull(self, theta: Floats, gradient: Floats) -> Floats:
+        """Return the gradient by parameters, from that by positions (n, c)."""
+
+    def penalty(self, theta: Floats, positions: Floats) -> tuple[float, Floats]:
+        """Return what is added to the cost, and its gradient by parameters."""
+
+    def solved(self, theta: Floats, unit: float) -> Solved | None:
+        """Return the map that the parameters give, with positions in some unit; None if there is none."""
+
+
+class Solved(Protocol):
+    """A mapping whose parameters are known."""
+
+    def place(self, X: Array) -> Array:
+        """Return the positions (n, c) of any samples."""
+
+
+class Mapping(Protocol):
+    """What a mapping looks like, before it has seen samples."""
+
+    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+        """Return the mapping of samples (n, d) to a view of some dimensions."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """``y = A (x - mean)``: directions that can be read, and a smooth view.
+
+    Examples
+    --------
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mapped.mappings import Linear
+    >>> view = MappedEmbedding(mapping=Linear())
+    """
+
+    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+        """Return the mapping of samples."""
+        return _Linear(X, n_components)
+
+
+@dataclass(frozen=True)
+class LocalLinear:
+    """Linear on each chart of a map or LVQ classifier, ``y = sum_k r_k(x) (A_k z_k(x) + o_k)``.
+
+    Parameters
+    ----------
+    model : estimator, optional
+        What gives the charts: any map, or an LVQ classifier, which makes the view supervised. It is cloned and fitted;
+        wrap it into scikit-learn's ``FrozenEstimator`` if it is fitted already. By default `KMeans`, around whose
+        prototypes principal components are taken.
+    n_charts : int, optional
+        Number of prototypes of the default model: by default a sixth of the samples, at most 1000. Many small charts
+        follow the data, and generalize, better than few large ones.
+    n_coordinates : int, optional
+        Dimension of the charts; by default that of the view.
+    gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
+        Shares of charts, see `protolearn.embedding.charts.charts_of`. Crisp ones, the default of plain maps, may tear
+        the view where charts meet; by ranks, as in neural gas, it is smoother.
+    regularization : float, default=0.1
+        Weight of the mean squared length, relative to the size of the view, by which a chart moves the prototypes next
+        to its own. It keeps new samples in the view where training samples of a chart hardly vary.
+
+    Examples
+    --------
+    >>> from protolearn import KMeans, MappedEmbedding
+    >>> from protolearn.embedding.mapped.mappings import LocalLinear
+    >>> view = MappedEmbedding(mapping=LocalLinear(KMeans(20), gating="rank"))
+    """
+
+    model: Any = None
+    n_charts: int | None = None
+    n_coordinates: int | None = None
+    gating: str = "auto"
+    regularization: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.n_charts is not None:
+            check_number("n_charts", self.n_charts, integer=True, low=1)
+        check_option("gating", self.gating, ("auto", *GATINGS))
+        check_number("regularization", self.regularization, low=0)
+        if self.n_coordinates is not None:
+            check_number("n_coordinates", self.n_coordinates, integer=True, low=1)
+
+    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+        """Return the mapping of samples."""
+        from protolearn.maps import KMeans
+
+        most = min(MOST_CHARTS, max(2, len(X) // SAMPLES_PER_CHART))
+        model = KMeans(most if self.n_charts is None else self.n_charts) if self.model is None else self.model
+        model = fitted_model(model, X, y, rng)
+        charts = charts_of(model, X, n_components=self.n_coordinates, gating=self.gating)
+        if self.n_coordinates is None:
+            charts = replace(charts, axes=charts.axes[:, :n_components])
+        return _OnCharts(charts, X, n_components, self.regularization)
+
+
+@dataclass(frozen=True)
+class Network:
+    """A feed-forward network with rectified linear units, as in parametric t-SNE.
+
+    Parameters
+    ----------
+    hidden : tuple of int, default=(100, 100, 500)
+        Number of units in each hidden layer.
+
+    Examples
+    --------
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mapped.mappings import Network
+    >>> view = MappedEmbedding(mapping=Network(hidden=(50, 50)))
+    """
+
+    hidden: tuple[int, ...] = (100, 100, 500)
+
+    def __post_init__(self) -> None:
+        for size in self.hidden:
+            check_number("hidden", size, integer=True, low=1)
+
+    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+        """Return the mapping of samples."""
+        return _Network(X, (X.shape[1], *self.hidden, n_components), rng)
+
+
+@dataclass(frozen=True)
+class Free:
+    """Positions that are free, each a parameter of its own: there is no map for new samples.
+
+    Examples
+    --------
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mapped.mappings import Free
+    >>> sammon = MappedEmbedding(cost="sammon", mapping=Free())
+    """
+
+    def fitted(self, X: Array | None, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+        """Return the mapping of samples."""
+        return _Free(n_components)
+
+
+MAPPINGS: dict[str, Mapping] = {
+    "linear": Linear(),
+    "local": LocalLinear(),
+    "network": Network(),
+    "free": Free(),
+}
+
+
+def get_mapping(mapping: Any) -> Mapping:
+    """Return the mapping of a name, of a map or classifier that gives charts, or the given one itself.
+
+    Examples
+    --------
+    >>> get_mapping("linear")
+    Linear()
+    """
+    if hasattr(mapping, "fitted") and not isinstance(mapping, type):
+        return mapping
+    if hasattr(mapping, "fit") and not isinstance(mapping, type):
+        return LocalLinear(mapping)
+    check_option("mapping", mapping, tuple(MAPPINGS), also=", a map, an LVQ classifier, or an instance of Mapping")
+    return MAPPINGS[mapping]
+
+
+class _Unbound:
+    """A mapping whose parameters are free."""
+
+    def penalty(self, theta: Floats, positions: Floats) -> tuple[float, Floats]:
+        return 0.0, np.zeros_like(theta)
+
+
+class _OnFeatures(_Unbound):
+    """Positions that are linear in features of the samples, with parameters for which the features are white.
+
+    In white features a step against the gradient moves positions as near as the mapping can to where they would move if
+    they were free, whatever the scale of the data.
+
+    Parameters
+    ----------
+    white : array or sparse array of shape (n, q)
+        Features with second moments one.
+    back : array or sparse array of shape (p, q)
+        What makes weights of these to weights of the features as they are.
+    n_components : int
+        Dimensions of the view.
+    """
+
+    def __init__(self, white: Any, back: Any, n_components: int) -> None:
+        self.white, self.back, self.n_components = white, back, n_components
+
+    def start(self, positions: Floats) -> Floats:
+        return (self.white.T @ positions / len(positions)).ravel()
+
+    def forward(self, theta: Floats) -> Floats:
+        return self.white @ theta.reshape(-1, self.n_components)
+
+    def pull(self, theta: Floats, gradient: Floats) -> Floats:
+        # Bunte 2011, eq. 6.18 and 6.22, 6.23, in white features
+        return (self.white.T @ gradient).ravel()
+
+    def weights(self, theta: Floats) -> Floats:
+        """Return the weights (p, c) of the features themselves."""
+        return self.back @ theta.reshape(-1, self.n_components)
+
+
+@dataclass(frozen=True)
+class LinearMap:
+    """Positions ``(x - mean) @ weights``."""
+
+    mean: Floats
+    weights: Floats
+
+    def place(self, X: Array) -> Array:
+        """Return the positions (n, c) of samples."""
+        return (X - self.mean.astype(X.dtype)) @ self.weights.astype(X.dtype)
+
+    def invert(self, Y: Floats) -> Floats:
+        """Return the samples nearest to the mean that are placed at given positions."""
+        return Y @ np.linalg.pinv(self.weights) + self.mean
+
+
+@dataclass(frozen=True)
+class ChartMap:
+    """Positions that are linear on each chart, with weights (k (m + 1), c)."""
+
+    charts: Charts
+    weights: Floats
+
+    def place(self, X: Array) -> Array:
+        """Return the positions (n, c) of samples."""
+        return self.charts.place(X, self.weights)
+
+    def invert(self, Y: Floats) -> Floats:
+        """Return the samples that are placed at given positions, each in the chart where it fits best."""
+        return self.charts.invert(Y, self.weights)
+
+
+@dataclass(frozen=True)
+class NetworkMap:
+    """Layers of rectified linear units, and a linear one; each has its biases in the last row."""
+
+    mean: Floats
+    scale: float
+    layers: tuple[Floats, ...]
+
+    def place(self, X: Array) -> Array:
+        """Return the positions (n, c) of samples."""
+        places = np.empty((len(X), self.layers[-1].shape[1]), X.dtype)
+        for rows in gen_batches(len(X), ROWS):
+            places[rows] = _affine(self.activations(X[rows])[-1], self.layers[-1])
+        return places
+
+    def activations(self, X: Array) -> list[Floats]:
+        """Return the inputs of all layers."""
+        found = [(X - self.mean) / self.scale]
+        for layer in self.layers[:-1]:
+            found.append(np.maximum(_affine(found[-1], layer), 0.0))
+        return found
+
+
+class _Linear(_OnFeatures):
+    def __init__(self, X: Array, n_components: int) -> None:
+        self.mean = X.mean(axis=0, dtype=np.float64)
+        super().__init__(*_white(X - self.mean), n_components)
+
+    def solved(self, theta: Floats, unit: float) -> LinearMap:
+        return LinearMap(self.mean, unit * self.weights(theta))
+
+
+class _OnCharts(_OnFeatures):
+    def __init__(self, charts: Charts, X: Array, n_components: int, regularization: float) -> None:
+        self.charts = charts
+        k, m, _ = charts.axes.shape
+        burdens = np.zeros((k, m + 1))
+        burdens[:, :m] = (regularization / k * charts.reaches())[:, None]
+        self.burdens = burdens.ravel()
+        within = whitened(charts.coordinates(X).astype(np.float64), charts.shares(X).astype(np.float64), THIN)
+        if charts.gating.kind == "crisp":
+            white, back = np.sqrt(len(X)) * within.features, np.sqrt(len(X)) * within.back
+        else:
+            white, back = _white(within.features.toarray())
+            back = within.back @ back
+        # Parameters on which the penalty is steep move slowly, and start small.
+        pace = 1.0 / np.sqrt(1.0 + self.burdens @ (back * back))
+        super().__init__(white * pace, back * pace, n_components)
+
+    def penalty(self, theta: Floats, positions: Floats) -> tuple[float, Floats]:
+        """Return how far, relative to the size of the view, charts would throw nearby prototypes."""
+        weights = self.weights(theta)
+        gaps = positions - positions.mean(axis=0)
+        size = 1.0 + np.square(gaps).sum() / len(gaps)  # while the view is small, it is not held back from growing
+        value = float(self.burdens @ np.square(weights).sum(axis=1)) / size
+        slopes = (self.back.T @ (self.burdens[:, None] * weights)).ravel() - value / len(gaps) * self.pull(theta, gaps)
+        return value, 2.0 / size * slopes
+
+    def solved(self, theta: Floats, unit: float) -> ChartMap:
+        return ChartMap(self.charts, unit * self.weights(theta))
+
+
+class _Free(_Unbound):
+    def __init__(self, n_components: int) -> None:
+        self.n_components = n_components
+
+    def start(self, positions: Floats) -> Floats:
+        return positions.ravel()
+
+    def forward(self, theta: Floats) -> Floats:
+        return theta.reshape(-1, self.n_components)
+
+    def pull(self, theta: Floats, gradient: Floats) -> Floats:
+        return gradient.ravel()
+
+    def solved(self, theta: Floats, unit: float) -> None:
+        return None
+
+
+class _Network(_Unbound):
+    """Parameters are the layers, one after the other."""
+
+    def __init__(self, X: Array, sizes: tuple[int, ...], rng: np.random.RandomState) -> None:
+        self.X, self.sizes, self.rng = X, sizes, rng
+        self.mean = X.mean(axis=0, dtype=np.float64)
+        self.scale = float(np.sqrt(X.var(axis=0, dtype=np.float64).mean())) or 1.0
+
+    def start(self, positions: Floats) -> Floats:
+        """Draw the hidden layers, and fit the last one."""
+        layers = [
+            np.vstack([self.rng.normal(scale=np.sqrt(2.0 / a), size=(a, b)), np.zeros(b)])
+            for a, b in zip(self.sizes[:-1], self.sizes[1:])
+        ]
+        hidden = self._net(np.concatenate([layer.ravel() for layer in layers])).activations(self.X)[-1]
+        padded = np.column_stack([hidden, np.ones(len(hidden))])
+        gram = padded.T @ padded
+        gram[np.diag_indices(len(gram))] += 1e-3 * np.trace(gram) / len(gram)
+        layers[-1] = np.linalg.solve(gram, padded.T @ positions)
+        return np.concatenate([layer.ravel() for layer in layers])
+
+    def forward(self, theta: Floats) -> Floats:
+        net = self._net(theta)
+        return _affine(net.activations(self.X)[-1], net.layers[-1])
+
+    def pull(self, theta: Floats, gradient: Floats) -> Floats:
+        net, slopes = self._net(theta), []
+        for layer, inputs in zip(reversed(net.layers), reversed(net.activations(self.X))):
+            slopes.append(np.vstack([inputs.T @ gradient, gradient.sum(axis=0)]).ravel())
+            gradient = (gradient @ layer[:-1].T) * (inputs > 0.0)
+        return np.concatenate(slopes[::-1])
+
+    def solved(self, theta: Floats, unit: float) -> NetworkMap:
+        net = self._net(theta)
+        return NetworkMap(self.mean, self.scale, (*net.layers[:-1], unit * net.layers[-1]))
+
+    def _net(self, theta: Floats) -> NetworkMap:
+        shapes = [(a + 1, b) for a, b in zip(self.sizes[:-1], self.sizes[1:])]
+        parts = np.split(theta, np.cumsum([a * b for a, b in shapes])[:-1])
+        return NetworkMap(self.mean, self.scale, tuple(part.reshape(shape) for part, shape in zip(parts, shapes)))
+
+
+def _affine(inputs: Floats, layer: Floats) -> Floats:
+    return inputs @ layer[:-1] + layer[-1]
+
+
+def _white(features: Floats) -> tuple[Floats, Floats]:
+    """Return features (n, q) with second moments one, and what makes weights of these to weights of the given."""
+    left, values, right = np.linalg.svd(features, full_matrices=False)
+    kept, size = values > LEAST * values[0], np.sqrt(len(features))
+    return np.ascontiguousarray(size * left[:, kept]), size * right[kept].T / values[kept]

@@ -1,0 +1,143 @@
+"""The divergence between the affinities of data and those of a view, and its gradient, from all pairs of points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils import gen_batches
+
+from protolearn.core.types import Floats
+from protolearn.embedding.divergences import Divergence
+from protolearn.embedding.neighbor.view import Kernel
+
+__all__ = ["Exact", "Step", "floors"]
+
+
+P_FLOOR = 1e-6  # smallest affinity of the data, in units of the mean one, if the divergence does not allow zeros
+Q_FLOOR = 1e-30  # smallest affinity in the view, in the same units
+Q_FLOOR_OF_RATIOS = 1e-6  # the same if the divergence pulls by a negative power of it, without bounds
+TINY = np.finfo(np.float64).tiny
+BLOCK_ENTRIES = 1 << 15  # pairs that are treated at a time
+
+
+class Step(NamedTuple):
+    """A gradient (n, d), and how strongly points attract each other in all: the natural unit of the gradient."""
+
+    gradient: Floats
+    mass: float
+
+
+def floors(divergence: Divergence, n: int, symmetric: bool) -> tuple[float, float]:
+    """Return the smallest affinities of the data and of the view that count."""
+    mean = 1.0 / (n * (n - 1) if symmetric else n - 1)
+    q_floor = Q_FLOOR_OF_RATIOS if divergence.pull is not None and divergence.pull.q_power < 0.0 else Q_FLOOR
+    return P_FLOOR * mean if divergence.needs_positive_p else 0.0, q_floor * mean
+
+
+@dataclass
+class Exact:
+    """All pairs of points, one by one.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n, n)
+        Affinities of the data, with a zero diagonal; the sum of all is 1 if symmetric, else that of each row.
+    kernel : Kernel
+        Of the view.
+    symmetric : bool
+        How affinities are normalized.
+    """
+
+    p: Floats
+    kernel: Kernel
+    symmetric: bool
+
+    def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
+        """Return the gradient of the divergence, with the pull between neighbors exaggerated."""
+        masses = self._masses(points)
+        slopes = self._sums(points, masses, divergence, lambda p, q: q * divergence.slopes(p, q))
+        weights = np.ones_like(slopes)
+        if type(divergence).weights is not Divergence.weights:
+            weights = divergence.weights(self._sums(points, masses, divergence, divergence.terms))
+        total = (weights * slopes).sum(axis=0)
+        gradient, mass = np.zeros_like(points), 0.0
+        for rows in self._blocks():
+            block = self._block(points, rows, masses, divergence)
+            q, weight = block.q, weights[:, self._of(rows), None]
+            pushes = q * (weight * divergence.slopes(block.p_least, q)).sum(axis=0)
+            pulls = q * (weight * divergence.slopes(block.p, q)).sum(axis=0) - pushes
+            pulls[block.own] = 0.0
+            # Bunte 2011, eq. 9.57 and 9.61
+            forces = exaggeration * pulls + pushes - q * total[self._of(rows), None]
+            forces *= -2.0 * self.kernel.decay(block.squares)
+            forces[block.own] = 0.0
+            gradient[rows] += forces.sum(axis=1)[:, None] * points[rows] - forces @ points
+            gradient += forces.sum(axis=0)[:, None] * points - forces.T @ points[rows]
+            mass += float(np.abs(pulls).sum())
+        return Step(gradient, mass)
+
+    def value(self, points: Floats, divergence: Divergence) -> float:
+        """Return the divergence; if conditional, that of all rows together."""
+        return float(np.sum(divergence.outer(self._sums(points, self._masses(points), divergence, divergence.terms))))
+
+    def _blocks(self) -> Iterator[slice]:
+        """Return rows, so few at a time that what is computed of them stays close to the processor."""
+        n = len(self.p)
+        return gen_batches(n, max(1, BLOCK_ENTRIES // n))
+
+    def _of(self, rows: slice) -> slice:
+        """Return which sums, of all pairs (1,) or of each row (n,), belong to some rows."""
+        return slice(None) if self.symmetric else rows
+
+    def _masses(self, points: Floats) -> Floats:
+        """Return the sums of the kernel."""
+        masses = np.empty(len(points))
+        for rows in self._blocks():
+            w = self.kernel.weights(_squares(points, rows))
+            w[_own(rows)] = 0.0
+            masses[rows] = w.sum(axis=1)
+        return np.maximum(masses.sum(keepdims=True) if self.symmetric else masses, TINY)
+
+    def _sums(
+        self, points: Floats, masses: Floats, divergence: Divergence, summands: Callable[[Floats, Floats], Floats]
+    ) -> Floats:
+        """Return the sums of functions (m, a, b) of p and q: (m, 1), or (m, n) if conditional."""
+        parts = []
+        for rows in self._blocks():
+            block = self._block(points, rows, masses, divergence)
+            values = summands(block.p, block.q)
+            values[:, *block.own] = 0.0
+            parts.append(values.sum(axis=2))
+        sums = np.concatenate(parts, axis=1)
+        return sums.sum(axis=1, keepdims=True) if self.symmetric else sums
+
+    def _block(self, points: Floats, rows: slice, masses: Floats, divergence: Divergence) -> _Block:
+        p_least, q_least = floors(divergence, len(points), self.symmetric)
+        squares = _squares(points, rows)
+        q = np.maximum(self.kernel.weights(squares) / masses[self._of(rows), None], q_least)
+        q[_own(rows)] = q_least
+        return _Block(np.maximum(self.p[rows], p_least), p_least, q, squares, _own(rows))
+
+
+class _Block(NamedTuple):
+    """Some rows of p and its floor, of q and of squared distances, and where the points themselves stand in them."""
+
+    p: Floats
+    p_least: float
+    q: Floats
+    squares: Floats
+    own: tuple[Any, Any]
+
+
+def _own(rows: slice) -> tuple[Any, Any]:
+    """Return where the points of some rows stand in them."""
+    return np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop)
+
+
+def _squares(points: Floats, rows: slice) -> Floats:
+    from scipy.spatial.distance import cdist
+
+    return cdist(points[rows], points, "sqeuclidean")

@@ -1,0 +1,400 @@
+"""The divergence between affinities of data and of a view, and its gradient, in nearly linear time.
+
+Where p is zero the summands of a divergence depend on q alone, and q on the distance alone: all pairs together make
+a field that a sum of kernels gives. What remains is a sum over the few pairs with p > 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from scipy.sparse.csgraph import reverse_cuthill_mckee
+
+from protolearn.core.threads import Threads
+from protolearn.core.types import Array, Floats
+from protolearn.embedding.divergences import Divergence, Pull
+from protolearn.embedding.neighbor._exact import TINY, Step, floors
+from protolearn.embedding.neighbor._field import Field, Grid, Waves
+from protolearn.embedding.neighbor.view import Kernel, Student
+
+__all__ = ["Fast", "is_tame"]
+
+
+LEAST_MASS = 1e-9  # of the kernel around a point, in units of the largest
+N_LEVELS = 3  # of the masses of rows, between which fields are interpolated
+
+
+class _View(NamedTuple):
+    """A grid, the kernel of the view on it and its Fourier transform, and backgrounds (see `_All`) that were met."""
+
+    grid: Grid
+    w: Floats
+    waves: Waves
+    known: dict[Divergence, tuple[Floats, Floats, list[Waves]]]
+
+
+class _Background(NamedTuple):
+    """The summands of a divergence where p is as small as it can be, and their slopes times q."""
+
+    divergence: Divergence
+    p_least: float
+    q_least: float
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is none, as under the Kullback-Leibler divergence."""
+        return not self.divergence.terms(self.p_least, np.array([0.25, 0.5])).any()
+
+    @property
+    def is_power(self) -> bool:
+        """Whether it is a power of q, namely `degree`."""
+        return self.divergence.pull is not None and self.p_least == 0.0
+
+    def terms(self, q: Floats) -> Floats:
+        return self.divergence.terms(self.p_least, np.maximum(q, self.q_least))
+
+    def slopes(self, q: Floats) -> Floats:
+        return q * self.divergence.slopes(self.p_least, np.maximum(q, self.q_least))
+
+
+class _Edges(NamedTuple):
+    """A symmetric graph of numbers in rows, and the sum of the numbers of each point before they were averaged.
+
+    The graph has its points in an order in which neighbors are close together in memory, too.
+    """
+
+    arrays: tuple[Any, Any, NDArray[np.float32]]
+    order: Array
+    totals: Floats
+
+    @classmethod
+    def of(cls, graph: Any, totals: Floats) -> _Edges:
+        """Return the edges of a sparse matrix."""
+        order = reverse_cuthill_mckee(graph, symmetric_mode=True)
+        graph = graph[order][:, order]
+        arrays = graph.indptr, graph.indices.astype(np.int32), graph.data.astype(np.float32)
+        return cls(arrays, order, totals)
+
+    def ordered(self, points: Floats) -> NDArray[np.float32]:
+        """Return points in the order of the graph."""
+        return points[self.order].astype(np.float32)
+
+    def restored(self, values: Floats) -> Floats:
+        """Return values, in the order of the graph, in that of the points."""
+        given = np.empty_like(values)
+        given[self.order] = values
+        return given
+
+
+class _Pulls(NamedTuple):
+    """What pairs with p > 0 contribute: forces (n, 2), slopes times q in all, or (n,), and weights of the sums."""
+
+    forces: Floats
+    slopes: Any
+    weights: Floats
+
+
+@dataclass
+class Fast:
+    """Pairs of neighbors one by one, all pairs as a field, for views in one or two dimensions.
+
+    Parameters
+    ----------
+    p : csr_array of shape (n, n)
+        Affinities of the data, with a zero diagonal; the sum of all is 1 if symmetric, else that of each row.
+    kernel : Kernel
+        Of the view.
+    symmetric : bool
+        How affinities are normalized.
+    threads : Threads
+        What loops over points are spread over.
+    """
+
+    p: Any
+    kernel: Kernel
+    symmetric: bool
+    threads: Threads
+
+    def __post_init__(self) -> None:
+        order = sparse.csr_array((np.arange(self.p.nnz), self.p.indices, self.p.indptr), self.p.shape).T.tocsr()
+        self._reverse = None if self.symmetric else order  # where the entry (j, i) of each (i, j) stands
+        self._view: _View | None = None
+        self._prepared: dict[Divergence, tuple[_Edges, Floats]] = {}
+
+    def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
+        """Return the gradient of the divergence, with the pull between neighbors exaggerated."""
+        plane, pairs = self._pairs(points, divergence)
+        terms, slopes = pairs.sums()
+        pulls = self._pulls(plane, divergence, pairs.masses, terms)
+        push = pairs.push(pulls.weights, pulls.slopes + (pulls.weights * slopes).sum(axis=0))
+        gradient = 2.0 * exaggeration * pulls.forces + push
+        return Step(gradient[:, : points.shape[1]], float(np.abs(pulls.slopes).sum()))
+
+    def value(self, points: Floats, divergence: Divergence) -> float:
+        """Return the divergence; if conditional, that of all rows together."""
+        plane, pairs = self._pairs(points, divergence)
+        sums, pull = pairs.sums()[0], divergence.pull
+        if pull is None or not self._is_compiled(pull):
+            p, q, _ = self._on_edges(plane, divergence, pairs.masses)
+            sums = sums + self._over_edges(divergence.terms(p, q) - pairs.background.terms(q))
+        else:
+            graph, constants = self._prepare(divergence, pull)
+            if pull.q_power:
+                totals = self._power_pulls(plane, graph, pull.q_power)[1]
+                mixed = pairs.masses**-pull.q_power / pull.q_power * totals.sum()
+            else:
+                mixed = -self._log_sums(plane, graph) - graph.totals * np.log(pairs.masses)
+            sums = sums + constants
+            sums[pull.index] += pull.factor * (mixed.sum() if self.symmetric else mixed)
+        return float(np.sum(divergence.outer(sums)))
+
+    def _pairs(self, points: Floats, divergence: Divergence) -> tuple[Floats, _All | _Rows]:
+        """Return the points in the plane, and the sums over all their pairs."""
+        plane = np.ascontiguousarray(np.hstack([points, np.zeros((len(points), 2 - points.shape[1]))]))
+        width = self.kernel.width(max(1.0, degree(divergence)))
+        if self._view is None or not self._view.grid.suits(plane, width):
+            grid = Grid(plane, width)
+            w = self.kernel.weights(grid.squares)
+            self._view = _View(grid, w, grid.waves(w), {})
+        field = Field(self._view.grid, plane, self.threads)
+        background = _Background(divergence, *floors(divergence, len(points), self.symmetric))
+        if self.symmetric:
+            return plane, _All(self._view, field, background)
+        return plane, _Rows(self._view, field, background, self._edge_masses(plane))
+
+    def _edge_masses(self, points: Floats) -> Floats:
+        """Return the sum (n,) of the kernel over the edges of each point."""
+        return self._over_edges(self.kernel.weights(self._edge_squares(points))[None])[0]
+
+    def _pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
+        pull = divergence.pull
+        if pull is None or not self._is_compiled(pull):
+            return self._any_pulls(points, divergence, masses, sums)
+        edges, constants = self._prepare(divergence, pull)
+        forces, totals = self._power_pulls(points, edges, pull.q_power)
+        slopes = pull.factor * (masses**-pull.q_power if pull.q_power else 1.0)
+        mass = slopes * (totals.sum() if self.symmetric else totals)
+        sums = sums + constants
+        if pull.q_power:
+            sums[pull.index] += mass / pull.q_power
+        weights = divergence.weights(sums)
+        weight = weights[pull.index] if self.symmetric else 1.0  # of a plain sum, as are all with the power 0
+        return _Pulls(-slopes * weight * forces, weight * mass, weights)
+
+    def _is_compiled(self, pull: Pull) -> bool:
+        """Return whether a compiled loop does: for one mass and no pull that must be bounded, or no power of q."""
+        unbounded = pull.q_power < 0.0 and not isinstance(self.kernel, Student)
+        return pull.q_power == 0.0 or (self.symmetric and not unbounded)
+
+    def _prepare(self, divergence: Divergence, pull: Pull) -> tuple[_Edges, Floats]:
+        """Return the graph of ``p ** p_power``, and the part of the sums that depends on p alone."""
+        if divergence not in self._prepared:
+            p_least, _ = floors(divergence, self.p.shape[0], self.symmetric)
+            p = np.maximum(self.p.data, p_least)
+            edges = self.p.copy()
+            edges.data = p**pull.p_power - p_least**pull.p_power
+            q = p if pull.q_power else np.ones_like(p)
+            rest = divergence.terms(p, q) - divergence.terms(p_least, q)
+            if pull.q_power:
+                rest[pull.index] -= pull.factor / pull.q_power * edges.data * q**pull.q_power
+            both = edges if self.symmetric else (0.5 * (edges + edges.T)).tocsr()
+            self._prepared[divergence] = _Edges.of(both, edges.sum(axis=1)), self._over_edges(rest)
+        return self._prepared[divergence]
+
+    def _power_pulls(self, points: Floats, graph: _Edges, exponent: float) -> tuple[Floats, Floats]:
+        """Return ``sum_j 2 a_ij w_ij**exponent decay_ij (y_i - y_j)`` (n, 2) and ``sum_j a_ij w_ij**exponent`` (n,)."""
+        from protolearn.embedding.neighbor._kernels import pull_inverse, pull_power
+
+        form, factor, scale, power = self.kernel.power(exponent)
+        n, forces, totals = len(points), np.empty_like(points), graph.totals
+        single = graph.ordered(points)
+        if form == "power" and exponent == 0.0:
+            self.threads.over(n, pull_inverse, *graph.arrays, single, scale, ..., forces)
+        else:
+            reached = np.empty(n)
+            exponential = form == "exponential"
+            self.threads.over(n, pull_power, *graph.arrays, single, scale, power, exponential, ..., forces, reached)
+            totals = graph.restored(reached) if exponent else totals
+        return 2.0 * factor * graph.restored(forces), totals
+
+    def _log_sums(self, points: Floats, graph: _Edges) -> Floats:
+        """Return ``-sum_j a_ij log w_ij`` (n,)."""
+        from protolearn.embedding.neighbor._kernels import sum_logs
+
+        form, _, scale, power = self.kernel.power(1.0)
+        exponential = form == "exponential"
+        sums, single = np.empty(len(points)), graph.ordered(points)
+        self.threads.over(len(points), sum_logs, *graph.arrays, single, scale, exponential, ..., sums)
+        return graph.restored(sums if exponential else -(power + 1.0) * sums)
+
+    def _any_pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
+        """Do the same for any divergence, whatever its summands."""
+        from protolearn.embedding.neighbor._kernels import pull_weighted
+
+        p, q, squares = self._on_edges(points, divergence, masses)
+        p_least, _ = floors(divergence, len(points), self.symmetric)
+        weights = divergence.weights(sums + self._over_edges(divergence.terms(p, q) - divergence.terms(p_least, q)))
+        slopes = q * (divergence.slopes(p, q) - divergence.slopes(p_least, q))
+        each = (slopes * self._at_edges(weights)).sum(axis=0)
+        towards = -each * self.kernel.decay(squares)
+        forces, back = np.empty_like(points), np.empty_like(points)
+        n = len(points)
+        self.threads.over(n, pull_weighted, self.p.indptr, self.p.indices, towards, points, ..., forces)
+        if self._reverse is None:
+            back = forces
+        else:
+            graph = self._reverse.indptr, self._reverse.indices, towards[self._reverse.data]
+            self.threads.over(n, pull_weighted, *graph, points, ..., back)
+        return _Pulls(forces + back, self._over_edges(each[None])[0], weights)
+
+    def _on_edges(self, points: Floats, divergence: Divergence, masses: Any) -> tuple[Floats, Floats, Floats]:
+        """Return p, q and squared distances of the pairs with p > 0."""
+        p_least, q_least = floors(divergence, len(points), self.symmetric)
+        squares = self._edge_squares(points)
+        q = np.maximum(self.kernel.weights(squares) / self._at_edges(masses), q_least)
+        return np.maximum(self.p.data, p_least), q, squares
+
+    def _edge_squares(self, points: Floats) -> Floats:
+        from protolearn.embedding.neighbor._kernels import edge_squares
+
+        squares = np.empty(self.p.nnz)
+        self.threads.over(len(points), edge_squares, self.p.indptr, self.p.indices, points, ..., squares)
+        return squares
+
+    def _at_edges(self, values: Any) -> Any:
+        """Return values (m,), or those of each point (m, n) if conditional, at the edges (m, nnz)."""
+        if self.symmetric:
+            return np.asarray(values)[..., None]
+        return np.repeat(values, np.diff(self.p.indptr), axis=-1)
+
+    def _over_edges(self, values: Floats) -> Floats:
+        """Sum values (m, nnz) over all edges, or over those of each point (m, n) if conditional."""
+        if self.symmetric:
+            return values.sum(axis=1)
+        ends = np.cumsum(values, axis=1)[:, self.p.indptr[1:] - 1]
+        return np.diff(ends, axis=1, prepend=0.0)
+
+
+def is_tame(divergence: Divergence, kernel: Kernel) -> bool:
+    """Return whether a grid can follow the push of a divergence.
+
+    Under a Gaussian kernel it may grow without bounds, and under negative powers of p it is too large for that.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.divergences import ItakuraSaito
+    >>> from protolearn.embedding.neighbor.view import Gaussian, Student
+    >>> is_tame(ItakuraSaito(), Gaussian()), is_tame(ItakuraSaito(), Student())
+    (False, True)
+    """
+    one_power = divergence.pull is None or divergence.pull.p_power > 0.0
+    return one_power and (isinstance(kernel, Student) or degree(divergence) > 0.0)
+
+
+def degree(divergence: Divergence) -> float:
+    """Return the power of q to which summands grow where p is zero, up to logarithms."""
+    pull = divergence.pull
+    return 1.0 if pull is None else pull.p_power + pull.q_power
+
+
+class _All:
+    """Sums over all pairs together, whose q are ``w / masses`` with one mass.
+
+    Where summands are a power of q, they change with the mass by a factor only, and are kept with their transforms.
+    """
+
+    def __init__(self, view: _View, field: Field, background: _Background) -> None:
+        self.view, self.field, self.background = view, field, background
+        self._own: dict[Divergence, tuple[Floats, Floats, list[Waves]]] = {}
+        self.empty = background.empty
+        if self.empty:
+            values, self.gradient = field.potential(view.waves)
+            mass = float(values.sum())
+        else:
+            mass = field.sum_over_pairs(view.w)
+        self.masses = max(mass, TINY)
+
+    def sums(self) -> tuple[Floats, Floats]:
+        """Return the sums (m,) of the summands of the background, and of their slopes times q."""
+        if self.empty:
+            return np.zeros(1), np.zeros(1)
+        terms, slopes, _ = self._summands()
+        terms, slopes = (np.array([self.field.sum_over_pairs(term) for term in part]) for part in (terms, slopes))
+        return self._factor * terms, self._factor * slopes
+
+    def push(self, weights: Floats, slopes: float) -> Floats:
+        """Return the gradient (n, 2) of the weighted sums, if q keep their sum."""
+        if self.empty:
+            return (-2.0 * slopes / self.masses) * self.gradient
+        parts = [*self._summands()[2], self.view.waves]
+        factors = [*(self._factor * weights), -slopes / self.masses]
+        spectrum, own = (sum(f * w for f, w in zip(factors, part)) for part in zip(*parts))
+        return 2.0 * self.field.potential(Waves(spectrum.astype(self.view.grid.dtype, copy=False), own))[1]
+
+    @property
+    def _factor(self) -> float:
+        return self.masses ** -degree(self.background.divergence) if self.background.is_power else 1.0
+
+    def _summands(self) -> tuple[Floats, Floats, list[Waves]]:
+        """Return summands (m, a, b), slopes times q, and transforms of the former; of powers those for a mass of 1."""
+        known = self.view.known if self.background.is_power else self._own
+        key = self.background.divergence
+        if key not in known:
+            q = self.view.w if self.background.is_power else self.view.w / self.masses
+            terms = self.background.terms(q)
+            known[key] = terms, self.background.slopes(q), [self.view.grid.waves(term) for term in terms]
+        return known[key]
+
+
+class _Rows:
+    """Sums over the pairs of each point, whose q are ``w / masses`` with a mass for each.
+
+    Summands are functions of the distance and of the mass: a power of the mass, and perhaps its logarithm. So a few
+    levels of the mass give them all, by polynomials of the logarithm, once the power is divided out.
+    """
+
+    def __init__(self, view: _View, field: Field, background: _Background, least: Floats) -> None:
+        self.view, self.field, self.background = view, field, background
+        values, self.gradient = field.potential(view.waves)
+        self.masses = np.maximum(values, np.maximum(least, LEAST_MASS * values.max()))
+        logs = np.log(self.masses)
+        nodes = np.linspace(logs.min(), max(logs.max(), logs.min() + 1e-3), N_LEVELS)
+        others = np.array([np.delete(nodes, level) for level in range(N_LEVELS)])[:, :, None]
+        basis = np.prod((logs - others) / (nodes[:, None, None] - others), axis=1)
+        self.levels = np.exp(nodes)
+        self.basis = basis * np.exp(degree(background.divergence) * (nodes[:, None] - logs))
+
+    def sums(self) -> tuple[Floats, Floats]:
+        """Return the sums (m, n) of the summands of the background, and of their slopes times q."""
+        return self._interpolated(self.background.terms), self._interpolated(self.background.slopes)
+
+    def push(self, weights: Floats, slopes: Floats) -> Floats:
+        """Return the gradient (n, 2) of the weighted sums, if q keep their sum in each row."""
+        gradient = self._push(self.view.waves, self.gradient, -slopes / self.masses)
+        for basis, level in zip(self.basis, self.levels):
+            for weight, term in zip(weights, self.background.terms(self.view.w / level)):
+                if term.any():
+                    waves = self.view.grid.waves(term)
+                    gradient += self._push(waves, self.field.potential(waves)[1], weight * basis)
+        return gradient
+
+    def _interpolated(self, kernels: Callable[[Floats], Floats]) -> Floats:
+        """Return the sums (m, n) of kernels that are functions of q."""
+        total: Any = 0.0
+        for basis, level in zip(self.basis, self.levels):
+            total = total + basis * np.array([self._sums(kernel) for kernel in kernels(self.view.w / level)])
+        return np.asarray(total)
+
+    def _sums(self, kernel: Floats) -> Any:
+        if not kernel.any():
+            return np.zeros_like(self.masses)
+        return self.field.potential(self.view.grid.waves(kernel))[0]
+
+    def _push(self, waves: Waves, gradient: Floats, factors: Floats) -> Floats:
+        """Return the gradient (n, 2) of ``sum_ij factors_i k(r_ij)``, from that of ``sum_j k(r_ij)``."""
+        return factors[:, None] * gradient + self.field.potential(waves, factors)[1]

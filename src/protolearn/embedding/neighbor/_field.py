@@ -1,0 +1,212 @@
+"""Sums of any smooth kernel over all pairs of points in the plane, in nearly linear time.
+
+Points are smeared over the nodes of a grid by quintic splines; there the sums are convolutions, done by Fourier
+transforms. Forces are the gradients of potentials, so that one transform gives both of their components.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from protolearn.core.threads import Threads
+from protolearn.core.types import Floats
+
+__all__ = ["Field", "Grid", "Waves"]
+
+
+MARGIN = 6  # nodes that a spline covers
+STEP = 0.4  # between nodes, in widths of the kernel
+FEWEST, MOST = 24, 2000  # cells along an axis
+SLACK = 1.1  # of a grid around points that may move
+N_FRACTIONS = 32  # places between nodes for which a point's effect on itself is known
+
+
+class Waves(NamedTuple):
+    """The Fourier transform of a kernel on a grid, and what its potential is at the point that causes it.
+
+    ``own`` (m, m, 3) holds this value and gradient for places between nodes. They would be the kernel at zero, and
+    nothing, were it not for the grid.
+    """
+
+    spectrum: Any
+    own: Floats
+
+
+class Grid:
+    """Nodes in the plane around some points, fine enough for kernels that change over a given width.
+
+    Parameters
+    ----------
+    points : ndarray of shape (n, 2)
+        Points, around which there is some room.
+    width : float
+        Distance over which kernels change.
+
+    Attributes
+    ----------
+    squares : ndarray of shape (a, b)
+        Squared distances between nodes: a kernel is given by its values there.
+    """
+
+    def __init__(self, points: Floats, width: float) -> None:
+        from scipy.fft import next_fast_len
+
+        low, high = _bounds(points)
+        if not np.isfinite(high - low).all():
+            raise ValueError("The view diverged: positions are no longer finite. Lower the learning_rate.")
+        extent = SLACK * np.maximum(high - low, 1e-3 * float((high - low).max()) or 1.0)
+        cells = np.clip(np.ceil(extent / (STEP * width)), FEWEST, MOST)
+        self.width = width
+        self.extent, self.step = extent, extent / cells
+        self.low = 0.5 * (low + high - extent)
+        self.nodes = cells.astype(int) + MARGIN
+        self.size = [2 * next_fast_len(int(nodes), real=True) for nodes in self.nodes]
+        halves = [size // 2 + 1 for size in self.size]
+        along, across = (np.arange(half) * step for half, step in zip(halves, self.step))
+        self.squares = along[:, None] ** 2 + across**2
+        # Where points are close together, potentials differ too little for single precision; there the grid is small.
+        self.dtype = np.float32 if cells.max() > 2 * FEWEST else np.float64
+        # Spline coefficients from values at nodes, at the source and at the target of a sum.
+        first, second = (_spline_symbol(half, size) for half, size in zip(halves, self.size))
+        self.filter = (1.0 / (first[:, None] * second) ** 2).astype(self.dtype)
+        self.cosines = [
+            np.cos(2.0 * np.pi / size * np.outer(np.arange(half), np.arange(6)))
+            for half, size in zip(halves, self.size)
+        ]
+
+    def suits(self, points: Floats, width: float) -> bool:
+        """Return whether the points lie on the grid and fill it."""
+        low, high = _bounds(points)
+        inside = (low >= self.low).all() and (high <= self.low + self.extent).all()
+        return bool(width == self.width and inside and (high - low >= 0.8 * self.extent / SLACK).all())
+
+    def waves(self, kernel: Floats) -> Waves:
+        """Return the Fourier transform of a kernel."""
+        from scipy.fft import dctn
+
+        spectrum = dctn(kernel.astype(self.dtype), type=1, overwrite_x=True) * self.filter
+        values, slopes = _overlaps()
+        ends = [np.r_[1.0, np.full(size // 2 - 1, 2.0), 1.0][:, None] / size for size in self.size]
+        first, second = (cosines * weights for cosines, weights in zip(self.cosines, ends))
+        nodes = first.T @ spectrum @ second  # of the kernel's spline, up to five apart
+        own = [values @ nodes @ values.T, slopes @ nodes @ values.T, values @ nodes @ slopes.T]
+        return Waves(spectrum, np.stack(own, axis=2))
+
+
+class Field:
+    """Points on a grid.
+
+    Parameters
+    ----------
+    grid : Grid
+        That the points lie on.
+    points : ndarray of shape (n, 2)
+        Points.
+    threads : Threads
+        What loops over points are spread over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Y = np.random.default_rng(0).normal(size=(200, 2)) * 5.0
+    >>> grid = Grid(Y, width=1.0)
+    >>> fast = Field(grid, Y, Threads()).sum_over_pairs(1.0 / (1.0 + grid.squares))
+    >>> exact = (1.0 / (1.0 + ((Y[:, None] - Y) ** 2).sum(axis=2))).sum() - 200
+    >>> bool(abs(fast / exact - 1.0) < 1e-3)
+    True
+    """
+
+    def __init__(self, grid: Grid, points: Floats, threads: Threads) -> None:
+        self.grid, self.points, self.threads = grid, points, threads
+        self._charges = np.ones(len(points))
+        self._spectrum = self._transformed(self._charges)
+        self._pairs: Floats | None = None
+
+    def potential(self, waves: Waves, charges: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return ``sum_{j != i} c_j k(r_ij)`` and its gradient (n, 2) with respect to point i.
+
+        ``waves`` are those of the kernel k; the charges c (n,) are 1 by default.
+        """
+        from scipy.fft import ifft, irfft
+
+        from protolearn.embedding.neighbor._kernels import gather
+
+        grid, workers = self.grid, self.threads.n
+        spectrum = self._spectrum if charges is None else self._transformed(charges)
+        half = len(waves.spectrum)
+        product = np.empty_like(spectrum)
+        np.multiply(spectrum[:half], waves.spectrum, out=product[:half])
+        np.multiply(spectrum[half:], waves.spectrum[-2:0:-1], out=product[half:])
+        rows = ifft(product, axis=0, overwrite_x=True, workers=workers)[: grid.nodes[0]]
+        nodes = irfft(rows, grid.size[1], axis=1, workers=workers)
+        values, gradients = np.empty(len(self.points)), np.empty_like(self.points)
+        where = self.points, self._charges if charges is None else charges, grid.low, grid.step
+        self.threads.over(len(self.points), gather, *where, nodes, waves.own, ..., values, gradients)
+        return values, gradients
+
+    def sum_over_pairs(self, kernel: Floats) -> float:
+        """Return the sum of k(r_ij) over all ordered pairs of different points, from k at the squares of the grid."""
+        if self._pairs is None:
+            self._pairs = self._pair_counts()
+        return float(np.vdot(self._pairs, kernel))
+
+    def _transformed(self, charges: Floats) -> Any:
+        """Return the Fourier transform of charges (n,) at the points."""
+        from scipy.fft import fft, rfft
+
+        from protolearn.embedding.neighbor._kernels import spread
+
+        grid, workers = self.grid, self.threads.n
+        nodes = np.zeros(grid.nodes, grid.dtype)
+        spread(self.points, charges, grid.low, grid.step, nodes)
+        rows = rfft(nodes, grid.size[1], axis=1, workers=workers)
+        return fft(rows, grid.size[0], axis=0, overwrite_x=True, workers=workers)
+
+    def _pair_counts(self) -> Floats:
+        """Return how many ordered pairs of points lie how many nodes apart, in either direction of each axis."""
+        from scipy.fft import dctn
+
+        from protolearn.embedding.neighbor._kernels import count_fractions
+
+        size = self.grid.size
+        power = self._spectrum.real**2 + self._spectrum.imag**2
+        half = size[0] // 2
+        folded = power[: half + 1]
+        folded[1:half] += power[:half:-1]
+        folded[1:half] *= 0.5
+        fractions = np.zeros((N_FRACTIONS + 1, N_FRACTIONS + 1))
+        count_fractions(self.points, self.grid.low, self.grid.step, fractions)
+        values, (first, second) = _overlaps()[0], self.grid.cosines
+        folded -= (first @ (values.T @ fractions @ values)) @ second.T  # each point with itself
+        folded *= self.grid.filter
+        counts = dctn(folded, type=1, overwrite_x=True) / (size[0] * size[1])
+        counts[1:-1] *= 2.0
+        counts[:, 1:-1] *= 2.0
+        return counts.astype(np.float64)
+
+
+def _bounds(points: Floats) -> tuple[Floats, Floats]:
+    from protolearn.embedding.neighbor._kernels import bounds
+
+    low, high = np.empty(2), np.empty(2)
+    bounds(points, low, high)
+    return low, high
+
+
+@cache
+def _overlaps() -> tuple[Floats, Floats]:
+    """Return how much the splines of a point overlap themselves, and their slopes, for places between nodes (m, 6)."""
+    from protolearn.embedding.neighbor._kernels import spline_overlaps
+
+    values, slopes = np.zeros((N_FRACTIONS + 1, 6)), np.zeros((N_FRACTIONS + 1, 6))
+    spline_overlaps(np.linspace(0.0, 1.0, N_FRACTIONS + 1), values, slopes)
+    return values, slopes
+
+
+def _spline_symbol(n_waves: int, size: int) -> Floats:
+    """Return the Fourier transform of the values of a quintic spline at the nodes, (66, 26, 1) / 120."""
+    angles = 2.0 * np.pi * np.arange(n_waves) / size
+    return (33.0 + 26.0 * np.cos(angles) + np.cos(2.0 * angles)) / 60.0

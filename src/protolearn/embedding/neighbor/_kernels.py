@@ -1,0 +1,467 @@
+"""Compiled loops of neighbor embeddings: bandwidths, attraction along the edges of a graph, and a field on a grid."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from protolearn.core.types import Floats
+
+# Sums may be taken in any order, so that loops over edges use whole vector registers.
+FAST = {"nnan", "ninf", "nsz", "contract", "reassoc", "arcp"}
+Singles = NDArray[np.float32]
+f32, i32 = np.float32, np.int32
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def calibrate(
+    squares: Floats,
+    first: int,
+    last: int,
+    log_perplexity: float,
+    p: Floats,
+    rates: Floats,
+    steps: int,
+    tolerance: float,
+) -> None:
+    """Fill p (n, k) with ``exp(-rate * squares)`` of rows first to last, normalized, with the entropy asked for.
+
+    ``rates`` (n,) gets ``1 / (2 sigma^2)`` of each row. Infinite squares mean no neighbor.
+    """
+    k = squares.shape[1]
+    for i in range(first, last):
+        least, total, m = np.inf, 0.0, 0
+        for j in range(k):
+            if squares[i, j] < np.inf:
+                least = min(least, squares[i, j])
+                total += squares[i, j]
+                m += 1
+        spread = total / m - least
+        rate = 1.0 / spread if spread > 0.0 else 1.0
+        low, high, stride = 0.0, np.inf, 2.0
+        for _ in range(steps):
+            mass, moment = 0.0, 0.0
+            for j in range(k):
+                excess = squares[i, j] - least
+                w = np.exp(-rate * excess) if excess < np.inf else 0.0
+                p[i, j] = w
+                mass += w
+                if w > 0.0:
+                    moment += w * excess
+            entropy = np.log(mass) + rate * moment / mass
+            for j in range(k):
+                p[i, j] /= mass
+            if abs(entropy - log_perplexity) < tolerance or spread <= 0.0:
+                break
+            if entropy > log_perplexity:
+                low = rate
+            else:
+                high = rate
+            if low > 0.0 and high < np.inf:
+                rate = np.sqrt(low) * np.sqrt(high)
+            else:
+                rate = rate / stride if high < np.inf else min(rate * stride, 1e300)
+                stride = min(stride * stride, 1e30)
+        rates[i] = rate
+
+
+@intrinsic
+def _bits_of(typingctx: Any, number: Any) -> Any:
+    """Read the bits of a single-precision number as an integer."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], context.get_value_type(types.int32))
+
+    return types.int32(types.float32), codegen
+
+
+@intrinsic
+def _number_of(typingctx: Any, bits: Any) -> Any:
+    """Read an integer as the bits of a single-precision number."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], context.get_value_type(types.float32))
+
+    return types.float32(types.int32), codegen
+
+
+# The mantissa is taken between sqrt(1/2) and sqrt(2), where log2 is an odd series of (m - 1) / (m + 1) that ends early.
+_ROOT_HALF = i32(0x3F3504F3)
+
+
+@njit(inline="always", fastmath=FAST)
+def _exp2(exponent: np.float32) -> np.float32:
+    """Return ``2 ** exponent`` to about 1e-6, in operations that processors do on many numbers at a time."""
+    exponent = max(min(exponent, f32(126.0)), f32(-126.0))
+    whole = np.floor(exponent + f32(0.5))
+    x = exponent - whole
+    series = f32(0.00961812911) + x * (f32(0.00133335581) + x * f32(0.000154035304))
+    series = f32(1.0) + x * (f32(0.693147181) + x * (f32(0.240226507) + x * (f32(0.0555041087) + x * series)))
+    return series * _number_of((i32(whole) + i32(127)) << i32(23))  # type: ignore[call-arg]
+
+
+@njit(inline="always", fastmath=FAST)
+def _log2(number: np.float32) -> np.float32:
+    """Return the binary logarithm of a positive number to about 1e-7."""
+    bits = _bits_of(number) - _ROOT_HALF  # type: ignore[call-arg]
+    mantissa = _number_of((bits & i32(0x007FFFFF)) + _ROOT_HALF)
+    x = (mantissa - f32(1.0)) / (mantissa + f32(1.0))
+    s = x * x
+    series = x * (f32(2.885390082) + s * (f32(0.961796694) + s * (f32(0.577078016) + s * f32(0.412198583))))
+    return f32(bits >> i32(23)) + series
+
+
+@njit(inline="always", fastmath=FAST)
+def _power(base: np.float32, exponent: np.float32) -> np.float32:
+    """Return ``base ** exponent`` of a positive base to about 1e-6."""
+    return _exp2(_log2(base) * exponent)
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def pull_inverse(
+    indptr: Any, indices: Any, edges: Singles, points: Singles, scale: float, first: int, last: int, forces: Floats
+) -> None:
+    """Set forces (n, 2) to the sum over edges of ``edge * (y_i - y_j) / (1 + scale * r_ij)``."""
+    inverse = f32(scale)
+    for i in range(first, last):
+        x, y = points[i, 0], points[i, 1]
+        along, across = f32(0.0), f32(0.0)
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            dx, dy = x - points[j, 0], y - points[j, 1]
+            w = edges[k] / (f32(1.0) + inverse * (dx * dx + dy * dy))
+            along += w * dx
+            across += w * dy
+        forces[i, 0] = along
+        forces[i, 1] = across
+
+
+@njit(cache=True, nogil=True, error_model="numpy", fastmath=FAST)
+def pull_power(
+    indptr: Any,
+    indices: Any,
+    edges: Singles,
+    points: Singles,
+    scale: float,
+    exponent: float,
+    exponential: bool,
+    first: int,
+    last: int,
+    forces: Floats,
+    totals: Floats,
+) -> None:
+    """Sum ``edge * u`` to totals (n,) and ``edge * v * (y_i - y_j)`` to forces (n, 2) over the edges of each point.
+
+    With ``b = 1 + scale * r_ij`` it is ``v = b ** exponent`` and ``u = b * v``; if ``exponential``, it is
+    ``u = v = exp(exponent * scale * r_ij)``.
+    """
+    longest = 0
+    for i in range(first, last):
+        longest = max(longest, indptr[i + 1] - indptr[i])
+    xs, ys = np.empty(longest, np.float32), np.empty(longest, np.float32)
+    step, power = f32(scale), f32(exponent)
+    rate = f32(exponent * scale / np.log(2.0))
+    for i in range(first, last):
+        start = indptr[i]
+        m = indptr[i + 1] - start
+        x, y = points[i, 0], points[i, 1]
+        for k in range(m):
+            j = indices[start + k]
+            xs[k], ys[k] = x - points[j, 0], y - points[j, 1]
+        total, along, across = f32(0.0), f32(0.0), f32(0.0)
+        if exponential:
+            for k in range(m):
+                w = edges[start + k] * _exp2(rate * (xs[k] * xs[k] + ys[k] * ys[k]))
+                total += w
+                along += w * xs[k]
+                across += w * ys[k]
+        else:
+            for k in range(m):
+                base = f32(1.0) + step * (xs[k] * xs[k] + ys[k] * ys[k])
+                w = edges[start + k] * _power(base, power)
+                total += w * base
+                along += w * xs[k]
+                across += w * ys[k]
+        forces[i, 0] = along
+        forces[i, 1] = across
+        totals[i] = total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def sum_logs(
+    indptr: Any,
+    indices: Any,
+    edges: Singles,
+    points: Singles,
+    scale: float,
+    exponential: bool,
+    first: int,
+    last: int,
+    totals: Floats,
+) -> None:
+    """Sum ``edge * log(1 + scale * r_ij)``, or ``edge * scale * r_ij`` if exponential, over the edges of each point."""
+    step = f32(scale)
+    for i in range(first, last):
+        x, y = points[i, 0], points[i, 1]
+        total = f32(0.0)
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            dx, dy = x - points[j, 0], y - points[j, 1]
+            excess = step * (dx * dx + dy * dy)
+            total += edges[k] * (excess if exponential else f32(0.6931472) * _log2(f32(1.0) + excess))
+        totals[i] = total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def pull_weighted(
+    indptr: Any, indices: Any, weights: Floats, points: Floats, first: int, last: int, forces: Floats
+) -> None:
+    """Set forces (n, 2) to the sum over edges of ``weight * (y_i - y_j)``."""
+    for i in range(first, last):
+        along, across = 0.0, 0.0
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            along += weights[k] * (points[i, 0] - points[j, 0])
+            across += weights[k] * (points[i, 1] - points[j, 1])
+        forces[i, 0] = along
+        forces[i, 1] = across
+
+
+@njit(cache=True, nogil=True)
+def edge_squares(indptr: Any, indices: Any, points: Floats, first: int, last: int, squares: Floats) -> None:
+    """Fill squares (nnz,) with the squared length of each edge."""
+    for i in range(first, last):
+        for k in range(indptr[i], indptr[i + 1]):
+            j = indices[k]
+            dx, dy = points[i, 0] - points[j, 0], points[i, 1] - points[j, 1]
+            squares[k] = dx * dx + dy * dy
+
+
+@njit(inline="always")
+def _spline(t: float, w: Floats) -> None:
+    """Set w (6,) to the quintic B-splines of the six nearest nodes, at the fraction t behind the third of them."""
+    u = 1.0 - t
+    t2, u2 = t * t, u * u
+    t4, u4 = t2 * t2, u2 * u2
+    w[0] = u4 * u / 120.0
+    w[5] = t4 * t / 120.0
+    w[2] = (66.0 - 60.0 * t2 + 30.0 * t4 - 10.0 * t4 * t) / 120.0
+    w[3] = (66.0 - 60.0 * u2 + 30.0 * u4 - 10.0 * u4 * u) / 120.0
+    w[1] = (26.0 - 50.0 * t + 20.0 * t2 + 20.0 * t2 * t - 20.0 * t4 + 5.0 * t4 * t) / 120.0
+    w[4] = (26.0 - 50.0 * u + 20.0 * u2 + 20.0 * u2 * u - 20.0 * u4 + 5.0 * u4 * u) / 120.0
+
+
+@njit(inline="always")
+def _spline_slope(t: float, w: Floats) -> None:
+    """Set w (6,) to the derivatives of the splines with respect to t."""
+    u = 1.0 - t
+    t2, u2 = t * t, u * u
+    t4, u4 = t2 * t2, u2 * u2
+    w[0] = -u4 / 24.0
+    w[5] = t4 / 24.0
+    w[2] = (-120.0 * t + 120.0 * t2 * t - 50.0 * t4) / 120.0
+    w[3] = (120.0 * u - 120.0 * u2 * u + 50.0 * u4) / 120.0
+    w[1] = (-50.0 + 40.0 * t + 60.0 * t2 - 80.0 * t2 * t + 25.0 * t4) / 120.0
+    w[4] = (50.0 - 40.0 * u - 60.0 * u2 + 80.0 * u2 * u - 25.0 * u4) / 120.0
+
+
+@njit(cache=True, nogil=True)
+def bounds(points: Floats, low: Floats, high: Floats) -> None:
+    """Set low and high (d,) to the least and the largest coordinates of points (n, d); high to NaN if one is NaN."""
+    low[:] = points[0]
+    high[:] = points[0]
+    for i in range(1, len(points)):
+        for k in range(points.shape[1]):
+            x = points[i, k]
+            if x < low[k]:
+                low[k] = x
+            elif not x <= high[k] and high[k] == high[k]:
+                high[k] = x
+
+
+@njit(cache=True, nogil=True)
+def spread(points: Floats, charges: Floats, low: Floats, step: Floats, grid: Any) -> None:
+    """Add the charge (n,) of each point to the nodes of the grid around it."""
+    a, b = np.empty(6), np.empty(6)
+    for i in range(len(points)):
+        x, y = (points[i, 0] - low[0]) / step[0], (points[i, 1] - low[1]) / step[1]
+        left, below = int(x), int(y)
+        _spline(x - left, a)
+        _spline(y - below, b)
+        for j in range(6):
+            c = charges[i] * a[j]
+            for k in range(6):
+                grid[left + j, below + k] += c * b[k]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def gather(
+    points: Floats,
+    charges: Floats,
+    low: Floats,
+    step: Floats,
+    grid: Any,
+    own: Floats,
+    first: int,
+    last: int,
+    values: Floats,
+    gradients: Floats,
+) -> None:
+    """Read values (n,) and gradients (n, 2) of the field on a grid at the points, each without its own part.
+
+    ``own`` (m + 1, m + 1, 3) holds the value and the gradient, in steps, that a point of charge 1 causes at itself, by
+    where it lies between nodes.
+    """
+    a, b, da, db = np.empty(6), np.empty(6), np.empty(6), np.empty(6)
+    m = len(own) - 1
+    for i in range(first, last):
+        x, y = (points[i, 0] - low[0]) / step[0], (points[i, 1] - low[1]) / step[1]
+        left, below = int(x), int(y)
+        x -= left
+        y -= below
+        _spline(x, a)
+        _spline(y, b)
+        _spline_slope(x, da)
+        _spline_slope(y, db)
+        value, along, across = 0.0, 0.0, 0.0
+        for j in range(6):
+            row, slope = 0.0, 0.0
+            for k in range(6):
+                g = grid[left + j, below + k]
+                row += g * b[k]
+                slope += g * db[k]
+            value += a[j] * row
+            along += da[j] * row
+            across += a[j] * slope
+        u, v = m * x, m * y
+        j, k = min(int(u), m - 1), min(int(v), m - 1)
+        u -= j
+        v -= k
+        near, far = charges[i] * (1.0 - u), charges[i] * u
+        for part in range(3):
+            mine = (1.0 - v) * (near * own[j, k, part] + far * own[j + 1, k, part])
+            mine += v * (near * own[j, k + 1, part] + far * own[j + 1, k + 1, part])
+            if part == 0:
+                value -= mine
+            elif part == 1:
+                along -= mine
+            else:
+                across -= mine
+        values[i] = value
+        gradients[i, 0] = along / step[0]
+        gradients[i, 1] = across / step[1]
+
+
+@njit(cache=True, nogil=True)
+def count_fractions(points: Floats, low: Floats, step: Floats, counts: Floats) -> None:
+    """Count how many points lie where between nodes, shared out to the nearest entries of counts (m + 1, m + 1)."""
+    m = len(counts) - 1
+    for i in range(len(points)):
+        x, y = (points[i, 0] - low[0]) / step[0], (points[i, 1] - low[1]) / step[1]
+        u, v = m * (x - int(x)), m * (y - int(y))
+        j, k = min(int(u), m - 1), min(int(v), m - 1)
+        u -= j
+        v -= k
+        counts[j, k] += (1.0 - u) * (1.0 - v)
+        counts[j + 1, k] += u * (1.0 - v)
+        counts[j, k + 1] += (1.0 - u) * v
+        counts[j + 1, k + 1] += u * v
+
+
+@njit(cache=True)
+def spline_overlaps(fractions: Floats, values: Floats, slopes: Floats) -> None:
+    """Fill values and slopes (m, 6) with the sums of ``a_j a_{j +- d}`` and ``a'_j a_{j +- d}`` over the splines a.
+
+    They are those of a point at each of the fractions (m,), for nodes that lie d = 0, ..., 5 apart in either direction.
+    """
+    a, da = np.empty(6), np.empty(6)
+    for i in range(len(fractions)):
+        _spline(fractions[i], a)
+        _spline_slope(fractions[i], da)
+        for d in range(6):
+            for j in range(6):
+                for k in range(6):
+                    if abs(j - k) == d:
+                        values[i, d] += a[j] * a[k]
+                        slopes[i, d] += da[j] * a[k]
+
+
+@njit(cache=True, nogil=True)
+def descend(
+    gradient: Floats,
+    rate: float,
+    momentum: float,
+    slowest: float,
+    longest: float,
+    velocity: Floats,
+    gains: Floats,
+    points: Floats,
+) -> None:
+    """Move points (n, d) by momentum, with a gain for each coordinate that grows as long as its direction holds."""
+    n, d = points.shape
+    for i in range(n):
+        length = 0.0
+        for k in range(d):
+            onwards = (gradient[i, k] < 0.0) == (velocity[i, k] > 0.0)
+            gains[i, k] = max(gains[i, k] + 0.2 if onwards else gains[i, k] * 0.8, slowest)
+            velocity[i, k] = momentum * velocity[i, k] - rate * gains[i, k] * gradient[i, k]
+            length += velocity[i, k] * velocity[i, k]
+        if length > longest * longest:
+            shorter = longest / np.sqrt(length)
+            for k in range(d):
+                velocity[i, k] *= shorter
+        for k in range(d):
+            points[i, k] += velocity[i, k]
+
+
+@njit(inline="always", fastmath=FAST)
+def _square_between(X: Any, i: int, j: int) -> float:
+    total = X.dtype.type(0.0)
+    for k in range(X.shape[1]):
+        difference = X[i, k] - X[j, k]
+        total += difference * difference
+    return total
+
+
+@njit(cache=True, nogil=True)
+def offer_neighbors(
+    distances: Any, queries: Any, members: Any, nearest: Singles, indices: NDArray[np.int32], counts: Any
+) -> None:
+    """Take members (b,) among the nearest of queries (a,) where they are near enough, by their distances (a, b).
+
+    ``nearest`` and ``indices`` (n, k) are heaps with the farthest neighbor first, of which ``counts`` (n,) are filled.
+    """
+    k = nearest.shape[1]
+    for row in range(len(queries)):
+        i = queries[row]
+        heap, names = nearest[i], indices[i]
+        for column in range(len(members)):
+            d = distances[row, column]
+            if counts[i] == k:
+                if d >= heap[0] or members[column] == i:
+                    continue
+                at = 0
+                while True:
+                    child = 2 * at + 1
+                    if child >= k:
+                        break
+                    if child + 1 < k and heap[child + 1] > heap[child]:
+                        child += 1
+                    if heap[child] <= d:
+                        break
+                    heap[at], names[at] = heap[child], names[child]
+                    at = child
+            elif members[column] != i:
+                at = counts[i]
+                counts[i] += 1
+                while at > 0 and heap[(at - 1) // 2] < d:
+                    parent = (at - 1) // 2
+                    heap[at], names[at] = heap[parent], names[parent]
+                    at = parent
+            else:
+                continue
+            heap[at], names[at] = d, members[column]

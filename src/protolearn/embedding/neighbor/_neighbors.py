@@ -1,0 +1,111 @@
+"""The samples nearest to each, from vectors, dissimilarities or a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from protolearn.core.neighbors import first_nearest, first_smallest
+from protolearn.core.threads import Threads
+from protolearn.core.ties import power_of_two
+from protolearn.core.types import Array, Floats
+from protolearn.embedding.neighbor.affinities import Neighbors
+
+__all__ = ["all_pairs", "graph_neighbors", "nearest_by_cells", "nearest_in_matrix", "nearest_vectors"]
+
+
+MANY = 15_000  # rows from which not all pairs are compared
+CELLS = 1.0  # times the square root of the rows
+PROBED = 0.06  # share of the cells that are searched for each row, besides those that are needed to find enough
+CANDIDATES = 10  # times the neighbors asked for
+ROWS = 2048  # compared at a time
+N_SPANS = 16  # of rows that are searched together, so that neighbors do not depend on the number of threads
+
+
+def all_pairs(squares: Floats) -> Neighbors:
+    """Return all other samples as neighbors of each, from a matrix (n, n) of squared distances."""
+    n = len(squares)
+    return Neighbors(squares[~np.eye(n, dtype=bool)].reshape(n, n - 1), None)
+
+
+def nearest_in_matrix(squares: Floats, k: int) -> Neighbors:
+    """Return the k nearest others of each sample, from a matrix (n, n) of squared distances."""
+    n = len(squares)
+    others = squares.copy()
+    np.fill_diagonal(others, np.inf)
+    indices = first_smallest(others, min(k, n - 1))
+    return Neighbors(np.take_along_axis(others, indices, axis=1), indices)
+
+
+def nearest_vectors(X: Array, k: int, threads: Threads, rng: np.random.RandomState) -> Neighbors:
+    """Return the k nearest others of each row of X; of many rows nearly all of the nearest, in nearly linear time."""
+    if len(X) > MANY:
+        return nearest_by_cells(X, k, threads, rng)
+    return Neighbors(*first_nearest(X, k, threads))
+
+
+def nearest_by_cells(X: Array, k: int, threads: Threads, rng: np.random.RandomState) -> Neighbors:
+    """Look for neighbors of each row in the cells of k-means that are nearest to it."""
+    from protolearn.core._kernels import squares_to
+    from protolearn.embedding.neighbor._kernels import offer_neighbors
+    from protolearn.maps import KMeans
+
+    n = len(X)
+    X = X - X.mean(axis=0)
+    unit = power_of_two(np.abs(X).max())
+    X = np.ascontiguousarray(X / unit, dtype=np.float32)
+    n_cells = int(CELLS * np.sqrt(n))
+    sample = X[rng.choice(n, min(n, 30 * n_cells), replace=False)]
+    cells = KMeans(n_cells, init="random", max_iter=5, empty="reseed", n_jobs=threads.n, random_state=rng)
+    centers = cells.fit(sample).prototypes_
+    half_norms, half_center_norms = 0.5 * (X * X).sum(axis=1), 0.5 * (centers * centers).sum(axis=1)
+    n_probes = min(n_cells, int(np.ceil(PROBED * n_cells)) + CANDIDATES * k * n_cells // n)
+    probed = np.empty((n, n_probes), np.int32)
+
+    def probe(first: int, last: int) -> None:
+        for start in range(first, last, ROWS):
+            rows = slice(start, min(start + ROWS, last))
+            distances = half_center_norms - X[rows] @ centers.T
+            probed[rows] = np.argpartition(distances, n_probes - 1, axis=1)[:, :n_probes]
+            labels[rows] = distances.argmin(axis=1)
+
+    labels = np.empty(n, np.intp)
+    threads.over(n, probe, ..., step=ROWS)
+    members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels, minlength=n_cells))[:-1])
+    nearest, found, counts = np.empty((n, k), np.float32), np.empty((n, k), np.int32), np.zeros(n, np.int64)
+
+    span = -(-n // N_SPANS)
+
+    def search(first: int, last: int) -> None:
+        for begin in range(first, last, span):
+            asked = np.argsort(probed[begin : begin + span], axis=None, kind="stable")
+            ends = np.cumsum(np.bincount(probed[begin : begin + span].ravel(), minlength=n_cells))[:-1]
+            for queries, others in zip(np.split(begin + asked // n_probes, ends), members):
+                for start in range(0, len(queries), ROWS):
+                    some = queries[start : start + ROWS]
+                    distances = half_norms[others] - X[some] @ X[others].T
+                    offer_neighbors(distances, some, others, nearest, found, counts)
+
+    threads.over(n, search, ..., step=span)
+    lonely = np.flatnonzero(counts < k)
+    for start in range(0, len(lonely), ROWS):
+        some = lonely[start : start + ROWS]
+        distances = half_norms - X[some] @ X.T
+        distances[np.arange(len(some)), some] = np.inf
+        found[some] = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    squares = np.empty((n, k))
+    threads.over(n, squares_to, X, X, found, ..., squares)
+    return Neighbors(squares * unit**2, found)
+
+
+def graph_neighbors(graph: Any, squared: bool) -> Neighbors:
+    """Return the neighbors that a sparse graph (n, n) of distances has stored, zeros among them."""
+    counts = np.diff(graph.indptr)
+    n, k = graph.shape[0], int(counts.max())
+    squares, indices = np.full((n, k), np.inf), np.zeros((n, k), np.intp)
+    places = np.arange(graph.nnz) - np.repeat(graph.indptr[:-1], counts)
+    rows = np.repeat(np.arange(n), counts)
+    squares[rows, places] = graph.data if squared else np.square(graph.data)
+    indices[rows, places] = graph.indices
+    return Neighbors(squares, indices)

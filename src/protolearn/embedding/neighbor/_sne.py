@@ -1,0 +1,538 @@
+"""Stochastic neighbor embedding: views in which samples have the neighbors that they have in the data."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import validate_data
+
+from protolearn.core.documentation import extends, filled
+from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.ties import power_of_two
+from protolearn.core.types import Floats
+from protolearn.core.validation import check_flags, check_number, check_option, given_array
+from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples, check_square
+from protolearn.embedding._start import classical_scaling, principal_components, spectral
+from protolearn.embedding.divergences import Divergence, KullbackLeibler, get_divergence
+from protolearn.embedding.neighbor._descent import Descent
+from protolearn.embedding.neighbor._exact import Exact
+from protolearn.embedding.neighbor._fast import Fast, is_tame
+from protolearn.embedding.neighbor._neighbors import all_pairs, graph_neighbors, nearest_in_matrix, nearest_vectors
+from protolearn.embedding.neighbor.affinities import (
+    Neighbors,
+    calibrated,
+    check_perplexity,
+    conditional_affinities,
+    joint_affinities,
+)
+from protolearn.embedding.neighbor.view import Gaussian, Kernel, Student
+
+__all__ = ["SNE", "TSNE"]
+
+
+FEW = 150  # samples up to which all pairs are faster than a field
+MOST_PAIRS = 20_000  # samples up to which all pairs are still taken one by one
+START_SIZE = 1e-4  # standard deviation of the first layout, in units of the kernel
+EVERY = 50  # iterations between two looks at the divergence
+
+DOCS = {
+    "common": """
+n_components : int, default=2
+    Dimensions of the view.
+perplexity : float, default=30.0
+    Effective number of neighbors of each sample, at most a third of the samples for a good view.
+divergence : str or Divergence, default="kl"
+    What is minimized between the affinities of the data and those of the view: a name, see
+    `protolearn.embedding.divergences.DIVERGENCES`, or an instance such as ``Gamma(0.6)``.
+""",
+    "rest": """
+metric : str or callable, default="euclidean"
+    ``"euclidean"``, where neighbors of more than 15,000 samples are looked for in the nearest cells of k-means: in
+    data with clusters nearly all are found, in noise of many dimensions about half, and others as near instead.
+    ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
+    distances of each sample (row) to its neighbors; a name or function that
+    `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects. A function must give the same
+    for both orders of two objects.
+squared : bool, default=False
+    Whether precomputed numbers are squared distances already.
+symmetrize : {"raise", "mean"}, default="raise"
+    What to do with dissimilarities that are not symmetric.
+n_neighbors : int, optional
+    Neighbors with affinities above zero, three times the perplexity by default. Ignored if all pairs are taken.
+method : {"auto", "exact", "fast"}, default="auto"
+    ``"exact"`` takes all pairs one by one. ``"fast"`` takes pairs of neighbors one by one and all others as a field on
+    a grid, in time nearly proportional to the samples, for views in one or two dimensions. ``"auto"`` is fast for
+    more than 150 samples.
+init : {"auto", "pca", "spectral", "random"} or array-like of shape (n_samples, n_components), default="auto"
+    First positions: principal components, of dissimilarities by classical scaling; eigenvectors of the graph of
+    neighbors, which ``"auto"`` takes if there is nothing but a graph; or noise.
+early_exaggeration : float, default=%(exaggeration)s
+    Factor of the attraction between neighbors in the first iterations, which minimize the Kullback-Leibler divergence
+    whatever comes after.
+early_exaggeration_iter : int, default=250
+    Number of these iterations, at most a third of all.
+max_iter : int, default=750
+    Number of all iterations.
+learning_rate : float or "auto", default="auto"
+    Length of steps. ``"auto"`` is the number of samples over the exaggeration. Gradients of all divergences are brought
+    to the scale of the Kullback-Leibler divergence first, so that there is nothing to tune.
+n_jobs : int, optional
+    Number of threads; None means as many as BLAS may use.
+random_state : int, RandomState instance or None, default=None
+    Noise of the first positions.
+verbose : int, default=0
+    Print the divergence every 50 iterations.
+""",
+    "attributes": """
+embedding_ : ndarray of shape (n_samples, n_components)
+    Positions in the view.
+affinities_ : ndarray or csr_array of shape (n_samples, n_samples)
+    Affinities of the data: of all pairs they sum to 1, or of each row if not symmetric.
+bandwidths_ : ndarray of shape (n_samples,)
+    Standard deviation of the Gaussian neighborhood of each sample.
+divergence_ : float
+    The divergence of the view from the data that was reached; the sum of those of all samples if not symmetric.
+divergence_history_ : list of float
+    The divergence after every 50 iterations behind the exaggeration.
+method_ : str
+    ``"exact"`` or ``"fast"``.
+n_iter_ : int
+    Number of iterations.
+n_features_in_ : int
+    Number of features seen in ``fit``.
+""",
+}
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Samples as neighbors in a graph, and the unit that their distances are given in."""
+
+    neighbors: Neighbors
+    unit: float
+
+    def __len__(self) -> int:
+        return len(self.neighbors.squares)
+
+
+class NeighborEmbedding(Embedding):
+    """Base of `SNE` and `TSNE`, which differ in the kernel of the view."""
+
+    n_components: int
+    perplexity: float
+    divergence: str | Divergence
+    symmetric: bool
+    n_neighbors: int | None
+    method: str
+    init: Any
+    early_exaggeration: float
+    early_exaggeration_iter: int
+    max_iter: int
+    learning_rate: float | str
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+
+    @nothing_lost
+    def fit(self, X: Any, y: None = None) -> Self:
+        """Arrange the samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
+            Samples, or their dissimilarities, see ``metric``.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted embedding. If the fit is interrupted from the keyboard, the state reached so far is kept.
+        """
+        divergence = self._check_parameters()
+        with chunk_threads(self.n_jobs) as n_threads:
+            data = self._read_graph(X) if self._pairwise and sparse.issparse(X) else self._read_samples(X, self.n_jobs)
+            check_perplexity(self.perplexity, len(data))
+            threads = Threads(n_threads)
+            rng = check_random_state(self.random_state)
+            self.method_ = self._chosen_method(len(data), divergence)
+            neighbors = self._neighbors(data, threads, rng)
+            p, variances = calibrated(neighbors.squares, self.perplexity, threads)
+            self.bandwidths_ = np.sqrt(variances) * data.unit
+            conditional = conditional_affinities(neighbors, p)
+            self.affinities_ = joint_affinities(conditional) if self.symmetric else conditional
+            points = self._first_positions(data, rng)
+            forces: Exact | Fast
+            if self.method_ == "exact":
+                dense = self.affinities_.toarray() if sparse.issparse(self.affinities_) else self.affinities_
+                forces = Exact(dense, self._kernel(), self.symmetric)
+            else:
+                forces = Fast(self.affinities_, self._kernel(), self.symmetric, threads)
+            interrupted = self._descend(points, forces, divergence)
+            self.embedding_ = points
+        if interrupted:
+            keep(self)
+            raise KeyboardInterrupt
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that ``X`` may be a sparse graph of neighbors."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self._pairwise
+        return tags
+
+    def _kernel(self) -> Kernel:
+        """Return the kernel of the view."""
+        raise NotImplementedError
+
+    # Reading
+
+    def _check_parameters(self) -> Divergence:
+        check_number("n_components", self.n_components, integer=True, low=1)
+        check_option("method", self.method, ("auto", "exact", "fast"))
+        check_number("early_exaggeration", self.early_exaggeration, low=1)
+        check_number("early_exaggeration_iter", self.early_exaggeration_iter, integer=True, low=0)
+        check_number("max_iter", self.max_iter, integer=True, low=1)
+        self._check_reading()
+        check_flags(self, "symmetric")
+        if self.learning_rate != "auto":
+            check_number("learning_rate", self.learning_rate, low=0, open_low=True, also=" or 'auto'")
+        if self.n_neighbors is not None:
+            check_number("n_neighbors", self.n_neighbors, integer=True, low=2)
+        return get_divergence(self.divergence).limit()
+
+    def _read_graph(self, X: Any) -> Graph:
+        read = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
+        check_square(read)
+        graph = read.tocoo()
+        if not graph.data.any():
+            raise ValueError("All distances in the graph X are zero, so there is nothing to arrange.")
+        if (graph.data < 0.0).any():
+            raise ValueError("The graph X holds negative distances; distances must not be negative.")
+        if (graph.data == graph.data[0]).all():
+            warnings.warn(
+                "All distances in the graph X are the same, so there is no telling which neighbors are nearest; give "
+                "a graph of distances (mode='distance' in scikit-learn).",
+                UserWarning,
+                stacklevel=4,
+            )
+        others = graph.row != graph.col
+        entries = graph.data[others], (graph.row[others], graph.col[others])
+        graph = sparse.csr_array(entries, shape=graph.shape)
+        fewest = int(np.diff(graph.indptr).min())
+        if fewest < self.perplexity:
+            raise ValueError(
+                f"The graph X has samples with only {fewest} neighbors, fewer than perplexity={self.perplexity:g}; "
+                "join each sample to about three times the perplexity, or lower it."
+            )
+        unit = power_of_two(graph.data.max())
+        graph.data /= unit
+        return Graph(graph_neighbors(graph, self.squared), float(np.sqrt(unit)) if self.squared else unit)
+
+    def _chosen_method(self, n: int, divergence: Divergence) -> str:
+        flat = self.n_components <= 2
+        tame = is_tame(divergence, self._kernel())
+        if self.method == "fast" and not (flat and tame):
+            reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use 2 or 1"
+            raise ValueError(f"method='fast' does not work {reason}, or method='exact'.")
+        exact = self.method == "exact" or (self.method == "auto" and (n <= FEW or not (flat and tame)))
+        if exact and n > MOST_PAIRS:
+            raise ValueError(
+                f"All pairs of n_samples={n} are too many to be taken one by one; use method='fast' with "
+                "n_components=2, or a part of the samples."
+            )
+        return "exact" if exact else "fast"
+
+    def _neighbors(self, data: Samples | Graph, threads: Threads, rng: np.random.RandomState) -> Neighbors:
+        if isinstance(data, Graph):
+            return data.neighbors
+        if self.method_ == "exact" and self.n_neighbors is None:
+            return all_pairs(data.all_squares())
+        k = min(len(data) - 1, int(3.0 * self.perplexity) if self.n_neighbors is None else self.n_neighbors)
+        if k < self.perplexity:
+            raise ValueError(
+                f"n_neighbors={k} is less than perplexity={self.perplexity:g}; take about three times the perplexity."
+            )
+        if data.vectors is None:
+            return nearest_in_matrix(data.all_squares(), k)
+        return nearest_vectors(data.vectors, k, threads, rng)
+
+    def _first_positions(self, data: Samples | Graph, rng: np.random.RandomState) -> Floats:
+        n, d = len(data), self.n_components
+        if self.init is None:
+            raise ValueError("init=None must be 'auto', 'pca', 'spectral', 'random', or an array.")
+        if not isinstance(self.init, str):
+            given = given_array("init", self.init, copy=True)
+            if given.shape != (n, d):
+                raise ValueError(f"init has the shape {given.shape}; expected (n_samples, n_components)={(n, d)}.")
+            if (given == given[0]).all():
+                raise ValueError("All positions in init are the same, so nothing would move; give some that differ.")
+            return given
+        check_option("init", self.init, ("auto", "pca", "spectral", "random"), also=", or an array")
+        kind = self.init if self.init != "auto" else "spectral" if isinstance(data, Graph) else "pca"
+        if kind == "pca" and isinstance(data, Graph):
+            raise ValueError("init='pca' needs vectors or all dissimilarities, not a graph; use init='spectral'.")
+        noise = rng.normal(size=(n, d))
+        if kind == "random":
+            return START_SIZE * noise
+        if kind == "spectral" or isinstance(data, Graph):
+            first = spectral(self.affinities_, d, rng)
+        elif data.vectors is None:
+            first = classical_scaling(data.all_squares(), d, rng)
+        else:
+            first = principal_components(data.vectors, d, rng)
+        # Noise separates samples that fall together, and fills dimensions that the data do not have.
+        return START_SIZE * (first / first[:, 0].std() + 0.01 * noise)
+
+    # Learning
+
+    def _descend(self, points: Floats, forces: Exact | Fast, divergence: Divergence) -> bool:
+        """Move the points (n, d) in place; return whether this was interrupted."""
+        descent = Descent(points, self._kernel().longest_step)
+        self.divergence_history_: list[float] = []
+        self.n_iter_ = 0
+        early = min(self.early_exaggeration_iter, self.max_iter // 3)
+        try:
+            for iteration in range(self.max_iter):
+                if iteration == early:
+                    descent.restart()
+                exaggeration = self.early_exaggeration if iteration < early else 1.0
+                step = forces.step(points, KullbackLeibler() if iteration < early else divergence, exaggeration)
+                rate = self._rate(len(points), exaggeration, divergence)
+                descent.step(step.gradient / (4.0 * step.mass), rate)
+                self.n_iter_ = iteration + 1
+                if self.n_iter_ % EVERY == 0:
+                    self._look(forces.value(points, divergence) if self.n_iter_ > early else None)
+        except KeyboardInterrupt:
+            if not self.n_iter_:
+                raise
+            interrupted = True
+        else:
+            interrupted = False
+        if not np.isfinite(points).all():
+            raise ValueError("The view diverged: positions are no longer finite. Lower the learning_rate.")
+        self.divergence_ = forces.value(points, divergence)
+        return interrupted
+
+    def _rate(self, n: int, exaggeration: float, divergence: Divergence) -> float:
+        if self.learning_rate != "auto":
+            return float(self.learning_rate)
+        # Far pairs under a Gaussian, whose pull is not bounded, would be thrown to and fro.
+        wild = isinstance(self._kernel(), Gaussian) and divergence.pull is not None and divergence.pull.q_power < 0.0
+        return (0.03 if wild else 1.0) * n / exaggeration
+
+    def _look(self, value: float | None) -> None:
+        if value is not None:
+            self.divergence_history_.append(value)
+        if self.verbose:
+            state = "exaggerated" if value is None else f"divergence {value:.6g}"
+            print(f"[{type(self).__name__}] iteration {self.n_iter_}/{self.max_iter}  {state}", flush=True)
+
+
+@filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "4.0")})
+class SNE(NeighborEmbedding):
+    """Stochastic neighbor embedding, under any divergence.
+
+    Each sample takes others as neighbors with a chance that falls with their distance, by a Gaussian in the data
+    and by one in the view. The view is where both agree best. It is crowded where many samples are about as far from
+    each other; `TSNE` gives them room.
+
+    Parameters
+    ----------
+    %(common)s
+    symmetric : bool, default=False
+        Compare the affinities of all pairs as one distribution. Otherwise each sample has its own distribution over
+        the others.
+    %(rest)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    TSNE : The same with room between clusters.
+    protolearn.metrics.view_quality : Whether to trust a view.
+
+    Notes
+    -----
+    With ``divergence=NeRV(trade_off)`` this is the neighbor retrieval visualizer, which trades neighbors that are
+    missed (1) against wrong ones that are shown (0).
+
+    Where affinities of the data must not be zero (reverse Kullback-Leibler, NeRV, Itakura-Saito) they are at least a
+    millionth of their mean.
+
+    Divergences that weigh ratios of affinities (Itakura-Saito, beta below 1, alpha above 1) count pairs that are no
+    neighbors as much as neighbors, and the tails of a Gaussian make these ratios huge: their views are about as good
+    as a linear projection. Use them with `TSNE`.
+
+    References
+    ----------
+    Hinton, G., Roweis, S. (2002). Stochastic neighbor embedding. NIPS 15.
+
+    Bunte, K., Haase, S., Biehl, M., Villmann, T. (2012). Stochastic neighbor embedding (SNE) for dimension reduction
+    and visualization using arbitrary divergences. Neurocomputing 90, 23-45.
+
+    Venna, J., Peltonen, J., Nybo, K., Aidos, H., Kaski, S. (2010). Information retrieval perspective to nonlinear
+    dimensionality reduction for data visualization. JMLR 11, 451-490.
+
+    Examples
+    --------
+    >>> from protolearn import SNE
+    >>> from protolearn.metrics import trustworthiness
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> view = SNE(perplexity=20, random_state=0).fit_transform(X)
+    >>> view.shape
+    (150, 2)
+    >>> trustworthiness(X, view, n_neighbors=10) > 0.97
+    True
+    """
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        perplexity: float = 30.0,
+        divergence: str | Divergence = "kl",
+        symmetric: bool = False,
+        metric: Any = "euclidean",
+        squared: bool = False,
+        symmetrize: str = "raise",
+        n_neighbors: int | None = None,
+        method: str = "auto",
+        init: Any = "auto",
+        early_exaggeration: float = 4.0,
+        early_exaggeration_iter: int = 250,
+        max_iter: int = 750,
+        learning_rate: float | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.divergence = divergence
+        self.symmetric = symmetric
+        self.metric = metric
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.n_neighbors = n_neighbors
+        self.method = method
+        self.init = init
+        self.early_exaggeration = early_exaggeration
+        self.early_exaggeration_iter = early_exaggeration_iter
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _kernel(self) -> Kernel:
+        return Gaussian()
+
+
+@filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "12.0")})
+class TSNE(SNE):
+    """t-distributed stochastic neighbor embedding, under any divergence.
+
+    Each sample takes others as neighbors with a chance that falls with their distance, by a Gaussian in the data and
+    by a Student distribution, which has heavier tails, in the view. Neighbors stay together, and samples that are not
+    neighbors may lie far apart: clusters show. Sizes of clusters, and distances between them, mean little.
+
+    Parameters
+    ----------
+    %(common)s
+    dof : float, default=1.0
+        Degrees of freedom of the Student distribution: below 1 clusters fall apart into finer ones, above 1 the view
+        comes closer to that of `SNE`.
+    symmetric : bool, default=True
+        Compare the affinities of all pairs as one distribution. Otherwise each sample has its own distribution over
+        the others.
+    %(rest)s
+
+    Attributes
+    ----------
+    %(attributes)s
+
+    See Also
+    --------
+    SNE : The same with a Gaussian in the view.
+    SONE : A view in the shape of a given structure.
+    protolearn.metrics.view_quality : Whether to trust a view.
+
+    Notes
+    -----
+    Time grows nearly in proportion to the samples under every divergence: where two samples are no neighbors, what a
+    divergence asks of them depends on their distance in the view alone, and such sums are done on a grid by Fourier
+    transforms.
+
+    With ``divergence=NeRV(trade_off)`` this is t-NeRV, which trades neighbors that are missed (1) against wrong ones
+    that are shown (0). Where affinities of the data must not be zero (reverse Kullback-Leibler, NeRV, Itakura-Saito)
+    they are at least a millionth of their mean.
+
+    A graph of neighbors that falls apart is shown as islands, whose places to each other mean nothing. Samples that
+    are the same are shown at nearly the same place.
+
+    References
+    ----------
+    van der Maaten, L., Hinton, G. (2008). Visualizing data using t-SNE. JMLR 9, 2579-2605.
+
+    Bunte, K., Haase, S., Biehl, M., Villmann, T. (2012). Stochastic neighbor embedding (SNE) for dimension reduction
+    and visualization using arbitrary divergences. Neurocomputing 90, 23-45.
+
+    Linderman, G., Rachh, M., Hoskins, J., Steinerberger, S., Kluger, Y. (2019). Fast interpolation-based t-SNE for
+    improved visualization of single-cell RNA-seq data. Nature Methods 16, 243-245.
+
+    Belkina, A. et al. (2019). Automated optimized parameters for t-distributed stochastic neighbor embedding improve
+    visualization and analysis of large datasets. Nature Communications 10, 5415.
+
+    Examples
+    --------
+    >>> from protolearn import TSNE
+    >>> from protolearn.embedding.divergences import Gamma
+    >>> from protolearn.metrics import trustworthiness
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> view = TSNE(perplexity=20, random_state=0).fit_transform(X)
+    >>> trustworthiness(X, view, n_neighbors=10) > 0.98
+    True
+    >>> robust = TSNE(perplexity=20, divergence=Gamma(0.5), random_state=0).fit(X)
+    >>> robust.embedding_.shape, robust.n_iter_
+    ((150, 2), 750)
+    """
+
+    @extends(SNE)
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        perplexity: float = 30.0,
+        divergence: str | Divergence = "kl",
+        dof: float = 1.0,
+        symmetric: bool = True,
+        early_exaggeration: float = 12.0,
+        **common: Any,
+    ) -> None:
+        super().__init__(
+            n_components,
+            perplexity=perplexity,
+            divergence=divergence,
+            symmetric=symmetric,
+            early_exaggeration=early_exaggeration,
+            **common,
+        )
+        self.dof = dof
+
+    def _check_parameters(self) -> Divergence:
+        check_number("dof", self.dof, low=0, open_low=True)
+        return super()._check_parameters()
+
+    def _kernel(self) -> Kernel:
+        return Student(self.dof)

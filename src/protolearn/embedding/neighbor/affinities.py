@@ -1,0 +1,106 @@
+"""Affinities of data: how likely each sample would take which other as its neighbor.
+
+Each sample gets the bandwidth with which the entropy of its affinities is that of a fair choice between *perplexity*
+neighbors.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from protolearn.core.threads import Threads
+from protolearn.core.types import Array, Floats
+from protolearn.core.validation import check_number
+
+__all__ = ["Neighbors", "calibrated", "check_perplexity", "conditional_affinities", "joint_affinities"]
+
+
+N_STEPS, TOLERANCE = 100, 1e-7  # of the search for a bandwidth
+CALL_ENTRIES = 1 << 18  # of one call of the compiled loop: a fraction of a second
+
+
+class Neighbors(NamedTuple):
+    """Squared distances (n, k) of each sample to k others, and which these are; all others in order if None.
+
+    Infinite distances fill the rows of samples with fewer neighbors.
+    """
+
+    squares: Floats
+    indices: Array | None
+
+
+def check_perplexity(perplexity: float, n: int) -> None:
+    """Refuse a perplexity that n samples cannot have, and warn of one that shows little.
+
+    Examples
+    --------
+    >>> check_perplexity(30.0, 20)
+    Traceback (most recent call last):
+    ...
+    ValueError: perplexity=30 is more than the 19 neighbors that each of n_samples=20 has; choose about a third of ...
+    """
+    check_number("perplexity", perplexity, low=1, open_low=True)
+    if perplexity > n - 1:
+        raise ValueError(
+            f"perplexity={perplexity:g} is more than the {n - 1} neighbors that each of n_samples={n} has; "
+            f"choose about a third of the samples, {n / 3:.3g}."
+        )
+    if perplexity > n / 3:
+        warnings.warn(
+            f"perplexity={perplexity:g} is more than a third of n_samples={n}: nearly all samples count as "
+            f"neighbors of each other, and the view shows little. Choose at most {n / 3:.3g}.",
+            UserWarning,
+            stacklevel=3,
+        )
+
+
+def calibrated(squares: Floats, perplexity: float, threads: Threads | None = None) -> tuple[Floats, Floats]:
+    """Return affinities (n, k) to neighbors, each row of which sums to 1, and the bandwidths (n,), as variances.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n, k)
+        Squared distances to the neighbors.
+    perplexity : float
+        Effective number of neighbors, at most k.
+    threads : Threads, optional
+        What samples are spread over.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> p, variances = calibrated(np.array([[1.0, 2.0, 3.0, 4.0]]), perplexity=2.0)
+    >>> float(np.round(p.sum(), 6)), float(np.round(np.exp(-(p * np.log(p)).sum()), 4))
+    (1.0, 2.0)
+    """
+    from protolearn.embedding.neighbor._kernels import calibrate
+
+    n = len(squares)
+    p, rates = np.empty(squares.shape), np.empty(n)
+    loop = threads or Threads()
+    most = max(1, CALL_ENTRIES // squares.shape[1])
+    given = np.asarray(squares, np.float64)
+    loop.over(n, calibrate, given, ..., np.log(perplexity), p, rates, N_STEPS, TOLERANCE, most=most)
+    return p, 0.5 / rates
+
+
+def conditional_affinities(neighbors: Neighbors, p: Floats) -> Any:
+    """Return affinities as a matrix (n, n) with a zero diagonal: an array of all pairs, or a sparse one."""
+    n = len(p)
+    if neighbors.indices is None:
+        matrix = np.zeros((n, n))
+        matrix[~np.eye(n, dtype=bool)] = p.ravel()
+        return matrix
+    kept = np.isfinite(neighbors.squares)
+    pointers = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
+    return sparse.csr_array((p[kept], neighbors.indices[kept].astype(np.int32), pointers), shape=(n, n))
+
+
+def joint_affinities(conditional: Any) -> Any:
+    """Return ``(p_j|i + p_i|j) / (2 n)``, which are symmetric and sum to 1."""
+    joint = (conditional + conditional.T) * (0.5 / conditional.shape[0])
+    return joint.tocsr() if sparse.issparse(joint) else joint

@@ -1,0 +1,1 @@
+"""Topographic embeddings: samples arranged among the points of a structure."""

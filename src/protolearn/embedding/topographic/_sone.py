@@ -1,0 +1,484 @@
+"""Self-organized neighbor embedding: sampling vectors attract the images of neighbors and repel all others."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.spatial.distance import pdist
+
+from protolearn.core.validation import check_number, check_option
+from protolearn.embedding.divergences import (
+    Alpha,
+    Beta,
+    Divergence,
+    Eta,
+    Gamma,
+    GeneralizedKullbackLeibler,
+    Hellinger,
+    ItakuraSaito,
+    get_divergence,
+)
+from protolearn.embedding.topographic._base import (
+    LAST_NEIGHBORS,
+    LEAST_AFFINITY,
+    NO_WEIGHTS,
+    SIGMAS,
+    Epoch,
+    Floats,
+    Indices,
+    TopographicEmbedding,
+    Trainer,
+    Weights,
+    neighbor_order,
+    neighbor_squares,
+    neighborhoods,
+)
+
+__all__ = ["SONE"]
+
+KERNELS = ("gaussian", "student")
+WINNERS = ("image", "mean", "divergence")  # in the order of the compiled loop
+LEAST_PERPLEXITY = 1.5  # with a perplexity of 1 there is one neighbor, and no bandwidth
+NEGLIGIBLE = 6.0 * np.log(10.0)  # -log of an affinity that does not count in a mean
+
+
+class SONE(TopographicEmbedding):
+    r"""Self-organized neighbor embedding: SONE with a Gaussian kernel, t-SONE with that of Student.
+
+    Every sample has an image. Sampling vectors s, the structure hypothesis, are presented in random order. Each has
+    affinities g to all images, and the winner i the affinities h to all samples that are most like them,
+
+    .. math::
+        h_k = e^{-d(x^i, x^k)^2 / 2 \sigma_i^2}, \quad
+        g_k = \Big(1 + \frac{\|s - \xi^k\|^2}{\varsigma}\Big)^{-(\varsigma + 1) / 2}
+        \text{ or } e^{-\|s - \xi^k\|^2 / 2 \varsigma^2}.
+
+    A step down the gradient of the divergence :math:`D(h \,\|\, g)` moves all images; for the generalized
+    Kullback-Leibler divergence
+
+    .. math:: \xi^k \leftarrow \xi^k - \tau \, \alpha_k (h_k - g_k) (\xi^k - s), \quad
+        \alpha_k = \frac{\varsigma + 1}{\varsigma + \|s - \xi^k\|^2} \text{ or } \frac{1}{\varsigma^2}.
+
+    Images of neighbors are attracted (h > g), all others repelled, so that gaps between groups show. Neighborhoods
+    shrink from epoch to epoch, from half of all samples to a few.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension of the view.
+    kernel : {"student", "gaussian"}, default="student"
+        Affinities of images.
+    structure : {"auto", "hexagon", "circle", "square", "uniform"}, array or None, default="auto"
+        Sampling vectors: a triangular mesh with this outline, points drawn from a box, or your own (n_vectors,
+        n_components), see `protolearn.embedding.topographic.structures`. ``"auto"`` is a hexagon in the plane, and
+        else a box. None is SONE without structure hypothesis: sampling vectors are drawn from a Gaussian around each
+        image in turn.
+    n_sampling : int or "auto", default="auto"
+        Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 200.
+    spacing : float or "auto", default="auto"
+        Distance of neighboring sampling vectors, where the kernel has about unit width. A structure of your own is
+        scaled to it in training, and the view is scaled back. ``"auto"`` is 10, but 1 for divergences that attract only
+        near images, see Notes.
+    divergence : str or Divergence, default="gkl"
+        Divergence of the affinities: a key of `protolearn.embedding.divergences.DIVERGENCES` or an instance. As
+        affinities do not sum to one, it must not be one of densities.
+    winner : {"mean", "divergence", "image"}, default="mean"
+        The winner is the sample with the lowest mean of -log g over its neighborhood; or with the smallest divergence;
+        or with the nearest image, which is fastest. The divergence prefers samples with few neighbors.
+    bandwidth : {"radius", "perplexity"}, default="radius"
+        How a number of neighbors k gives :math:`\sigma_i`: the k-th neighbor is three :math:`\sigma_i` away, or the
+        perplexity of the affinities is k.
+    n_neighbors_start, n_neighbors_end : float or "auto", default="auto"
+        First and last number of neighbors; ``"auto"`` is half of the samples, and 10. A start below a quarter of
+        the samples tends to fold the view.
+    scale_start, scale_end : float or "auto", default="auto"
+        First and last :math:`\varsigma` of the kernel. ``"auto"`` falls from 1e7 to a tenth of the squared diameter of
+        the structure (0.1 without one) for that of Student, and stays 1 for the Gaussian. A smaller end shows more
+        detail.
+    learning_rate_start, learning_rate_end : float or "auto", default="auto"
+        First and last rate :math:`\tau`; for the Gaussian kernel the rate is :math:`\tau / \varsigma^2`. ``"auto"`` is
+        1 throughout, and falls from 0.3 to 0.01 without structure.
+    variance : float or "auto", default="auto"
+        Variance of the sampling vectors around images if there is no structure; ``"auto"`` is 10 for the kernel of
+        Student and 0.1 for the Gaussian.
+    diversify : float or None, default=0.9
+        A sample has this share of the affinity of its nearest neighbor to itself, so that not always the same samples
+        win; None is the affinity 1.
+    metric : str or callable, default="euclidean"
+        ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a name or
+        function that `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
+    squared : bool, default=False
+        Precomputed dissimilarities are distances, which are squared, or (True) squared distances already. Negative ones
+        count as zero.
+    symmetrize : {"raise", "mean"}, default="raise"
+        What to do with precomputed dissimilarities that are not symmetric: raise an error, or take the mean.
+    init : "random" or array of shape (n_samples, n_components), default="random"
+        First images: close to the origin, or given.
+    max_iter : int, default=100
+        Number of epochs, in each of which all sampling vectors are presented once.
+    random_state : int, RandomState instance or None, default=None
+        Makes the start and the order of presentations repeatable.
+    verbose : int, default=0
+        1 prints about ten lines of progress, 2 a line for every epoch.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The images of the samples.
+    structure_ : ndarray of shape (n_vectors, n_components) or None
+        The sampling vectors.
+    labels_ : ndarray of shape (n_samples,)
+        Index of the sampling vector nearest to each image, if there is a structure.
+    exemplars_ : ndarray of shape (n_vectors,)
+        The winner of each sampling vector, if there is a structure.
+    n_distinct_winners_ : list of int
+        How many different samples won in each epoch; very few are a sign of a collapse.
+    cost_history_, range_history_ : list of float
+        Mean divergence of a presentation, and number of neighbors, in each epoch. As neighborhoods shrink, costs of
+        different epochs are not comparable.
+    n_iter_ : int
+        Number of epochs run.
+    n_features_in_ : int
+        Number of features, or of samples if they are precomputed dissimilarities.
+
+    See Also
+    --------
+    XOM : The same without repulsion.
+    TSNE : One cost for all pairs instead of presentations.
+
+    Notes
+    -----
+    On a few hundred samples ``structure=None`` often keeps neighbors better than a structure does.
+
+    There is no ``transform``: new samples have no image. Memory grows with the square of the number of samples. With
+    more than 1000 samples, winners are found by 128 neighbors each, taken evenly from near to far.
+
+    The pull of a divergence, which is :math:`h - g` above, is limited to a size of 1. With divergences whose attraction
+    has a power of g as a factor (gamma, Cauchy-Schwarz, eta, beta above 1, alpha below 1, Hellinger), images that are
+    far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a structure with
+    spacing 1, a fixed :math:`\varsigma` of 1 and a rate that falls from 0.5 to 0.05. These settings are the best known,
+    but they depend on the data: look at ``n_distinct_winners_``, and compare with the default divergence.
+
+    References
+    ----------
+    Bunte, Hammer, Villmann, Biehl, Wismueller (2011). Neighbor embedding XOM for dimension reduction and visualization.
+    Neurocomputing.
+
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, chapters 8 and 9. PhD thesis,
+    University of Groningen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.neighbors import KNeighborsClassifier
+    >>> from protolearn.embedding import SONE
+    >>> X, y = load_iris(return_X_y=True)
+    >>> view = SONE(random_state=0).fit_transform(X)
+    >>> view.shape, KNeighborsClassifier(5).fit(view, y).score(view, y) > 0.9
+    ((150, 2), True)
+    """
+
+    _winners = WINNERS
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        kernel: str = "student",
+        structure: str | ArrayLike | None = "auto",
+        n_sampling: int | str = "auto",
+        spacing: float | str = "auto",
+        divergence: Any = "gkl",
+        winner: str = "mean",
+        bandwidth: str = "radius",
+        n_neighbors_start: float | str = "auto",
+        n_neighbors_end: float | str = "auto",
+        scale_start: float | str = "auto",
+        scale_end: float | str = "auto",
+        learning_rate_start: float | str = "auto",
+        learning_rate_end: float | str = "auto",
+        variance: float | str = "auto",
+        diversify: float | None = 0.9,
+        metric: Any = "euclidean",
+        squared: bool = False,
+        symmetrize: str = "raise",
+        init: str | ArrayLike = "random",
+        max_iter: int = 100,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.structure = structure
+        self.n_sampling = n_sampling
+        self.spacing = spacing
+        self.divergence = divergence
+        self.winner = winner
+        self.bandwidth = bandwidth
+        self.n_neighbors_start = n_neighbors_start
+        self.n_neighbors_end = n_neighbors_end
+        self.scale_start = scale_start
+        self.scale_end = scale_end
+        self.learning_rate_start = learning_rate_start
+        self.learning_rate_end = learning_rate_end
+        self.variance = variance
+        self.diversify = diversify
+        self.metric = metric
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.init = init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_option("kernel", self.kernel, KERNELS)
+        check_option("bandwidth", self.bandwidth, ("radius", "perplexity"))
+        self._check_positive("spacing", "variance")
+        for name in ("n_neighbors", "scale", "learning_rate"):
+            self._check_positive(f"{name}_start", f"{name}_end")
+        if self.diversify is not None:
+            check_number("diversify", self.diversify, low=0, high=1, open_low=True, also=" or None")
+        _require_for_measures(get_divergence(self.divergence))
+
+    @property
+    def _is_local(self) -> bool:
+        """Say whether the divergence attracts only images that are near already."""
+        form = power_form(get_divergence(self.divergence))
+        return form is not None and form.q_power > 0.0
+
+    def _spacing(self) -> float:
+        return self._chosen("spacing", 1.0 if self._is_local else 10.0)
+
+    def _sampling_vectors(self, n_samples: int, rng: np.random.RandomState) -> tuple[Any, float]:
+        return (None, 1.0) if self.structure is None else super()._sampling_vectors(n_samples, rng)
+
+    def _trainer(self, squares: Floats, vectors: Any) -> Trainer:
+        return Attraction(
+            squares,
+            neighbor_order(squares),
+            kernel=self.kernel,
+            divergence=get_divergence(self.divergence).limit(),
+            winner=WINNERS.index(self.winner),
+            bandwidth=self.bandwidth,
+            diversify=self.diversify,
+            variance=self._chosen("variance", 10.0 if self.kernel == "student" else 0.1),
+            neighbors=self._neighbors(len(squares)),
+            scales=self._scales(vectors),
+            rates=self._rates(vectors),
+        )
+
+    def _neighbors(self, n_samples: int) -> Floats:
+        start = self._chosen("n_neighbors_start", n_samples / 2)
+        end = self._chosen("n_neighbors_end", min(LAST_NEIGHBORS, start))
+        for name, value in (("start", start), ("end", end)):
+            if not 1 <= value < n_samples:
+                raise ValueError(
+                    f"n_neighbors_{name}={value:g} must be a number of neighbors from 1 to {n_samples - 1}, for "
+                    f"n_samples={n_samples}."
+                )
+        return self._falling(start, end)
+
+    def _scales(self, vectors: Any) -> Floats:
+        if self.kernel == "gaussian" or self._is_local:
+            start, end = 1.0, 1.0
+        elif vectors is None:
+            start, end = 1e7, 0.1
+        else:
+            start, end = 1e7, 0.1 * pdist(vectors).max() ** 2
+        return self._falling(self._chosen("scale_start", start), self._chosen("scale_end", end))
+
+    def _rates(self, vectors: Any) -> Floats:
+        if self._is_local:
+            start, end = 0.5, 0.05
+        elif vectors is None:
+            start, end = 0.3, 0.01
+        else:
+            start, end = 1.0, 1.0
+        return self._falling(self._chosen("learning_rate_start", start), self._chosen("learning_rate_end", end))
+
+
+@dataclass
+class Attraction:
+    """Moves images such that their affinities to sampling vectors become those of the winners to all samples."""
+
+    squares: Floats
+    order: NDArray[np.int32]
+    kernel: str
+    divergence: Divergence
+    winner: int
+    bandwidth: str
+    diversify: float | None
+    variance: float
+    neighbors: Floats
+    scales: Floats
+    rates: Floats
+    precisions: Floats = field(init=False)
+    own: Floats = field(init=False)
+    weights: Weights = field(init=False, default=NO_WEIGHTS)
+    scale: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.form = power_form(self.divergence)
+        self.n_neighbors = 0
+        self.precisions = radius_precisions(self.squares, self.order, len(self.squares) // 2)
+        self._set_step(0)
+
+    def epoch(self, t: int, vectors: Any, images: Floats, rng: np.random.RandomState) -> Epoch:
+        """Present all sampling vectors once or, without any, a vector near each image."""
+        self._set_step(t)
+        if vectors is None:
+            points, anchors = rng.normal(scale=np.sqrt(self.variance), size=images.shape), rng.permutation(len(images))
+        else:
+            points, anchors = vectors[rng.permutation(len(vectors))], np.full(len(vectors), -1)
+        # The rate of the Gaussian kernel is that of the whole step, whose slope is 1 / scale^2.
+        rate = self.rates[t] * (1.0 if self.kernel == "student" else self.scale**2)
+        cost, winners = self._present(points, anchors, images, rate)
+        return Epoch(cost, winners, self.neighbors[t])
+
+    def winners(self, vectors: Floats, images: Floats) -> Indices:
+        """Return the winner of each sampling vector at the end."""
+        return self._present(vectors, np.full(len(vectors), -1), images, 0.0)[1]
+
+    def affinities(self, rows: Any) -> Floats:
+        """Return the affinities h of some samples (m,) to all (m, n)."""
+        h = np.exp(-self.precisions[rows, None] * self.squares[rows])
+        h[np.arange(len(rows)), rows] = np.exp(-self.own[rows])
+        return h
+
+    def _set_step(self, t: int) -> None:
+        self.scale = float(self.scales[t])
+        n_neighbors = int(np.rint(self.neighbors[t]))
+        if n_neighbors == self.n_neighbors:
+            return
+        self.n_neighbors = n_neighbors
+        if self.bandwidth == "radius":
+            self.precisions = radius_precisions(self.squares, self.order, n_neighbors)
+        else:
+            from protolearn.embedding.topographic._kernels import entropic_precisions
+
+            entropic_precisions(self.squares, self.precisions, max(n_neighbors, LEAST_PERPLEXITY))
+        if self.diversify is None:
+            self.own = np.zeros(len(self.squares))
+        else:  # Bunte 2011, eq. 8.18
+            nearest = np.take_along_axis(self.squares, self.order[:, 1, None], axis=1)[:, 0]
+            self.own = self.precisions * nearest - np.log(self.diversify)
+        self.weights = self._weights()
+
+    def _weights(self) -> Weights:
+        form, among = self.form, (self.squares, self.order, self.precisions, self.own)
+        if WINNERS[self.winner] == "mean":
+            index, x, _ = neighborhoods(*among, cutoff=NEGLIGIBLE)
+            h = np.exp(x.min(axis=1, keepdims=True) - x)
+            return Weights(index, h / h.sum(axis=1, keepdims=True), np.zeros(len(h)), True)
+        if WINNERS[self.winner] == "image" or form is None:
+            return NO_WEIGHTS
+        return divergence_weights(form, *neighborhoods(*among, cutoff=np.inf if form.q_power else NEGLIGIBLE))
+
+    def _present(self, points: Floats, anchors: Indices, images: Floats, rate: float) -> tuple[float, Indices]:
+        if self.form is None:
+            return self._present_plainly(points, anchors, images, rate)
+        from protolearn.embedding.topographic._kernels import present
+
+        won = np.empty(len(points), np.int64)
+        affinities = self.squares, self.precisions, self.own, self.weights
+        student = self.kernel == "student"
+        cost = present(points, anchors, images, *affinities, self.winner, student, self.scale, rate, self.form, won)
+        return cost, won
+
+    def _present_plainly(self, points: Floats, anchors: Indices, images: Floats, rate: float) -> tuple[float, Indices]:
+        """Present sampling vectors one by one, with any divergence."""
+        costs, won = np.empty(len(points)), np.empty(len(points), np.int64)
+        for t, (s, anchor) in enumerate(zip(points, anchors)):
+            if anchor >= 0:
+                s = s + images[anchor]
+            squares = ((images - s) ** 2).sum(axis=1)
+            c, slope = minus_log_kernel(squares, self.kernel, self.scale)
+            g = np.maximum(np.exp(-c), LEAST_AFFINITY)
+            won[t] = self._winner(squares, c, g)
+            h = np.maximum(self.affinities(won[t : t + 1])[0], LEAST_AFFINITY)
+            costs[t] = self.divergence.value(h, g)
+            images -= (rate * slope * np.clip(pull(self.divergence, h, g), -1.0, 1.0))[:, None] * (images - s)
+        return float(costs.mean()), won
+
+    def _winner(self, squares: Floats, c: Floats, g: Floats) -> int:
+        if WINNERS[self.winner] == "image":
+            return int(squares.argmin())
+        if WINNERS[self.winner] == "mean":
+            return int((self.weights.values * c[self.weights.columns]).sum(axis=1).argmin())
+        h = np.maximum(self.affinities(np.arange(len(g))), LEAST_AFFINITY)
+        return int(self.divergence.value(h, g).argmin())
+
+
+def minus_log_kernel(squares: Floats, kernel: str, scale: float) -> tuple[Floats, Any]:
+    """Return -log g at squared distances, and the slope a that makes its gradient ``a (xi - s)``."""
+    if kernel == "gaussian":
+        return squares / (2.0 * scale**2), 1.0 / scale**2  # Bunte 2011, eq. 8.8
+    return 0.5 * (scale + 1.0) * np.log1p(squares / scale), (scale + 1.0) / (scale + squares)  # eq. 8.9
+
+
+def pull(divergence: Divergence, h: Floats, g: Floats) -> Floats:
+    """Return how strongly each image is attracted (repelled if negative): -g times the derivative by g."""
+    return -g * divergence.derivative(h, g)
+
+
+class PowerForm(NamedTuple):
+    """A divergence whose pull is ``factor * (h**p_power g**q_power - g**(p_power + q_power))``.
+
+    If it is ``scale_free``, the gamma divergence, both powers are divided by their sums instead.
+    """
+
+    p_power: float
+    q_power: float
+    factor: float
+    scale_free: bool
+
+
+def power_form(divergence: Divergence) -> PowerForm | None:
+    """Return the form of a divergence that the compiled loop knows, else None."""
+    divergence = divergence.limit()
+    if isinstance(divergence, Gamma):
+        return PowerForm(1.0, float(divergence.gamma), 1.0, True)
+    known = (GeneralizedKullbackLeibler, ItakuraSaito, Beta, Eta, Alpha, Hellinger)
+    if not isinstance(divergence, known) or divergence.pull is None:
+        return None
+    index, factor, p_power, q_power = divergence.pull
+    weight = divergence.weights(np.ones(1))[index]  # the same for all sums
+    return PowerForm(float(p_power), float(q_power), -float(factor * weight), False)
+
+
+def radius_precisions(squares: Floats, order: NDArray[np.int32], n_neighbors: int) -> Floats:
+    """Return the precisions with which the n-th neighbor is three standard deviations away."""
+    return 0.5 * SIGMAS**2 / neighbor_squares(squares, order, n_neighbors)
+
+
+def divergence_weights(form: PowerForm, index: NDArray[np.int32], x: Floats, shares: Floats) -> Weights:
+    """Return the part of the divergences of affinities ``exp(-x)`` (n, K) from others g that differs between rows.
+
+    The rest is a function of -log g, if the form has the power 0 of g, or else of that power.
+    """
+    a, b, factor, scale_free = form
+    if b == 0.0:
+        h = shares[:, None] * factor * np.exp(-a * x)
+        return Weights(index, h, -(h * (x + 1.0 / a)).sum(axis=1), True)
+    x = np.minimum(x, -np.log(LEAST_AFFINITY))
+    h = shares[:, None] * np.exp(-a * x)
+    powers = shares * np.exp(-(a + b) * x).sum(axis=1)
+    if scale_free:
+        return Weights(index, h, np.log(powers) / (b * (b + 1.0)), False)
+    rest = shares * x.sum(axis=1) if a + b == 0.0 else -powers / (a + b)
+    return Weights(index, -factor / b * h, factor * (powers / b + rest), b < 0.0)
+
+
+def _require_for_measures(divergence: Divergence) -> None:
+    """Refuse divergences that pull images where both affinities are equal."""
+    equal = np.array([0.2, 0.4])
+    if np.abs(divergence.derivative(equal, equal)).max() > 1e-9:
+        raise ValueError(
+            f"divergence={divergence!r} is one of densities, but the affinities of SONE do not sum to one; use a "
+            "divergence of measures, such as 'gkl', 'alpha', 'generalized_renyi' or 'gamma'."
+        )

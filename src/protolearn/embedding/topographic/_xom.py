@@ -1,0 +1,221 @@
+"""The exploratory observation machine: a self-organizing map turned round, whose nodes are the samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from protolearn.core.validation import check_number
+from protolearn.embedding.topographic._base import (
+    LAST_NEIGHBORS,
+    NO_WEIGHTS,
+    SIGMAS,
+    Epoch,
+    Floats,
+    Indices,
+    TopographicEmbedding,
+    Trainer,
+    Weights,
+    neighbor_order,
+    neighbor_squares,
+    neighborhoods,
+)
+
+__all__ = ["XOM"]
+
+WINNERS = ("image", "mean")  # in the order of the compiled loop
+
+
+class XOM(TopographicEmbedding):
+    r"""Exploratory observation machine: a view of samples, or of dissimilarities, that keeps neighbors together.
+
+    Every sample has an image. Sampling vectors s, the structure hypothesis, are presented in random order; the winner,
+    the sample whose image is nearest, draws the images of all samples towards s, the more the nearer they are to it,
+
+    .. math:: \xi^k \leftarrow \xi^k + \tau \, h_k (s - \xi^k), \quad h_k = e^{-d(x^k, x^*)^2 / 2 \sigma^2},
+
+    while the range :math:`\sigma` falls. With ``winner="mean"`` this is gradient descent on the cost
+    :math:`\sum_s \min_i \sum_k h_{ik} \|s - \xi^k\|^2`. Images never leave the convex hull of the structure and of the
+    first images.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension of the view.
+    structure : {"auto", "hexagon", "circle", "square", "uniform"} or array (n_vectors, n_components), default="auto"
+        Sampling vectors: a triangular mesh with this outline, points drawn from a box, or your own, see
+        `protolearn.embedding.topographic.structures`. ``"auto"`` is a hexagon in the plane, and else a box.
+    n_sampling : int or "auto", default="auto"
+        Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 200.
+    winner : {"image", "mean"}, default="image"
+        The winner is the sample with the nearest image, or the one with the lowest sum of squared distances of all
+        images, each counted by its affinity. The second makes training follow a cost, and is slower. It prefers samples
+        with few neighbors.
+    range_start, range_end : float or "auto", default="auto"
+        First and last :math:`\sigma`, in units of the root mean square dissimilarity. ``"auto"`` starts with the
+        largest dissimilarity and ends with a third of the median distance to the tenth neighbor.
+    learning_rate_start, learning_rate_end : float, default=0.9, 0.05
+        First and last rate :math:`\tau`, at most 1.
+    metric : str or callable, default="euclidean"
+        ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a name or
+        function that `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
+    squared : bool, default=False
+        Precomputed dissimilarities are distances, which are squared, or (True) squared distances already. Negative ones
+        count as zero.
+    symmetrize : {"raise", "mean"}, default="raise"
+        What to do with precomputed dissimilarities that are not symmetric: raise an error, or take the mean.
+    init : "random" or array of shape (n_samples, n_components), default="random"
+        First images: close to the origin, or given.
+    max_iter : int, default=250
+        Number of epochs, in each of which all sampling vectors are presented once.
+    random_state : int, RandomState instance or None, default=None
+        Makes the start and the order of presentations repeatable.
+    verbose : int, default=0
+        1 prints about ten lines of progress, 2 a line for every epoch.
+
+    Attributes
+    ----------
+    embedding_ : ndarray of shape (n_samples, n_components)
+        The images of the samples.
+    structure_ : ndarray of shape (n_vectors, n_components)
+        The sampling vectors.
+    labels_ : ndarray of shape (n_samples,)
+        Index of the sampling vector nearest to each image.
+    exemplars_ : ndarray of shape (n_vectors,)
+        The winner of each sampling vector.
+    n_distinct_winners_ : list of int
+        How many different samples won in each epoch; very few are a sign of a collapse.
+    cost_history_, range_history_ : list of float
+        Mean cost of a presentation, and the range, in each epoch.
+    n_iter_ : int
+        Number of epochs run.
+    n_features_in_ : int
+        Number of features, or of samples if they are precomputed dissimilarities.
+
+    See Also
+    --------
+    SONE : Images are also repelled, which shows gaps between groups.
+    SOM : The map turned round: prototypes on a lattice.
+
+    Notes
+    -----
+    There is no ``transform``: new samples have no image. Memory grows with the square of the number of samples.
+
+    References
+    ----------
+    Wismueller (2009). The exploration machine: a novel method for data visualization. WSOM.
+
+    Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization, section 8.2. PhD thesis,
+    University of Groningen.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn.embedding import XOM
+    >>> X, y = load_iris(return_X_y=True)
+    >>> XOM(max_iter=20, random_state=0).fit_transform(X).shape
+    (150, 2)
+    """
+
+    _winners = WINNERS
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        structure: str | ArrayLike = "auto",
+        n_sampling: int | str = "auto",
+        winner: str = "image",
+        range_start: float | str = "auto",
+        range_end: float | str = "auto",
+        learning_rate_start: float = 0.9,
+        learning_rate_end: float = 0.05,
+        metric: Any = "euclidean",
+        squared: bool = False,
+        symmetrize: str = "raise",
+        init: str | ArrayLike = "random",
+        max_iter: int = 250,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.n_components = n_components
+        self.structure = structure
+        self.n_sampling = n_sampling
+        self.winner = winner
+        self.range_start = range_start
+        self.range_end = range_end
+        self.learning_rate_start = learning_rate_start
+        self.learning_rate_end = learning_rate_end
+        self.metric = metric
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.init = init
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        self._check_positive("range_start", "range_end")
+        for name in ("learning_rate_start", "learning_rate_end"):
+            check_number(name, getattr(self, name), low=0, high=1, open_low=True)
+
+    def _spacing(self) -> float:
+        return 1.0
+
+    def _trainer(self, squares: Floats, vectors: Any) -> Trainer:
+        order = neighbor_order(squares)
+        start = self._chosen("range_start", np.sqrt(squares.max()))
+        radii = neighbor_squares(squares, order, min(LAST_NEIGHBORS, len(squares) - 1))
+        end = self._chosen("range_end", np.sqrt(np.median(radii)) / SIGMAS)
+        return Observer(
+            squares,
+            order,
+            WINNERS.index(self.winner),
+            ranges=self._falling(start, end),
+            rates=self._falling(self.learning_rate_start, self.learning_rate_end),
+        )
+
+
+@dataclass
+class Observer:
+    """Moves images towards sampling vectors, in neighborhoods of the same range everywhere."""
+
+    squares: Floats
+    order: Any
+    winner: int
+    ranges: Floats
+    rates: Floats
+    weights: Weights = NO_WEIGHTS
+    precision: float = np.nan
+
+    def __post_init__(self) -> None:
+        self._set_range(self.ranges[0])
+
+    def epoch(self, t: int, vectors: Any, images: Floats, rng: np.random.RandomState) -> Epoch:
+        """Present all sampling vectors once."""
+        self._set_range(self.ranges[t])
+        cost, winners = self._observe(vectors[rng.permutation(len(vectors))], images, self.rates[t])
+        return Epoch(cost, winners, self.ranges[t])
+
+    def winners(self, vectors: Floats, images: Floats) -> Indices:
+        """Return the winner of each sampling vector at the end."""
+        return self._observe(vectors, images, 0.0)[1]
+
+    def _set_range(self, range_: float) -> None:
+        self.precision = 0.5 / range_**2
+        if WINNERS[self.winner] == "mean":
+            n = len(self.squares)
+            equal = np.full(n, self.precision), np.zeros(n)
+            index, x, shares = neighborhoods(self.squares, self.order, *equal)
+            self.weights = Weights(index, shares[:, None] * np.exp(-x), np.zeros(n), True)  # Bunte 2011, eq. 8.4
+
+    def _observe(self, points: Floats, images: Floats, rate: float) -> tuple[float, Indices]:
+        from protolearn.embedding.topographic._kernels import observe
+
+        won = np.empty(len(points), np.int64)
+        cost = observe(points, images, self.squares, self.precision, self.weights, self.winner, rate, won)
+        return cost, won
