@@ -5,12 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import sklearn.exceptions
 from sklearn.base import BaseEstimator
 
 from protolearn import __version__
+from protolearn.core.parameters import Constraint, check_parameters, flag, integer, none, number
 
 __all__ = ["Estimator", "InconsistentVersionWarning", "keep", "nothing_lost"]
 
@@ -94,7 +95,16 @@ class InconsistentVersionWarning(sklearn.exceptions.InconsistentVersionWarning):
 
 
 class Estimator(BaseEstimator):
-    """Base of all estimators: files know the version of protolearn that made them, and another one warns."""
+    """Base of all estimators: declared parameters, and files that know the version of protolearn that made them.
+
+    A class declares in ``_constraints`` which values its parameters may have; what it inherits need not be repeated.
+    """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {"n_jobs": integer() | none, "verbose": number(0) | flag}
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that cannot be; classes add what concerns several of them at once."""
+        check_parameters(self)
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, and the version."""

@@ -1,0 +1,165 @@
+"""Which values parameters may have, declared beside them; messages name the parameter, its value and what it may be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, wraps
+from inspect import signature
+from numbers import Integral, Real
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+__all__ = ["Constraint", "anything", "array", "check_parameters", "constrained", "flag", "integer", "none", "number",
+           "option", "part"]  # fmt: skip
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """What a parameter may be; two of them joined by ``|`` allow what either does.
+
+    Parameters
+    ----------
+    allows : callable
+        Says whether a value is allowed.
+    texts : tuple of str
+        What the value may be, in words.
+
+    Examples
+    --------
+    >>> size = integer(1) | option("auto")
+    >>> size.check("n_prototypes", 0)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_prototypes=0 must be an integer in [1, inf) or 'auto'.
+    """
+
+    allows: Callable[[Any], bool]
+    texts: tuple[str, ...]
+
+    def __or__(self, other: Constraint) -> Constraint:
+        return Constraint(lambda value: self.allows(value) or other.allows(value), self.texts + other.texts)
+
+    def __str__(self) -> str:
+        *others, last = self.texts
+        return f"{', '.join(others)} or {last}" if others else last
+
+    def check(self, name: str, value: Any) -> None:
+        """Refuse a value that is not allowed."""
+        if not self.allows(value):
+            raise ValueError(f"{name}={value!r} must be {self}.")
+
+
+def number(
+    low: float = -np.inf, high: float = np.inf, *, open_low: bool = False, open_high: bool = False
+) -> Constraint:
+    """Allow finite numbers between two bounds.
+
+    Examples
+    --------
+    >>> number(0, 1, open_low=True).check("decay", 1.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: decay=1.5 must be a number in (0, 1].
+    """
+    return _between(Real, "a number", low, high, open_low, open_high)
+
+
+def integer(low: float = -np.inf, high: float = np.inf) -> Constraint:
+    """Allow integers between two bounds."""
+    return _between(Integral, "an integer", low, high, False, False)
+
+
+def option(*options: str) -> Constraint:
+    """Allow one of a few strings.
+
+    Examples
+    --------
+    >>> option("heskes", "nearest").check("winner", "best")
+    Traceback (most recent call last):
+    ...
+    ValueError: winner='best' must be one of 'heskes', 'nearest'.
+    """
+    text = ", ".join(map(repr, options))
+    return Constraint(
+        lambda value: isinstance(value, str) and value in options, (f"one of {text}" if len(options) > 1 else text,)
+    )
+
+
+def array(text: str) -> Constraint:
+    """Allow whatever an array can be made of, and no strings; the words say of which shape."""
+    return Constraint(lambda value: not isinstance(value, str) and value is not None and not callable(value), (text,))
+
+
+def part(method: str, text: str) -> Constraint:
+    """Allow objects, not classes, that have a method."""
+    return Constraint(lambda value: not isinstance(value, type) and hasattr(value, method), (text,))
+
+
+def anything(text: str) -> Constraint:
+    """Allow everything that is no string; other code looks at it."""
+    return Constraint(lambda value: not isinstance(value, str), (text,))
+
+
+none = Constraint(lambda value: value is None, ("None",))
+flag = Constraint(lambda value: isinstance(value, bool | np.bool_), ("True", "False"))
+
+
+def check_parameters(estimator: Any) -> None:
+    """Check the parameters of an estimator that it, or a class it inherits from, has declared in ``_constraints``."""
+    for name, constraint in _declared(type(estimator)).items():
+        constraint.check(name, getattr(estimator, name))
+
+
+@cache
+def _declared(kind: type) -> Mapping[str, Constraint]:
+    """Return the constraints on the parameters of a class, the class itself before those it inherits from."""
+    found: dict[str, Constraint] = {}
+    for base in reversed(kind.__mro__):
+        found |= vars(base).get("_constraints", {})
+    names = signature(kind).parameters
+    return {name: found[name] for name in names if name in found}
+
+
+def constrained(**constraints: Constraint) -> Callable[[Function], Function]:
+    """Check arguments of a function before it is called.
+
+    Examples
+    --------
+    >>> @constrained(n=integer(1))
+    ... def first(n=1):
+    ...     return list(range(n))
+    >>> first(0)
+    Traceback (most recent call last):
+    ...
+    ValueError: n=0 must be an integer in [1, inf).
+    """
+
+    def decorate(function: Function) -> Function:
+        described = signature(function)
+
+        @wraps(function)
+        def checked(*args: Any, **kwargs: Any) -> Any:
+            given = described.bind(*args, **kwargs).arguments
+            for name, constraint in constraints.items():
+                if name in given:
+                    constraint.check(name, given[name])
+            return function(*args, **kwargs)
+
+        return cast(Function, checked)
+
+    return decorate
+
+
+def _between(kind: type, what: str, low: float, high: float, open_low: bool, open_high: bool) -> Constraint:
+    def allows(value: Any) -> bool:
+        if not isinstance(value, kind) or isinstance(value, bool) or not np.isfinite(value):
+            return False
+        return (low < value if open_low else low <= value) and (value < high if open_high else value <= high)
+
+    opening = "(" if open_low or not np.isfinite(low) else "["
+    closing = ")" if open_high or not np.isfinite(high) else "]"
+    return Constraint(allows, (f"{what} in {opening}{low:g}, {high:g}{closing}",))
