@@ -115,7 +115,7 @@ def check_parameters(estimator: Any) -> None:
 
 
 @cache
-def _declared(kind: type) -> Mapping[str, Constraint]:
+def _declared(kind: Any) -> Mapping[str, Constraint]:
     """Return the constraints on the parameters of a class, the class itself before those it inherits from."""
     found: dict[str, Constraint] = {}
     for base in reversed(kind.__mro__):
@@ -154,7 +154,7 @@ def constrained(**constraints: Constraint) -> Callable[[Function], Function]:
     return decorate
 
 
-def _between(kind: type, what: str, low: float, high: float, open_low: bool, open_high: bool) -> Constraint:
+def _between(kind: Any, what: str, low: float, high: float, open_low: bool, open_high: bool) -> Constraint:
     def allows(value: Any) -> bool:
         if not isinstance(value, kind) or isinstance(value, bool) or not np.isfinite(value):
             return False

@@ -179,7 +179,7 @@ class MappedEmbedding(Embedding):
         self : object
             The fitted view. If the fit is interrupted from the keyboard, the state reached so far is kept.
         """
-        cost, mapping = self._check_parameters()
+        cost, mapping = self._checked()
         with chunk_threads(self.n_jobs) as n_threads:
             samples = self._read_samples(X, self.n_jobs)
             if samples.vectors is None and not isinstance(mapping, Free):
@@ -262,7 +262,7 @@ class MappedEmbedding(Embedding):
     def _read_vectors(self, X: ArrayLike) -> Array:
         return refuse_overflow(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
 
-    def _check_parameters(self) -> tuple[Cost, Mapping]:
+    def _checked(self) -> tuple[Cost, Mapping]:
         self._check_reading()
         check_number("n_components", self.n_components, integer=True, low=1)
         check_number("n_init", self.n_init, integer=True, low=1)

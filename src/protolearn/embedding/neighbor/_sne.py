@@ -155,7 +155,7 @@ class NeighborEmbedding(Embedding):
         self : object
             The fitted embedding. If the fit is interrupted from the keyboard, the state reached so far is kept.
         """
-        divergence = self._check_parameters()
+        divergence = self._checked()
         with chunk_threads(self.n_jobs) as n_threads:
             data = self._read_graph(X) if self._pairwise and sparse.issparse(X) else self._read_samples(X, self.n_jobs)
             check_perplexity(self.perplexity, len(data))
@@ -193,7 +193,7 @@ class NeighborEmbedding(Embedding):
 
     # Reading
 
-    def _check_parameters(self) -> Divergence:
+    def _checked(self) -> Divergence:
         check_number("n_components", self.n_components, integer=True, low=1)
         check_option("method", self.method, ("auto", "exact", "fast"))
         check_number("early_exaggeration", self.early_exaggeration, low=1)
@@ -530,9 +530,9 @@ class TSNE(SNE):
         )
         self.dof = dof
 
-    def _check_parameters(self) -> Divergence:
+    def _checked(self) -> Divergence:
         check_number("dof", self.dof, low=0, open_low=True)
-        return super()._check_parameters()
+        return super()._checked()
 
     def _kernel(self) -> Kernel:
         return Student(self.dof)
