@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache, wraps
+from functools import wraps
 from inspect import signature
 from numbers import Integral, Real
 from typing import Any, TypeVar, cast
@@ -114,8 +114,7 @@ def check_parameters(estimator: Any) -> None:
         constraint.check(name, getattr(estimator, name))
 
 
-@cache
-def _declared(kind: Any) -> Mapping[str, Constraint]:
+def _declared(kind: type) -> Mapping[str, Constraint]:
     """Return the constraints on the parameters of a class, the class itself before those it inherits from."""
     found: dict[str, Constraint] = {}
     for base in reversed(kind.__mro__):

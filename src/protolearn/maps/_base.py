@@ -181,10 +181,25 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         winners : ndarray of shape (n_samples,)
             Row of ``prototypes_``.
         """
+        return self.nearest(X)
+
+    def nearest(self, X: ArrayLike) -> Indices:
+        """Return the index of the nearest prototype of each sample, as `predict` does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_samples,)
+            Row of ``prototypes_``.
+        """
         return self._nearest(self._check_new(X))
 
     def transform(self, X: ArrayLike) -> Array:
-        """Return the squared distance of each sample to each prototype.
+        """Return the squared distance of each sample to each prototype, as `distances` does.
 
         Parameters
         ----------
@@ -196,8 +211,22 @@ class PrototypeMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         distances : ndarray of shape (n_samples, n_prototypes)
             Squared Euclidean distances.
         """
-        X = self._check_new(X)
-        return np.maximum(self._distances(X), 0.0)
+        return self.distances(X)
+
+    def distances(self, X: ArrayLike) -> Array:
+        """Return the distance of each sample to each prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_prototypes)
+            Squared Euclidean distances.
+        """
+        return np.maximum(self._distances(self._check_new(X)), 0.0)
 
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the negative quantization error, the mean distance of samples to their nearest prototype.

@@ -105,6 +105,21 @@ class ShapedMap(PrototypeMap):
         winners : ndarray of shape (n_samples,)
             Row of ``prototypes_``.
         """
+        return self.nearest(X)
+
+    def nearest(self, X: ArrayLike) -> Indices:
+        """Return the index of the nearest prototype of each sample, as `predict` does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples; values may be missing (NaN) where `fit` takes them.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_samples,)
+            Row of ``prototypes_``.
+        """
         return self._nearest(self._check_new(X, gaps=True))
 
     def transform(self, X: ArrayLike) -> Array:

@@ -132,10 +132,40 @@ class DissimilarityMap(PrototypeMap):
         winners : ndarray of shape (n_new,)
             Index of a prototype.
         """
+        return self.nearest(X)
+
+    def nearest(self, X: Any) -> Indices:
+        """Return the index of the nearest prototype of each object, as `predict` does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_train), or sequence of objects
+            Whatever `predict` takes.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_new,)
+            Index of a prototype.
+        """
         parts = [distances.argmin(axis=1) for distances in self._distances_by_parts(X)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
     def transform(self, X: Any) -> Floats:
+        """Return the squared distance of each object to each prototype, as `distances` does.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_train), or sequence of objects
+            Whatever `distances` takes.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_new, n_prototypes)
+            Squared distances.
+        """
+        return self.distances(X)
+
+    def distances(self, X: Any) -> Floats:
         """Return the squared distance of each object to each prototype.
 
         Parameters
