@@ -24,7 +24,7 @@ from protolearn.core.statistics import Statistics
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import require_memory
 
-__all__ = ["Cooperation", "OnLattice", "Ranks", "Responsibilities", "WinnerTakesAll"]
+__all__ = ["Cooperation", "OnLattice", "Ranks", "Responsibilities", "WinnerTakesAll", "plane_of"]
 
 LARGE_WORK = 20_000_000  # products an epoch, from which compiled code is worth its import
 DENSE_NODES = 512  # up to which it is fastest to hold the weights between all nodes
@@ -33,6 +33,10 @@ BLOCK_BYTES = 200_000  # distances of a block of samples in compiled code, less 
 
 class Cooperation(Protocol):
     """What a map needs of a cooperation."""
+
+    @property
+    def n_nodes(self) -> int | None:
+        """Number of prototypes, if the cooperation is of a fixed number."""
 
     def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum the samples of every prototype with the weights of this cooperation at a range."""
@@ -65,6 +69,8 @@ class WinnerTakesAll:
     array([[0.5],
            [9. ]])
     """
+
+    n_nodes = None
 
     def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum the samples of each receptive field."""
@@ -100,6 +106,8 @@ class Ranks:
     array([[1.076],
            [2.924]])
     """
+
+    n_nodes = None
 
     def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by rank."""
@@ -168,6 +176,11 @@ class OnLattice:
     lattice: Lattice
     winner: str = "heskes"
     kernel: str = "gaussian"
+
+    @property
+    def n_nodes(self) -> int:
+        """Number of nodes."""
+        return self.lattice.n_nodes
 
     def log_kernel(self, range_: float) -> Floats:
         """Return the logarithm of the neighborhood function between all nodes, of shape (k, k)."""
@@ -242,6 +255,14 @@ class OnLattice:
         return np.concatenate(seen)
 
 
+def plane_of(cooperation: Cooperation, n_prototypes: int) -> Floats:
+    """Return where prototypes start on a principal plane: as the nodes lie, or else on a nearly square grid."""
+    if isinstance(cooperation, OnLattice):
+        return cooperation.lattice.coordinates
+    rows = max(1, int(np.sqrt(n_prototypes)))
+    return np.column_stack(np.divmod(np.arange(n_prototypes), rows)).astype(np.float64)
+
+
 def _follow(kernel: Callable[..., None], points: Array, positions: Array, *rule: Any, gains: Any) -> Indices:
     """Run the kernel of an online rule and return the two nearest prototypes of each point."""
     seen = np.empty((len(points), 2), np.int64)
@@ -301,6 +322,8 @@ class Responsibilities:
     With the range one, and distances that are twice the negative logarithm of the density of a prototype, shares are
     the posteriors of a mixture. With a range that falls, it is the temperature of deterministic annealing.
     """
+
+    n_nodes = None
 
     def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by share; the offset makes the cost the free energy."""

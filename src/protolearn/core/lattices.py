@@ -32,6 +32,7 @@ __all__ = [
     "hexagonal",
     "hyperbolic",
     "rectangular",
+    "suggest_lattice",
     "tree",
 ]
 
@@ -505,6 +506,35 @@ def as_lattice(lattice: Lattice | tuple[int, int] | int) -> Lattice:
         "lattice must be a Lattice (made by a function of protolearn.core.lattices), a tuple (rows, cols) for a "
         f"rectangular one, or a number of nodes for a chain; got {lattice!r}."
     )
+
+
+def suggest_lattice(n_samples: int, variances: Floats, samples_per_node: int = 1) -> Lattice:
+    r"""Return a rectangle that suits samples.
+
+    Parameters
+    ----------
+    n_samples : int
+        Number of different samples; there are about :math:`5 \sqrt{n}` nodes.
+    variances : ndarray of shape (2,)
+        The two largest variances; sides are in proportion to their roots.
+    samples_per_node : int, default=1
+        Least number of samples for each node.
+
+    Returns
+    -------
+    lattice : Lattice
+        The rectangle.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> suggest_lattice(150, np.array([4.0, 1.0]))
+    Lattice(rectangular, 5 x 11)
+    """
+    n_nodes = max(1, min(n_samples // samples_per_node, round(5 * np.sqrt(n_samples))))
+    ratio = np.sqrt(variances[0] / variances[1]) if len(variances) == 2 and variances[1] > 0 else 1.0
+    columns = int(np.clip(round(np.sqrt(n_nodes * np.clip(ratio, 1.0, 4.0))), 1, n_nodes))
+    return rectangular(max(1, n_nodes // columns), columns)
 
 
 def _is_count(value: object) -> bool:

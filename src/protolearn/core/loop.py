@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
 from protolearn.core.cooperation import Cooperation
-from protolearn.core.initialization import inverse_cdf, sampling_order
+from protolearn.core.initialization import inverse_cdf, mean_and_variance, sampling_order
 from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.sources import ArraySource, Chunk
-from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.types import Array, Bools, Floats, Indices
 
-__all__ = ["Step", "anneal", "distances_to", "learn_online", "nearest", "stage", "winners"]
+__all__ = ["Step", "anneal", "batch", "distances_to", "learn_online", "nearest", "stage", "until_still", "winners"]
 
 
 N_GAINS = 16  # times in an epoch of online learning that factors of winners are found anew
@@ -44,6 +45,50 @@ def anneal(prototypes: Prototypes, cooperation: Cooperation, source: ArraySource
         cost = prototypes.cost(statistics)
         prototypes = prototypes.update(statistics)
         yield Step(prototypes, float(range_), cost, statistics.mass)
+
+
+def batch(
+    prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
+) -> Iterator[Step]:
+    """Run the epochs of batch learning, in which nothing is random."""
+    return anneal(prototypes, cooperation, source, ranges)
+
+
+def until_still(
+    prototypes: Any,
+    cooperation: Cooperation,
+    source: Any,
+    ranges: Floats,
+    rng: np.random.RandomState,
+    *,
+    tol: float,
+    reseeds: bool,
+) -> Iterator[Step]:
+    """Run batch epochs until prototypes hardly move; idle ones may go to the samples farthest from their prototype.
+
+    They are still if their squared movement is below ``tol`` times the average variance of a column.
+    """
+    still = tol * mean_and_variance(source)[1].mean() if tol else 0.0
+    before = np.inf
+    for range_ in ranges:
+        (step,) = anneal(prototypes, cooperation, source, np.array([range_]))
+        idle = step.mass == 0
+        if reseeds and idle.any():
+            step = step.moved(_reseeded(step.prototypes, idle, source))
+        yield step
+        converged = prototypes.linear or before - step.cost <= 0.01 * tol * abs(step.cost)
+        if converged and ((step.prototypes.positions - prototypes.positions) ** 2).sum() <= still:
+            return
+        prototypes, before = step.prototypes, step.cost
+
+
+def _reseeded(prototypes: Any, idle: Bools, source: ArraySource) -> Any:
+    """Move idle prototypes to the samples that are farthest from their own prototype."""
+    squared = distances_to(prototypes, source, nearest(prototypes, source))
+    farthest = np.argsort(np.where(source.weights > 0, squared, -1.0))[::-1][: idle.sum()]
+    positions = prototypes.positions.copy()
+    positions[idle] = source.rows(farthest)
+    return replace(prototypes, positions=positions)
 
 
 def learn_online(

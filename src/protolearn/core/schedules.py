@@ -9,7 +9,7 @@ import numpy as np
 from protolearn.core.types import Floats
 from protolearn.core.validation import check_option
 
-__all__ = ["Schedule", "as_schedule", "constant", "geometric", "inverse"]
+__all__ = ["Schedule", "as_schedule", "constant", "falling", "geometric", "inverse"]
 
 Schedule = Callable[[float, float, int], Floats]
 
@@ -45,6 +45,19 @@ def constant(start: float, end: float, n_steps: int) -> Floats:
     array([2., 2., 2.])
     """
     return np.full(n_steps, float(start))
+
+
+def falling(schedule: str | Schedule, start: float, end: float, n_epochs: int, per_epoch: int = 1) -> Floats:
+    """Return the values of a schedule: one an epoch, or many if each sample has its own."""
+    n_steps = n_epochs * per_epoch
+    values = np.asarray(as_schedule(schedule)(start, end, n_steps), dtype=np.float64)
+    if values.shape != (n_steps,) or not (np.isfinite(values) & (values > 0)).all():
+        wanted = f"n_steps={n_steps}, {per_epoch} an epoch," if per_epoch > 1 else f"max_iter={n_steps}"
+        raise ValueError(
+            f"The schedule must give {wanted} positive numbers; it gave {np.round(values[:5], 6)}"
+            f"{' ...' if values.size > 5 else ''} of shape {values.shape}."
+        )
+    return values
 
 
 def as_schedule(schedule: str | Schedule) -> Schedule:

@@ -16,7 +16,6 @@ from scipy.linalg import qr
 from scipy.special import logsumexp
 
 from protolearn.core.types import Array, Bools, Floats, Indices
-from protolearn.core.validation import check_number, check_option
 
 __all__ = [
     "Prior",
@@ -242,17 +241,6 @@ class ShapeRule:
     unit: float = 1.0
     prior: Prior | None = None
     n_hidden: int = 0
-
-    def check(self) -> None:
-        """Refuse unknown options."""
-        check_option("regularization", self.regularization, REGULARIZATIONS)
-        check_number("epsilon", self.epsilon, low=0, high=1, open_low=True)
-        check_option("selection", self.selection, ("top", "optimal"))
-        if self.selection == "optimal" and self.regularization in ("pinv", "tikhonov"):
-            raise ValueError(
-                f"selection='optimal' compares all variances, and regularization={self.regularization!r} leaves some "
-                "out; use 'floor' or 'ridge'."
-            )
 
     def regularized(self, values: Floats) -> tuple[Floats, Indices]:
         """Return variances (k, q) that distances can be divided by, and how many of each row had to change.

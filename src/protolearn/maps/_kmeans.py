@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.cooperation import Cooperation, WinnerTakesAll
-from protolearn.core.initialization import mean_and_variance
-from protolearn.core.loop import Step, anneal, distances_to, nearest
-from protolearn.core.prototypes import Prototypes
+from protolearn.core.learning import Epochs
+from protolearn.core.loop import until_still
+from protolearn.core.map import KMeansFamily
 from protolearn.core.schedules import Schedule
-from protolearn.core.sources import ArraySource
-from protolearn.core.types import Bools, Floats
-from protolearn.core.validation import check_number, check_option
 from protolearn.maps._base import PrototypeMap
 
-__all__ = ["KMeans"]
+__all__ = ["KMeans", "still_epochs"]
 
 
-class KMeans(ClusterMixin, PrototypeMap):
+class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
     r"""k-means: each sample moves its nearest prototype only.
 
     Minimizes :math:`E(W) = \tfrac12 \sum_j u_j \min_i \|x_j - w_i\|^2` by turns in the receptive fields and the
@@ -166,50 +160,10 @@ class KMeans(ClusterMixin, PrototypeMap):
 
     fit_predict = PrototypeMap.fit_predict  # scikit-learn's drops y
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("n_prototypes", self.n_prototypes, integer=True, low=1)
-        check_number("tol", self.tol, low=0)
-        check_option("empty", self.empty, ("keep", "reseed"))
-
-    def _cooperation(self, source: ArraySource) -> Cooperation:
-        return WinnerTakesAll()
-
-    def _size(self, cooperation: Cooperation) -> int:
-        return self.n_prototypes
-
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
-        return np.zeros(self.max_iter)
-
-    def _epochs(
-        self,
-        prototypes: Prototypes,
-        cooperation: Cooperation,
-        source: ArraySource,
-        ranges: Floats,
-        rng: np.random.RandomState,
-    ) -> Iterator[Step]:
-        if self.algorithm == "online":
-            yield from super()._epochs(prototypes, cooperation, source, ranges, rng)
-            return
-        still = self.tol * mean_and_variance(source)[1].mean() if self.tol else 0.0
-        before = np.inf
-        for range_ in ranges:
-            (step,) = anneal(prototypes, cooperation, source, np.array([range_]))
-            idle = step.mass == 0
-            if self.empty == "reseed" and idle.any():
-                step = step.moved(reseed(step.prototypes, idle, source))
-            yield step
-            converged = prototypes.linear or before - step.cost <= 0.01 * self.tol * abs(step.cost)
-            if converged and ((step.prototypes.positions - prototypes.positions) ** 2).sum() <= still:
-                return
-            prototypes, before = step.prototypes, step.cost
+    def _epochs(self) -> Epochs:
+        return super()._epochs() if self.algorithm == "online" else still_epochs(self.tol, self.empty)
 
 
-def reseed(prototypes: Prototypes, idle: Bools, source: ArraySource) -> Prototypes:
-    """Move idle prototypes to the samples that are farthest from their own prototype."""
-    squared = distances_to(prototypes, source, nearest(prototypes, source))
-    farthest = np.argsort(np.where(source.weights > 0, squared, -1.0))[::-1][: idle.sum()]
-    positions = prototypes.positions.copy()
-    positions[idle] = source.rows(farthest)
-    return replace(prototypes, positions=positions)  # type: ignore[type-var]
+def still_epochs(tol: float, empty: str) -> Epochs:
+    """Return epochs of k-means, with the tolerance and the treatment of idle prototypes that parameters name."""
+    return partial(until_still, tol=tol, reseeds=empty == "reseed")

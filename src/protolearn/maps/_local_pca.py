@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from protolearn.core.cooperation import Cooperation, Responsibilities, WinnerTakesAll
+from protolearn.core.learning import Epochs, Kind
 from protolearn.core.loop import Step, anneal
-from protolearn.core.prototypes import Prototypes
-from protolearn.core.sources import ArraySource
+from protolearn.core.parameters import Constraint, integer, number, option
+from protolearn.core.prototypes import Mean
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number, check_option
-from protolearn.maps._base import PrototypeMap
 from protolearn.maps._docs import documented
 from protolearn.maps._shaped import ShapedMap
 
@@ -26,14 +26,7 @@ class _LocalPCA(ShapedMap):
 
     n_prototypes: int | str
     tol: float
-    algorithm = "batch"
-    schedule = "constant"
-    label_weight = 0.0
-    magnification = 0.0
-    learning_rate_start = learning_rate_end = 0.5
-    patch_size = None
-    patch_runs = 1
-    decay = 1.0
+    _constraints: ClassVar[dict[str, Constraint]] = {"n_components": integer(1), "tol": number(0)}
 
     def __init__(
         self,
@@ -60,36 +53,33 @@ class _LocalPCA(ShapedMap):
         self.random_state = random_state
         self.verbose = verbose
 
-    fit_predict = PrototypeMap.fit_predict
+    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
+        return WinnerTakesAll()
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.n_prototypes != "auto":
-            check_number("n_prototypes", self.n_prototypes, integer=True, low=1, also=" or 'auto'")
-        check_number("tol", self.tol, low=0)
-
-    def _size(self, cooperation: Cooperation) -> int:
-        assert not isinstance(self.n_prototypes, str)
-        return self.n_prototypes
-
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
+    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
         return np.zeros(self.max_iter)
 
-    def _epochs(
-        self,
-        prototypes: Prototypes,
-        cooperation: Cooperation,
-        source: ArraySource,
-        ranges: Floats,
-        rng: np.random.RandomState,
-    ) -> Iterator[Step]:
-        before, mass = np.inf, float(source.weights.sum(dtype=np.float64))
-        logarithmic = self._mixes() and hasattr(prototypes, "shapes")  # the start, which is k-means, is not
-        for step in anneal(prototypes, cooperation, source, ranges):
-            yield step
-            if before - step.cost <= self.tol * (mass if logarithmic else abs(step.cost)):
-                return
-            before = step.cost
+    def _epochs(self) -> Epochs:
+        return partial(until_flat, tol=self.tol)
+
+
+def until_flat(
+    prototypes: Any,
+    cooperation: Cooperation,
+    source: Any,
+    ranges: Floats,
+    rng: np.random.RandomState,
+    *,
+    tol: float,
+    logarithmic: bool = False,
+) -> Iterator[Step]:
+    """Run epochs until the cost hardly falls: by a share of it, or, if it is a logarithm, for a sample on average."""
+    before, mass = np.inf, float(source.weights.sum(dtype=np.float64))
+    for step in anneal(prototypes, cooperation, source, ranges):
+        yield step
+        if before - step.cost <= tol * (mass if logarithmic else abs(step.cost)):
+            return
+        before = step.cost
 
 
 @documented
@@ -137,6 +127,8 @@ class VQPCA(_LocalPCA):
     (150, 2)
     """
 
+    _constraints: ClassVar[dict[str, Constraint]] = {"measure": option("reconstruction", "euclidean")}
+
     def __init__(
         self,
         n_prototypes: int | str = "auto",
@@ -169,13 +161,6 @@ class VQPCA(_LocalPCA):
     @property
     def _measure(self) -> str:
         return self.measure
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_option("measure", self.measure, ("reconstruction", "euclidean"))
-
-    def _cooperation(self, source: ArraySource) -> Cooperation:
-        return WinnerTakesAll()
 
 
 @documented
@@ -220,27 +205,27 @@ class MixturePPCA(_LocalPCA):
     np.float64(1.0)
     """
 
+    _mixes = True
+
     @property
     def _measure(self) -> str:
         return "logdet"
 
-    def _mixes(self) -> bool:
-        return True
-
-    def _cooperation(self, source: ArraySource) -> Cooperation:
+    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
         return Responsibilities()
 
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
+    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
         return np.ones(self.max_iter)
 
-    def _epochs(
-        self,
-        prototypes: Prototypes,
-        cooperation: Cooperation,
-        source: ArraySource,
-        ranges: Floats,
-        rng: np.random.RandomState,
-    ) -> Iterator[Step]:
-        if not hasattr(prototypes, "shapes"):  # the start, which is k-means
-            cooperation = WinnerTakesAll()
-        return super()._epochs(prototypes, cooperation, source, ranges, rng)
+    def _epochs(self) -> Epochs:
+        return partial(mixture_epochs, tol=self.tol)
+
+
+def mixture_epochs(
+    prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState, *, tol: float
+) -> Iterator[Step]:
+    """Run expectation maximization; the start, which is of points, is k-means."""
+    plain = isinstance(prototypes, Mean)
+    return until_flat(
+        prototypes, WinnerTakesAll() if plain else cooperation, source, ranges, rng, tol=tol, logarithmic=not plain
+    )

@@ -2,52 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
+from sklearn.base import ClusterMixin
 
-from protolearn.core.cooperation import Cooperation
-from protolearn.core.documentation import extends
-from protolearn.core.initialization import distinct_rows
-from protolearn.core.sources import ArraySource
-from protolearn.core.types import Floats
-from protolearn.core.validation import check_option
+from protolearn.core.initialization import distinct_rows, principal_axes
+from protolearn.core.lattices import Lattice, suggest_lattice
+from protolearn.core.learning import Epochs, Kind
+from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
+from protolearn.core.parameters import Constraint, option
+from protolearn.core.schedules import Schedule
 from protolearn.maps._docs import documented
-from protolearn.maps._kmeans import KMeans
-from protolearn.maps._neural_gas import NeuralGas
-from protolearn.maps._shaped import SAMPLES_PER_DIRECTION, ShapedMap
-from protolearn.maps._som import SOM
-from protolearn.maps._state import Model
+from protolearn.maps._ellipsoids import SAMPLES_PER_DIRECTION, FittedShapes
+from protolearn.maps._kmeans import still_epochs
+from protolearn.maps._shaped import ShapedMap
 
 __all__ = ["MatrixKMeans", "MatrixNeuralGas", "MatrixSOM"]
 
 LEAST_NODES = 12  # of a lattice that is not given, if there are four samples for each
-ONLINE = ("algorithm", "learning_rate_start", "learning_rate_end", "density_at", "edge_lifetime")
 
 
 class _MatrixMap(ShapedMap):
     """What the three have in common: which distance the matrices make."""
 
     normalization: str
+    _constraints: ClassVar[dict[str, Constraint]] = {"normalization": option("det", "logdet", "none")}
 
     @property
     def _measure(self) -> str:
         return self.normalization
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_option("normalization", self.normalization, ("det", "logdet", "none"))
-
-    def _store(self, model: Model) -> None:
-        super()._store(model)
+    def _publish(self, fitted: FittedShapes) -> None:
+        super()._publish(fitted)
         self.__dict__.pop("swap_condition_", None)
-        assert model.shapes is not None
-        if model.shapes.swap_condition is not None and self.normalization != "none":
-            self.swap_condition_ = model.shapes.swap_condition
+        if fitted.shapes.swap_condition is not None and fitted.rule.measure != "none":
+            self.swap_condition_ = fitted.shapes.swap_condition
 
 
 @documented
-class MatrixKMeans(_MatrixMap, KMeans):
+class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
     r"""k-means with a matrix for each prototype: clusters are ellipsoids, of any direction and elongation.
 
     Minimizes :math:`E = \tfrac12 \sum_j u_j \min_i (x_j - w_i)^\top \Lambda_i (x_j - w_i)` with
@@ -98,7 +92,6 @@ class MatrixKMeans(_MatrixMap, KMeans):
     [49, 50, 51]
     """
 
-    @extends(KMeans, *ONLINE)
     def __init__(
         self,
         n_prototypes: int | str = "auto",
@@ -108,12 +101,24 @@ class MatrixKMeans(_MatrixMap, KMeans):
         scope: str = "local",
         selection: str = "top",
         regularization: str = "prior",
-        epsilon: float = 1e-6,
+        epsilon: float = 1e-06,
         metric_init: str = "identity",
         init: str | ArrayLike = "auto",
-        **common: Any,
+        n_init: int = 1,
+        max_iter: int = 300,
+        tol: float = 0.0001,
+        empty: str = "keep",
+        schedule: str | Schedule = "geometric",
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(n_prototypes, init=init, **common)  # type: ignore[arg-type]
+        self.n_prototypes = n_prototypes
         self.n_components = n_components
         self.normalization = normalization
         self.scope = scope
@@ -121,10 +126,29 @@ class MatrixKMeans(_MatrixMap, KMeans):
         self.regularization = regularization
         self.epsilon = epsilon
         self.metric_init = metric_init
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.empty = empty
+        self.schedule = schedule
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    fit_predict = ShapedMap.fit_predict  # scikit-learn's drops y
+
+    def _epochs(self) -> Epochs:
+        return still_epochs(self.tol, self.empty)
 
 
 @documented
-class MatrixNeuralGas(_MatrixMap, NeuralGas):
+class MatrixNeuralGas(ClusterMixin, GasFamily, _MatrixMap):
     r"""Neural gas with a matrix for each prototype: it finds position, direction and elongation of clusters.
 
     Minimizes, while the range :math:`\lambda` falls,
@@ -185,7 +209,6 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
     ((2, 2), (2, 2, 2))
     """
 
-    @extends(NeuralGas, "settle", *ONLINE)
     def __init__(
         self,
         n_prototypes: int | str = "auto",
@@ -195,13 +218,24 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
         scope: str = "local",
         selection: str = "top",
         regularization: str = "prior",
-        epsilon: float = 1e-6,
+        epsilon: float = 1e-06,
         metric_init: str = "identity",
         init: str | ArrayLike = "auto",
         n_init: int = 1,
-        **common: Any,
+        max_iter: int = 100,
+        range_start: float | str = "auto",
+        range_end: float = 0.01,
+        schedule: str | Schedule = "geometric",
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(n_prototypes, init=init, **common)  # type: ignore[arg-type]
+        self.n_prototypes = n_prototypes
         self.n_components = n_components
         self.normalization = normalization
         self.scope = scope
@@ -209,16 +243,29 @@ class MatrixNeuralGas(_MatrixMap, NeuralGas):
         self.regularization = regularization
         self.epsilon = epsilon
         self.metric_init = metric_init
+        self.init = init
         self.n_init = n_init
+        self.max_iter = max_iter
+        self.range_start = range_start
+        self.range_end = range_end
+        self.schedule = schedule
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
-        if self.range_start == "auto" and isinstance(self.init, str) and self.init == "euclidean":
-            return self._falling(max(0.5, self.range_end), self.range_end)
-        return super()._ranges(cooperation, resumed)
+    fit_predict = ShapedMap.fit_predict  # scikit-learn's drops y
+
+    def _first_range(self, kind: Kind) -> float:
+        return max(0.5, self.range_end) if kind.starts_by("euclidean") else super()._first_range(kind)
 
 
 @documented
-class MatrixSOM(_MatrixMap, SOM):
+class MatrixSOM(LatticeFamily, _MatrixMap):
     r"""Self-organizing map with a matrix for each prototype.
 
     Minimizes, while the range :math:`\lambda` falls,
@@ -283,7 +330,6 @@ class MatrixSOM(_MatrixMap, SOM):
     Lattice(rectangular, 1 x 4)
     """
 
-    @extends(SOM, *ONLINE)
     def __init__(
         self,
         lattice: Any = "auto",
@@ -293,14 +339,26 @@ class MatrixSOM(_MatrixMap, SOM):
         scope: str = "local",
         selection: str = "top",
         regularization: str = "prior",
-        epsilon: float = 1e-6,
+        epsilon: float = 1e-06,
         metric_init: str = "identity",
         init: str | ArrayLike = "auto",
         n_init: int = 1,
         range_end: float = 0.2,
-        **common: Any,
+        winner: str = "heskes",
+        kernel: str = "gaussian",
+        max_iter: int = 100,
+        range_start: float | str = "auto",
+        schedule: str | Schedule = "geometric",
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(lattice, init=init, range_end=range_end, **common)
+        self.lattice = lattice
         self.n_components = n_components
         self.normalization = normalization
         self.scope = scope
@@ -308,9 +366,25 @@ class MatrixSOM(_MatrixMap, SOM):
         self.regularization = regularization
         self.epsilon = epsilon
         self.metric_init = metric_init
+        self.init = init
         self.n_init = n_init
+        self.range_end = range_end
+        self.winner = winner
+        self.kernel = kernel
+        self.max_iter = max_iter
+        self.range_start = range_start
+        self.schedule = schedule
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
-    def _samples_per_node(self, source: ArraySource) -> int:
+    def _suggested(self, source: Any, kind: Any) -> Lattice:
         n_distinct = len(distinct_rows(source)[0])
-        enough = SAMPLES_PER_DIRECTION * self._rule(source.n_features).n_components
-        return min(enough, max(SAMPLES_PER_DIRECTION, n_distinct // LEAST_NODES))
+        enough = SAMPLES_PER_DIRECTION * kind.rule(source.n_features).n_components
+        per_node = min(enough, max(SAMPLES_PER_DIRECTION, n_distinct // LEAST_NODES))
+        return suggest_lattice(n_distinct, principal_axes(source, 2)[1], per_node)

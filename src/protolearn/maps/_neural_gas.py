@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.cooperation import Cooperation, Ranks
-from protolearn.core.prototypes import Mean
+from protolearn.core.learning import Finish
+from protolearn.core.map import GasFamily
+from protolearn.core.parameters import Constraint, flag
 from protolearn.core.relocation import relocate
 from protolearn.core.schedules import Schedule
-from protolearn.core.sources import ArraySource
-from protolearn.core.types import Floats
-from protolearn.core.validation import check_flags, check_number
 from protolearn.maps._base import PrototypeMap
 
 __all__ = ["NeuralGas"]
@@ -22,7 +20,7 @@ __all__ = ["NeuralGas"]
 WINNERS_ONLY = 0.1  # range below which others than the winner learn next to nothing
 
 
-class NeuralGas(ClusterMixin, PrototypeMap):
+class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
     r"""Neural gas: vector quantization in which prototypes cooperate by rank.
 
     Minimizes, while the range :math:`\lambda` falls,
@@ -140,6 +138,8 @@ class NeuralGas(ClusterMixin, PrototypeMap):
     [39, 50, 61]
     """
 
+    _constraints: ClassVar[dict[str, Constraint]] = {"settle": flag}
+
     def __init__(
         self,
         n_prototypes: int = 8,
@@ -189,30 +189,10 @@ class NeuralGas(ClusterMixin, PrototypeMap):
 
     fit_predict = PrototypeMap.fit_predict  # scikit-learn's drops y
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("n_prototypes", self.n_prototypes, integer=True, low=1)
-        if self.range_start != "auto":
-            check_number("range_start", self.range_start, low=0, open_low=True, also=" or 'auto'")
-        check_number("range_end", self.range_end, low=0, open_low=True)
-        check_flags(self, "settle")
+    def _finish(self) -> Finish | None:
+        return relocated if self.settle and self.algorithm == "batch" else None
 
-    def _cooperation(self, source: ArraySource) -> Cooperation:
-        return Ranks()
 
-    def _size(self, cooperation: Cooperation) -> int:
-        return self.n_prototypes
-
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
-        start = self.range_start
-        if start == "auto":
-            spread = isinstance(self.init, str) and self.init == "k-means++"
-            start = min(self.n_prototypes / 2, 2.0) if spread else self.n_prototypes / 2
-        return self._falling(float(start), self.range_end)
-
-    def _finished(
-        self, prototypes: Any, source: Any, range_: float, rng: np.random.RandomState
-    ) -> tuple[Any, float | None]:
-        if not (isinstance(prototypes, Mean) and self.settle and self.algorithm == "batch" and range_ <= WINNERS_ONLY):
-            return super()._finished(prototypes, source, range_, rng)
-        return relocate(prototypes, source, rng)
+def relocated(prototypes: Any, source: Any, range_: float, rng: np.random.RandomState) -> tuple[Any, float | None]:
+    """Move prototypes that are hardly needed, if only winners learned at the end."""
+    return relocate(prototypes, source, rng) if range_ <= WINNERS_ONLY else (prototypes, None)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from copy import copy, deepcopy
-from dataclasses import replace
-from typing import Any, NamedTuple, Self
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,19 +13,21 @@ from sklearn.base import ClusterMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from protolearn.core.cooperation import Cooperation, Ranks
+from protolearn.core.cooperation import Ranks
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.initialization import inverse_cdf, mean_and_variance, sampling_order
-from protolearn.core.loop import nearest, stage, winners
+from protolearn.core.learning import Epochs, History, Kind
+from protolearn.core.loop import batch, nearest, stage
+from protolearn.core.map import POSITIVE, GasFamily
+from protolearn.core.parameters import Constraint, integer, option
+from protolearn.core.samples import Samples, require_samples
 from protolearn.core.shapes import Shapes
 from protolearn.core.sources import ArraySource
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_number, check_option
-from protolearn.maps._base import PrototypeMap, require_samples
 from protolearn.maps._docs import documented
+from protolearn.maps._ellipsoids import FittedShapes
 from protolearn.maps._shaped import ShapedMap
-from protolearn.maps._state import Model, Samples
 
 __all__ = ["NGPCA"]
 
@@ -40,8 +42,16 @@ def _learns_on(estimator: Any) -> bool:
     return estimator.algorithm != "two-stage"
 
 
+@dataclass(frozen=True)
+class _Presented(FittedShapes):
+    """Ellipsoids that learn one sample at a time: so many so far, whose mean variance of a feature was ``unit``."""
+
+    n_steps: int
+    unit: float
+
+
 @documented
-class NGPCA(ClusterMixin, ShapedMap):
+class NGPCA(ClusterMixin, GasFamily, ShapedMap):
     r"""Neural gas with local PCA: every prototype is an ellipsoid with a few principal directions.
 
     A sample is presented to all prototypes; they learn, by their rank in the distance
@@ -119,13 +129,15 @@ class NGPCA(ClusterMixin, ShapedMap):
     True
     """
 
-    schedule = "geometric"
-    label_weight = 0.0
-    magnification = 0.0
-    patch_size = None
-    patch_runs = 1
-    decay = 1.0
-    _algorithms = ("online", "batch", "two-stage")
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "algorithm": option("online", "batch", "two-stage"),
+        "measure": option(*MEASURES),
+        "n_components": integer(1),
+        "n_steps": integer(1),
+        "refresh": integer(1),
+        "online_pca": option(*ONLINE_PCA),
+        "variance_start": POSITIVE | option("auto"),
+    }
 
     def __init__(
         self,
@@ -170,7 +182,7 @@ class NGPCA(ClusterMixin, ShapedMap):
         self.random_state = random_state
         self.verbose = verbose
 
-    fit_predict = PrototypeMap.fit_predict
+    fit_predict = ShapedMap.fit_predict  # scikit-learn's drops y
 
     @nothing_lost
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
@@ -193,7 +205,7 @@ class NGPCA(ClusterMixin, ShapedMap):
             far is kept.
         """
         if isinstance(X, Iterator) and self.algorithm == "online":
-            self.__dict__.pop("_model", None)
+            self.__dict__.pop("_fitted", None)
             for patch in X:
                 self.partial_fit(*(patch if isinstance(patch, tuple) else (patch,)))
                 keep(self)
@@ -224,100 +236,90 @@ class NGPCA(ClusterMixin, ShapedMap):
         if self.algorithm == "batch":
             return super().partial_fit(X, y, sample_weight)
         self._check_parameters()
-        model = getattr(self, "_model", None)
-        samples = self._read(X, y, sample_weight, reset=model is None)
-        rng = check_random_state(self.random_state) if model is None else deepcopy(self._rng)
+        fitted = getattr(self, "_fitted", None)
+        samples = self._read(X, y, sample_weight, reset=fitted is None)
+        rng = check_random_state(self.random_state) if fitted is None else deepcopy(self._rng)
+        if fitted is not None:
+            self._check_unchanged(fitted)
         with chunk_threads(self.n_jobs) as n_threads:
-            if model is None:
-                model = self._sized(samples)._begin(samples, rng, n_threads)
-            self._check_unchanged(model)
-            model = self._present(samples, model, rng, len(samples.X), n_threads)
-        self._rng = rng
-        self._store(model)
-        if model.interrupted:
-            keep(self)
-            raise KeyboardInterrupt
-        return self
+            begun = self._begin(samples, rng, n_threads) if fitted is None else fitted
+            return self._keep_presented(self._present(samples, begun, rng, len(samples), n_threads), rng)
 
     @property
     def _measure(self) -> str:
         return "logdet" if self.measure == "combined" else self.measure
 
-    def _check_parameters(self) -> None:
-        check_option("measure", self.measure, MEASURES)
-        super()._check_parameters()
-        if self.n_prototypes != "auto":
-            check_number("n_prototypes", self.n_prototypes, integer=True, low=1, also=" or 'auto'")
-        check_number("n_steps", self.n_steps, integer=True, low=1)
-        check_number("refresh", self.refresh, integer=True, low=1)
-        if self.range_start != "auto":
-            check_number("range_start", self.range_start, low=0, open_low=True, also=" or 'auto'")
-        check_number("range_end", self.range_end, low=0, open_low=True)
-        check_option("online_pca", self.online_pca, ONLINE_PCA)
-        if self.variance_start != "auto":
-            check_number("variance_start", self.variance_start, low=0, open_low=True, also=" or 'auto'")
+    def _epochs(self) -> Epochs:
+        return batch if self.algorithm == "batch" else self._online_epochs
 
-    def _cooperation(self, source: ArraySource) -> Cooperation:
-        return Ranks()
+    def _first_range(self, kind: Kind) -> float:
+        ordered = kind.starts_by("auto", "euclidean") and self.algorithm == "batch"
+        return max(0.5 if ordered else 2.0, self.range_end)
 
-    def _size(self, cooperation: Cooperation) -> int:
-        assert not isinstance(self.n_prototypes, str)
-        return self.n_prototypes
-
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
-        return self._falling(self._first_range(), self.range_end)
-
-    def _first_range(self) -> float:
-        if self.range_start != "auto":
-            return float(self.range_start)
-        ordered = isinstance(self.init, str) and self.init in ("auto", "euclidean") and self.algorithm == "batch"
-        return max(0.5, self.range_end) if ordered else max(2.0, self.range_end)
-
-    def _learn(
-        self, patch: Samples, model: Model | None, rng: np.random.RandomState, n_threads: int, decay: float
-    ) -> Model:
+    def _learn(self, patches: Any, past: Any, rng: np.random.RandomState) -> Self:
         if self.algorithm == "batch":
-            return super()._learn(patch, model, rng, n_threads, decay)
-        model = self._begin(patch, rng, n_threads)
-        return self._present(patch, model, rng, self.n_steps, n_threads)
+            return super()._learn(patches, past, rng)
+        fitted = None
+        with chunk_threads(self.n_jobs) as n_threads:
+            for samples in patches:
+                begun = self._begin(samples, rng, n_threads)
+                fitted = self._present(samples, begun, rng, self.n_steps, n_threads)
+        if fitted is None:
+            raise ValueError("There are no patches in the iterator; give at least one.")
+        return self._keep_presented(fitted, rng)
+
+    def _keep_presented(self, fitted: _Presented, rng: np.random.RandomState) -> Self:
+        """Store what was learned, also before an interrupt is passed on."""
+        self._rng = rng
+        self._publish(fitted)
+        if fitted.history.interrupted:
+            keep(self)
+            raise KeyboardInterrupt
+        return self
 
     # Learning one sample at a time
 
-    def _begin(self, patch: Samples, rng: np.random.RandomState, n_threads: int) -> Model:
+    def _begin(self, samples: Samples, rng: np.random.RandomState, n_threads: int) -> _Presented:
         """Return units at their first positions, with random directions and equal variances."""
-        cooperation = Ranks()
-        k = self._size(cooperation)
-        require_samples(int(np.count_nonzero(patch.weights)), k)
-        source = ArraySource(patch.X, weights=patch.weights, n_threads=n_threads)
-        q, d = self._rule(source.n_features).n_components, source.n_features
-        starting = copy(self)
-        starting.init = "random" if isinstance(self.init, str) and self.init == "auto" else self.init
-        positions = starting._start(source, cooperation, patch, None, rng) + source.origin
+        kind = self._kind().sized(samples, None)
+        kind = replace(kind, init="random") if kind.starts_by("auto") else kind
+        cooperation, k = Ranks(), kind.count(Ranks())
+        require_samples(int(np.count_nonzero(samples.weights)), k)
+        source = ArraySource(samples.X, weights=samples.weights, n_threads=n_threads)
+        rule, d = kind.rule(source.n_features), source.n_features
+        recipe = replace(self._recipe(), kind=kind)
+        positions = kind.first_positions(recipe, source, cooperation, samples, None, rng) + source.origin
         unit = float(mean_and_variance(source)[1].mean()) or 1.0
         first = unit if self.variance_start == "auto" else float(self.variance_start)
+        q = rule.n_components
         axes = np.swapaxes(np.linalg.qr(rng.normal(size=(k, d, q)))[0], 1, 2)
-        return Model(
+        return _Presented(
             cooperation,
-            positions,
-            None,
-            None,
-            None,
+            classes=np.empty(0),
+            shares=np.empty((k, 0)),
             masses=np.zeros(k),
             winners=np.empty(0, np.int64),
             graph=None,
-            costs=[],
-            ranges=[],
-            interrupted=False,
+            history=History(),
+            positions=positions,
+            centers=positions,
+            center_shares=np.empty((k, 0)),
             shapes=Shapes(np.ascontiguousarray(axes), np.full((k, q), first), np.full(k, first / max(d - q, 1))),
             scale=np.ones(d),
+            rule=rule,
+            floored=np.zeros(k, np.int64),
+            log_weights=None,
+            n_steps=0,
             unit=unit,
         )
 
-    def _present(self, patch: Samples, model: Model, rng: np.random.RandomState, n_steps: int, n_threads: int) -> Model:
+    def _present(
+        self, samples: Samples, model: _Presented, rng: np.random.RandomState, n_steps: int, n_threads: int
+    ) -> _Presented:
         """Present samples, drawn in proportion to their weights, to the units of a model."""
         from protolearn.maps._ngpca_kernels import present
 
-        source = ArraySource(patch.X, weights=patch.weights, n_threads=n_threads)
+        source = ArraySource(samples.X, weights=samples.weights, n_threads=n_threads)
         order = sampling_order(source, rng)
         units = _Units.of(model)
         two_stages = self.algorithm == "two-stage"
@@ -325,8 +327,9 @@ class NGPCA(ClusterMixin, ShapedMap):
         settings = (ONLINE_PCA.index(self.online_pca), self.refresh, self.epsilon * model.unit)
         drawn = _draw(source.weights, order, n_steps, rng)
         passed = np.minimum(np.arange(model.n_steps, model.n_steps + n_steps) / self.n_steps, 1.0)
-        ranges, rates = _falling(self._first_range(), self.range_end, passed), self._rates(passed)
-        X, done, interrupted = np.ascontiguousarray(patch.X), 0, False
+        start = self._first_range(self._kind()) if self.range_start == "auto" else float(self.range_start)
+        ranges, rates = _falling(start, self.range_end, passed), self._rates(passed)
+        X, done, interrupted = np.ascontiguousarray(samples.X), 0, False
         try:
             while done < n_steps:
                 part = slice(done, done + BLOCK)
@@ -345,13 +348,13 @@ class NGPCA(ClusterMixin, ShapedMap):
             model,
             positions=units.centers.astype(X.dtype),
             shapes=units.shapes(),
-            changed=(units.variances <= settings[-1]).sum(axis=1),
+            floored=(units.variances <= settings[-1]).sum(axis=1),
             n_steps=model.n_steps + done,
-            interrupted=interrupted,
+            history=History(interrupted=interrupted),
         )
-        first, second = winners(*self._stage(X, seen, n_threads))
-        masses = model.masses + np.bincount(first, patch.weights, len(units.centers))
-        return replace(seen.showing(patch.weights, first, second), masses=masses)
+        first, second = seen.two_nearest(X, n_threads)
+        masses = model.masses + np.bincount(first, samples.weights, len(units.centers))
+        return replace(seen.showing(samples.weights, first, second), masses=masses)
 
     def _settled(
         self,
@@ -383,9 +386,9 @@ class NGPCA(ClusterMixin, ShapedMap):
         if self.verbose and (done % every == 0 or done == n_steps):
             print(f"[NGPCA] step {done}/{n_steps}  range {range_:.3g}  rate {rate:.3g}", flush=True)
 
-    def _store(self, model: Model) -> None:
-        super()._store(model)
-        self.n_steps_ = model.n_steps
+    def _publish(self, fitted: Any) -> None:
+        super()._publish(fitted)
+        self.n_steps_ = getattr(fitted, "n_steps", 0)
         self.n_iter_ = max(self.n_iter_, 1)
 
 
@@ -398,9 +401,8 @@ class _Units(NamedTuple):
     residual: Floats
 
     @classmethod
-    def of(cls, model: Model) -> _Units:
+    def of(cls, model: FittedShapes) -> _Units:
         shapes = model.shapes
-        assert shapes is not None
         residual = shapes.rest * shapes.n_other
         return cls(model.positions.astype(np.float64), shapes.axes.copy(), shapes.variances.copy(), residual)
 

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from protolearn.core.cooperation import Cooperation, OnLattice
-from protolearn.core.initialization import distinct_rows, principal_axes
-from protolearn.core.lattices import Lattice, as_lattice, rectangular
+from protolearn.core.map import LatticeFamily
 from protolearn.core.schedules import Schedule
-from protolearn.core.sources import ArraySource
-from protolearn.core.types import Floats
-from protolearn.core.validation import check_number, check_option
 from protolearn.maps._base import PrototypeMap
-from protolearn.maps._state import Model
 
 __all__ = ["SOM"]
 
 
-class SOM(PrototypeMap):
+class SOM(LatticeFamily, PrototypeMap):
     r"""Self-organizing map: prototypes on a lattice, so that neighbors on the lattice are alike.
 
     Minimizes, while the range :math:`\lambda` falls,
@@ -186,74 +179,3 @@ class SOM(PrototypeMap):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_option("winner", self.winner, ("heskes", "nearest", "heskes-printed"))
-        check_option("kernel", self.kernel, ("gaussian", "exponential"))
-        if isinstance(self.lattice, str):
-            check_option("lattice", self.lattice, ("auto",), also=", a tuple (rows, columns) or a Lattice such as "
-                         "protolearn.core.lattices.hexagonal(rows, columns)")  # fmt: skip
-        else:
-            as_lattice(self.lattice)
-        if self.range_start != "auto":
-            check_number("range_start", self.range_start, low=0, open_low=True, also=" or 'auto'")
-        check_number("range_end", self.range_end, low=0, open_low=True)
-
-    def _cooperation(self, source: ArraySource) -> OnLattice:
-        lattice = self._suggested(source) if isinstance(self.lattice, str) else as_lattice(self.lattice)
-        return OnLattice(lattice, self.winner, self.kernel)
-
-    def _suggested(self, source: Any) -> Lattice:
-        """Return a lattice that suits the samples."""
-        n_distinct = len(distinct_rows(source)[0])
-        return suggest_lattice(n_distinct, principal_axes(source, 2)[1], self._samples_per_node(source))
-
-    def _samples_per_node(self, source: ArraySource) -> int:
-        """Return how many samples a node needs at least, if the lattice is not given."""
-        return 1
-
-    def _size(self, cooperation: Cooperation) -> int:
-        assert isinstance(cooperation, OnLattice)
-        return cooperation.lattice.n_nodes
-
-    def _plane(self, cooperation: Cooperation) -> Floats:
-        assert isinstance(cooperation, OnLattice)
-        return cooperation.lattice.coordinates
-
-    def _ranges(self, cooperation: Cooperation, resumed: bool) -> Floats:
-        assert isinstance(cooperation, OnLattice)
-        step, longest = cooperation.lattice.extent
-        start = self.range_start
-        if start == "auto" and resumed:
-            start = self.range_end  # what is in order shall stay so, and lumps of the past shall not be smoothed
-        elif start == "auto":
-            widest = longest / step
-            # a plane holds so many nodes, hyperbolic discs hold more
-            flat = 4 * cooperation.lattice.n_nodes <= 2 * (widest + 2) ** 2
-            ordered = flat and isinstance(self.init, str) and self.init in ("pca", "euclidean")
-            start = max(widest / (12 if ordered else 4), self.range_end)
-        return step * self._falling(float(start), self.range_end)
-
-    def _check_unchanged(self, model: Model) -> None:
-        super()._check_unchanged(model)
-        assert isinstance(model.cooperation, OnLattice)
-        lattice = model.cooperation.lattice if isinstance(self.lattice, str) else as_lattice(self.lattice)
-        if OnLattice(lattice, self.winner, self.kernel) != model.cooperation:
-            raise ValueError("The lattice, winner or kernel is not that of the map so far; call fit to start anew.")
-
-    def _resumes(self) -> bool:
-        return True  # the map keeps its orientation
-
-    def _store(self, model: Model) -> None:
-        super()._store(model)
-        assert isinstance(model.cooperation, OnLattice)
-        self.lattice_ = model.cooperation.lattice
-
-
-def suggest_lattice(n: int, variances: Floats, samples_per_node: int = 1) -> Lattice:
-    """Return a rectangle of about 5 sqrt(n) nodes for n samples, sides in proportion to the two largest deviations."""
-    n_nodes = max(1, min(n // samples_per_node, round(5 * np.sqrt(n))))
-    ratio = np.sqrt(variances[0] / variances[1]) if len(variances) == 2 and variances[1] > 0 else 1.0
-    columns = int(np.clip(round(np.sqrt(n_nodes * np.clip(ratio, 1.0, 4.0))), 1, n_nodes))
-    return rectangular(max(1, n_nodes // columns), columns)

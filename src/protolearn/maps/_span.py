@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from protolearn.core.samples import Samples
 from protolearn.core.shapes import Shapes
 from protolearn.core.spans import row_space
 from protolearn.core.types import Array, Floats
-from protolearn.maps._state import Model, Samples
 
 __all__ = ["Span"]
 
@@ -42,14 +42,14 @@ class Span:
     axes: Floats
 
     @classmethod
-    def of(cls, patch: Samples, scale: Floats, balance: Floats, model: Model | None, init: Any) -> Span | None:
+    def of(cls, patch: Samples, scale: Floats, balance: Floats, past: Any, init: Any) -> Span | None:
         """Return the span of samples, prototypes (so far, or to start from) and spreads; None if it is all."""
         center = patch.X.mean(axis=0, dtype=np.float64)
         points = [patch.X]
         axes = []
-        if model is not None and model.shapes is not None:
-            points.append(model.positions)
-            axes.append(model.shapes.axes[0])  # those of the others span the same space
+        if past is not None:
+            points.append(past.positions)
+            axes.append(past.shapes.axes[0])  # those of the others span the same space
         if not isinstance(init, str):
             points.append(np.asarray(init))
         if patch.spreads is not None:
@@ -87,10 +87,9 @@ class Span:
             spreads = replace(spreads, axes=_with_zero(spreads.axes * self.scale @ self.axes))
         return replace(patch, X=self.enter(patch.X), spreads=spreads)
 
-    def enter_model(self, model: Model) -> Model:
+    def enter_model(self, model: Any) -> Any:
         """Return prototypes so far in these coordinates."""
         shapes = model.shapes
-        assert shapes is not None
         k, q, _ = shapes.axes.shape
         inside = shapes.axes @ self.axes
         new = np.linalg.qr(inside[0].T, mode="complete")[0][:, q:].T  # directions that earlier samples did not have
@@ -101,10 +100,9 @@ class Span:
         centers = self.enter(model.centers)
         return replace(model, positions=self.enter(model.positions), centers=centers, shapes=shapes, scale=scale)
 
-    def leave_model(self, model: Model) -> Model:
+    def leave_model(self, model: Any) -> Any:
         """Return what was learned in these coordinates as prototypes among features."""
         shapes = model.shapes
-        assert shapes is not None
         shapes = Shapes(shapes.axes[:, :, :-1] @ self.axes.T, shapes.variances, shapes.rest, shapes.swap_condition)
         positions, centers = (
             self.leave(points).astype(self.single.dtype) for points in (model.positions, model.centers)

@@ -177,7 +177,6 @@ class MedianKMeans(MedianMap, KMeans):
     ['cattle', 'kitten']
     """
 
-    @extends(KMeans, "tol", "schedule", *ONLINE)
     def __init__(
         self,
         n_prototypes: int = 8,
@@ -187,13 +186,23 @@ class MedianKMeans(MedianMap, KMeans):
         squared: bool = False,
         symmetrize: str = "raise",
         collision: str = "exclude",
-        noise: float = 1e-4,
+        noise: float = 0.0001,
         exemplar_labels: bool = False,
         swap: bool = True,
         init: str | ArrayLike = "k-means++",
-        **common: Any,
+        n_init: int = 1,
+        max_iter: int = 300,
+        empty: str = "keep",
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(n_prototypes, init=init, **common)
+        self.n_prototypes = n_prototypes
         self.metric = metric
         self.metric_params = metric_params
         self.squared = squared
@@ -202,6 +211,18 @@ class MedianKMeans(MedianMap, KMeans):
         self.noise = noise
         self.exemplar_labels = exemplar_labels
         self.swap = swap
+        self.init = init
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.empty = empty
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
         if self._can_swap(prototypes):
@@ -263,7 +284,6 @@ class MedianNeuralGas(MedianMap, NeuralGas):
     ['cattle', 'kitten']
     """
 
-    @extends(NeuralGas, "settle", *ONLINE)
     def __init__(
         self,
         n_prototypes: int = 8,
@@ -273,14 +293,25 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         squared: bool = False,
         symmetrize: str = "raise",
         collision: str = "exclude",
-        noise: float = 1e-4,
+        noise: float = 0.0001,
         exemplar_labels: bool = False,
         swap: bool = True,
         init: str | ArrayLike = "k-means++",
         n_init: int = 1,
-        **common: Any,
+        max_iter: int = 100,
+        range_start: float | str = "auto",
+        range_end: float = 0.01,
+        schedule: str | Schedule = "geometric",
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(n_prototypes, init=init, **common)
+        self.n_prototypes = n_prototypes
         self.metric = metric
         self.metric_params = metric_params
         self.squared = squared
@@ -289,7 +320,20 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         self.noise = noise
         self.exemplar_labels = exemplar_labels
         self.swap = swap
+        self.init = init
         self.n_init = n_init
+        self.max_iter = max_iter
+        self.range_start = range_start
+        self.range_end = range_end
+        self.schedule = schedule
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _finished(self, prototypes: Median, source: Any, range_: float, rng: Any) -> tuple[Median, None]:
         if self._can_swap(prototypes):
@@ -347,7 +391,6 @@ class MedianSOM(MedianMap, SOM):
     (3,)
     """
 
-    @extends(SOM, *ONLINE)
     def __init__(
         self,
         lattice: Any = "auto",
@@ -357,13 +400,26 @@ class MedianSOM(MedianMap, SOM):
         squared: bool = False,
         symmetrize: str = "raise",
         collision: str = "exclude",
-        noise: float = 1e-4,
+        noise: float = 0.0001,
         exemplar_labels: bool = False,
         init: str | ArrayLike = "pca",
         n_init: int = 1,
-        **common: Any,
+        winner: str = "heskes",
+        kernel: str = "gaussian",
+        max_iter: int = 100,
+        range_start: float | str = "auto",
+        range_end: float = 0.55,
+        schedule: str | Schedule = "geometric",
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(lattice, init=init, **common)
+        self.lattice = lattice
         self.metric = metric
         self.metric_params = metric_params
         self.squared = squared
@@ -371,4 +427,19 @@ class MedianSOM(MedianMap, SOM):
         self.collision = collision
         self.noise = noise
         self.exemplar_labels = exemplar_labels
+        self.init = init
         self.n_init = n_init
+        self.winner = winner
+        self.kernel = kernel
+        self.max_iter = max_iter
+        self.range_start = range_start
+        self.range_end = range_end
+        self.schedule = schedule
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose

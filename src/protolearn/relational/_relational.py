@@ -245,7 +245,6 @@ class RelationalKMeans(RelationalMap, KMeans):
     True
     """
 
-    @extends(KMeans, "tol", "schedule", *ONLINE)
     def __init__(
         self,
         n_prototypes: int = 8,
@@ -260,9 +259,19 @@ class RelationalKMeans(RelationalMap, KMeans):
         n_landmarks: int | None = None,
         init: str | ArrayLike = "k-means++",
         n_approximation: float = 10,
-        **common: Any,
+        n_init: int = 1,
+        max_iter: int = 300,
+        empty: str = "keep",
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(n_prototypes, init=init, **common)
+        self.n_prototypes = n_prototypes
         self.metric = metric
         self.metric_params = metric_params
         self.squared = squared
@@ -271,7 +280,19 @@ class RelationalKMeans(RelationalMap, KMeans):
         self.keep_best = keep_best
         self.sparsity = sparsity
         self.n_landmarks = n_landmarks
+        self.init = init
         self.n_approximation = n_approximation
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.empty = empty
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
         steps = epochs_until_still(prototypes, cooperation, source, ranges, self.empty == "reseed")
@@ -334,7 +355,6 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
     ['cattle', 'castle']
     """
 
-    @extends(NeuralGas, "settle", *ONLINE)
     def __init__(
         self,
         n_prototypes: int = 8,
@@ -350,9 +370,20 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
         init: str | ArrayLike = "k-means++",
         n_approximation: float = 10,
         n_init: int = 1,
-        **common: Any,
+        max_iter: int = 100,
+        range_start: float | str = "auto",
+        range_end: float = 0.01,
+        schedule: str | Schedule = "geometric",
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(n_prototypes, init=init, **common)
+        self.n_prototypes = n_prototypes
         self.metric = metric
         self.metric_params = metric_params
         self.squared = squared
@@ -361,8 +392,21 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
         self.keep_best = keep_best
         self.sparsity = sparsity
         self.n_landmarks = n_landmarks
+        self.init = init
         self.n_approximation = n_approximation
         self.n_init = n_init
+        self.max_iter = max_iter
+        self.range_start = range_start
+        self.range_end = range_end
+        self.schedule = schedule
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
 
 @documented
@@ -419,7 +463,6 @@ class RelationalSOM(RelationalMap, SOM):
     Lattice(rectangular, 1 x 3)
     """
 
-    @extends(SOM, *ONLINE)
     def __init__(
         self,
         lattice: Any = "auto",
@@ -435,9 +478,22 @@ class RelationalSOM(RelationalMap, SOM):
         init: str | ArrayLike = "pca",
         n_approximation: float = 10,
         n_init: int = 1,
-        **common: Any,
+        winner: str = "heskes",
+        kernel: str = "gaussian",
+        max_iter: int = 100,
+        range_start: float | str = "auto",
+        range_end: float = 0.55,
+        schedule: str | Schedule = "geometric",
+        label_weight: float = 0.0,
+        magnification: float | str = 0.0,
+        patch_size: int | None = None,
+        patch_runs: int = 1,
+        decay: float = 1.0,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(lattice, init=init, **common)
+        self.lattice = lattice
         self.metric = metric
         self.metric_params = metric_params
         self.squared = squared
@@ -446,5 +502,20 @@ class RelationalSOM(RelationalMap, SOM):
         self.keep_best = keep_best
         self.sparsity = sparsity
         self.n_landmarks = n_landmarks
+        self.init = init
         self.n_approximation = n_approximation
         self.n_init = n_init
+        self.winner = winner
+        self.kernel = kernel
+        self.max_iter = max_iter
+        self.range_start = range_start
+        self.range_end = range_end
+        self.schedule = schedule
+        self.label_weight = label_weight
+        self.magnification = magnification
+        self.patch_size = patch_size
+        self.patch_runs = patch_runs
+        self.decay = decay
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose

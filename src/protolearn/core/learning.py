@@ -1,0 +1,366 @@
+"""How a map learns: an estimator composes a recipe, and the functions here carry it out, whole or patch by patch.
+
+A walk through a fit reads downwards: `learn_patches` goes from patch to patch, `learn` tries several starts on one of
+them, `learn_once` runs one start to its end. What prototypes are is known to the `Kind` alone, and what comes out is a
+`Fitted` model of that kind.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from scipy.sparse import coo_array, csr_array
+
+from protolearn.core.cooperation import Cooperation
+from protolearn.core.density import correlation_dimension, parzen_log_density
+from protolearn.core.loop import Step, batch
+from protolearn.core.samples import Samples, batched, over_classes, require_samples
+from protolearn.core.ties import lower
+from protolearn.core.types import Array, Floats, Indices
+
+__all__ = ["Fitted", "History", "Kind", "Learned", "Recipe", "hebbian_graph", "learn", "learn_once", "learn_patches"]
+
+Epochs = Callable[[Any, Cooperation, Any, Floats, np.random.RandomState], Iterator[Step]]
+Finish = Callable[[Any, Any, float, np.random.RandomState], tuple[Any, float | None]]
+
+
+@dataclass(frozen=True)
+class History:
+    """How prototypes came about: cost and range of every epoch, and how it ended.
+
+    ``settled`` is the cost after what followed the last epoch, ``edges`` are those that online learning made.
+    """
+
+    costs: list[float] = field(default_factory=list)
+    ranges: list[float] = field(default_factory=list)
+    magnification: float | None = None
+    interrupted: bool = False
+    settled: float | None = None
+    edges: Any = None
+
+
+@dataclass(frozen=True)
+class Fitted(ABC):
+    """Prototypes with the mass of their receptive fields; each kind of prototype adds what it is made of.
+
+    ``shares`` (k, C) are those of the classes (C,) in the labels of prototypes, of no class if labels do not count.
+    ``winners`` and ``graph`` are of the samples learned from last.
+    """
+
+    cooperation: Cooperation
+    classes: Array
+    shares: Floats
+    masses: Floats
+    winners: Indices
+    graph: Any
+    history: History
+
+    def __len__(self) -> int:
+        return len(self.masses)
+
+    @property
+    def supervised(self) -> bool:
+        """Say whether labels count."""
+        return len(self.classes) > 0
+
+    @property
+    def final_cost(self) -> float:
+        """Return the cost by which one of several starts is chosen."""
+        return self.history.costs[-1] if self.history.settled is None else self.history.settled
+
+    @abstractmethod
+    def past(self, decay: float = 1.0) -> Samples:
+        """Return weighted samples that stand for all that was learned from."""
+
+    @abstractmethod
+    def two_nearest(self, X: Any, n_threads: int) -> tuple[Indices, Indices]:
+        """Return the nearest and second nearest prototype of every sample."""
+
+    def shares_over(self, classes: Any) -> Floats:
+        """Return the shares with a column for each of these classes; none if the map is not supervised."""
+        return over_classes(self.shares, self.classes, classes) if self.supervised else self.shares
+
+    def showing(self, weights: Array, first: Indices, second: Indices) -> Self:
+        """Return the model with the two nearest prototypes, and their graph, of samples of given weights.
+
+        Edges that were made while learning are the graph, if there are any.
+        """
+        edges = self.history.edges
+        graph = hebbian_graph(first, second, weights, len(self)) if edges is None else csr_array(edges)
+        return replace(self, winners=first, graph=graph)
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Prototypes after their last epoch, and the samples they are from, of which the first ``n_new`` are new.
+
+    Prototypes get the order of those ``earlier``, if there are any. Weights in the source are those of the samples
+    divided by ``scale``.
+    """
+
+    prototypes: Any
+    cooperation: Cooperation
+    source: Any
+    samples: Samples
+    n_new: int
+    earlier: Any
+    history: History
+    scale: float
+    n_threads: int
+
+    @property
+    def classes(self) -> Array:
+        """Return the classes, none if labels do not count."""
+        return np.empty(0) if self.samples.labels is None else self.samples.classes
+
+
+class Kind(ABC):
+    """What prototypes are: how samples are read for them, where they start, and what is made of them in the end."""
+
+    init: Any
+    size: int | None  # number of prototypes, unless the cooperation knows it
+
+    def sized(self, samples: Samples, past: Any) -> Kind:
+        """Return the kind with as many prototypes as the past has, or as suit samples, if their number is not given."""
+        return self
+
+    def starts_by(self, *rules: str) -> bool:
+        """Say whether prototypes start by one of these rules."""
+        return isinstance(self.init, str) and self.init in rules
+
+    def starts(self, n_init: int) -> Iterator[Kind]:
+        """Yield the kind with the rule of each start; of a given one there is one only."""
+        for _ in range(n_init if isinstance(self.init, str) else 1):
+            yield self
+
+    def enter(self, recipe: Recipe, samples: Samples, past: Any) -> tuple[Kind, Samples, Any]:
+        """Return the kind, samples and past in the coordinates in which learning goes on."""
+        return self, samples, past
+
+    def leave(self, fitted: Any) -> Any:
+        """Return what was learned in those coordinates as it is outside of them."""
+        return fitted
+
+    def count(self, cooperation: Cooperation) -> int:
+        """Return the number of prototypes."""
+        size = cooperation.n_nodes or self.size
+        assert size is not None
+        return size
+
+    @abstractmethod
+    def density_data(self, samples: Samples) -> Any:
+        """Return what the density of samples is estimated from."""
+
+    @abstractmethod
+    def source(self, samples: Samples, weights: Array, past: Any, n_threads: int, rng: np.random.RandomState) -> Any:
+        """Return the samples of a patch as the loop reads them."""
+
+    @abstractmethod
+    def start(
+        self,
+        recipe: Recipe,
+        source: Any,
+        cooperation: Cooperation,
+        samples: Samples,
+        past: Any,
+        rng: np.random.RandomState,
+    ) -> Any:
+        """Return the first prototypes: those of the past, if there is one."""
+
+    @abstractmethod
+    def fitted(self, learned: Learned) -> Fitted:
+        """Return the model that remains."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a map learns; each part is one choice that can be replaced without the others.
+
+    Parameters
+    ----------
+    kind : Kind
+        What prototypes are, and where they start.
+    cooperation : callable
+        Gives who learns from a sample, for the source of the first samples and a kind.
+    ranges : callable
+        Gives the range of every epoch, for a cooperation, a kind, and whether learning goes on from a past.
+    epochs : callable
+        Runs the epochs: ``(prototypes, cooperation, source, ranges, rng)`` to an iterator of steps.
+    finish : callable, optional
+        What follows the last epoch: ``(prototypes, source, last range, rng)`` to prototypes, and their cost if known.
+    n_init : int, default=1
+        Number of starts.
+    resumes : bool, default=False
+        Whether later patches start from the prototypes so far; otherwise they start anew.
+    magnification : float or "optimal", default=0.0
+        Exponent of the density with which samples are weighted.
+    density_at : {"sample", "winner"}, default="sample"
+        Whether samples are weighted, or steps of winners, which is left to the epochs.
+    decay : float, default=1.0
+        Factor on the weight of the past, for each patch.
+    n_runs : int, default=1
+        Number of independent runs over patches.
+    report : callable, optional
+        Is told the history after each epoch.
+    """
+
+    kind: Any
+    cooperation: Callable[[Any, Any], Cooperation]
+    ranges: Callable[[Cooperation, Any, bool], Floats]
+    epochs: Epochs = batch
+    finish: Finish | None = None
+    n_init: int = 1
+    resumes: bool = False
+    magnification: float | str = 0.0
+    density_at: str = "sample"
+    decay: float = 1.0
+    n_runs: int = 1
+    report: Callable[[History], None] = lambda history: None
+
+
+def learn_patches(
+    recipe: Recipe, patches: Iterable[Samples], past: Any, rng: np.random.RandomState, n_threads: int
+) -> tuple[Any, BaseException | None]:
+    """Learn patch after patch, in independent runs whose prototypes are merged at the end.
+
+    If a patch fails, or the user interrupts, what was learned before is merged and returned, with the exception.
+    """
+    runs: list[Any] = [past] + [None] * (recipe.n_runs - 1)
+    rngs = [rng] + [np.random.RandomState(rng.randint(2**31)) for _ in runs[1:]]
+    last: Any = None
+    failure: BaseException | None = None
+    try:
+        for group in batched(patches, recipe.n_runs):
+            done = _learn_each(recipe, list(zip(group, runs, rngs)), n_threads)
+            runs[: len(done)], last = done, group[len(done) - 1]
+            if any(fitted.history.interrupted for fitted in done):
+                raise KeyboardInterrupt
+    except (KeyboardInterrupt, Exception) as error:
+        failure = error
+    models = [fitted for fitted in runs if fitted is not None]
+    if len(models) <= 1:
+        return (models[0] if models else None), failure
+    others = reduce(Samples.joined, (fitted.past() for fitted in models[1:]))
+    merged = learn(replace(recipe, decay=1.0), others, models[0], rng, n_threads)
+    if merged.history.interrupted:
+        failure = KeyboardInterrupt()
+    return merged.showing(last.weights, *merged.two_nearest(last.X, n_threads)), failure
+
+
+def _learn_each(recipe: Recipe, jobs: list[tuple[Samples, Any, np.random.RandomState]], n_threads: int) -> list[Any]:
+    """Train each run on its patch, at the same time or one after the other until one is interrupted."""
+    if len(jobs) > 1 and n_threads > 1:
+        return list(Parallel(n_threads, require="sharedmem")(delayed(learn)(recipe, *job, 1) for job in jobs))
+    done: list[Any] = []
+    for job in jobs:
+        done.append(learn(recipe, *job, n_threads))
+        if done[-1].history.interrupted:
+            break
+    return done
+
+
+def learn(recipe: Recipe, samples: Samples, past: Any, rng: np.random.RandomState, n_threads: int) -> Any:
+    """Train on one patch from each start, and return the first model of lowest cost.
+
+    One that was interrupted is the last, and serves if there is no other.
+    """
+    best: Any = None
+    try:
+        for start in recipe.kind.sized(samples, past).starts(recipe.n_init):
+            fitted = learn_once(replace(recipe, kind=start), samples, past, rng, n_threads)
+            if fitted.history.interrupted:
+                return fitted if best is None else _interrupted(best)
+            best = fitted if best is None else lower(best, fitted, lambda model: model.final_cost)
+    except KeyboardInterrupt:  # at the very start of one
+        if best is None:
+            raise
+        return _interrupted(best)
+    return best
+
+
+def _interrupted(fitted: Any) -> Any:
+    return replace(fitted, history=replace(fitted.history, interrupted=True))
+
+
+def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.RandomState, n_threads: int) -> Any:
+    """Train on one patch, together with samples that stand for earlier ones."""
+    kind, samples, past = recipe.kind.enter(recipe, samples, past)
+    recipe = replace(recipe, kind=kind)
+    n_new = len(samples)
+    if past is not None:
+        samples = samples.joined(past.past(recipe.decay))
+    taught = samples.present()
+    factors, exponent = emphasis(recipe, taught, n_threads)
+    weights = taught.weights * factors
+    scale = float(weights.max(initial=1e-300))
+    source = kind.source(taught, weights / scale, past, n_threads, rng)
+    cooperation = recipe.cooperation(source, kind) if past is None else past.cooperation
+    if past is None:
+        require_samples(len(taught), kind.count(cooperation))
+    before = past if recipe.resumes else None
+    prototypes = kind.start(recipe, source, cooperation, taught, before, rng)
+    ranges = recipe.ranges(cooperation, kind, before is not None)
+    history = History(magnification=exponent)
+    try:
+        for step in recipe.epochs(prototypes, cooperation, source, ranges, rng):
+            prototypes = step.prototypes
+            history.costs.append(scale * step.cost)
+            history.ranges.append(step.range_)
+            history = replace(history, edges=step.edges)
+            recipe.report(history)
+        if recipe.finish is not None:
+            prototypes, settled = recipe.finish(prototypes, source, history.ranges[-1], rng)
+            history = replace(history, settled=None if settled is None else scale * settled)
+    except KeyboardInterrupt:
+        if not history.costs:
+            raise
+        history = replace(history, interrupted=True)
+    earlier = None if recipe.resumes else past
+    learned = Learned(prototypes, cooperation, source, samples, n_new, earlier, history, scale, n_threads)
+    return kind.leave(kind.fitted(learned))
+
+
+def emphasis(recipe: Recipe, samples: Samples, n_threads: int) -> tuple[Floats | float, float | None]:
+    """Return the factor p^c by which magnification control weights each sample, and c."""
+    if recipe.magnification == 0:
+        return 1.0, None
+    data = recipe.kind.density_data(samples)
+    exponent = density_exponent(recipe.magnification, data, samples.weights)
+    if recipe.density_at == "winner":
+        return 1.0, exponent
+    logs = exponent * parzen_log_density(data, sample_weight=as_counts(samples.weights), n_jobs=n_threads)
+    return np.exp(logs - logs.max()), exponent  # Hasenfuss 2009, eq. 4.16
+
+
+def density_exponent(magnification: float | str, data: Any, weights: Array) -> float:
+    """Return the exponent of the density in magnification control."""
+    if len(weights) < 2:
+        raise ValueError(f"n_samples={len(weights)} is too few for magnification control, which needs a density.")
+    if magnification == "optimal":
+        return 2.0 / correlation_dimension(data, sample_weight=as_counts(weights))  # Hasenfuss 2009, eq. 3.7
+    return float(magnification)
+
+
+def as_counts(weights: Array) -> Floats:
+    """Return weights as counts; those that cannot be any, such as shares, are made one on average."""
+    return weights * max(1.0, len(weights) / weights.sum())
+
+
+def hebbian_graph(first: Indices, second: Indices, weights: Array, n_prototypes: int) -> csr_array:
+    """Connect the two nearest prototypes of every sample, and add up the weights of the samples of each edge."""
+    if n_prototypes == 1:
+        return csr_array((1, 1))
+    pairs = np.minimum(first, second) * n_prototypes + np.maximum(first, second)
+    if n_prototypes <= 1024:
+        sums = np.bincount(pairs, weights)
+        pairs = np.flatnonzero(sums)
+        weights = sums[pairs]
+    ends = np.divmod(pairs, n_prototypes)
+    upper = coo_array((weights, ends), shape=(n_prototypes, n_prototypes)).tocsr()
+    return upper + upper.T

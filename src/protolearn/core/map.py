@@ -1,0 +1,384 @@
+"""What all topographic maps do, whatever their prototypes are: learn from samples, whole or in patches, and store."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator
+from copy import deepcopy
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+
+from protolearn.core.cooperation import Cooperation, OnLattice, Ranks, WinnerTakesAll
+from protolearn.core.estimator import Estimator, keep, nothing_lost
+from protolearn.core.lattices import Lattice, as_lattice
+from protolearn.core.learning import Epochs, Finish, Fitted, History, Kind, Recipe, hebbian_graph, learn_patches
+from protolearn.core.loop import batch
+from protolearn.core.parameters import Constraint, anything, integer, none, number, option
+from protolearn.core.samples import Samples
+from protolearn.core.schedules import Schedule, falling
+from protolearn.core.sources import cut_patches
+from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Floats, Indices
+
+__all__ = ["GasFamily", "KMeansFamily", "LatticeFamily", "TopographicMap"]
+
+POSITIVE = number(0, open_low=True)
+SCHEDULE = option("geometric", "inverse", "constant") | Constraint(
+    callable, ("a function (start, end, n_steps) -> values",)
+)
+
+
+class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Base of all topographic maps.
+
+    A map says how samples are read, and composes the recipe by which it learns: a kind of prototypes, a cooperation,
+    ranges, and what happens in the epochs and after them.
+    """
+
+    algorithm: str = "batch"
+    init: Any
+    n_init: int = 1
+    max_iter: int
+    schedule: str | Schedule = "geometric"
+    label_weight: float = 0.0
+    magnification: float | str = 0.0
+    density_at: str = "sample"
+    patch_size: int | None = None
+    patch_runs: int = 1
+    decay: float = 1.0
+    n_jobs: int | None
+    random_state: Any
+    verbose: int
+    _fitted: Any
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "n_prototypes": integer(1),
+        "max_iter": integer(1),
+        "n_init": integer(1),
+        "schedule": SCHEDULE,
+        "label_weight": number(0, 1),
+        "magnification": number() | option("optimal"),
+        "patch_size": integer(1) | none,
+        "patch_runs": integer(1),
+        "decay": number(0, 1, open_low=True),
+    }
+
+    # The parts of the recipe
+
+    @abstractmethod
+    def _kind(self) -> Kind:
+        """Return what prototypes are."""
+
+    @abstractmethod
+    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
+        """Return who learns from a sample, given the first samples."""
+
+    @abstractmethod
+    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
+        """Return the range of every epoch, which may depend on where prototypes start."""
+
+    def _epochs(self) -> Epochs:
+        """Return how epochs are run."""
+        return batch
+
+    def _finish(self) -> Finish | None:
+        """Return what follows the last epoch."""
+        return None
+
+    def _resumes(self) -> bool:
+        """Say whether later patches start from the prototypes so far; otherwise they start anew, by ``init``."""
+        return not isinstance(self.init, str)
+
+    def _recipe(self) -> Recipe:
+        """Return how the map learns."""
+        return Recipe(
+            self._kind(),
+            self._cooperation,
+            self._ranges,
+            self._epochs(),
+            self._finish(),
+            self.n_init,
+            self._resumes(),
+            self.magnification,
+            self.density_at,
+            self.decay,
+            self.patch_runs,
+            self._report,
+        )
+
+    # Learning
+
+    @abstractmethod
+    def _read(
+        self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
+    ) -> Samples:
+        """Validate one patch of samples."""
+
+    def _read_all(self, patches: Iterator[Any]) -> Iterator[Samples]:
+        """Validate the patches of an iterator."""
+        for number_, patch in enumerate(patches):
+            yield self._read(*(patch if isinstance(patch, tuple) else (patch,)), reset=number_ == 0)
+
+    def _read_more(
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, fitted: Any
+    ) -> tuple[Samples, Any]:
+        """Validate one more patch, and set the map so far beside it."""
+        return self._read(X, y, sample_weight, reset=fitted is None), fitted
+
+    @nothing_lost
+    def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Place the prototypes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features), or iterator of patches
+            Samples; a memory map of floats is read in chunks. An iterator yields patches ``X``, ``(X, y)`` or
+            ``(X, y, sample_weight)``; only those being learned, and the next, are in memory.
+        y : array-like of shape (n_samples,), optional
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample; 2 is the same as giving the sample twice.
+
+        Returns
+        -------
+        self : object
+            The fitted map. If the fit is interrupted from the keyboard, or fails in a later patch, what was learned so
+            far is kept.
+        """
+        self._check_parameters()
+        rng = check_random_state(self.random_state)
+        if isinstance(X, Iterator):
+            if y is not None or sample_weight is not None:
+                raise ValueError("An iterator of patches yields its own labels and weights: (X, y, sample_weight).")
+            return self._learn(self._read_all(X), None, rng)
+        samples = self._read(X, y, sample_weight, reset=True)
+        cuts = cut_patches(len(samples), self.patch_size or len(samples))
+        if len(cuts) == 1:
+            return self._learn([samples], None, rng)
+        order = rng.permutation(len(samples))
+        self._learn((samples.take(order[cut]) for cut in cuts), None, rng)
+        self._assign(samples)
+        return self
+
+    @nothing_lost
+    def partial_fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from one more patch of samples.
+
+        The centers of the receptive fields so far stand for the samples seen before: they join the patch, each weighted
+        by the mass of its field (times ``decay``), and the map is trained on both with the full schedule of the range.
+        A prototype keeps its index if it stays about where it was.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            The patch; the first must have at least as many samples as there are prototypes.
+        y : array-like of shape (n_samples,), optional
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
+            New classes may appear at any time.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample.
+
+        Returns
+        -------
+        self : object
+            The fitted map.
+        """
+        self._check_parameters()
+        fitted = getattr(self, "_fitted", None)
+        if fitted is not None:
+            self._check_unchanged(fitted)
+        rng = check_random_state(self.random_state) if fitted is None else deepcopy(self._rng)
+        samples, fitted = self._read_more(X, y, sample_weight, fitted)
+        return self._learn([samples], fitted, rng)
+
+    def fit_predict(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Indices:
+        """Fit the map and return the index of the nearest prototype of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,), optional
+            Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_samples,)
+            ``labels_``.
+        """
+        return self.fit(X, y, sample_weight).labels_
+
+    def _check_unchanged(self, fitted: Fitted) -> None:
+        """Refuse to go on with a map of another kind than the one so far."""
+        if fitted.supervised != (self.label_weight > 0):
+            raise ValueError(
+                f"label_weight={self.label_weight}, but the map so far was fitted "
+                f"{'with' if fitted.supervised else 'without'} labels; call fit to start anew."
+            )
+        size = self._kind().size
+        if size is not None and size != len(fitted):
+            raise ValueError(f"n_prototypes={size}, but the map so far has {len(fitted)}; call fit to start anew.")
+
+    def _learn(self, patches: Iterable[Samples], past: Any, rng: np.random.RandomState) -> Self:
+        """Learn from patches and store the result; what was learned before a failure is kept."""
+        with chunk_threads(self.n_jobs) as n_threads:
+            fitted, failure = learn_patches(self._recipe(), patches, past, rng, n_threads)
+        if fitted is not None and fitted is not past:
+            self._rng = rng
+            self._publish(fitted)
+            keep(self)
+        if failure is not None:
+            raise failure
+        if fitted is None:
+            raise ValueError("There are no patches in the iterator; give at least one.")
+        return self
+
+    def _assign(self, samples: Samples) -> None:
+        """Find the prototypes of samples that were learned patch by patch."""
+        with chunk_threads(self.n_jobs) as n_threads:
+            self.labels_, second = self._fitted.two_nearest(samples.X, n_threads)
+        k = len(self._fitted)
+        self.multiplicities_ = np.bincount(self.labels_, samples.weights, k).astype(np.float64)
+        if self._fitted.history.edges is None:
+            self.graph_ = hebbian_graph(self.labels_, second, samples.weights, k)
+
+    def _publish(self, fitted: Any) -> None:
+        """Store what was learned."""
+        self._fitted = fitted
+        self.multiplicities_ = fitted.masses
+        self.labels_ = fitted.winners
+        self.graph_ = fitted.graph
+        self.cost_history_ = fitted.history.costs
+        self.range_history_ = fitted.history.ranges
+        self.n_iter_ = len(fitted.history.costs)
+        for name in ("classes_", "label_distribution_", "prototype_labels_", "magnification_"):
+            self.__dict__.pop(name, None)
+        if fitted.history.magnification is not None:
+            self.magnification_ = fitted.history.magnification
+        if fitted.supervised:
+            self.classes_ = fitted.classes
+            self.label_distribution_ = fitted.shares
+            self.prototype_labels_ = fitted.classes[fitted.shares.argmax(axis=1)]
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self._fitted)
+
+    def _falling(self, start: float, end: float) -> Floats:
+        """Return the values of the schedule, one an epoch."""
+        return falling(self.schedule, start, end, self.max_iter)
+
+    def _report(self, history: History) -> None:
+        epoch = len(history.costs)
+        every = 1 if self.verbose > 1 else max(1, self.max_iter // 10)
+        if self.verbose and (epoch % every == 0 or epoch == 1):
+            print(
+                f"[{type(self).__name__}] epoch {epoch}/{self.max_iter}  range {history.ranges[-1]:.3g}  "
+                f"cost {history.costs[-1]:.6g}",
+                flush=True,
+            )
+
+
+class KMeansFamily:
+    """Maps in which the winner learns alone."""
+
+    max_iter: int
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "tol": number(0),
+        "empty": option("keep", "reseed"),
+    }
+
+    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
+        return WinnerTakesAll()
+
+    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
+        return np.zeros(self.max_iter)
+
+
+class GasFamily:
+    """Maps in which all prototypes learn by rank."""
+
+    range_start: float | str
+    range_end: float
+    _falling: Callable[[float, float], Floats]
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "range_start": POSITIVE | option("auto"),
+        "range_end": POSITIVE,
+    }
+
+    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
+        return Ranks()
+
+    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
+        start = self._first_range(kind) if self.range_start == "auto" else self.range_start
+        return self._falling(float(start), self.range_end)
+
+    def _first_range(self, kind: Kind) -> float:
+        """Return the first range: wide, unless prototypes start spread over the samples."""
+        half = kind.count(Ranks()) / 2
+        return min(half, 2.0) if kind.starts_by("k-means++") else half
+
+
+class LatticeFamily:
+    """Maps in which the winner's neighbors on a lattice learn with it."""
+
+    lattice: Any
+    winner: str
+    kernel: str
+    init: Any
+    range_start: float | str
+    range_end: float
+    _falling: Callable[[float, float], Floats]
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "winner": option("heskes", "nearest", "heskes-printed"),
+        "kernel": option("gaussian", "exponential"),
+        "lattice": option("auto")
+        | anything("a tuple (rows, columns) or a Lattice such as protolearn.core.lattices.hexagonal(rows, columns)"),
+        "range_start": POSITIVE | option("auto"),
+        "range_end": POSITIVE,
+    }
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()  # type: ignore[misc]
+        if not isinstance(self.lattice, str):
+            as_lattice(self.lattice)
+
+    def _suggested(self, source: Any, kind: Any) -> Lattice:
+        """Return a lattice that suits the samples."""
+        raise NotImplementedError
+
+    def _cooperation(self, source: Any, kind: Kind) -> OnLattice:
+        lattice = self._suggested(source, kind) if isinstance(self.lattice, str) else as_lattice(self.lattice)
+        return OnLattice(lattice, self.winner, self.kernel)
+
+    def _ranges(self, cooperation: Any, kind: Kind, resumed: bool) -> Floats:
+        step, longest = cooperation.lattice.extent
+        start = self.range_start
+        if start == "auto" and resumed:
+            start = self.range_end  # what is in order shall stay so, and lumps of the past shall not be smoothed
+        elif start == "auto":
+            widest = longest / step
+            # a plane holds so many nodes, hyperbolic discs hold more
+            flat = 4 * cooperation.lattice.n_nodes <= 2 * (widest + 2) ** 2
+            ordered = flat and kind.starts_by("pca", "euclidean")
+            start = max(widest / (12 if ordered else 4), self.range_end)
+        return step * self._falling(float(start), self.range_end)
+
+    def _resumes(self) -> bool:
+        return True  # the map keeps its orientation
+
+    def _check_unchanged(self, fitted: Fitted) -> None:
+        super()._check_unchanged(fitted)  # type: ignore[misc]
+        cooperation: Any = fitted.cooperation
+        lattice = cooperation.lattice if isinstance(self.lattice, str) else as_lattice(self.lattice)
+        if OnLattice(lattice, self.winner, self.kernel) != cooperation:
+            raise ValueError("The lattice, winner or kernel is not that of the map so far; call fit to start anew.")
+
+    def _publish(self, fitted: Any) -> None:
+        super()._publish(fitted)  # type: ignore[misc]
+        self.lattice_ = fitted.cooperation.lattice
