@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.cooperation import Responsibilities
-from protolearn.core.loop import Step, anneal
-from protolearn.core.validation import check_number
-from protolearn.relational._base import best_so_far
+from protolearn.core.cooperation import Cooperation, Responsibilities
+from protolearn.core.learning import Epochs, Kind
+from protolearn.core.map import POSITIVE
+from protolearn.core.parameters import Constraint, option
+from protolearn.core.types import Floats
 from protolearn.relational._docs import documented
+from protolearn.relational._epochs import cooled
 from protolearn.relational._relational import RelationalMap
-from protolearn.relational._start import around_center, principal_plane
 
 __all__ = ["PairwiseAnnealing"]
-
-STIR = 1e-3  # share of a random object that is mixed in, so that prototypes which coincide can part
 
 
 @documented
@@ -73,7 +72,10 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
     [True, True, True, False, False, False]
     """
 
-    schedule = "geometric"
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "temperature_start": POSITIVE | option("auto"),
+        "temperature_end": POSITIVE | option("auto"),
+    }
 
     def __init__(
         self,
@@ -126,33 +128,11 @@ class PairwiseAnnealing(ClusterMixin, RelationalMap):
 
     fit_predict = RelationalMap.fit_predict  # scikit-learn's drops y
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("n_prototypes", self.n_prototypes, integer=True, low=1)
-        for name in ("temperature_start", "temperature_end"):
-            if getattr(self, name) != "auto":
-                check_number(name, getattr(self, name), low=0, open_low=True, also=" or 'auto'")
-
-    def _cooperation(self, source: Any) -> Any:
+    def _cooperation(self, source: Any, kind: Kind) -> Cooperation:
         return Responsibilities()
 
-    def _size(self, cooperation: Any) -> int:
-        return self.n_prototypes
+    def _ranges(self, cooperation: Cooperation, kind: Kind, resumed: bool) -> Floats:
+        return np.empty(0)  # temperatures depend on the objects
 
-    def _ranges(self, cooperation: Any, resumed: bool) -> Any:
-        return np.empty(0)  # temperatures depend on the objects, see _epochs
-
-    def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
-        steps = self._cooled(prototypes, cooperation, source, rng)
-        return best_so_far(steps) if self.keep_best else steps
-
-    def _cooled(self, prototypes: Any, cooperation: Any, source: Any, rng: Any) -> Iterator[Step]:
-        start, end = self.temperature_start, self.temperature_end
-        if start == "auto":
-            start = 1.1 * float(principal_plane(source)[0][0]) or 1.0
-        temperatures = self._falling(float(start), 1e-3 * float(start) if end == "auto" else float(end))
-        for temperature in temperatures:
-            stirred = prototypes.stirred(around_center(source, len(prototypes), rng, share=1.0), STIR)
-            (step,) = anneal(stirred, cooperation, source, np.array([temperature]))
-            prototypes = step.prototypes
-            yield step
+    def _plain_epochs(self) -> Epochs:
+        return partial(cooled, start=self.temperature_start, end=self.temperature_end, falling=self._falling)

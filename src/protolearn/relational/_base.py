@@ -1,58 +1,68 @@
-"""What all maps of dissimilarities share: objects in, combinations of objects or single objects out."""
+"""What all maps of dissimilarities share: objects in, distances to combinations of objects or to single objects out."""
 
 from __future__ import annotations
 
-import warnings
-from abc import abstractmethod
 from collections.abc import Iterator
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_array
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags, assert_all_finite, gen_batches
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from protolearn.core.cooperation import Cooperation
-from protolearn.core.density import Precomputed, correlation_dimension, parzen_log_density
-from protolearn.core.lattices import Lattice
-from protolearn.core.loop import Step, anneal
-from protolearn.core.pairs import Landmarks, Pairs
-from protolearn.core.relational import Related
+from protolearn.core.lattices import Lattice, suggest_lattice
+from protolearn.core.map import TopographicMap
+from protolearn.core.parameters import Constraint, array, flag, none, option
+from protolearn.core.samples import Samples, labeled
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_flags, check_option, check_weights, refuse_large
-from protolearn.dissimilarities._geometry import checked
+from protolearn.core.validation import check_weights
 from protolearn.dissimilarities._source import Dissimilarities
-from protolearn.maps._base import PrototypeMap, as_shares
-from protolearn.maps._som import suggest_lattice
-from protolearn.maps._state import Samples
-from protolearn.relational._objects import Kept, Objects, RelatedModel
-from protolearn.relational._start import principal_plane, random_objects, spread_objects
+from protolearn.relational._objects import FittedObjects, Objects, Reading
+from protolearn.relational._start import principal_plane
 
 __all__ = ["DissimilarityMap"]
 
-MOST_BYTES = 4 << 30  # dissimilarities on a disk, or between objects, are held in memory up to this size
-CROSS_BYTES = 32 << 20  # dissimilarities to new objects made at a time
 OF_VECTORS = ("cosine", "euclidean", "pearson", "tanimoto")  # metrics whose objects are rows of a table
-N_EXAMPLES = 5
-MOST_KEPT = 50  # objects that stand for one prototype, however small an error is asked for
+A_DICT = Constraint(lambda value: isinstance(value, dict), ("a dict, such as {'indel': 4.5},",))
 
 
-class DissimilarityMap(PrototypeMap):
+class DissimilarityMap(TopographicMap):
     """Base of all maps of dissimilarities; what the prototypes are is left to `MedianMap` and `RelationalMap`."""
 
     metric: Any
     metric_params: dict[str, Any] | None
     squared: bool
     symmetrize: str
-    algorithm = "batch"
-    learning_rate_start = learning_rate_end = 0.5
-    _inits: tuple[str, ...] = ("k-means++", "random", "pca")
-    _algorithms = ("batch",)
-    _model: RelatedModel
+    _fitted: FittedObjects
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "init": option("k-means++", "random", "pca") | array("an array of shape (n_prototypes, n_features)"),
+        "symmetrize": option("raise", "mean"),
+        "squared": flag,
+        "metric_params": A_DICT | none,
+    }
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.metric_params and self._pairwise:
+            raise ValueError(
+                f"metric_params={self.metric_params!r} has no meaning for metric={self.metric!r}; name the metric of "
+                "the objects, such as metric='edit'."
+            )
+
+    def _related(self) -> dict[str, Any]:
+        """Return what all kinds of prototypes have in common."""
+        return {
+            "init": self.init,
+            "size": getattr(self, "n_prototypes", None),
+            "label_weight": self.label_weight,
+            "reading": Reading(self.squared, self._is_kernel, self.symmetrize),
+            "compares": self.n_init > 1,
+        }
+
+    def _suggested(self, source: Any, kind: Any) -> Lattice:
+        """Return a lattice that suits the objects."""
+        return suggest_lattice(source.n_different, principal_plane(source)[0])
 
     def fit(self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Place the prototypes.
@@ -222,18 +232,6 @@ class DissimilarityMap(PrototypeMap):
 
     # Reading objects
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_option("symmetrize", self.symmetrize, ("raise", "mean"))
-        check_flags(self, "squared")
-        if self.metric_params is not None and not isinstance(self.metric_params, dict):
-            raise ValueError(f"metric_params={self.metric_params!r} must be a dict, such as {{'indel': 4.5}}, or None.")
-        if self.metric_params and self._pairwise:
-            raise ValueError(
-                f"metric_params={self.metric_params!r} has no meaning for metric={self.metric!r}; name the metric of "
-                "the objects, such as metric='edit'."
-            )
-
     def _read(
         self,
         X: Any,
@@ -246,7 +244,7 @@ class DissimilarityMap(PrototypeMap):
         source = self._as_source(X, reset)
         if reset:
             self._n_made_before = source.n_computed
-        return self._labeled(Objects.all(source, n_before), y, sample_weight)
+        return labeled(Objects.all(source, n_before), y, sample_weight, self.label_weight)
 
     def _as_source(self, X: Any, reset: bool) -> Dissimilarities:
         """Return the source of dissimilarities that the given data are."""
@@ -301,17 +299,17 @@ class DissimilarityMap(PrototypeMap):
             samples = self._read(
                 *(patch if isinstance(patch, tuple) else (patch,)), reset=n_before == 0, n_before=n_before
             )
-            n_before += len(samples.X)
+            n_before += len(samples)
             yield samples
 
     def _read_more(
-        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, model: Any
+        self, X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, fitted: Any
     ) -> tuple[Samples, Any]:
         """Read one more patch; dissimilarities of new objects to the kept ones come before those to each other."""
-        if model is None or not self._pairwise:
-            n_before = 0 if model is None else model.kept.objects.n_seen
-            return self._read(X, y, sample_weight, reset=model is None, n_before=n_before), model
-        kept = model.kept.objects
+        if fitted is None or not self._pairwise:
+            n_before = 0 if fitted is None else fitted.kept.objects.n_seen
+            return self._read(X, y, sample_weight, reset=fitted is None, n_before=n_before), fitted
+        kept = fitted.kept.objects
         rows = check_array(X, dtype=[np.float64, np.float32])
         k, n = len(kept), len(rows)
         if rows.shape[1] != k + n:
@@ -326,175 +324,22 @@ class DissimilarityMap(PrototypeMap):
         source = Dissimilarities(matrix)
         source.n_computed = kept.source.n_computed
         new = Objects(source, np.arange(k, k + n), kept.n_seen + np.arange(n), kept.n_seen + n)
-        return self._labeled(new, y, sample_weight), model.beside(source)
-
-    # Learning
-
-    def _source(self, patch: Samples, weights: Array, model: Any, n_threads: int, rng: np.random.RandomState) -> Pairs:
-        objects: Any = patch.X
-        common: dict[str, Any] = {
-            "weights": weights,
-            "labels": patch.labels,
-            "label_weight": self.label_weight,
-            "n_threads": n_threads,
-        }
-        source = self._pairs(objects, common, rng)
-        if patch.labels is not None:
-            source.label_unit = self._label_unit(source.labels, source.variance)
-        return source
-
-    def _pairs(self, objects: Objects, common: dict[str, Any], rng: np.random.RandomState) -> Pairs:
-        """Return the objects as the loop reads them: with all squared dissimilarities, or row by row."""
-        if len(objects) ** 2 * 8 > MOST_BYTES and not (objects.whole and objects.source.in_memory):
-            if self._is_kernel:
-                raise ValueError("A kernel matrix of this size cannot be read row by row; use patch_size.")
-            return Pairs(lambda rows: self._squared(self._sound(objects.rows(rows))), n_samples=len(objects), **common)
-        matrix = objects.matrix()
-        if self._is_kernel:
-            matrix = check_kernel(self._squared(matrix), self.symmetrize)
-            return Pairs(matrix, diagonal=matrix.diagonal().astype(np.float64), **common)
-        matrix, largest = checked(matrix, squared=self.squared, symmetrize=self.symmetrize)
-        refuse_large(matrix, largest, self.squared)
-        return Pairs(matrix if self.squared else _squares(matrix), **common)
-
-    def _sound(self, block: Array) -> Array:
-        """Require finite dissimilarities that are not negative, in a block."""
-        if not np.isfinite(block).all():
-            raise ValueError("Some dissimilarities are NaN or infinite; leave out such objects, or fill the gaps.")
-        if not self.squared and not self._is_kernel and (block < 0).any():
-            raise ValueError(f"Dissimilarities must not be negative; the lowest is {block.min():g}.")
-        return block
-
-    def _squared(self, block: Array) -> Array:
-        """Return squared dissimilarities."""
-        plain = self.squared or self._is_kernel
-        refuse_large(block, float(np.abs(block).max(initial=0.0)), plain)
-        return block if plain else np.square(block)
-
-    def _emphasis(self, patch: Samples, n_threads: int) -> tuple[Floats | float, float | None]:
-        if self.magnification == 0:
-            return 1.0, None
-        if len(patch.X) < 2:
-            raise ValueError(f"n_samples={len(patch.X)} is too few for magnification control, which needs a density.")
-        objects: Any = patch.X
-        squares = self._pairs(objects, {}, np.random.RandomState(0)).squares
-        counts = patch.weights * max(1.0, len(squares) / patch.weights.sum())
-        exponent = self.magnification
-        if exponent == "optimal":
-            exponent = 2.0 / correlation_dimension(Precomputed(squares), sample_weight=counts)  # eq. 3.7
-        logs = float(exponent) * parzen_log_density(Precomputed(squares), sample_weight=counts, n_jobs=n_threads)
-        return np.exp(logs - logs.max()), float(exponent)  # Hasenfuss 2009, eq. 4.16
-
-    def _suggested(self, source: Pairs) -> Lattice:
-        return suggest_lattice(source.n_different, principal_plane(source)[0])
-
-    def _drawn(self, source: Pairs, k: int, rng: np.random.RandomState) -> Indices:
-        """Return first objects by the rule that ``init`` names."""
-        return (spread_objects if self.init == "k-means++" else random_objects)(source, k, rng)
-
-    def _placed(
-        self,
-        prototypes: Related,
-        source: Pairs,
-        cooperation: Cooperation,
-        patch: Samples,
-        n_new: int,
-        earlier: Any,
-        n_threads: int,
-        scale: float,
-        history: dict[str, Any],
-    ) -> RelatedModel:
-        k = len(prototypes)
-        objects: Any = patch.X
-        present = np.flatnonzero(patch.weights)
-        taught = objects if len(present) == len(objects) else objects[present]
-        weights = patch.weights[present]
-        labels = None if patch.labels is None else patch.labels[present]
-        nearest, second = _two_nearest(prototypes.squares)
-        final_cost = np.inf
-        if self.n_init > 1 and not history["interrupted"]:
-            sums: Any = cooperation.gather(prototypes, source, history["ranges"][-1])  # type: ignore[arg-type]
-            final_cost = scale * prototypes.final_cost(sums)
-        if earlier is not None:
-            before = earlier.kept
-            prototypes = prototypes.take(_same_places(before, nearest[-len(before.owners) :], k))
-            nearest, second = _two_nearest(prototypes.squares)
-        chosen, owners, coefficients = self._stand_ins(prototypes, nearest)
-        shares = np.bincount(owners, minlength=k)
-        masses = np.bincount(nearest, weights, k).astype(np.float64)
-        kept = Kept(
-            taught[chosen],
-            owners,
-            (masses / np.maximum(shares, 1))[owners],  # Hasenfuss 2009, sec. 4.5, of what was really taken
-            coefficients,
-            None if labels is None else labels[chosen],
-        )
-        whole = n_new == len(objects)
-        model = RelatedModel(
-            cooperation,
-            fuzzy=None if labels is None else as_shares(prototypes.fuzzy),
-            classes=patch.classes,
-            masses=masses,
-            winners=np.empty(0, np.int64),
-            graph=None,
-            kept=kept,
-            between=prototypes.between,
-            examples=taught.numbers[_nearest_objects(prototypes.squares)],
-            dual_cost=scale * dual_cost(source, nearest, k),
-            final_cost=final_cost,
-            shift=0.0 if isinstance(source.matrix, Landmarks) else source.spread,
-            diagonal=_constant(source.diagonal),
-            **history,
-            **(self._supported(prototypes, taught) if whole else _supported_by(kept, chosen, source)),
-        )
-        winners = np.zeros((2, len(objects)), np.int64)
-        winners[:, present] = nearest, second
-        absent = np.flatnonzero(patch.weights == 0)
-        if len(absent):
-            winners[:, absent] = self._winners(objects[absent], model, n_threads)
-        return model.showing(patch.weights[:n_new], winners[0, :n_new], winners[1, :n_new])  # type: ignore[return-value]
-
-    @abstractmethod
-    def _supported(self, prototypes: Any, objects: Objects) -> dict[str, Any]:
-        """Return support, coefficients and offsets of prototypes in a patch of objects."""
-
-    @abstractmethod
-    def _stand_ins(self, prototypes: Any, nearest: Indices) -> tuple[Indices, Indices, Floats]:
-        """Return objects that can stand for all of the patch, their prototypes, and coefficients (k, s) on them."""
-
-    def _final_cost(self, model: Any) -> float:
-        return model.final_cost
+        return labeled(new, y, sample_weight, self.label_weight), fitted.beside(source)
 
     # New objects
 
     def _assign(self, samples: Samples) -> None:
         super()._assign(samples)
-        objects: Any = samples.X
-        self.n_dissimilarities_ = objects.source.n_computed - self._n_made_before
-
-    def _winners(self, X: Any, model: Any, n_threads: int) -> tuple[Indices, Indices]:
-        size = max(1, CROSS_BYTES // (8 * len(model.support)))
-        parts = []
-        for rows in gen_batches(len(X), size):
-            distances = _to_prototypes(self._squared(self._sound(X.to(model.support, rows))), model, self._is_kernel)
-            first = distances.argmin(axis=1)
-            distances[np.arange(len(first)), first] = np.inf
-            parts.append((first, distances.argmin(axis=1)))
-        first, second = (np.concatenate(part) for part in zip(*parts))
-        return first, second
+        self.n_dissimilarities_ = samples.X.source.n_computed - self._n_made_before
 
     def _distances_by_parts(self, X: Any, complete: bool = False) -> Iterator[Floats]:
         """Yield the squared distances of new objects to the prototypes, some objects at a time."""
         check_is_fitted(self, "labels_")
-        model = self._model
-        size = max(1, CROSS_BYTES // (8 * len(model.support)))
+        fitted = self._fitted
         if isinstance(X, Dissimilarities) or not self._pairwise:
             new = Objects.all(self._as_source(X, reset=False))
             with chunk_threads(self.n_jobs):
-                for rows in gen_batches(len(new), size):
-                    yield _to_prototypes(
-                        self._squared(self._sound(new.to(model.support, rows))), model, self._is_kernel
-                    )
+                yield from fitted.distances(new)
             return
         block, own = self._check_cross(X)
         if self._is_kernel and complete and np.isnan(own).any():
@@ -503,17 +348,17 @@ class DissimilarityMap(PrototypeMap):
                 "itself: give it as one more column of X. predict does without."
             )
         with chunk_threads(self.n_jobs):
-            for rows in gen_batches(len(block), size):
-                distances = _to_prototypes(self._squared(block[rows]), model, self._is_kernel)
+            for rows in gen_batches(len(block), fitted.batch_size):
+                distances = fitted.to_prototypes(block[rows])
                 yield distances + own[rows, None] if self._is_kernel and complete else distances
 
     def _check_cross(self, X: Any) -> tuple[Array, Floats]:
         """Return the dissimilarities of new objects to the support, and a kernel's diagonal for new objects."""
-        model = self._model
+        fitted = self._fitted
         rows = _numbers(X, self.metric)
-        n, s = model.kept.objects.n_seen, len(model.support)
-        widths = {n: model.support.numbers, s: np.arange(s)}
-        own = np.full(len(rows), np.nan if model.diagonal is None else model.diagonal)
+        n, s = fitted.kept.objects.n_seen, len(fitted.support)
+        widths = {n: fitted.support.numbers, s: np.arange(s)}
+        own = np.full(len(rows), np.nan if fitted.diagonal is None else fitted.diagonal)
         if self._is_kernel and rows.shape[1] not in widths and rows.shape[1] - 1 in widths:
             rows, own = rows[:, :-1], rows[:, -1].astype(np.float64)
         if rows.shape[1] not in widths:
@@ -522,77 +367,20 @@ class DissimilarityMap(PrototypeMap):
                 f"dissimilarities of each new object to the {n} objects of fit"
                 f"{f' (or to the {s} in support_)' if s != n else ''}."
             )
-        return self._sound(rows[:, widths[rows.shape[1]]]), own
+        return fitted.reading.sound(rows[:, widths[rows.shape[1]]]), own
 
-    def _store(self, model: Any) -> None:
-        made = model.kept.objects.source.n_computed
-        model = model.alone()
-        super()._store(model)
-        del self.prototypes_
-        self.support_ = model.support.numbers
-        self.kept_ = model.kept.objects.numbers
-        self.prototype_examples_ = model.examples
-        self.prototype_dissimilarities_ = model.between
-        self.dual_cost_ = model.dual_cost
+    def _publish(self, fitted: FittedObjects) -> None:
+        made = fitted.kept.objects.source.n_computed
+        fitted = fitted.alone()
+        super()._publish(fitted)
+        self.support_ = fitted.support.numbers
+        self.kept_ = fitted.kept.objects.numbers
+        self.prototype_examples_ = fitted.examples
+        self.prototype_dissimilarities_ = fitted.between
+        self.dual_cost_ = fitted.dual_cost
         self.n_dissimilarities_ = made - self._n_made_before
-        costs = np.asarray(model.costs)
+        costs = np.asarray(fitted.history.costs)
         self.n_cost_increases_ = int((np.diff(costs) > 1e-9 * np.abs(costs[:-1])).sum())
-
-
-def epochs_until_still(
-    prototypes: Any, cooperation: Cooperation, source: Pairs, ranges: Floats, reseed: bool
-) -> Iterator[Step]:
-    """Run epochs of k-means until no prototype changes; an idle one may move to the farthest object.
-
-    On dissimilarities that are not Euclidean, assignments can come back in a cycle, which ends it as well.
-    """
-    seen: set[bytes] = set()
-    last = b""
-    for range_ in ranges:
-        (step,) = anneal(prototypes, cooperation, source, np.array([range_]))  # type: ignore[arg-type]
-        idle = step.mass == 0
-        if reseed and idle.any():
-            step = step.moved(step.prototypes.reseeded(idle))  # type: ignore[attr-defined]
-        yield step
-        if step.prototypes.same(prototypes):  # type: ignore[attr-defined]
-            return
-        prototypes = step.prototypes
-        assigned = prototypes.distances.argmin(axis=1).tobytes()
-        if assigned in seen and assigned != last:
-            warnings.warn(
-                "Assignments repeat in a cycle, because the dissimilarities are not Euclidean. spread='implicit' makes "
-                "the cost fall, keep_best=True returns the best epoch.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-            return
-        seen.add(assigned)
-        last = assigned
-
-
-def best_so_far(steps: Iterator[Step]) -> Iterator[Step]:
-    """Yield all steps, each with the prototypes of the lowest dual cost up to there, the last of those if several."""
-    best, lowest = None, np.inf
-    for step in steps:
-        cost = cost_of_fields(step.prototypes)  # type: ignore[arg-type]
-        if best is None or cost <= lowest + 1e-12 * abs(lowest):  # equal fields, whatever rounding says
-            best, lowest = step.prototypes, min(cost, lowest)
-        yield step.moved(best)
-
-
-def cost_of_fields(prototypes: Related) -> float:
-    """Return the dual cost of the prototypes' receptive fields, with the share of the labels."""
-    pairs, k = prototypes.pairs, len(prototypes)
-    winners, share = prototypes.distances.argmin(axis=1), pairs.label_weight
-    cost = dual_cost(pairs, winners, k)
-    if share == 0:
-        return cost
-    members = csr_array((pairs.weights, winners, np.arange(len(winners) + 1)), shape=(len(winners), k))
-    vectors, known = pairs.labels.vectors, pairs.labels.known
-    sums = members.T @ vectors
-    means = sums / np.maximum(sums.sum(axis=1, keepdims=True), 1e-300)
-    scatter = known * np.square(vectors - means[winners]).sum(axis=1)
-    return (1.0 - share) * cost + share * pairs.label_unit * 0.5 * float(pairs.weights @ scatter)
 
 
 def _refuse_texts(X: Any, metric: str) -> None:
@@ -608,103 +396,3 @@ def _refuse_texts(X: Any, metric: str) -> None:
 def _numbers(X: Any, metric: str) -> Array:
     _refuse_texts(X, metric)
     return check_array(X, dtype=[np.float64, np.float32])
-
-
-def check_kernel(K: Array, symmetrize: str) -> Array:
-    """Require a symmetric matrix of finite numbers, with a diagonal that a kernel can have."""
-    K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
-    scale = np.abs(K).max()
-    if scale > 0 and K.diagonal().max() <= 0:
-        raise ValueError(
-            f"The largest entry on the diagonal is {K.diagonal().max():g}, which no kernel has. If these are "
-            "dissimilarities, use metric='precomputed'."
-        )
-    if np.abs(K - K.T).max() <= (1e-8 if K.dtype == np.float64 else 1e-5) * scale:
-        return K
-    if symmetrize == "mean":
-        return 0.5 * (K + K.T)
-    raise ValueError("The kernel matrix is not symmetric. Pass symmetrize='mean', or give (K + K.T) / 2.")
-
-
-def dual_cost(source: Pairs, winners: Indices, n_prototypes: int) -> float:
-    """Return the cost of the receptive fields, without prototypes."""
-    n = len(winners)
-    order = np.argsort(winners, kind="stable")
-    fields = np.split(order, np.flatnonzero(np.diff(winners[order])) + 1)
-    if source.in_memory and sum(len(field) ** 2 for field in fields) < n**2 // 4:
-        blocks = [(source.weights[field], source.block(field)) for field in fields]
-        return 0.25 * float(sum(u @ block @ u / u.sum() for u, block in blocks))  # Hasenfuss 2009, eq. 4.14
-    members = csr_array((source.weights, winners, np.arange(n + 1)), shape=(n, n_prototypes))
-    products = source.times(members)
-    twice = np.bincount(winners, source.weights * products[np.arange(n), winners], n_prototypes)
-    mass = np.bincount(winners, source.weights, n_prototypes)
-    return 0.25 * float((twice / np.where(mass > 0, mass, 1.0)).sum())
-
-
-def offsets(source: Pairs, coefficients: Floats, self_terms: Floats) -> Floats:
-    """Return what has to be added to ``coefficients`` (k, n) times squared dissimilarities, or -2 times a kernel."""
-    if source.diagonal is None:
-        constant = source.spread if isinstance(source.matrix, Landmarks) else 0.0
-        return constant - 0.5 * self_terms  # Hasenfuss 2009, eq. 4.9
-    return coefficients @ source.diagonal + source.spread - 0.5 * self_terms  # eq. 4.15
-
-
-def _supported_by(kept: Kept, chosen: Indices, source: Pairs) -> dict[str, Any]:
-    """Return support, coefficients and offsets of prototypes as combinations of kept objects."""
-    block = source.block(chosen)
-    self_terms = np.einsum("is,st,it->i", kept.coefficients, block, kept.coefficients, optimize=True)
-    whole = np.zeros((len(kept.coefficients), source.n_samples))
-    whole[:, chosen] = kept.coefficients
-    return {
-        "support": kept.objects,
-        "positions": kept.coefficients,
-        "self_terms": self_terms,
-        "offsets": offsets(source, whole, self_terms),
-    }
-
-
-def _to_prototypes(shared: Array, model: RelatedModel, is_kernel: bool) -> Floats:
-    """Return squared distances (c, k) to prototypes, from squares or kernel (c, s) to their supporting objects."""
-    if is_kernel:
-        return -2.0 * (shared @ model.positions.T) + model.offsets
-    if model.shift:  # between different objects
-        shared = np.where(shared == 0, 0.0, shared + model.shift)
-    return shared @ model.positions.T + model.offsets
-
-
-def _squares(matrix: Array) -> Array:
-    """Return the squares of all entries, row by row, so that Python heeds interrupts in a large matrix."""
-    squares = np.empty_like(matrix)
-    for row, square in zip(matrix, squares):
-        np.square(row, out=square)
-    return squares
-
-
-def _two_nearest(squares: Floats) -> tuple[Indices, Indices]:
-    first = squares.argmin(axis=1)
-    others = squares.copy()
-    others[np.arange(len(first)), first] = np.inf
-    return first, others.argmin(axis=1)
-
-
-def _nearest_objects(squares: Floats) -> Indices:
-    """Return the objects (k, up to 5) nearest to each prototype, the nearest first."""
-    n = min(N_EXAMPLES, len(squares))
-    some = np.argpartition(squares, n - 1, axis=0)[:n]
-    order = np.lexsort((some, np.take_along_axis(squares, some, axis=0)), axis=0)
-    return np.take_along_axis(some, order, axis=0).T
-
-
-def _same_places(before: Kept, winners: Indices, n_prototypes: int) -> Indices:
-    """Return for each old prototype the new one that wins most of what the old one stood for, each once."""
-    moved = np.zeros((n_prototypes, n_prototypes))
-    np.add.at(moved, (before.owners, winners), before.masses)
-    return linear_sum_assignment(-moved)[1]
-
-
-def _constant(diagonal: Floats | None) -> float | None:
-    """Return the value of a constant diagonal, NaN of another."""
-    if diagonal is None:
-        return None
-    same = np.ptp(diagonal) <= 1e-9 * np.abs(diagonal).max(initial=1e-300)
-    return float(diagonal[0]) if same else float("nan")

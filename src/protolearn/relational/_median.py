@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import ClusterMixin
 
 from protolearn.core.cooperation import Cooperation
-from protolearn.core.documentation import extends
-from protolearn.core.loop import Step, anneal
-from protolearn.core.relational import Median, Relational
+from protolearn.core.learning import Epochs, Finish
+from protolearn.core.loop import Step, batch
+from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
+from protolearn.core.parameters import Constraint, flag, number, option
+from protolearn.core.relational import Median
+from protolearn.core.schedules import Schedule
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_flags, check_number, check_option
-from protolearn.maps._kmeans import KMeans
-from protolearn.maps._matrix import ONLINE
-from protolearn.maps._neural_gas import NeuralGas
-from protolearn.maps._som import SOM
-from protolearn.maps._state import Samples
-from protolearn.relational._base import DissimilarityMap, Indices, epochs_until_still
+from protolearn.relational._base import DissimilarityMap
 from protolearn.relational._docs import documented
-from protolearn.relational._objects import Objects
-from protolearn.relational._start import on_principal_plane
+from protolearn.relational._epochs import noisy, swap_epochs, until_still
+from protolearn.relational._kinds import Exemplars
+from protolearn.relational._objects import FittedObjects
 
 __all__ = ["MedianKMeans", "MedianMap", "MedianNeuralGas", "MedianSOM"]
 
@@ -35,49 +34,18 @@ class MedianMap(DissimilarityMap):
     noise: float
     exemplar_labels: bool
     swap: bool = False
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "collision": option("exclude", "noise", "ignore"),
+        "noise": number(0),
+        "exemplar_labels": flag,
+        "swap": flag,
+    }
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_option("collision", self.collision, ("exclude", "noise", "ignore"))
-        check_number("noise", self.noise, low=0)
-        check_flags(self, "exemplar_labels", "swap")
+    def _kind(self) -> Exemplars:
+        return Exemplars(**self._related(), distinct=self.collision == "exclude", own_labels=self.exemplar_labels)
 
-    def _start(
-        self, source: Any, cooperation: Cooperation, patch: Samples, model: Any, rng: np.random.RandomState
-    ) -> Any:
-        k, n = self._size(cooperation), source.n_samples
-        if model is not None:
-            return n - len(model.kept.owners) + model.kept.coefficients.argmax(axis=1)
-        if isinstance(self.init, str):
-            if self.init == "pca":
-                coefficients = on_principal_plane(source, self._plane(cooperation))
-                return Relational.at(source, coefficients).squares.argmin(axis=0)
-            return self._drawn(source, k, rng)
-        given = np.asarray(self.init)
-        objects: Any = patch.X
-        if given.shape != (k,) or given.dtype.kind not in "iu" or not np.isin(given, objects.numbers).all():
-            raise ValueError(
-                f"init must hold the indices of {k} objects, from 0 to {objects.n_seen - 1}, that have a positive "
-                f"weight and are in the first patch; got {self.init!r}."
-            )
-        order = np.argsort(objects.numbers)
-        return order[np.searchsorted(objects.numbers, given, sorter=order)]
-
-    def _prototypes(self, positions: Any, source: Any, model: Any, rng: np.random.RandomState) -> Any:
-        distinct = self.collision == "exclude"
-        return Median.at(source, positions, distinct=distinct, own_labels=self.exemplar_labels)
-
-    def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
-        if self.collision != "noise":
-            yield from super()._epochs(prototypes, cooperation, source, ranges, rng)
-            return
-        scale = self.noise * float(np.abs(prototypes.squares).mean())
-        for epoch, range_ in enumerate(ranges):  # noise fades, and the last epoch has none
-            height = scale * (1.0 - (epoch + 1) / len(ranges))
-            jitter = height * rng.random_sample(prototypes.squares.shape) if height > 0 else None
-            (step,) = anneal(replace(prototypes, jitter=jitter), cooperation, source, np.array([range_]))
-            prototypes = step.prototypes
-            yield step
+    def _epochs(self) -> Epochs:
+        return partial(noisy, noise=self.noise) if self.collision == "noise" else batch
 
     def _can_swap(self, prototypes: Median) -> bool:
         """Say whether swaps of prototypes are asked for, and known to lower the cost."""
@@ -85,43 +53,13 @@ class MedianMap(DissimilarityMap):
         plain = self.collision == "exclude" and self.label_weight == 0
         return self.swap and plain and apart and not callable(prototypes.pairs.matrix)
 
-    def _supported(self, prototypes: Median, objects: Objects) -> dict[str, Any]:
-        k, source = len(prototypes), prototypes.pairs
-        own = np.zeros(k)
-        return {
-            "support": objects[prototypes.indices],
-            "positions": np.eye(k),
-            "self_terms": own,
-            "offsets": own if source.diagonal is None else source.diagonal[prototypes.indices],
-        }
-
-    def _stand_ins(self, prototypes: Median, nearest: Indices) -> tuple[Indices, Indices, Floats]:
-        """Return the prototypes that win anything, each once: they stand for their receptive fields."""
-        winning = np.unique(nearest)
-        chosen, first = np.unique(prototypes.indices[winning], return_index=True)
-        same = prototypes.squares[chosen].argmin(axis=0)
-        own = chosen == prototypes.indices[:, None]
-        same = np.where(own.any(axis=1), own.argmax(axis=1), same)
-        return chosen, winning[first], np.eye(len(chosen))[same]
-
-    def _store(self, model: Any) -> None:
-        super()._store(model)
-        self.prototype_indices_ = model.support.numbers[model.positions.argmax(axis=1)]
-
-
-def epochs_of_swaps(prototypes: Median, cooperation: Cooperation, source: Any, n_epochs: int) -> Iterator[Step]:
-    """Run epochs in which every object is tried in place of a prototype, until none of them is better."""
-    for _ in range(n_epochs):
-        sums: Any = cooperation.gather(prototypes, source, 0.0)  # type: ignore[arg-type]
-        swapped = prototypes.swapped()
-        yield Step(swapped, 0.0, prototypes.cost(sums), sums.mass)  # type: ignore[arg-type]
-        if swapped.n_open == 0:
-            return
-        prototypes = swapped
+    def _publish(self, fitted: FittedObjects) -> None:
+        super()._publish(fitted)
+        self.prototype_indices_ = fitted.support.numbers[fitted.coefficients.argmax(axis=1)]
 
 
 @documented
-class MedianKMeans(MedianMap, KMeans):
+class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
     r"""k-means on dissimilarities with objects as prototypes, also known as k-medoids.
 
     Each prototype is the object of least summed (squared) dissimilarity to the objects it wins. Works for any
@@ -224,16 +162,22 @@ class MedianKMeans(MedianMap, KMeans):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
-        if self._can_swap(prototypes):
-            return epochs_of_swaps(prototypes, cooperation, source, len(ranges))
-        if self.collision == "noise":
-            return super()._epochs(prototypes, cooperation, source, ranges, rng)
-        return epochs_until_still(prototypes, cooperation, source, ranges, self.empty == "reseed")
+    fit_predict = MedianMap.fit_predict  # scikit-learn's drops y
+
+    def _epochs(self) -> Epochs:
+        return self._swaps_or_means
+
+    def _swaps_or_means(
+        self, prototypes: Median, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
+    ) -> Iterator[Step]:
+        """Run epochs of swaps if these are allowed, else of medians."""
+        still = partial(until_still, reseeds=self.empty == "reseed")
+        other = super()._epochs() if self.collision == "noise" else still
+        return (swap_epochs if self._can_swap(prototypes) else other)(prototypes, cooperation, source, ranges, rng)
 
 
 @documented
-class MedianNeuralGas(MedianMap, NeuralGas):
+class MedianNeuralGas(ClusterMixin, GasFamily, MedianMap):
     r"""Neural gas on dissimilarities with objects as prototypes.
 
     Each prototype is the object of least summed (squared) dissimilarity to all objects, weighted by its rank for them.
@@ -335,7 +279,15 @@ class MedianNeuralGas(MedianMap, NeuralGas):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _finished(self, prototypes: Median, source: Any, range_: float, rng: Any) -> tuple[Median, None]:
+    fit_predict = MedianMap.fit_predict  # scikit-learn's drops y
+
+    def _finish(self) -> Finish:
+        return self._swapped
+
+    def _swapped(
+        self, prototypes: Median, source: Any, range_: float, rng: np.random.RandomState
+    ) -> tuple[Median, float | None]:
+        """Swap prototypes for other objects as long as that helps."""
         if self._can_swap(prototypes):
             while prototypes.n_open != 0:
                 prototypes = prototypes.swapped()
@@ -343,7 +295,7 @@ class MedianNeuralGas(MedianMap, NeuralGas):
 
 
 @documented
-class MedianSOM(MedianMap, SOM):
+class MedianSOM(LatticeFamily, MedianMap):
     r"""Self-organizing map of dissimilarities with objects as prototypes.
 
     Each node of the lattice is the object of least summed (squared) dissimilarity to the objects of its neighborhood.

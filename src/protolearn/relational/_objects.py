@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from sklearn.utils import gen_batches
+from sklearn.utils.validation import check_array
 
+from protolearn.core.learning import Fitted
+from protolearn.core.pairs import Pairs
+from protolearn.core.samples import Samples
 from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.validation import refuse_large
+from protolearn.dissimilarities._geometry import checked
 from protolearn.dissimilarities._source import Dissimilarities
-from protolearn.maps._state import Model, Samples
 
-__all__ = ["Kept", "Objects", "RelatedModel"]
+__all__ = ["FittedObjects", "Kept", "Objects", "Reading", "two_nearest"]
+
+MOST_BYTES = 4 << 30  # dissimilarities on a disk, or between objects, are held in memory up to this size
+CROSS_BYTES = 32 << 20  # dissimilarities to new objects made at a time
 
 
 @dataclass(frozen=True)
@@ -104,36 +114,106 @@ class Kept:
 
 
 @dataclass(frozen=True)
-class RelatedModel(Model):
+class Reading:
+    """What the numbers between objects are: dissimilarities, squared dissimilarities, or a kernel."""
+
+    squared: bool
+    is_kernel: bool
+    symmetrize: str
+
+    def sound(self, block: Array) -> Array:
+        """Require finite dissimilarities that are not negative, in a block."""
+        if not np.isfinite(block).all():
+            raise ValueError("Some dissimilarities are NaN or infinite; leave out such objects, or fill the gaps.")
+        if not self.squared and not self.is_kernel and (block < 0).any():
+            raise ValueError(f"Dissimilarities must not be negative; the lowest is {block.min():g}.")
+        return block
+
+    def squares(self, block: Array) -> Array:
+        """Return squared dissimilarities; a kernel stays as it is."""
+        plain = self.squared or self.is_kernel
+        refuse_large(block, float(np.abs(block).max(initial=0.0)), plain)
+        return block if plain else np.square(block)
+
+    def pairs(self, objects: Objects, **common: Any) -> Pairs:
+        """Return the objects as the loop reads them: with all squared dissimilarities, or row by row."""
+        if len(objects) ** 2 * 8 > MOST_BYTES and not (objects.whole and objects.source.in_memory):
+            if self.is_kernel:
+                raise ValueError("A kernel matrix of this size cannot be read row by row; use patch_size.")
+            return Pairs(lambda rows: self.squares(self.sound(objects.rows(rows))), n_samples=len(objects), **common)
+        matrix = objects.matrix()
+        if self.is_kernel:
+            matrix = check_kernel(self.squares(matrix), self.symmetrize)
+            return Pairs(matrix, diagonal=matrix.diagonal().astype(np.float64), **common)
+        matrix, largest = checked(matrix, squared=self.squared, symmetrize=self.symmetrize)
+        refuse_large(matrix, largest, self.squared)
+        return Pairs(matrix if self.squared else _squares(matrix), **common)
+
+
+@dataclass(frozen=True)
+class FittedObjects(Fitted):
     """Prototypes as combinations of supporting objects.
 
-    ``positions`` are their coefficients (k, s); the distance of an object is its product with what the object has in
-    common with the support (squared dissimilarities, or -2 times a kernel), plus ``offsets`` (k,).
+    ``coefficients`` are (k, s); the distance of an object is their product with what the object has in common with the
+    support (squared dissimilarities, or -2 times a kernel), plus ``offsets`` (k,). ``between`` are squared distances
+    between prototypes, ``examples`` the objects nearest to them, ``shift`` what is added to squared dissimilarities,
+    and ``diagonal`` that of a kernel: None without a kernel, NaN if it is not constant. ``best_cost`` is the cost by
+    which starts are compared.
     """
 
-    support: Any = None
-    offsets: Any = None
-    self_terms: Any = None
-    kept: Any = None
-    between: Any = None
-    examples: Any = None
-    dual_cost: float = np.nan
-    final_cost: float = np.inf
-    shift: float = 0.0
-    diagonal: float | None = None
+    reading: Reading
+    support: Objects
+    coefficients: Floats
+    self_terms: Floats
+    offsets: Floats
+    kept: Kept
+    between: Floats
+    examples: Indices
+    dual_cost: float
+    best_cost: float
+    shift: float
+    diagonal: float | None
 
-    def as_samples(self, decay: float = 1.0) -> Samples:
+    @property
+    def final_cost(self) -> float:
+        """Return the cost by which one of several starts is chosen."""
+        return self.best_cost
+
+    def past(self, decay: float = 1.0) -> Samples:
         """Return the objects that stand for those seen so far (Hasenfuss 2009, sec. 4.5)."""
-        kept = self.kept
-        return Samples(kept.objects, decay * kept.masses, kept.labels, self.classes)
+        return Samples(self.kept.objects, decay * self.kept.masses, self.kept.labels, self.classes)
 
-    def beside(self, source: Dissimilarities) -> RelatedModel:
+    def two_nearest(self, X: Objects, n_threads: int) -> tuple[Indices, Indices]:
+        """Return the nearest and second nearest prototype of every object."""
+        first, second = zip(*(two_nearest(distances) for distances in self.distances(X)))
+        return np.concatenate(first), np.concatenate(second)
+
+    def distances(self, X: Objects) -> Iterator[Floats]:
+        """Yield the squared distances of objects to the prototypes, some objects at a time."""
+        for rows in gen_batches(len(X), self.batch_size):
+            yield self.to_prototypes(self.reading.sound(X.to(self.support, rows)))
+
+    @property
+    def batch_size(self) -> int:
+        """Return how many objects are compared with the support at a time."""
+        return max(1, CROSS_BYTES // (8 * len(self.support)))
+
+    def to_prototypes(self, block: Array) -> Floats:
+        """Return squared distances (c, k) to prototypes, from what objects have with the support (c, s)."""
+        shared = self.reading.squares(block)
+        if self.reading.is_kernel:
+            return -2.0 * (shared @ self.coefficients.T) + self.offsets
+        if self.shift:  # between different objects
+            shared = np.where(shared == 0, 0.0, shared + self.shift)
+        return shared @ self.coefficients.T + self.offsets
+
+    def beside(self, source: Dissimilarities) -> FittedObjects:
         """Return the model with its kept objects in another source, where they come first."""
         kept = self.kept.objects
         moved = Objects(source, np.arange(len(kept)), kept.numbers, kept.n_seen)
         return replace(self, kept=replace(self.kept, objects=moved))
 
-    def alone(self) -> RelatedModel:
+    def alone(self) -> FittedObjects:
         """Return the model without the objects that it does not need any more."""
         kept = self.kept.objects.alone()
         support = self.support
@@ -142,3 +222,35 @@ class RelatedModel(Model):
         else:
             support = support.alone()
         return replace(self, support=support, kept=replace(self.kept, objects=kept))
+
+
+def two_nearest(squares: Floats) -> tuple[Indices, Indices]:
+    """Return the nearest and second nearest prototype of every object, from distances (n, k)."""
+    first = squares.argmin(axis=1)
+    others = squares.copy()
+    others[np.arange(len(first)), first] = np.inf
+    return first, others.argmin(axis=1)
+
+
+def check_kernel(K: Array, symmetrize: str) -> Array:
+    """Require a symmetric matrix of finite numbers, with a diagonal that a kernel can have."""
+    K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
+    scale = np.abs(K).max()
+    if scale > 0 and K.diagonal().max() <= 0:
+        raise ValueError(
+            f"The largest entry on the diagonal is {K.diagonal().max():g}, which no kernel has. If these are "
+            "dissimilarities, use metric='precomputed'."
+        )
+    if np.abs(K - K.T).max() <= (1e-8 if K.dtype == np.float64 else 1e-5) * scale:
+        return K
+    if symmetrize == "mean":
+        return 0.5 * (K + K.T)
+    raise ValueError("The kernel matrix is not symmetric. Pass symmetrize='mean', or give (K + K.T) / 2.")
+
+
+def _squares(matrix: Array) -> Array:
+    """Return the squares of all entries, row by row, so that Python heeds interrupts in a large matrix."""
+    squares = np.empty_like(matrix)
+    for row, square in zip(matrix, squares):
+        np.square(row, out=square)
+    return squares

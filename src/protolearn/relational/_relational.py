@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
-import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import ClusterMixin
 
-from protolearn.core.cooperation import Cooperation
-from protolearn.core.documentation import extends
-from protolearn.core.loop import Step
-from protolearn.core.pairs import Landmarks, Pairs
-from protolearn.core.relational import Relational
-from protolearn.core.types import Floats
-from protolearn.core.validation import check_flags, check_number, given_array
-from protolearn.dissimilarities._geometry import check_dissimilarities, spread_value
-from protolearn.maps._kmeans import KMeans
-from protolearn.maps._matrix import ONLINE
-from protolearn.maps._neural_gas import NeuralGas
-from protolearn.maps._som import SOM
-from protolearn.maps._state import Samples
-from protolearn.relational._base import (
-    MOST_KEPT,
-    DissimilarityMap,
-    Indices,
-    best_so_far,
-    epochs_until_still,
-    offsets,
-)
+from protolearn.core.learning import Epochs
+from protolearn.core.loop import batch
+from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
+from protolearn.core.parameters import Constraint, array, flag, integer, none, number, option
+from protolearn.core.schedules import Schedule
+from protolearn.relational._base import DissimilarityMap
 from protolearn.relational._docs import documented
-from protolearn.relational._objects import Objects
-from protolearn.relational._start import around_center, on_principal_plane
+from protolearn.relational._epochs import keeping_best, until_still
+from protolearn.relational._kinds import Combinations
+from protolearn.relational._objects import FittedObjects
 
 __all__ = ["RelationalKMeans", "RelationalMap", "RelationalNeuralGas", "RelationalSOM"]
 
@@ -39,155 +25,44 @@ __all__ = ["RelationalKMeans", "RelationalMap", "RelationalNeuralGas", "Relation
 class RelationalMap(DissimilarityMap):
     """Base of maps whose prototypes are combinations of objects."""
 
-    spread: float | str | None = None
-    keep_best: bool = False
-    sparsity: int | None = None
-    n_landmarks: int | None = None
-    n_approximation: float = 10
-    _inits = ("k-means++", "random", "center", "pca")
+    spread: float | str | None
+    keep_best: bool
+    sparsity: int | None
+    n_landmarks: int | None
+    n_approximation: float
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "init": option("k-means++", "random", "center", "pca") | array("an array of shape (n_prototypes, n_features)"),
+        "spread": number(0) | option("implicit") | none,
+        "keep_best": flag,
+        "sparsity": integer(1) | none,
+        "n_landmarks": integer(1) | none,
+        "n_approximation": integer(1) | number(0, 1, open_low=True, open_high=True),
+    }
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_flags(self, "keep_best")
-        if self.spread is not None and not (isinstance(self.spread, str) and self.spread == "implicit"):
-            check_number("spread", self.spread, low=0, also=", 'implicit' or None")
-        for name in ("sparsity", "n_landmarks"):
-            if getattr(self, name) is not None:
-                check_number(name, getattr(self, name), integer=True, low=1)
-        share = isinstance(self.n_approximation, float | np.floating) and self.n_approximation < 1
-        if share:
-            check_number("n_approximation", self.n_approximation, low=0, open_low=True)
-        else:
-            check_number("n_approximation", self.n_approximation, integer=True, low=1, also=", or a share below 1")
+    def _kind(self) -> Combinations:
+        return Combinations(
+            **self._related(),
+            spread=self.spread,
+            sparsity=self.sparsity,
+            n_landmarks=self.n_landmarks,
+            n_approximation=self.n_approximation,
+        )
 
-    def _pairs(self, objects: Objects, common: dict[str, Any], rng: np.random.RandomState) -> Pairs:
-        if self.n_landmarks is not None and self.n_landmarks < len(objects):
-            return self._few_columns(objects, self.n_landmarks, common, rng)
-        pairs = super()._pairs(objects, common, rng)
-        if self.spread == "implicit":
-            if callable(pairs.matrix):
-                raise ValueError(
-                    "spread='implicit' needs all dissimilarities in memory; give a number, or use patch_size."
-                )
-            _, different = np.unique(pairs.groups, return_index=True)
-            pairs.spread = spread_value(pairs.block(different), squared=True)
-        elif self.spread is not None:
-            pairs.spread = float(self.spread)
-        return pairs
+    def _epochs(self) -> Epochs:
+        return keeping_best(self._plain_epochs()) if self.keep_best else self._plain_epochs()
 
-    def _few_columns(
-        self, objects: Objects, n_landmarks: int, common: dict[str, Any], rng: np.random.RandomState
-    ) -> Pairs:
-        """Return the objects as known by their dissimilarities to a few landmarks, drawn at random."""
-        if self.spread == "implicit":
-            raise ValueError("spread='implicit' needs all dissimilarities; leave out n_landmarks, or give a number.")
-        chosen = np.sort(rng.permutation(len(objects))[:n_landmarks])
-        columns = self._sound(objects.source.block(objects.places, objects.places[chosen]))
-        if not self._is_kernel:
-            inner = check_dissimilarities(columns[chosen], squared=self.squared, symmetrize=self.symmetrize)
-            columns = columns.copy()
-            columns[chosen] = inner
-        columns = self._squared(columns).astype(np.float64)
-        pairs = Pairs(Landmarks.at(columns, chosen), spread=float(self.spread or 0.0), **common)
-        if self._is_kernel:
-            kernel: Any = objects.source.data
-            pairs.diagonal = np.array([float(kernel[j, j]) for j in objects.places.tolist()])
-        return pairs
+    def _plain_epochs(self) -> Epochs:
+        """Return how epochs are run, whichever of them is kept."""
+        return batch
 
-    def _start(
-        self, source: Any, cooperation: Cooperation, patch: Samples, model: Any, rng: np.random.RandomState
-    ) -> Any:
-        k, n = self._size(cooperation), source.n_samples
-        if model is not None:
-            coefficients = np.zeros((n, k))
-            coefficients[-len(model.kept.owners) :] = model.kept.coefficients.T
-            return coefficients
-        if isinstance(self.init, str):
-            if self.init == "center":
-                return around_center(source, k, rng)
-            if self.init == "pca":
-                return on_principal_plane(source, self._plane(cooperation))
-            coefficients = np.zeros((n, k))
-            coefficients[self._drawn(source, k, rng), np.arange(k)] = 1.0
-            return coefficients
-        given = given_array("init", self.init)
-        objects: Any = patch.X
-        if given.shape != (k, objects.n_seen):
-            raise ValueError(
-                f"init has shape {given.shape}; expected {(k, objects.n_seen)}: the coefficients of each prototype."
-            )
-        given = given[:, objects.numbers]
-        if not np.allclose(given.sum(axis=1), 1.0):
-            raise ValueError(
-                "Each row of init, the coefficients of a prototype, must add up to 1, with objects of positive weight "
-                "in the first patch alone."
-            )
-        return given.T
-
-    def _prototypes(self, positions: Any, source: Any, model: Any, rng: np.random.RandomState) -> Any:
-        return Relational.at(source, positions, n_largest=self.sparsity)
-
-    def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
-        steps = super()._epochs(prototypes, cooperation, source, ranges, rng)
-        return best_so_far(steps) if self.keep_best else steps
-
-    def _supported(self, prototypes: Relational, objects: Objects) -> dict[str, Any]:
-        source, coefficients = prototypes.pairs, prototypes.coefficients.T
-        chosen = np.arange(len(objects))
-        parts = coefficients
-        if isinstance(source.matrix, Landmarks):
-            chosen = source.matrix.chosen
-            parts = (source.matrix.core @ (coefficients @ source.matrix.columns).T).T
-        elif self.sparsity is not None:
-            chosen = np.flatnonzero(coefficients.any(axis=0))
-            parts = coefficients[:, chosen]
-        return {
-            "support": objects if len(chosen) == len(objects) else objects[chosen],
-            "positions": parts,
-            "self_terms": prototypes.self_terms,
-            "offsets": offsets(source, coefficients, prototypes.self_terms),
-        }
-
-    def _stand_ins(self, prototypes: Relational, nearest: Indices) -> tuple[Indices, Indices, Floats]:
-        """Return the k-approximation: the objects of every receptive field that are nearest to the prototype."""
-        k = len(prototypes)
-        picks = [self._nearest_own(prototypes, i, np.flatnonzero(nearest == i)) for i in range(k)]
-        chosen = np.concatenate(picks)
-        owners = np.repeat(np.arange(k), [len(pick) for pick in picks])
-        coefficients = np.zeros((k, len(chosen)))
-        coefficients[owners, np.arange(len(chosen))] = np.maximum(prototypes.coefficients[chosen, owners], 1e-300)
-        for i in np.flatnonzero(np.bincount(owners, minlength=k) == 0):
-            closest = np.argsort(prototypes.squares[chosen, i], kind="stable")[: int(np.ceil(self.n_approximation))]
-            coefficients[i, closest] = 1.0
-        return chosen, owners, coefficients / coefficients.sum(axis=1, keepdims=True)
-
-    def _nearest_own(self, prototypes: Relational, i: int, field: Indices) -> Indices:
-        """Return the nearest objects of a receptive field: so many, or enough to come close to the prototype."""
-        squares = prototypes.squares[field, i]
-        order = field[np.argsort(squares, kind="stable")]
-        if self.n_approximation >= 1:
-            return order[: int(self.n_approximation)]
-        allowed = self.n_approximation * max(float(squares.mean()), 0.0) if len(field) else 0.0
-        size = 1
-        while size < min(len(order), MOST_KEPT):
-            part = order[:size]
-            shares = np.maximum(prototypes.coefficients[part, i], 1e-300)
-            shares = shares / shares.sum()
-            crossed = shares @ prototypes.products[part, i]
-            own = shares @ prototypes.pairs.block(part) @ shares
-            if crossed - 0.5 * own - 0.5 * prototypes.self_terms[i] <= allowed:  # Hasenfuss 2009, eq. 4.8
-                break
-            size *= 2
-        return order[: min(size, MOST_KEPT)]
-
-    def _store(self, model: Any) -> None:
-        super()._store(model)
-        self.coefficients_ = model.positions
-        self.self_terms_ = model.self_terms
+    def _publish(self, fitted: FittedObjects) -> None:
+        super()._publish(fitted)
+        self.coefficients_ = fitted.coefficients
+        self.self_terms_ = fitted.self_terms
 
 
 @documented
-class RelationalKMeans(RelationalMap, KMeans):
+class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
     r"""k-means on dissimilarities: clusters of objects of which nothing is known but how different they are.
 
     Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with
@@ -294,13 +169,14 @@ class RelationalKMeans(RelationalMap, KMeans):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _epochs(self, prototypes: Any, cooperation: Any, source: Any, ranges: Any, rng: Any) -> Iterator[Step]:
-        steps = epochs_until_still(prototypes, cooperation, source, ranges, self.empty == "reseed")
-        return best_so_far(steps) if self.keep_best else steps
+    fit_predict = RelationalMap.fit_predict  # scikit-learn's drops y
+
+    def _plain_epochs(self) -> Epochs:
+        return partial(until_still, reseeds=self.empty == "reseed")
 
 
 @documented
-class RelationalNeuralGas(RelationalMap, NeuralGas):
+class RelationalNeuralGas(ClusterMixin, GasFamily, RelationalMap):
     r"""Neural gas on dissimilarities: prototypes of strings, sequences, graphs or texts that cooperate by rank.
 
     Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with
@@ -408,9 +284,11 @@ class RelationalNeuralGas(RelationalMap, NeuralGas):
         self.random_state = random_state
         self.verbose = verbose
 
+    fit_predict = RelationalMap.fit_predict  # scikit-learn's drops y
+
 
 @documented
-class RelationalSOM(RelationalMap, SOM):
+class RelationalSOM(LatticeFamily, RelationalMap):
     r"""Self-organizing map of dissimilarities: a picture of strings, sequences, graphs or texts on a lattice.
 
     Prototypes are combinations of objects, :math:`w_i = \sum_j \alpha_{ij} v_j` with
