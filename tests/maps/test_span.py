@@ -31,14 +31,14 @@ def fits(data, monkeypatch):
     def both(model, *patches):
         found = []
         for most in (64, 10**9):
-            monkeypatch.setattr("protolearn.maps._shaped.MOST_QUADRATIC", most)
+            monkeypatch.setattr("protolearn.maps._ellipsoids.MOST_QUADRATIC", most)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # that few samples do not vary in most directions
                 fitted = type(model)(**model.get_params())
                 for rows in patches:
                     fitted.partial_fit(X[rows])
                 found.append(fitted if patches else fitted.fit(X, y))
-        monkeypatch.setattr("protolearn.maps._shaped.MOST_QUADRATIC", 64)
+        monkeypatch.setattr("protolearn.maps._ellipsoids.MOST_QUADRATIC", 64)
         return found
 
     return both

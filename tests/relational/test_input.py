@@ -23,7 +23,7 @@ from protolearn import (
     RelationalSOM,
 )
 from protolearn.dissimilarities import Dissimilarities, pairwise
-from protolearn.relational import _base
+from protolearn.relational import _objects
 
 N = 60
 MAPS = [
@@ -120,7 +120,7 @@ def test_stored_dissimilarities_equal_the_array(store, patch_size, estimator, tm
 def test_dissimilarities_too_many_for_memory_are_read_by_rows(estimator, store, tmp_path, monkeypatch):
     D = distances()
     expected = clone(estimator).fit(D)
-    monkeypatch.setattr(_base, "MOST_BYTES", 8 * N)
+    monkeypatch.setattr(_objects, "MOST_BYTES", 8 * N)
     fitted = clone(estimator).fit(store(D, tmp_path))
     assert_allclose(fitted.transform(D), expected.transform(D), atol=1e-9)
     assert_array_equal(fitted.labels_, expected.labels_)
@@ -130,7 +130,7 @@ def test_dissimilarities_too_many_for_memory_are_read_by_rows(estimator, store, 
 def test_objects_too_many_for_memory_are_compared_by_rows(estimator, monkeypatch):
     X, _ = make_blobs(N, 3, centers=4, cluster_std=2.0, random_state=0)
     expected = clone(estimator).set_params(metric="euclidean").fit(X)
-    monkeypatch.setattr(_base, "MOST_BYTES", 8 * N)
+    monkeypatch.setattr(_objects, "MOST_BYTES", 8 * N)
     fitted = clone(estimator).set_params(metric="euclidean", n_jobs=2).fit(X)
     assert_allclose(fitted.transform(X), expected.transform(X), atol=1e-9)
     assert_array_equal(fitted.labels_, expected.labels_)
@@ -141,7 +141,7 @@ def test_objects_too_many_for_memory_are_compared_by_rows(estimator, monkeypatch
 def test_bad_rows_are_noticed_when_they_are_read(estimator, value, tmp_path, monkeypatch):
     D = distances()
     D[3, 4] = D[4, 3] = value
-    monkeypatch.setattr(_base, "MOST_BYTES", 8 * N)
+    monkeypatch.setattr(_objects, "MOST_BYTES", 8 * N)
     with pytest.raises(ValueError, match=r"(?i)nan|infinit|negative"):
         clone(estimator).fit(as_memory_map(D, tmp_path))
 

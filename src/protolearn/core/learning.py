@@ -207,7 +207,7 @@ class Recipe:
     n_runs : int, default=1
         Number of independent runs over patches.
     report : callable, optional
-        Is told the history after each epoch.
+        Is told all costs and ranges so far after each epoch.
     """
 
     kind: Any
@@ -221,7 +221,7 @@ class Recipe:
     density_at: str = "sample"
     decay: float = 1.0
     n_runs: int = 1
-    report: Callable[[History], None] = lambda history: None
+    report: Callable[[list[float], list[float]], None] = lambda costs, ranges: None
 
 
 def learn_patches(
@@ -313,7 +313,7 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
             history.costs.append(scale * step.cost)
             history.ranges.append(step.range_)
             history = replace(history, edges=step.edges)
-            recipe.report(history)
+            recipe.report(history.costs, history.ranges)
         if recipe.finish is not None:
             prototypes, settled = recipe.finish(prototypes, source, history.ranges[-1], rng)
             history = replace(history, settled=None if settled is None else scale * settled)

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from protolearn.core.cooperation import Cooperation, OnLattice, Ranks, WinnerTakesAll
 from protolearn.core.estimator import Estimator, keep, nothing_lost
 from protolearn.core.lattices import Lattice, as_lattice
-from protolearn.core.learning import Epochs, Finish, Fitted, History, Kind, Recipe, hebbian_graph, learn_patches
+from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, hebbian_graph, learn_patches
 from protolearn.core.loop import batch
 from protolearn.core.parameters import Constraint, anything, integer, none, number, option
 from protolearn.core.samples import Samples
@@ -273,13 +273,12 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """Return the values of the schedule, one an epoch."""
         return falling(self.schedule, start, end, self.max_iter)
 
-    def _report(self, history: History) -> None:
-        epoch = len(history.costs)
+    def _report(self, costs: list[float], ranges: list[float]) -> None:
+        epoch = len(costs)
         every = 1 if self.verbose > 1 else max(1, self.max_iter // 10)
         if self.verbose and (epoch % every == 0 or epoch == 1):
             print(
-                f"[{type(self).__name__}] epoch {epoch}/{self.max_iter}  range {history.ranges[-1]:.3g}  "
-                f"cost {history.costs[-1]:.6g}",
+                f"[{type(self).__name__}] epoch {epoch}/{self.max_iter}  range {ranges[-1]:.3g}  cost {costs[-1]:.6g}",
                 flush=True,
             )
 
@@ -334,6 +333,7 @@ class LatticeFamily:
     range_start: float | str
     range_end: float
     _falling: Callable[[float, float], Floats]
+    _suggested: Callable[[Any, Kind], Lattice]  # a lattice that suits samples of a source
     _constraints: ClassVar[dict[str, Constraint]] = {
         "winner": option("heskes", "nearest", "heskes-printed"),
         "kernel": option("gaussian", "exponential"),
@@ -347,10 +347,6 @@ class LatticeFamily:
         super()._check_parameters()  # type: ignore[misc]
         if not isinstance(self.lattice, str):
             as_lattice(self.lattice)
-
-    def _suggested(self, source: Any, kind: Any) -> Lattice:
-        """Return a lattice that suits the samples."""
-        raise NotImplementedError
 
     def _cooperation(self, source: Any, kind: Kind) -> OnLattice:
         lattice = self._suggested(source, kind) if isinstance(self.lattice, str) else as_lattice(self.lattice)

@@ -14,7 +14,7 @@ from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
 from protolearn.core.parameters import Constraint, option
 from protolearn.core.schedules import Schedule
 from protolearn.maps._docs import documented
-from protolearn.maps._ellipsoids import SAMPLES_PER_DIRECTION, FittedShapes
+from protolearn.maps._ellipsoids import SAMPLES_PER_DIRECTION
 from protolearn.maps._kmeans import still_epochs
 from protolearn.maps._shaped import ShapedMap
 
@@ -33,7 +33,7 @@ class _MatrixMap(ShapedMap):
     def _measure(self) -> str:
         return self.normalization
 
-    def _publish(self, fitted: FittedShapes) -> None:
+    def _publish(self, fitted: Any) -> None:
         super()._publish(fitted)
         self.__dict__.pop("swap_condition_", None)
         if fitted.shapes.swap_condition is not None and fitted.rule.measure != "none":

@@ -41,13 +41,14 @@ def until_still(
     last = b""
     for range_ in ranges:
         (step,) = anneal(prototypes, cooperation, source, np.array([range_]))
+        moved: Any = step.prototypes
         idle = step.mass == 0
         if reseeds and idle.any():
-            step = step.moved(step.prototypes.reseeded(idle))
-        yield step
-        if step.prototypes.same(prototypes):
+            moved = moved.reseeded(idle)
+        yield step.moved(moved)
+        if moved.same(prototypes):
             return
-        prototypes = step.prototypes
+        prototypes = moved
         assigned = prototypes.distances.argmin(axis=1).tobytes()
         if assigned in seen and assigned != last:
             warnings.warn(

@@ -298,7 +298,7 @@ def charts_of(
     k = len(axes)
     offsets, rates = np.zeros(k), np.ones(k)
     if gating == "density":
-        shapes = model._model.shapes
+        shapes = model._fitted.shapes
         assert shapes is not None
         # Arnonkijpanich 2010, eq. 5.3
         with np.errstate(divide="ignore"):
@@ -335,11 +335,11 @@ def _shaped(model: Any, X: Array) -> Any:
 def _distances(model: Any, X: Array) -> Array:
     if isinstance(model, LVQClassifier):
         return model._over_chunks(model._measure, X)
-    return model._distances(X)
+    return model.distances(X)
 
 
 def _nearest(model: Any, X: Array) -> Array:
-    return model._winners(X) if isinstance(model, LVQClassifier) else model._nearest(X)
+    return model._winners(X) if isinstance(model, LVQClassifier) else model.nearest(X)
 
 
 def _is_plain(model: Any) -> bool:
