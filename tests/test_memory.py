@@ -15,7 +15,7 @@ from protolearn.core.lattices import chain, hexagonal
 from protolearn.core.spans import row_space
 from protolearn.core.validation import require_memory
 from protolearn.dissimilarities import geodesic, pairwise
-from protolearn.embedding.charts import _local_directions
+from protolearn.embedding.charts._charts import _local_directions
 from protolearn.embedding.mapped.costs import tsne
 from protolearn.lvq import SGD
 from protolearn.lvq._lfda import LinearMetric

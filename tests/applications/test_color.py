@@ -544,7 +544,7 @@ def test_tables_have_no_whole_images():
     ("parameters", "message"),
     [
         ({"space": "hsv"}, "space='hsv'"),
-        ({"regions": "center"}, "regions='center' must be one of 'mask', 'center', 'whole'"),
+        ({"regions": "middle"}, "regions='middle' must be one of 'mask', 'center', 'whole'"),
         ({"average": "lab"}, "average='lab'"),
         ({"cyclic": True}, "cyclic=True"),
         ({"regions": "whole", "difference": True}, "two regions"),

@@ -36,7 +36,7 @@ from protolearn.datasets import (
     make_toroidal_helix,
     make_twin_peaks,
 )
-from protolearn.embedding import _charting
+from protolearn.embedding.charts import _charting
 from protolearn.metrics import trustworthiness
 
 MAPS = {

@@ -12,10 +12,10 @@ from sklearn.decomposition import PCA
 
 from protolearn import SNE, TSNE
 from protolearn.core.threads import Threads
-from protolearn.embedding import _cost_data
 from protolearn.embedding._base import Samples
 from protolearn.embedding.charts._local_weights import locally_linear, reconstruction_weights
 from protolearn.embedding.divergences import Gamma, KullbackLeibler
+from protolearn.embedding.mapped import _cost_data
 from protolearn.embedding.mapped.costs import (
     COSTS,
     Affinities,

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.linalg import block_diag, eigh, qr, subspace_angles
 from scipy.spatial.distance import pdist
 
-from protolearn.embedding import _gluing
+from protolearn.embedding.charts import _gluing
 from protolearn.embedding.charts._gluing import chart_groups, coordinated, glued, isometric
 
 SEEDS = st.integers(0, 10_000)

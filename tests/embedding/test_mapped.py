@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 
 from protolearn import LGMLVQ, KMeans, MappedEmbedding
 from protolearn.datasets import make_three_gaussians
-from protolearn.embedding import _mapped
+from protolearn.embedding.mapped import _mapped
 from protolearn.embedding.mapped.costs import COSTS, isomap, laplacian, lle, mvu, nerv, sne, tnerv, tsne
 from protolearn.embedding.mapped.mappings import Free, Linear, LocalLinear, Network
 from protolearn.metrics import nearest_neighbor_error

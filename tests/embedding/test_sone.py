@@ -9,7 +9,6 @@ from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from protolearn.embedding import _sone, _topographic
 from protolearn.embedding.divergences import (
     Alpha,
     Beta,
@@ -23,6 +22,8 @@ from protolearn.embedding.divergences import (
     ItakuraSaito,
     ReverseGeneralizedKullbackLeibler,
 )
+from protolearn.embedding.topographic import _base as _topographic
+from protolearn.embedding.topographic import _sone
 from protolearn.embedding.topographic._base import neighbor_order
 from protolearn.embedding.topographic._sone import SONE, Attraction, minus_log_kernel, power_form, pull
 

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from protolearn.embedding import _xom
+from protolearn.embedding.topographic import _xom
 from protolearn.embedding.topographic._base import neighbor_order
 from protolearn.embedding.topographic._xom import XOM, Observer
 
