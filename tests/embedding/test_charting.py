@@ -87,7 +87,7 @@ def relative_error(found, expected):
 # Planes
 
 
-@pytest.mark.parametrize("name", sorted(set(MAPS) - {"vqpca"}))  # whose cells on a plane are arbitrary
+@pytest.mark.parametrize("name", sorted(MAPS))
 @pytest.mark.parametrize("coordination", COORDINATIONS)
 def test_plane_is_shown_as_it_is(name, coordination):
     X, flat = plane()

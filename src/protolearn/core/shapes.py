@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.special import logsumexp
 
+from protolearn.core.ties import TIED
 from protolearn.core.validation import check_number, check_option
 
 __all__ = [
@@ -34,7 +35,7 @@ Floats = NDArray[np.float64]
 
 PRIOR_SAMPLES = 0.1  # a whole one blurs thin shapes, and less leaves small samples to chance
 
-MEASURES = ("det", "logdet", "none", "euclidean", "mahalanobis", "reconstruction")
+MEASURES = ("det", "logdet", "none", "euclidean", "mahalanobis", "residual", "reconstruction")
 REGULARIZATIONS = ("prior", "floor", "ridge", "pinv", "tikhonov", "none")
 
 
@@ -137,8 +138,10 @@ class Shapes:
         if measure == "mahalanobis":
             logs = np.where(np.isfinite(self.variances), np.log(self.variances), 0.0)
             return inverse, np.zeros(k), logs.sum(axis=1)
-        if measure == "reconstruction":  # Moeller & Hoffmann 2004, eq. 13
+        if measure == "residual":  # Moeller & Hoffmann 2004, eq. 13
             return np.zeros_like(inverse), np.ones(k), np.zeros(k)
+        if measure == "reconstruction":  # the same; of subspaces that are equally good, that of the nearest centre
+            return np.full_like(inverse, TIED), np.ones(k), np.zeros(k)
         if measure == "euclidean":
             return np.ones_like(inverse), np.ones(k), np.zeros(k)
         return inverse, other, np.zeros(k)

@@ -12,6 +12,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from protolearn.core.ties import TIED
+
 COMBINED, EUCLIDEAN, MAHALANOBIS, RECONSTRUCTION = range(4)  # measures of the competition
 RRLSA, GRAM_SCHMIDT, SANGER, CCIPCA = range(4)  # rules of the online PCA
 SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that they use vector instructions
@@ -60,7 +62,7 @@ def present(
                 continue
             rests[i] = _project(gap, squares[i], axes[i], y[i])
             if measure == RECONSTRUCTION:
-                distances[i] = rests[i]
+                distances[i] = rests[i] + TIED * (squares[i] - rests[i])  # as `Shapes.gains` has it
             else:  # Möller and Hoffmann 2004, eq. 3
                 distances[i] = _mahalanobis(y[i], variances[i], rests[i], residual[i], n_weighed) + log_volumes[i]
         n_learning = 0

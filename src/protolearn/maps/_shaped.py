@@ -78,7 +78,7 @@ class ShapedMap(PrototypeMap):
         """
         X = self._check_new(X, gaps=measure is None)
         if measure is None:
-            return self._distances(X)
+            return self._per_sample(X, lambda distances: distances.astype(X.dtype), self._untied)
         check_option("measure", measure, ("normal", "pair"), also=" or None")
         shapes = self._model.shapes
         assert shapes is not None
@@ -88,7 +88,7 @@ class ShapedMap(PrototypeMap):
         normal = self._per_sample(X, lambda distances: (0.5 * (distances + constant)).astype(X.dtype), kind)
         if measure == "normal":
             return normal
-        residual = self._per_sample(X, lambda squares: np.maximum(squares, 0.0).astype(X.dtype), "reconstruction")
+        residual = self._per_sample(X, lambda squares: np.maximum(squares, 0.0).astype(X.dtype), "residual")
         return np.stack([normal, residual], axis=2)
 
     def predict(self, X: ArrayLike) -> NDArray[np.int64]:
@@ -256,7 +256,7 @@ class ShapedMap(PrototypeMap):
         self._require_matrices("omegas_")
         shapes = self._model.shapes
         assert shapes is not None
-        gains, other, _ = shapes.gains(self._measure)
+        gains, other, _ = shapes.gains(self._untied or self._measure)
         roots = np.sqrt(gains)[:, :, None] * shapes.axes
         if shapes.n_other:
             complement = np.eye(shapes.axes.shape[2]) - np.swapaxes(shapes.axes, 1, 2) @ shapes.axes
@@ -277,6 +277,11 @@ class ShapedMap(PrototypeMap):
     @property
     def _measure(self) -> str:
         raise NotImplementedError
+
+    @property
+    def _untied(self) -> str | None:
+        """Return the measure without what decides ties, if that is another one."""
+        return "residual" if self._measure == "reconstruction" else None
 
     def _check_parameters(self) -> None:
         size = getattr(self, "n_prototypes", None)
