@@ -224,6 +224,15 @@ ENDLESS = {
 }
 
 
+@pytest.fixture
+def heard():
+    """Let signals from the keyboard interrupt: a shell makes commands in the background ignore them."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
 @pytest.mark.parametrize(
     ("estimator", "length"),
     [pytest.param(each, name, id=type(each).__name__) for name, several in ENDLESS.items() for each in several],
@@ -243,6 +252,7 @@ def test_a_signal_ends_a_fit(estimator, length):
         assert np.isfinite(answers(estimator, X)).all()
 
 
+@pytest.mark.usefixtures("heard")
 def test_a_signal_that_a_solver_takes_for_itself_ends_a_fit():
     pytest.importorskip("scs")
     timer = threading.Timer(0.5, signal.raise_signal, [signal.SIGINT])

@@ -39,7 +39,7 @@ def is_uniform(values, low, high):
 
 
 def is_normal(values, deviation):
-    return kstest(values, "norm", (0, deviation)).pvalue > 1e-3
+    return kstest(values / deviation, "norm").pvalue > 1e-3
 
 
 class TestEveryGenerator:

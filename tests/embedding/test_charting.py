@@ -37,6 +37,7 @@ from protolearn.datasets import (
     make_twin_peaks,
 )
 from protolearn.embedding.charts import _charting
+from protolearn.embedding.charts._gluing import glued
 from protolearn.metrics import trustworthiness
 
 MAPS = {
@@ -87,7 +88,7 @@ def relative_error(found, expected):
 # Planes
 
 
-@pytest.mark.parametrize("name", sorted(set(MAPS) - {"vqpca"}))  # whose cells on a plane are arbitrary
+@pytest.mark.parametrize("name", sorted(MAPS))
 @pytest.mark.parametrize("coordination", COORDINATIONS)
 def test_plane_is_shown_as_it_is(name, coordination):
     X, flat = plane()
@@ -128,6 +129,21 @@ def test_eigenvalues_are_what_charts_disagree_by(sheet):
     disagreement = (shares[:, :, None] * np.square(images - charting.embedding_[:, None])).sum(axis=(0, 1))
     np.testing.assert_allclose(charting.eigenvalues_, disagreement, rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(charting.embedding_.T @ charting.embedding_, np.eye(2), atol=1e-7)
+
+
+@pytest.mark.parametrize("rescale", ["isometric", None])
+@pytest.mark.parametrize("signs", [(-1, 1), (1, -1), (-1, -1)])
+def test_signs_do_not_depend_on_the_solver(sheet, rescale, signs, monkeypatch):
+    charting = Charting(n_charts=6, random_state=0, n_init=1, rescale=rescale)
+    expected = charting.fit_transform(sheet)
+
+    def turned(*given):
+        found = glued(*given)
+        return found._replace(weights=found.weights * signs, positions=found.positions * signs)
+
+    monkeypatch.setattr(_charting, "glued", turned)
+    np.testing.assert_allclose(charting.fit_transform(sheet), expected, atol=1e-9 * np.abs(expected).max())
+    assert (np.sum(expected**3, axis=0) > 0).all()
 
 
 # The map and the way back

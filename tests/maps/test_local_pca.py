@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.spatial.distance import cdist
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal
 from sklearn.base import clone
@@ -87,6 +88,20 @@ def test_vqpca_cost_never_rises_in_many_dimensions(seed):
     costs = np.array(VQPCA(3, 4, random_state=seed, tol=0.0, max_iter=60).fit(X).cost_history_)
     assert np.diff(costs).max() <= 1e-9 * costs[0]
     assert costs[-1] < 0.9 * costs[0]
+
+
+@pytest.mark.parametrize("d", [5, 70])
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+def test_of_equal_subspaces_the_nearest_center_wins(d, shift):
+    """On a plane every subspace is that plane: rounding must not decide where samples go."""
+    rng = np.random.default_rng(d)
+    X = rng.uniform(size=(300, 2)) * [4.0, 1.0] @ np.linalg.qr(rng.normal(size=(d, 2)))[0].T + shift
+    local = VQPCA(6, 2, random_state=0).fit(X)
+    assert_array_equal(local.labels_, cdist(X, local.prototypes_).argmin(axis=1))
+    assert_array_equal(local.predict(X), local.labels_)
+    assert_allclose(local.distances(X), 0.0, atol=1e-11)  # which the rule does not change
+    assert_allclose(local.distances(X, "pair")[:, :, 1], 0.0, atol=1e-11)
+    assert_allclose(local.omegas_ @ np.swapaxes(local.components_, 1, 2), 0.0, atol=1e-7)
 
 
 @pytest.mark.parametrize("d", [5, 70])

@@ -17,7 +17,7 @@ from protolearn.core.loop import anneal
 from protolearn.core.prototypes import Matrix
 from protolearn.core.shapes import REGULARIZATIONS, ShapeRule, Shapes
 from protolearn.core.sources import ArraySource
-from protolearn.maps import _shaped
+from protolearn.maps import _ellipsoids
 
 seeds = st.integers(0, 10_000)
 MAPS = [
@@ -533,7 +533,7 @@ def planes(seed=0, n=300, d=80, k=3, parallel=False):
 def test_sketched_and_whole_covariances_end_alike(estimator, dtype, monkeypatch):
     X = planes(parallel=estimator.scope == "global").astype(dtype)
     sketched = clone(estimator).fit(X)
-    monkeypatch.setattr(_shaped, "MOST_QUADRATIC", 1000)
+    monkeypatch.setattr(_ellipsoids, "MOST_QUADRATIC", 1000)
     whole = clone(estimator).fit(X)
     assert_array_equal(sketched.labels_, whole.labels_)
     assert_allclose(sketched.prototypes_, whole.prototypes_, atol=1e-4)
@@ -541,7 +541,7 @@ def test_sketched_and_whole_covariances_end_alike(estimator, dtype, monkeypatch)
     assert_allclose(sketched.cost_history_[-1], whole.cost_history_[-1], rtol=1e-3)
     # the same model, read in both ways
     distances = whole.distances(X)
-    monkeypatch.setattr(_shaped, "MOST_QUADRATIC", 64)
+    monkeypatch.setattr(_ellipsoids, "MOST_QUADRATIC", 64)
     single = dtype == np.float32
     assert_allclose(whole.distances(X), distances, rtol=2e-3 if single else 1e-9, atol=1e-3 if single else 1e-9)
 

@@ -64,7 +64,7 @@ def slow_distance(x, c, W, lam, sig2, measure):
     if measure == "euclidean":
         return sum(xi**2)
     if measure == "reconstruction":
-        return sum((xi - W.T @ W @ xi) ** 2) if m < d else 0.0
+        return (sum((xi - W.T @ W @ xi) ** 2) if m < d else 0.0) + 1e-9 * sum((W @ xi) ** 2)  # centers decide ties
     if measure == "mahalanobis":
         return sum((w @ xi) ** 2 / value + np.log(value) for w, value in zip(W, lam))
     covariance = (W.T * lam) @ W

@@ -26,7 +26,7 @@ from protolearn import (
     NeuralGas,
     PrototypeClassifier,
 )
-from protolearn.maps import _shaped
+from protolearn.maps import _ellipsoids
 
 seeds = st.integers(0, 10_000)
 MAPS = [
@@ -390,7 +390,7 @@ def test_uses_of_sketched_maps_are_those_of_the_dense_covariances(estimator, mon
         assert_allclose(found, np.exp(fits - logsumexp(fits)) @ options, rtol=1e-6, atol=1e-6)
     assert np.abs(filled - X[:10]).max() < 3  # noise has deviation 0.3
     distances = fitted.distances(X)
-    monkeypatch.setattr(_shaped, "MOST_QUADRATIC", 1000)
+    monkeypatch.setattr(_ellipsoids, "MOST_QUADRATIC", 1000)
     assert_allclose(fitted.distances(X), distances, rtol=1e-7, atol=1e-7)
 
 
@@ -444,7 +444,7 @@ def test_class_of_the_nearest_of_all_units(estimator):
     names = np.array(["setosa", "versicolor", "virginica"])[y]
     classifier = PrototypeClassifier(estimator, per_class=True).fit(X, names)
     maps = class_maps(estimator, X, names)
-    shaped = hasattr(maps[0], "distances")
+    shaped = hasattr(maps[0], "score_samples")
     nearest = [(m.distances(X) if shaped else m.transform(X)).min(axis=1) for m in maps]
     assert_array_equal(classifier.predict(X), np.unique(names)[np.argmin(nearest, axis=0)])
     assert len(classifier.estimators_) == 3

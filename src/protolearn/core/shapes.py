@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import qr
 from scipy.special import logsumexp
 
+from protolearn.core.ties import TIED
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = [
@@ -32,7 +33,7 @@ __all__ = [
 
 PRIOR_SAMPLES = 0.1  # a whole one blurs thin shapes, and less leaves small samples to chance
 
-MEASURES = ("det", "logdet", "none", "euclidean", "mahalanobis", "reconstruction")
+MEASURES = ("det", "logdet", "none", "euclidean", "mahalanobis", "residual", "reconstruction")
 REGULARIZATIONS = ("prior", "floor", "ridge", "pinv", "tikhonov", "none")
 
 
@@ -135,8 +136,10 @@ class Shapes:
         if measure == "mahalanobis":
             logs = np.where(np.isfinite(self.variances), np.log(self.variances), 0.0)
             return inverse, np.zeros(k), logs.sum(axis=1)
-        if measure == "reconstruction":  # Moeller & Hoffmann 2004, eq. 13
+        if measure == "residual":  # Moeller & Hoffmann 2004, eq. 13
             return np.zeros_like(inverse), np.ones(k), np.zeros(k)
+        if measure == "reconstruction":  # the same; of subspaces that are equally good, that of the nearest center
+            return np.full_like(inverse, TIED), np.ones(k), np.zeros(k)
         if measure == "euclidean":
             return np.ones_like(inverse), np.ones(k), np.zeros(k)
         return inverse, other, np.zeros(k)

@@ -42,6 +42,11 @@ class FittedShapes(FittedPoints):
     floored: Indices
     log_weights: Floats | None
 
+    @property
+    def untied(self) -> str | None:
+        """Return the measure without what decides ties, if that is another one."""
+        return "residual" if self.rule.measure == "reconstruction" else None
+
     def past(self, decay: float = 1.0) -> Samples:
         """Return the centers of the receptive fields, with their masses and the spread of their shapes."""
         shapes = self.shapes[self.masses > 0]
@@ -92,7 +97,7 @@ class FittedShapes(FittedPoints):
 
     def distances(self, X: Array, n_threads: int) -> Array:
         """Return the distances (n, k) of samples."""
-        return self.per_sample(X, lambda distances: distances.astype(X.dtype), n_threads)
+        return self.per_sample(X, lambda distances: distances.astype(X.dtype), n_threads, self.untied)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -96,7 +96,9 @@ class VQPCA(_LocalPCA):
     n_components : int, default=1
         Dimension of each.
     measure : {"reconstruction", "euclidean"}, default="reconstruction"
-        What assigns samples: the distance to the subspace, or to its center.
+        What assigns samples: the distance to the subspace, or to its center. Of subspaces that are equally near, up to
+        a billionth of the squared distance along them, that with the nearest center counts; float32
+        samples of more than 64 features are too coarse for that.
     epsilon : float, default=1e-6
         Smallest variance allowed in a density, as a share of the mean variance of the prototype.
     init : {"euclidean", "k-means++", "random", "center", "pca"} or array, default="euclidean"

@@ -75,7 +75,7 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         neural gas and then directions within each receptive field.
     measure : {"combined", "euclidean", "mahalanobis", "reconstruction"}, default="combined"
         What prototypes are ranked by: the distance above, that of the centers, the part of it in the principal
-        directions, or the squared distance to the subspace.
+        directions, or the squared distance to the subspace, as in `VQPCA`.
     n_steps : int, default=30000
         Number of samples presented online, over which range and learning rate fall.
     max_iter : int, default=30

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from protolearn.core.ties import TIED
 from protolearn.core.types import Array, Floats, Indices
 
 COMBINED, EUCLIDEAN, MAHALANOBIS, RECONSTRUCTION = range(4)  # measures of the competition
@@ -59,7 +60,7 @@ def present(
                 continue
             rests[i] = _project(gap, squares[i], axes[i], y[i])
             if measure == RECONSTRUCTION:
-                distances[i] = rests[i]
+                distances[i] = rests[i] + TIED * (squares[i] - rests[i])  # as `Shapes.gains` has it
             else:  # Möller and Hoffmann 2004, eq. 3
                 distances[i] = _mahalanobis(y[i], variances[i], rests[i], residual[i], n_weighed) + log_volumes[i]
         n_learning = 0

@@ -72,7 +72,7 @@ class ShapedMap(PrototypeMap):
         """
         X = self._check_new(X, gaps=measure is None)
         if measure is None:
-            return self._per_sample(X, lambda distances: distances.astype(X.dtype))
+            return self._per_sample(X, lambda distances: distances.astype(X.dtype), self._fitted.untied)
         check_option("measure", measure, ("normal", "pair"), also=" or None")
         shapes = self._fitted.shapes
         counted = shapes.n_dimensions if measure == "normal" else np.isfinite(shapes.variances).sum(axis=1)
@@ -81,7 +81,7 @@ class ShapedMap(PrototypeMap):
         normal = self._per_sample(X, lambda distances: (0.5 * (distances + constant)).astype(X.dtype), kind)
         if measure == "normal":
             return normal
-        residual = self._per_sample(X, lambda squares: np.maximum(squares, 0.0).astype(X.dtype), "reconstruction")
+        residual = self._per_sample(X, lambda squares: np.maximum(squares, 0.0).astype(X.dtype), "residual")
         return np.stack([normal, residual], axis=2)
 
     def predict(self, X: ArrayLike) -> Indices:
@@ -264,7 +264,7 @@ class ShapedMap(PrototypeMap):
         check_is_fitted(self, "prototypes_")
         self._require_matrices("omegas_")
         shapes = self._fitted.shapes
-        gains, other, _ = shapes.gains(self._fitted.rule.measure)
+        gains, other, _ = shapes.gains(self._fitted.untied or self._fitted.rule.measure)
         roots = np.sqrt(gains)[:, :, None] * shapes.axes
         if shapes.n_other:
             complement = np.eye(shapes.axes.shape[2]) - np.swapaxes(shapes.axes, 1, 2) @ shapes.axes

@@ -9,7 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protolearn.core.initialization import inverse_cdf
 from protolearn.core.pairs import Pairs
-from protolearn.core.ties import first_lowest
+from protolearn.core.ties import first_lowest, settled_signs
 from protolearn.core.types import Bools, Floats, Indices
 
 __all__ = ["around_center", "on_principal_plane", "principal_plane", "random_objects", "spread_objects"]
@@ -72,11 +72,8 @@ def principal_plane(pairs: Pairs) -> tuple[Floats, Floats]:
     values, turns = np.linalg.eigh(0.5 * (small + small.T))
     largest = np.argsort(values)[::-1][:2]
     axes = vectors @ turns[:, largest]
-    coordinates = axes / roots[:, None]
-    shares = np.square(roots)
-    skewed = np.abs(shares @ coordinates**3) > 1e-6 * (shares @ np.abs(coordinates**3))
-    signs = np.sign(np.where(skewed, shares @ coordinates**3, coordinates[order[0]]))
-    return np.maximum(values[largest], 0.0), axes * np.where(signs == 0, 1.0, signs)
+    signs = settled_signs(axes / roots[:, None], np.square(roots), order[0])
+    return np.maximum(values[largest], 0.0), axes * signs
 
 
 def _draw(pairs: Pairs, n_prototypes: int, rng: np.random.RandomState, power: float, n_candidates: int) -> Indices:

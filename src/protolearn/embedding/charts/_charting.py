@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.neighbors import first_nearest
 from protolearn.core.threads import chunk_threads
-from protolearn.core.ties import lower
+from protolearn.core.ties import lower, settled_signs
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import (
     check_number,
@@ -366,7 +366,8 @@ class Charting(View, Estimator):
         else:
             result = glued(z, shares, m)
         change, defect = isometric(result.weights, np.maximum(shares.sum(axis=0), 1e-300), m)
-        found = result.weights @ change if self.rescale == "isometric" else result.weights
+        change = change if self.rescale == "isometric" else np.eye(result.weights.shape[1])
+        found = result.weights @ (change * settled_signs(result.positions @ change))
         missing = m - found.shape[1]  # a few samples may not vary in enough directions
         return (
             np.pad(found, ((0, 0), (0, missing))).reshape(k, m + 1, m),
