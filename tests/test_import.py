@@ -17,6 +17,15 @@ def test_import_is_light():
     assert out.split("\n")[:2] == ["[]", "[]"]
 
 
+def test_a_map_needs_neither_measures_nor_dissimilarities():
+    code = (
+        "import sys; from protolearn import SOM;"
+        "print(sorted({'protolearn.metrics', 'protolearn.dissimilarities', 'matplotlib', 'numba'} & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "[]"
+
+
 def test_unknown_name():
     with pytest.raises(AttributeError, match="no attribute 'Som'"):
         protolearn.Som  # noqa: B018

@@ -11,6 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import protolearn as pl
 from protolearn.core import validation
+from protolearn.core.fitted import edge_lengths
 from protolearn.core.lattices import chain, hexagonal
 from protolearn.core.spans import row_space
 from protolearn.core.validation import require_memory
@@ -20,7 +21,6 @@ from protolearn.embedding.mapped.costs import tsne
 from protolearn.lvq import SGD
 from protolearn.lvq._lfda import LinearMetric
 from protolearn.metrics import coranking_matrix, topographic_product
-from protolearn.metrics._inputs import edge_lengths
 
 rng = np.random.default_rng(0)
 ISOMETRY = np.linalg.qr(rng.normal(size=(90, 5)))[0].T

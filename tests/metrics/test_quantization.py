@@ -9,8 +9,8 @@ from hypothesis.extra.numpy import arrays
 from sklearn.cluster import KMeans
 from sklearn.exceptions import NotFittedError
 
+from protolearn.core.fitted import nearest_prototypes
 from protolearn.metrics import quantization_error
-from protolearn.metrics._inputs import nearest_prototypes
 
 REDUCTIONS = ["mean_distance", "mean_squared", "half_mean", "half_sum"]
 COORDINATES = st.floats(-100, 100, width=32)

@@ -9,6 +9,7 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 from protolearn import MedianSOM, RelationalSOM
 from protolearn.core import lattices
+from protolearn.core.fitted import prototype_distances
 from protolearn.metrics import (
     magnification_exponent,
     map_continuity,
@@ -20,7 +21,6 @@ from protolearn.metrics import (
     topographic_function,
     topographic_product,
 )
-from protolearn.metrics._inputs import prototype_distances
 
 REDUCTIONS = ["mean_distance", "mean_squared", "half_mean", "half_sum"]
 

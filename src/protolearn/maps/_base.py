@@ -17,13 +17,13 @@ from protolearn.core.learning import Epochs
 from protolearn.core.loop import Step, batch, learn_online
 from protolearn.core.map import TopographicMap
 from protolearn.core.parameters import Constraint, array, integer, none, number, option
+from protolearn.core.quantization import quantization_error
 from protolearn.core.samples import Samples, labeled
 from protolearn.core.schedules import falling
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_scale, check_weights, refuse_overflow
 from protolearn.maps._points import FittedPoints, Points, winner_gains
-from protolearn.metrics import quantization_error
 
 __all__ = ["INITS", "PrototypeMap"]
 

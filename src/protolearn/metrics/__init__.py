@@ -3,6 +3,7 @@
 Functions take a fitted estimator, or plain arrays where these are enough.
 """
 
+from protolearn.core.quantization import quantization_error
 from protolearn.metrics._coranking import (
     LocalGlobal,
     b_nx,
@@ -27,7 +28,6 @@ from protolearn.metrics._margins import (
 from protolearn.metrics._mds import distance_correlation, sammon_stress, stress
 from protolearn.metrics._neighborhood import continuity, map_continuity, map_trustworthiness, trustworthiness
 from protolearn.metrics._pictures import psnr
-from protolearn.metrics._quantization import quantization_error
 from protolearn.metrics._reconstruction import ReconstructionBound, reconstruction_bound, reconstruction_error
 from protolearn.metrics._relational import dual_cost, intra_cluster_cost
 from protolearn.metrics._retrieval import precision_at_k, precision_curve

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.spatial import KDTree
 from scipy.special import entr
 
+from protolearn.core.fitted import prototypes_of
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number
-from protolearn.metrics._inputs import prototypes_of
 
 __all__ = ["magnification_exponent", "map_entropy"]
 

@@ -14,10 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protolearn.core.density import squared_distances
-from protolearn.core.types import Floats
-from protolearn.core.validation import check_number
-from protolearn.metrics._coranking import rank_curves
-from protolearn.metrics._inputs import (
+from protolearn.core.fitted import (
     BLOCK_ENTRIES,
     TIE,
     check_samples,
@@ -26,6 +23,9 @@ from protolearn.metrics._inputs import (
     nearest_prototypes,
     prototypes_of,
 )
+from protolearn.core.types import Floats
+from protolearn.core.validation import check_number
+from protolearn.metrics._coranking import rank_curves
 from protolearn.metrics._spaces import check_spaces, documented
 
 __all__ = ["continuity", "map_continuity", "map_trustworthiness", "trustworthiness"]

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
+from protolearn.core.fitted import TIE, lattice_of, nearest_prototypes, prototype_distances
 from protolearn.core.lattices import Lattice
 from protolearn.core.types import Bools, Floats
 from protolearn.core.validation import check_weights, require_memory
-from protolearn.metrics._inputs import TIE, lattice_of, nearest_prototypes, prototype_distances
 
 __all__ = ["topographic_error", "topographic_function", "topographic_product"]
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.fitted import is_relational
 from protolearn.core.lattices import Lattice
 from protolearn.core.types import Array, Floats
-from protolearn.metrics._inputs import is_relational
 
 __all__ = [
     "check_labels",

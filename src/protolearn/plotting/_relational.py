@@ -14,12 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from sklearn.utils import check_array
 
+from protolearn.core.fitted import is_relational, prototype_distances
 from protolearn.core.lattices import Lattice, from_distances
 from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities import signature, spectrum
 from protolearn.metrics import stress
-from protolearn.metrics._inputs import is_relational, prototype_distances
 from protolearn.plotting._bars import entitle, whole_numbers
 from protolearn.plotting._cells import focused, height_to_width, node_radii, points_per_unit
 from protolearn.plotting._features import _widths

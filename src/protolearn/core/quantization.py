@@ -7,8 +7,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from protolearn.core.fitted import nearest_prototypes
 from protolearn.core.validation import check_option, check_weights
-from protolearn.metrics._inputs import nearest_prototypes
 
 __all__ = ["quantization_error"]
 

@@ -1,4 +1,4 @@
-"""What the measures read from samples and fitted maps: prototypes, lattice, distances and nearest prototypes.
+"""What measures and plots read from samples and fitted maps: prototypes, lattice, distances and nearest prototypes.
 
 A map of dissimilarities has no vectors. It gives the squared distances between its prototypes
 (``prototype_dissimilarities_``) and those of samples to them (``transform``), which is all that most measures need.
