@@ -86,7 +86,7 @@ def test_entropy_coder_undoes_itself(bits, columns, levels, seed, band):
     header = Header((rows, columns), 1, 2**bits, levels.shape[1], 0, True, 0)
     coded = range_encode(indices, levels, header)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bitstream, "BAND", band)  # whatever is decoded at a time
+        patch.setattr(bitstream, "HELD", 8 * band)  # whatever is decoded at a time
         found = [np.concatenate(parts) for parts in zip(*range_decode(coded, header))]
     np.testing.assert_array_equal(found[0], indices)
     np.testing.assert_array_equal(found[1], levels)
@@ -527,7 +527,7 @@ def test_large_pictures_of_next_to_nothing_come_back(entropy):
 def test_decoding_a_row_at_a_time_changes_nothing(entropy, monkeypatch):
     stream = fitted(COLOR, "pca", entropy=entropy).encode(COLOR)
     whole = decode(stream)
-    monkeypatch.setattr(bitstream, "BAND", 1)
+    monkeypatch.setattr(bitstream, "HELD", 1)
     np.testing.assert_array_equal(decode(stream), whole)
 
 
@@ -536,7 +536,7 @@ def test_decoding_takes_little_more_memory_than_picture_and_stream(entropy, monk
     """Indices, coefficients and blocks of the whole picture are never there at once."""
     image = np.tile(GRAY, (6, 6))
     stream = fitted(GRAY, "pca", block_size=1, n_components=1, entropy=entropy).encode(image)
-    monkeypatch.setattr(bitstream, "BAND", 2**12)
+    monkeypatch.setattr(bitstream, "HELD", 8 * 2**12)
     decode(stream)
     tracemalloc.start()
     decode(stream)

@@ -271,7 +271,7 @@ def test_places_do_not_depend_on_how_they_are_computed(fitted, iris, monkeypatch
     charts = charts_of(fitted[name], X, n_components=2, gating=kind)
     expected = charts.features(X) @ weights_for(charts)
     monkeypatch.setattr(module, "MOST_AT_ONCE", most)
-    monkeypatch.setattr(module, "BLOCK_ENTRIES", 1)  # as few at a time as there can be
+    monkeypatch.setattr(module, "CACHED", 1)  # as few at a time as there can be
     np.testing.assert_allclose(charts.place(X, weights_for(charts)), expected, atol=1e-9)
 
 

@@ -160,7 +160,7 @@ def test_points_in_the_same_place_do_not_divide_by_zero(name):
 
 @pytest.mark.parametrize("name", ["mds", "strain", "tsne"])
 def test_threads_do_not_change_the_result(name, monkeypatch):
-    monkeypatch.setattr("protolearn.embedding.mapped._cost_parts.BLOCK_ENTRIES", 280)  # several blocks for each thread
+    monkeypatch.setattr("protolearn.embedding.mapped._cost_parts.CLOSE", 8 * 280)  # several blocks for each thread
     cost, X, points, Z = ALL[name], vectors(), rng(1).normal(size=(40, 2)), vectors(30, seed=2)
     threads = Threads(3, least=2)
     many = cost.objective(samples(X), threads, rng())

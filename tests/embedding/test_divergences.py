@@ -805,7 +805,7 @@ def test_unknown_names():
 @pytest.mark.parametrize("block", [1, 20, 1 << 18])
 @pytest.mark.parametrize("name", DIVERGENCES)
 def test_pairwise_divergences(monkeypatch, block, name):
-    monkeypatch.setattr(divergences, "BLOCK_ENTRIES", block)
+    monkeypatch.setattr(divergences, "CACHED", 8 * block)
     P, Q = densities(*np.random.default_rng(6).uniform(0.1, 1.0, (2, 7, 4)))
     Q = Q[:5]
     D, divergence = pairwise_divergences(P, Q, name), get_divergence(name)

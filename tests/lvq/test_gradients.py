@@ -1,5 +1,7 @@
 """Every analytic gradient equals finite differences."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -90,10 +92,9 @@ def test_gradient_of_part_of_the_samples():
 def test_cost_is_a_sum_over_chunks_and_threads(monkeypatch):
     problem, flat = problem_of(Matrix(2), n=700)
     cost, gradient = problem(flat, 2.0)
-    monkeypatch.setattr("protolearn.lvq.problem.CHUNK_BYTES", 1)
+    monkeypatch.setattr("protolearn.lvq.problem.CACHED", 1)
     chunked, slopes = problem(flat, 2.0)
-    problem.n_threads = 2
-    threaded = problem(flat, 2.0)
+    threaded = replace(problem, n_threads=2)(flat, 2.0)
     assert chunked == pytest.approx(cost, rel=1e-12)
     assert np.allclose(slopes, gradient, rtol=1e-9, atol=1e-12)
     assert threaded[0] == chunked

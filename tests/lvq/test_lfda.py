@@ -43,7 +43,7 @@ def by_definition(X, y, n_neighbors):
 @pytest.mark.parametrize("n_neighbors", [1, 2, 7, 100])
 @pytest.mark.parametrize("block", [1 << 20, 100])
 def test_scatters_by_definition(n_neighbors, block, monkeypatch):
-    monkeypatch.setattr(_lfda, "BLOCK_ENTRIES", block)
+    monkeypatch.setattr(_lfda, "HELD", 8 * block)
     some = X[::2] - X[::2].mean(axis=0), y[::2]
     for ours, expected in zip(local_scatters(*some, n_neighbors), by_definition(*some, n_neighbors)):
         assert_allclose(ours, expected, rtol=1e-9, atol=1e-9)

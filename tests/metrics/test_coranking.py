@@ -24,7 +24,7 @@ from protolearn.metrics import (
 
 CURVES = {"q_nx": q_nx, "b_nx": b_nx, "lcmc": lcmc, "r_nx": r_nx}
 NUMBERS = (r_nx_auc, q_local_global, trustworthiness, continuity)
-BLOCK_ENTRIES = "protolearn.metrics._spaces.BLOCK_ENTRIES"
+HELD = "protolearn.metrics._spaces.HELD"
 
 
 def grid(rows, columns, high=3):
@@ -248,7 +248,7 @@ class TestProperties:
         X, Y = views
         y = np.arange(70) % 3
         matrix, whole = coranking_matrix(X, Y), view_quality(X, Y, y)
-        monkeypatch.setattr(BLOCK_ENTRIES, entries)
+        monkeypatch.setattr(HELD, 8 * entries)
         assert (coranking_matrix(X, Y, n_jobs=n_jobs) == matrix).all()
         parts = view_quality(X, Y, y, n_jobs=n_jobs)
         for name in (*CURVES, "trustworthiness", "continuity", "neighborhood_hit"):

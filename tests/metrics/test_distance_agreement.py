@@ -106,7 +106,7 @@ class TestDistanceCorrelation:
         X, Y = views
         monkeypatch.setattr("protolearn.metrics._mds.EXACT", 0)
         whole = distance_correlation(X, Y)
-        monkeypatch.setattr("protolearn.metrics._spaces.BLOCK_ENTRIES", 60 * 7)
+        monkeypatch.setattr("protolearn.metrics._spaces.HELD", 8 * 60 * 7)
         assert view_quality(X, Y, n_jobs=3).spearman == pytest.approx(whole, abs=1e-12)
         assert distance_correlation(X, 2 * X) == pytest.approx(1, abs=1e-12)
 

@@ -10,10 +10,10 @@ from functools import cache
 from typing import Self
 
 import numpy as np
-from sklearn.utils import gen_batches
 
 from protolearn.applications._blocks import grid_shape
 from protolearn.applications._files import FREE_PIXELS, PIXELS_PER_BYTE
+from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.types import Indices
 
 __all__ = ["Header", "pack", "packed_size", "range_decode", "range_encode", "seal", "unpack", "unpack_bands", "unseal"]
@@ -26,7 +26,6 @@ FIELDS = struct.Struct("<4sBBBBBHIIII")
 CHECKSUM = struct.Struct("<I")
 MOST_PIXELS, MOST_SIDE = 2**28, 2**16
 MOST_PROTOTYPES, LARGEST_BLOCK = 2**16, 16
-BAND = 2**20  # numbers of blocks that are decoded at a time; at least one row of blocks is
 MOST_PER_BIT = 1000  # decisions that the entropy coder can put into a bit, as it never is quite sure
 
 
@@ -98,7 +97,7 @@ class Header:
     def bands(self) -> list[slice]:
         """Rows of blocks that are decoded together."""
         rows, columns = self.grid
-        return list(gen_batches(rows, max(1, BAND // (columns * (self.n_values + self.n_components + 1)))))
+        return list(row_blocks(rows, 8 * columns * (self.n_values + self.n_components + 1), HELD))
 
     def allows(self, size: int) -> bool:
         """Return whether a stream with this header can have so many bytes."""

@@ -13,8 +13,8 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import gen_batches
 
+from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.types import Array, Floats, Indices
 
 __all__ = [
@@ -34,7 +34,6 @@ DIRECTION = 7  # bits of a direction: a full entry is 127/128
 ROUNDING = 0.4  # below one half: small coefficients become 0, which costs less to code than it spoils
 BIT_PRICE = 0.15  # squared error, in squared steps, that doubling a squared coefficient is worth
 LARGEST_LEVEL = 2**16 - 1
-CHUNK = 2**21  # numbers held at a time while blocks are assigned
 
 
 def grid_shape(shape: tuple[int, ...], size: int) -> tuple[int, int]:
@@ -215,7 +214,7 @@ def best_subspaces(blocks: NDArray[np.uint8], centers: Floats, axes: Floats, ste
     every = axes.reshape(n * k, m).T
     origins = np.matmul(axes, centers[:, :, None]).ravel()
     indices = np.empty(len(blocks), np.int64)
-    for part in gen_batches(len(blocks), max(1, CHUNK // (n * (k + 1)))):
+    for part in row_blocks(len(blocks), 8 * n * (k + 1), HELD):
         X = blocks[part].astype(np.float64)
         errors = (centers**2).sum(axis=1) - 2.0 * X @ centers.T  # |x|^2 is the same for all
         gains = np.square(X @ every - origins).reshape(len(X), n, k)

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
-from sklearn.utils import gen_batches
 
+from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.types import Array, Floats
 
 __all__ = ["Eigenimages", "check_frames", "frame_errors"]
 
 
-BLOCK_VALUES = 1 << 22  # of a video, that are in floating point at a time
 NEGLIGIBLE = 1e-10  # variance of a component relative to the largest, below which it is rounding
 
 
@@ -44,7 +43,7 @@ class Eigenimages:
         """
         n, flat = len(frames), frames.reshape(len(frames), -1)
         mean = flat.mean(axis=0, dtype=np.float64)
-        parts = list(gen_batches(flat.shape[1], max(1, BLOCK_VALUES // n)))
+        parts = list(row_blocks(flat.shape[1], 8 * n, HELD))
         gram = np.zeros((n, n))
         for part in parts:
             block = flat[:, part] - mean[part]
@@ -68,7 +67,7 @@ class Eigenimages:
         """Return the coordinates (n, q) of frames."""
         axes, mean = self.images.reshape(len(self), -1), self.mean.ravel()
         scores = np.empty((len(frames), len(self)))
-        for part in gen_batches(len(frames), max(1, BLOCK_VALUES // mean.size)):
+        for part in row_blocks(len(frames), 8 * mean.size, HELD):
             scores[part] = (frames[part].reshape(-1, mean.size) - mean) @ axes.T
         return scores
 

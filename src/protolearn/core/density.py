@@ -10,7 +10,6 @@ A sample weight counts how often a sample occurs: weight 2 is the same as the sa
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, Literal, TypeVar, overload
 
@@ -18,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from protolearn.core.threads import chunk_threads
+from protolearn.core.chunks import CACHED, block_size, cut, row_blocks
+from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_weights
 
@@ -32,7 +32,6 @@ __all__ = [
 ]
 
 TILE_SIDE = 384  # rows and columns of a tile of distances: 1 MB, so that the passes over it stay in the cache
-SLAB_ENTRIES = 1 << 18  # most numbers (samples times features) copied for one side of a tile
 CANCELLATION = 1e-6  # a squared distance this small beside the squared norms has lost too many digits
 BINS_PER_OCTAVE = 64  # resolution of the correlation curve: radii grow by about 1 % from bin to bin
 SMALLEST_OCTAVE, LARGEST_OCTAVE = -1074, 1024  # of any positive double
@@ -339,7 +338,7 @@ def squared_distances(A: Array, B: Array) -> Floats:
     squared += norms
     norms *= CANCELLATION
     rows, columns = np.nonzero(squared <= norms)
-    for part in _cut(0, len(rows), max(1, SLAB_ENTRIES // A.shape[1])):
+    for part in row_blocks(len(rows), 8 * A.shape[1], CACHED):
         gaps = A[rows[part]] - B[columns[part]]
         squared[rows[part], columns[part]] = np.einsum("ij,ij->i", gaps, gaps)
     return squared
@@ -447,25 +446,21 @@ def _map_bands(
     """
     given = isinstance(B, Precomputed)
     origin = None if given else B.mean(axis=0, dtype=np.float64)
-    side = max(1, min(TILE_SIDE, SLAB_ENTRIES // max(1, B.shape[1])))
+    side = min(TILE_SIDE, block_size(8 * B.shape[1], CACHED))
 
     def tiles(rows: slice) -> Tiles:
         if given:
-            for columns in _cut(rows.start if upper else 0, len(B), side):
+            for columns in cut(len(B), side, rows.start if upper else 0):
                 yield columns, np.maximum(B.squared[rows, columns].astype(np.float64), 0.0)
             return
         left = A[rows] - origin
-        for columns in _cut(rows.start if upper else 0, len(B), side):
+        for columns in cut(len(B), side, rows.start if upper else 0):
             yield columns, squared_distances(left, B[columns] - origin)
 
-    with chunk_threads(n_jobs) as n_threads, ThreadPoolExecutor(n_threads) as pool:
-        yield from pool.map(lambda rows: function(rows, tiles(rows)), _cut(0, len(A), side))
+    with chunk_threads(n_jobs) as n_threads:
+        yield from Threads(n_threads).map(lambda rows: function(rows, tiles(rows)), cut(len(A), side))
 
 
 def _times(rows: slice, columns: slice) -> float:
     """How often a tile on or above the diagonal counts when all ordered pairs are wanted."""
     return 1.0 if rows == columns else 2.0
-
-
-def _cut(start: int, stop: int, size: int) -> Iterator[slice]:
-    return (slice(first, min(first + size, stop)) for first in range(start, stop, size))

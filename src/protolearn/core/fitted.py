@@ -30,7 +30,6 @@ __all__ = [
 ]
 
 TIE = 1e-9  # distances that differ by less, relatively, are the same up to rounding
-BLOCK_ENTRIES = 1 << 18  # distances, or coordinates, held at once: 2 MB
 
 Indices = NDArray[np.intp]
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.lattices import Lattice, Sheet
 from protolearn.core.statistics import Statistics
 from protolearn.core.types import Array, Floats
@@ -22,7 +23,6 @@ from protolearn.core.types import Array, Floats
 __all__ = ["AllPairs", "Structured", "log_kernel"]
 
 
-BLOCK_ENTRIES = 1 << 21  # weights held at a time: 16 MB
 NEGLIGIBLE = 1e-40  # weight below which a node does not count, beside others
 FAINT = 1e-22  # share of the largest sum below which those left out might count
 
@@ -126,8 +126,7 @@ class Structured:
         return log_kernel(distances, self.kernel, self.range_)
 
     def _blocks(self, nodes: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
-        size = max(1, BLOCK_ENTRIES // self.lattice.n_nodes)
-        return (nodes[start : start + size] for start in range(0, len(nodes), size))
+        return (nodes[some] for some in row_blocks(len(nodes), 8 * self.lattice.n_nodes, HELD))
 
     def _kernel_times(self, rows: Floats) -> Floats:
         """Return the product of the kernel (k, k) with rows (k, L)."""
@@ -146,7 +145,7 @@ class Structured:
         R, C = sheet.rows, sheet.cols
         columns = np.ascontiguousarray(rows.reshape(R, C, -1).transpose(1, 0, 2))  # (C, R, L)
         result = np.zeros_like(columns)
-        few = R * C**2 <= BLOCK_ENTRIES
+        few = 8 * R * C**2 <= HELD
         for targets, down, weights in self._kept_steps if few else self._steps(sheet):
             below, above = targets + down, targets - down
             if sheet.periodic:

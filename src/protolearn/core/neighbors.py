@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.density import squared_distances
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Bools, Floats, Indices
@@ -16,7 +17,6 @@ __all__ = ["first_nearest", "first_smallest"]
 
 SPARE = 8  # candidates beyond those wanted, among which most ties are settled
 TIED = 1e-12  # relative difference of distances that are equal up to rounding
-BLOCK_ENTRIES = 1 << 20  # distances held at a time
 
 
 def first_nearest(
@@ -66,9 +66,8 @@ def first_nearest(
     chosen, settled = _first_of_tied(np.sqrt(squares), k, rounding)
     squares, indices = np.take_along_axis(squares, chosen, axis=1), np.take_along_axis(found, chosen, axis=1)
     rest = np.flatnonzero(~settled) if found.shape[1] < n_others else np.empty(0, np.int64)
-    size = max(1, BLOCK_ENTRIES // len(X))
-    for start in range(0, len(rest), size):
-        some = rest[start : start + size]
+    for part in row_blocks(len(rest), 8 * len(X), HELD):
+        some = rest[part]
         all_squares = squared_distances(asked[some], rows)
         if new is None:
             all_squares[np.arange(len(some)), some] = np.inf

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
 
 __all__ = ["Threads", "chunk_threads"]
 
+S = TypeVar("S")
+T = TypeVar("T")
+
 
 class Threads:
-    """Some threads that loops over rows are spread over.
+    """Some threads that work on parts is spread over: what comes out does not depend on how many they are.
 
     Parameters
     ----------
@@ -35,11 +39,30 @@ class Threads:
     >>> Threads(2, least=2).over(10, count, ..., done)
     >>> done.tolist()
     [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]
+    >>> list(Threads(2).map(abs, [3, -2, 1]))
+    [3, 2, 1]
     """
 
     def __init__(self, n: int = 1, least: int = 1000) -> None:
         self.n, self.least = n, least
         self._pool = ThreadPoolExecutor(n) if n > 1 else None
+
+    def map(self, function: Callable[[S], T], parts: Iterable[S]) -> Iterator[T]:
+        """Yield ``function(part)`` for all parts, in order."""
+        waiting = list(parts)
+        if self._pool is None or len(waiting) == 1:
+            yield from map(function, waiting)
+            return
+        running = deque(self._pool.submit(function, part) for part in waiting)
+        try:
+            while running:
+                result = running[0].result()
+                running.popleft()
+                yield result
+        finally:  # after an interrupt, none begins and none still writes
+            for part in running:
+                part.cancel()
+            wait(running)
 
     def over(
         self, n_rows: int, loop: Callable[..., object], *args: Any, step: int = 1, most: int | None = None
@@ -56,18 +79,9 @@ class Threads:
         n_threads = max(1, min(self.n, n_rows // self.least, n_steps))
         n_parts = n_threads if most is None else max(n_threads, min(n_steps, -(-n_rows // most)))
         edges = [min(n_rows, step * (n_steps * part // n_parts)) for part in range(n_parts + 1)]
-        if self._pool is None or n_threads == 1:
-            for a, b in pairwise(edges):
-                loop(*before, a, b, *after)
-            return
-        parts = [self._pool.submit(loop, *before, a, b, *after) for a, b in pairwise(edges)]
-        try:
-            for part in parts:
-                part.result()
-        finally:  # after an interrupt, none begins and none still writes
-            for part in parts:
-                part.cancel()
-            wait(parts)
+        spread = map if n_threads == 1 else self.map
+        for _ in spread(lambda part: loop(*before, *part, *after), pairwise(edges)):
+            pass
 
 
 @contextmanager

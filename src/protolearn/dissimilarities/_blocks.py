@@ -5,13 +5,14 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from importlib import import_module
+from itertools import product
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed
 
-from protolearn.core.threads import chunk_threads
+from protolearn.core.chunks import cut
+from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, require_memory
 
@@ -77,8 +78,9 @@ def encoded_pairs(measure: Measure, a: Any, b: Any = None, *, n_jobs: int | None
     result = np.zeros((len(a), len(others)))
     tiles = list(_triangle(measure, 0, len(a)) if b is None else _rectangle(measure, 0, len(a), 0, len(b)))
 
-    def compute(rows: slice, columns: slice, n_threads: int) -> int:
-        part = measure.block(a[rows], others[columns], n_threads)
+    def compute(tile: Tile) -> int:
+        rows, columns = tile
+        part = measure.block(a[rows], others[columns], inner)
         n_pairs = part.size
         if b is None and rows == columns:
             part = np.triu(part, 1)
@@ -92,9 +94,7 @@ def encoded_pairs(measure: Measure, a: Any, b: Any = None, *, n_jobs: int | None
     with chunk_threads(n_jobs) as n_threads:
         outer, inner = (min(n_threads, max(1, len(tiles))), 1) if measure.in_threads else (1, n_threads)
         progress = _Progress(measure.name, len(a) * (len(a) - 1) // 2 if b is None else result.size, verbose)
-        for n_pairs in Parallel(outer, require="sharedmem", return_as="generator")(
-            delayed(compute)(rows, columns, inner) for rows, columns in tiles
-        ):
+        for n_pairs in Threads(outer).map(compute, tiles):
             progress.add(n_pairs)
     return result
 
@@ -135,9 +135,7 @@ def optional(module: str, extra: str, purpose: str) -> Any:
 
 
 def _rectangle(measure: Measure, top: int, bottom: int, left: int, right: int) -> Iterator[Tile]:
-    for i in range(top, bottom, measure.tile):
-        for j in range(left, right, measure.tile):
-            yield slice(i, min(i + measure.tile, bottom)), slice(j, min(j + measure.tile, right))
+    return product(cut(bottom, measure.tile, top), cut(right, measure.tile, left))
 
 
 def _triangle(measure: Measure, start: int, stop: int) -> Iterator[Tile]:

@@ -8,7 +8,6 @@ of D are themselves read as squared distances, and may be negative.
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from scipy.linalg import LinAlgError, cholesky, eigh, eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.utils import check_array
 
-from protolearn.core.threads import chunk_threads
+from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_option
 
@@ -457,9 +456,9 @@ def _extremes(matrix: Array) -> Array:
             return np.array([np.abs(matrix - matrix.T).max(), matrix.min(), matrix.max()])
     from protolearn.dissimilarities._geometry_kernels import survey
 
-    with chunk_threads() as n_threads, ThreadPoolExecutor(n_threads) as pool:
+    with chunk_threads() as n_threads:
         found = np.tile(np.array([0.0, np.inf, -np.inf], matrix.dtype), (n_threads, 1))
-        list(pool.map(lambda thread: survey(matrix, thread, n_threads, found[thread]), range(n_threads)))
+        list(Threads(n_threads).map(lambda i: survey(matrix, i, n_threads, found[i]), range(n_threads)))
     return np.array([found[:, 0].max(), found[:, 1].min(), found[:, 2].max()])
 
 

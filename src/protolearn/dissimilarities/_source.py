@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from protolearn.core.chunks import block_size
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_option
 from protolearn.dissimilarities._blocks import encoded_pairs
@@ -164,7 +165,7 @@ class Dissimilarities:
 
     def _slabs(self, wanted: Indices) -> Iterator[tuple[slice, Indices]]:
         """Yield runs of rows that hold wanted ones, and the places of these in them."""
-        size = max(1, SLAB_BYTES // (8 * len(self)))
+        size = block_size(8 * len(self), SLAB_BYTES)
         runs = np.split(wanted, np.flatnonzero(np.diff(wanted) > 1) + 1)
         for run in runs:
             for part in np.split(run, np.arange(size, len(run), size)):

@@ -8,9 +8,10 @@ from typing import Any, Self
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import Tags, gen_batches
+from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
+from protolearn.core.chunks import cut
 from protolearn.core.estimator import Estimator
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
@@ -56,7 +57,7 @@ class Samples:
         assert self.vectors is not None
         n = len(self.vectors)
         squares = np.empty((n, n))
-        for rows in gen_batches(n, ROWS):
+        for rows in cut(n, ROWS):
             part = cdist(self.vectors[rows], self.vectors[rows.start :], "sqeuclidean")
             squares[rows, rows.start :] = part
             squares[rows.start :, rows] = part.T

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protolearn.core.chunks import cut
 from protolearn.core.density import squared_distances
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
@@ -248,14 +248,14 @@ def _blocks(fields: Fields, others: Fields) -> Iterator[tuple[NDArray[np.intp], 
         right = fields.projected(right_vectors, slot)
         # The same numbers on both sides, so that the diagonal is exactly zero.
         left = right[members] if fields is others else fields.projected(fields.vectors[members] - origin, slot)
-        for rows in gen_batches(len(left), TILE):
-            for columns in gen_batches(len(right), TILE):
+        for rows in cut(len(left), TILE):
+            for columns in cut(len(right), TILE):
                 yield members[rows], columns, squared_distances(left[rows], right[columns])  # Bunte 2011, eq. 7.3
 
 
 def _merge_halves(D: Array, symmetrize: str) -> None:
     """Make a square matrix symmetric, in place."""
-    for rows in gen_batches(len(D), TILE):
-        for columns in gen_batches(rows.stop, TILE):
+    for rows in cut(len(D), TILE):
+        for columns in cut(rows.stop, TILE):
             both = MERGERS[symmetrize](D[rows, columns], D[columns, rows].T)
             D[rows, columns], D[columns, rows] = both, both.T

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -14,9 +13,10 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.estimator import Estimator
 from protolearn.core.reject import relative_similarity, with_rejects
-from protolearn.core.threads import chunk_threads
+from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_option, check_scale, given_array, refuse_overflow
 from protolearn.lvq.cost import relative_distance
@@ -24,8 +24,6 @@ from protolearn.lvq.reading import Counterfactuals, Explanation, contributions, 
 from protolearn.lvq.relevance import Metric, Relevance, Theta
 
 __all__ = ["LVQClassifier"]
-
-CHUNK_BYTES = 1 << 21
 
 
 class LVQClassifier(ClassifierMixin, Estimator):
@@ -316,16 +314,9 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     def _over_chunks(self, function: Callable[[Array], Array], X: Array) -> Array:
         """Apply a function to chunks of samples, on several threads, and put the results together."""
-        size = max(256, CHUNK_BYTES // (X.itemsize * X.shape[1]))
-        if len(X) <= size:
-            with chunk_threads(1):
-                return function(X)
-        parts = [X[start : start + size] for start in range(0, len(X), size)]
+        blocks = row_blocks(len(X), X.itemsize * X.shape[1], CACHED, least=256)
         with chunk_threads(self.n_jobs) as n_threads:
-            if n_threads == 1:
-                return np.concatenate([function(part) for part in parts])
-            with ThreadPoolExecutor(n_threads) as pool:
-                return np.concatenate(list(pool.map(function, parts)))
+            return np.concatenate(list(Threads(n_threads).map(lambda rows: function(X[rows]), blocks)))
 
     def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "prototypes_")

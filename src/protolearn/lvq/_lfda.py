@@ -10,11 +10,12 @@ from numpy.typing import ArrayLike
 from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils import Tags, gen_batches
+from sklearn.utils import Tags
 from sklearn.utils.extmath import svd_flip
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.density import squared_distances
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.spans import row_space
@@ -25,7 +26,6 @@ from protolearn.core.validation import check_number, check_option, refuse_underf
 __all__ = ["LFDA", "LinearMetric"]
 
 
-BLOCK_ENTRIES = 1 << 20  # affinities held at a time
 RIDGE = 1e-8  # added to the scatter within classes, relative to its mean eigenvalue
 
 
@@ -242,7 +242,7 @@ def _local_affinities(X: Floats, n_neighbors: int) -> Iterator[tuple[slice, Floa
     if n_neighbors == 0:
         return
     scales = NearestNeighbors(n_neighbors=n_neighbors).fit(X).kneighbors()[0][:, -1]
-    for rows in gen_batches(len(X), max(1, BLOCK_ENTRIES // len(X))):
+    for rows in row_blocks(len(X), 8 * len(X), HELD):
         widths = np.outer(scales[rows], scales)
         with np.errstate(over="ignore"):
             ratios = np.divide(squared_distances(X[rows], X), widths, np.full(widths.shape, np.inf), where=widths > 0)

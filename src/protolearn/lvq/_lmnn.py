@@ -15,6 +15,7 @@ from scipy.optimize import OptimizeResult, minimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
+from protolearn.core.chunks import cut
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.neighbors import first_nearest
 from protolearn.core.threads import chunk_threads
@@ -391,12 +392,11 @@ class NearPairs:
         norms = (1.0 - 1e-12) * np.einsum("ij,ij->i", Z, Z)  # rounding must not lose a pair
         found = np.empty((TILE[0] * TILE[1], 2), np.int32)
         for first, last in pairwise(self.bounds[:-1]):
-            for row in range(first, last, TILE[0]):
-                rows = slice(row, min(row + TILE[0], last))
-                for column in range(last, len(Z), TILE[1]):
-                    products = Z[rows] @ Z[column : column + TILE[1]].T
+            for rows in cut(last, TILE[0], first):
+                for columns in cut(len(Z), TILE[1], last):
+                    products = Z[rows] @ Z[columns].T
                     allowances = self.slack * self.mobility
-                    near, almost = near_pairs(products, norms, radii, allowances, row, column, found)
+                    near, almost = near_pairs(products, norms, radii, allowances, rows.start, columns.start, found)
                     yield found[:near], found[len(found) - almost :]
 
 

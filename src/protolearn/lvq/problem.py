@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from functools import reduce
+from dataclasses import dataclass
+from functools import cached_property, reduce
 from itertools import pairwise
 from operator import add
 from typing import Any
 
 import numpy as np
 
+from protolearn.core.chunks import CACHED, block_size, cut
+from protolearn.core.threads import Threads
 from protolearn.core.types import Bools, Floats, Indices
 from protolearn.lvq.cost import SQUASHING, relative_distance_cost
 from protolearn.lvq.relevance import Metric, Theta
 
 __all__ = ["Problem"]
 
-CHUNK_BYTES = 1 << 21  # of samples and their projections: they stay in the cache between the two products
 N_SPANS = 8  # sums are added in this many parts, whatever the number of threads
 
 
@@ -63,7 +63,10 @@ class Problem:
     shapes: list[tuple[int, ...]]
     n_threads: int = 1
     hidden: Bools | None = None
-    _pool: ThreadPoolExecutor | None = field(default=None, repr=False)
+
+    @cached_property
+    def _threads(self) -> Threads:
+        return Threads(self.n_threads)
 
     @property
     def n_samples(self) -> int:
@@ -111,8 +114,7 @@ class Problem:
         """Return the share of samples, by weight, whose nearest prototype has their class."""
         W, theta = self.unpack(self.normalized(flat))
         right = 0.0
-        for start in range(0, self.n_samples, self._chunk_size()):
-            rows = slice(start, start + self._chunk_size())
+        for rows in cut(self.n_samples, self._chunk_size()):
             winners = self.metric.measure(self.X[rows], W, self.classes, theta)[0].argmin(axis=1)
             right += float(self.u[rows] @ (self.classes[winners] == self.y[rows]))
         return right / float(self.u.sum())
@@ -120,7 +122,7 @@ class Problem:
     def _chunk_size(self) -> int:
         n_features = self.X.shape[1]
         n_numbers = self.blocks[-1].stop  # adding up gradients must not take longer than making them
-        return max(128, CHUNK_BYTES // (16 * n_features), n_numbers // (2 * n_features))
+        return block_size(16 * n_features, CACHED, least=max(128, n_numbers // (2 * n_features)))  # with projections
 
     def _part(self, W: Floats, theta: Theta, slope: float, rows: Any) -> tuple[float, Floats, Theta]:
         D, pullback = self.metric.measure(self.X[rows], W, self.classes, theta)
@@ -131,20 +133,14 @@ class Problem:
         return cost, *pullback(G)
 
     def _parts(self, W: Floats, theta: Theta, slope: float) -> Iterator[tuple[float, Floats, Theta]]:
-        """Yield the sums over each span of chunks, in order."""
-        size = self._chunk_size()
-        starts = range(0, self.n_samples, size)
-        spans = np.array_split(starts, min(N_SPANS, len(starts)))
+        """Return the sums over each span of chunks, in order."""
+        chunks = list(cut(self.n_samples, self._chunk_size()))
+        spans = np.array_split(np.arange(len(chunks)), min(N_SPANS, len(chunks)))
 
         def total(span: Indices) -> tuple[float, Floats, Theta]:
-            return reduce(_add, (self._part(W, theta, slope, slice(int(a), int(a) + size)) for a in span))
+            return reduce(_add, (self._part(W, theta, slope, chunks[i]) for i in span))
 
-        if self.n_threads == 1 or len(spans) == 1:
-            yield from map(total, spans)
-            return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.n_threads)
-        yield from self._pool.map(total, spans)
+        return self._threads.map(total, spans)
 
 
 def pack(W: Floats, theta: Theta) -> Floats:

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.base import BaseEstimator
 
+from protolearn.core.chunks import cut
 from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import check_number
 from protolearn.lvq.problem import Problem
@@ -314,8 +315,8 @@ class Adam(Solver):
     def batches(self, n_samples: int, rng: np.random.RandomState) -> Iterator[Indices]:
         """Yield the rows of each mini-batch of an epoch, in random order."""
         order = rng.permutation(n_samples)
-        for start in range(0, n_samples, self.batch_size):
-            yield np.sort(order[start : start + self.batch_size])
+        for batch in cut(n_samples, self.batch_size):
+            yield np.sort(order[batch])
 
 
 class AdamState:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from protolearn.core.chunks import row_blocks
 from protolearn.core.types import Floats, Indices
 from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
@@ -109,8 +110,7 @@ def pieces(order: Indices, n_entries: int) -> Iterator[Indices]:
     >>> [len(piece) for piece in pieces(np.arange(25), CALL_ENTRIES // 10)]
     [10, 10, 5]
     """
-    size = max(1, CALL_ENTRIES // n_entries)
-    return (order[start : start + size] for start in range(0, len(order), size))
+    return (order[part] for part in row_blocks(len(order), n_entries, CALL_ENTRIES))
 
 
 def _mean(sums: Floats) -> float:

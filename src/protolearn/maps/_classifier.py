@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
-from sklearn.utils import Tags, gen_batches, get_tags
+from sklearn.utils import Tags, get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     check_array,
@@ -22,6 +22,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
+from protolearn.core.chunks import cut
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.types import Array, Floats, Indices
@@ -29,6 +30,8 @@ from protolearn.core.validation import check_flags, check_option, check_part, ch
 from protolearn.maps._neural_gas import NeuralGas
 
 __all__ = ["PrototypeClassifier"]
+
+ROWS = 4096  # compared with all prototypes at a time
 
 
 class PrototypeClassifier(ClassifierMixin, Estimator):
@@ -244,7 +247,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         return np.concatenate(
             [
                 relative_similarity(self._distances(X[rows]), self.prototype_labels_, self._logarithmic())
-                for rows in gen_batches(len(X), 4096)
+                for rows in cut(len(X), ROWS)
             ]
         )
 
@@ -265,7 +268,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
     def _winners(self, X: Array) -> Indices:
         if not self.per_class:
             return self.estimator_.predict(X)
-        return np.concatenate([self._distances(X[rows]).argmin(axis=1) for rows in gen_batches(len(X), 4096)])
+        return np.concatenate([self._distances(X[rows]).argmin(axis=1) for rows in cut(len(X), ROWS)])
 
     def _distances(self, X: Array) -> Array:
         if self.per_class and get_tags(self).input_tags.pairwise:
@@ -293,7 +296,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         elif len(empty):
             present = np.flatnonzero(weights)
             nearest, closest = np.zeros(len(empty), np.int64), np.full(len(empty), np.inf)
-            for rows in gen_batches(len(present), 4096):
+            for rows in cut(len(present), ROWS):
                 distances = self._distances(X[present[rows]])[:, empty]
                 best = distances.argmin(axis=0)
                 nearer = distances.min(axis=0) < closest

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import KDTree
 from sklearn.utils import column_or_1d
 
-from protolearn.core.threads import chunk_threads
+from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.threads import Threads, chunk_threads
 from protolearn.metrics._coranking import neighbor_order
-from protolearn.metrics._spaces import Points, Space, blocks, check_size, check_space
+from protolearn.metrics._spaces import Points, Space, check_size, check_space
 
 __all__ = ["check_labels", "nearest_neighbor_error", "neighborhood_hit"]
 
@@ -135,6 +134,6 @@ def _nearest(space: Space, k: int, n_threads: int) -> Indices:
     def sort(part: slice) -> None:
         nearest[rows[part]] = neighbor_order(space.block(rows[part]), rows[part])[:, :k]
 
-    with ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(sort, blocks(len(rows), n)))
+    for _ in Threads(n_threads).map(sort, row_blocks(len(rows), 8 * n, HELD)):
+        pass
     return nearest

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.density import squared_distances
 from protolearn.core.fitted import (
-    BLOCK_ENTRIES,
     TIE,
     check_samples,
     is_relational,
@@ -225,10 +225,9 @@ def _average_over_ties(X: Any, estimator: Any, n_neighbors: int, *, shown_first:
     n = len(winners)
     _check_below_half(n_neighbors, n)
     squares_from = _squares_between_samples(X, estimator)
-    size = max(1, BLOCK_ENTRIES // n)
     penalty = 0.0
-    for start in range(0, n, size):
-        rows = np.arange(start, min(start + size, n))
+    for part in row_blocks(n, 8 * n, CACHED):
+        rows = np.arange(part.start, part.stop)
         in_data = _rank_bounds(squares_from(rows), rows)
         on_map = _rank_bounds(lattice.distances_from(winners[rows])[:, winners], rows)
         neighbors, ranks = (on_map, in_data) if shown_first else (in_data, on_map)

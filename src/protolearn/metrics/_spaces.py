@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -11,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 from sklearn.utils import check_array
 
+from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.density import squared_distances
 from protolearn.core.documentation import filled
-from protolearn.core.threads import chunk_threads
+from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities import check_dissimilarities
@@ -23,7 +23,6 @@ __all__ = [
     "Dissimilar",
     "Points",
     "Space",
-    "blocks",
     "check_size",
     "check_space",
     "check_spaces",
@@ -31,7 +30,6 @@ __all__ = [
     "sweep",
 ]
 
-BLOCK_ENTRIES = 1 << 20  # distances held at once by a thread: 8 MB
 FEW_FEATURES = 16  # up to which differences are as fast as a matrix product
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -180,11 +178,6 @@ def sweep(given: Space, shown: Space, *collectors: Collector, above: bool = Fals
         for collector in collectors:
             collector.add(rows, first, *distances)
 
-    with chunk_threads(n_jobs) as n_threads, ThreadPoolExecutor(n_threads) as pool:
-        list(pool.map(visit, blocks(len(given))))
-
-
-def blocks(n_rows: int, n_columns: int | None = None) -> Iterator[slice]:
-    """Cut rows into blocks of so many that the columns, as many as rows by default, make no large array."""
-    size = max(1, BLOCK_ENTRIES // (n_columns or n_rows))
-    return (slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size))
+    with chunk_threads(n_jobs) as n_threads:
+        for _ in Threads(n_threads).map(visit, row_blocks(len(given), 8 * len(given), HELD)):
+            pass

@@ -15,9 +15,10 @@ from numpy.typing import ArrayLike
 from scipy.special import softmax
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
-from sklearn.utils import gen_batches, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.spans import row_space
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_option, require_memory
@@ -32,7 +33,6 @@ GATINGS = ("crisp", "density", "distance", "rank")
 FEW_PER_COORDINATE = 3  # samples of a chart, for each of its coordinates and the offset, below which they are few
 N_NEARBY = 3  # prototypes that a chart should reach
 MOST_AT_ONCE = 256  # coordinates of all charts up to which all are computed for every sample
-BLOCK_ENTRIES = 1 << 18  # numbers computed of some samples at a time
 
 
 @dataclass(frozen=True)
@@ -158,7 +158,7 @@ class Charts:
         crisp, few = self.gating.kind == "crisp", slopes.size <= MOST_AT_ONCE * d
         winners = None if not crisp or (few and _is_plain(self.model)) else _nearest(self.model, X)
         if winners is not None and not few:
-            for rows in gen_batches(len(X), max(1, BLOCK_ENTRIES // slopes[0].size)):
+            for rows in row_blocks(len(X), 8 * slopes[0].size, CACHED):
                 own = winners[rows]
                 places[rows] = np.matmul((X[rows] - origin)[:, None], slopes[own])[:, 0] + starts[own]
             return places
@@ -168,7 +168,7 @@ class Charts:
             columns = np.hstack([columns, centers.T])
             half_squares = 0.5 * np.square(centers).sum(axis=1)
         columns = np.ascontiguousarray(columns)
-        for rows in gen_batches(len(X), max(256, BLOCK_ENTRIES // (d + columns.shape[1]))):
+        for rows in row_blocks(len(X), 8 * (d + columns.shape[1]), CACHED, least=256):
             products = (X[rows] - origin) @ columns
             local = products[:, : starts.size].reshape(-1, *starts.shape)
             if crisp:

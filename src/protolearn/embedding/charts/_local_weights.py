@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.types import Floats
 from protolearn.core.validation import check_number
 from protolearn.embedding._start import _with_signs
@@ -15,7 +16,6 @@ __all__ = ["locally_linear", "reconstruction_weights"]
 
 
 FEW = 500  # samples up to which all eigenvectors are computed
-BLOCK = 2**22  # numbers held at a time
 SHIFT = 1e-10  # times the mean eigenvalue, so that the matrix can be inverted
 
 
@@ -56,9 +56,7 @@ def reconstruction_weights(X: Any, indices: Any, regularization: float = 1e-3) -
     X, indices = np.asarray(X), np.asarray(indices)
     n, k = indices.shape
     weights = np.empty((n, k))
-    size = max(1, BLOCK // (k * max(k, X.shape[1])))
-    for start in range(0, n, size):
-        rows = slice(start, start + size)
+    for rows in row_blocks(n, 8 * k * max(k, X.shape[1]), HELD):
         weights[rows] = _weights_of(X[indices[rows]].astype(np.float64) - X[rows, None], regularization)
     return sparse.csr_array((weights.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
 

@@ -15,8 +15,9 @@ from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components, shortest_path
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import pairwise_distances_argmin_min
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 
+from protolearn.core.chunks import cut
 from protolearn.core.estimator import nothing_lost
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Bools, Floats
@@ -387,7 +388,7 @@ class Framework:
         ends = rods.first.astype(np.int32), rods.second.astype(np.int32)  # SciPy 1.13 searches no longer indices
         lengths = sparse.csr_array((np.sqrt(rods.squares), ends), shape=(self.n, self.n))
         self.paths = np.empty((self.n, self.n))
-        for rows in gen_batches(self.n, 128):  # a search for all paths at once could not be interrupted
+        for rows in cut(self.n, 128):  # a search for all paths at once could not be interrupted
             starts = np.arange(rows.start, rows.stop)
             self.paths[rows] = np.square(shortest_path(lengths, method="D", directed=False, indices=starts))
         widest = weights @ self.paths @ weights

@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import check_random_state, gen_batches
+from sklearn.utils import check_random_state
 
+from protolearn.core.chunks import CACHED, block_size, cut, row_blocks
 from protolearn.core.validation import check_option
 from protolearn.embedding.divergences._bregman import (
     Beta,
@@ -72,8 +73,6 @@ DIVERGENCES: dict[str, type[Divergence]] = {
     "gamma": Gamma,
     "cauchy_schwarz": CauchySchwarz,
 }
-
-BLOCK_ENTRIES = 1 << 18  # entries of two arrays compared at a time
 
 
 def get_divergence(divergence: str | Divergence) -> Divergence:
@@ -136,12 +135,12 @@ def pairwise_divergences(
     Q = P if Q is None else _rows("Q", Q)
     result = np.empty((len(P), len(Q)))
     if _mixes_by_product(form):
-        for rows in gen_batches(len(P), max(1, BLOCK_ENTRIES // max(1, len(Q)))):
+        for rows in row_blocks(len(P), 8 * len(Q), CACHED):
             result[rows] = form._between(P[rows], Q, pseudocount)
         return result
-    n_pairs = max(1, BLOCK_ENTRIES // max(1, P.shape[1]))
-    for columns in gen_batches(len(Q), n_pairs):
-        for rows in gen_batches(len(P), max(1, n_pairs // len(Q[columns]))):
+    n_pairs = block_size(8 * P.shape[1], CACHED)
+    for columns in cut(len(Q), n_pairs):
+        for rows in row_blocks(len(P), len(Q[columns]), n_pairs):
             result[rows, columns] = form.value(P[rows, None], Q[columns], pseudocount)
     return result
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Protocol
@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial.distance import cdist
 
+from protolearn.core.chunks import CLOSE, block_size, cut, row_blocks
 from protolearn.core.threads import Threads
 from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, check_option
@@ -40,7 +41,6 @@ __all__ = [
 Rows = Callable[[Floats], tuple[Any, Floats]]  # positions to the values of all rows, or their sum, and the gradient
 
 FEW_POINTS = 150  # up to which all pairs of points are taken one by one whatever the kernel
-BLOCK_ENTRIES = 1 << 15  # pairs that are treated at a time
 
 
 class ErrorPart(Protocol):
@@ -184,10 +184,10 @@ class _Pairs(ABC):
             shown = self._shown_at(new[ends], others[given.indices])
             forces = _like(given, error.slopes(given.data, shown) * self._rate(shown))
             return _like(given, error.terms(given.data, shown)).sum(axis=1), self._moved(forces, new, others)
-        values, gradient, step = np.empty(len(new)), np.empty(new.shape), _block_size(len(others))
+        values, gradient, step = np.empty(len(new)), np.empty(new.shape), block_size(8 * len(others), CLOSE)
 
         def part(first: int, last: int) -> None:
-            for rows in _blocks(first, last, step):
+            for rows in cut(last, step, first):
                 shown = self._shown(new[rows], others)
                 values[rows] = error.terms(given[rows], shown).sum(axis=1)
                 forces = error.slopes(given[rows], shown) * self._rate(shown)
@@ -313,10 +313,10 @@ class KernelView:
         p_least, q_least = floors(divergence, n + 1, symmetric=False)
 
         def rows(new: Floats) -> tuple[Floats, Floats]:
-            values, gradient, step = np.empty(len(new)), np.empty(new.shape), _block_size(n)
+            values, gradient, step = np.empty(len(new)), np.empty(new.shape), block_size(8 * n, CLOSE)
 
             def part(first: int, last: int) -> None:
-                for rows in _blocks(first, last, step):
+                for rows in cut(last, step, first):
                     p = np.maximum(given[rows].toarray(), p_least)
                     squares = cdist(new[rows], points, "sqeuclidean")
                     w = self.kernel.weights(squares)
@@ -431,19 +431,9 @@ def _units(given: Any, error: ErrorPart) -> Floats:
     if sparse.issparse(given):
         return _like(given, terms(given.data)).sum(axis=1)
     n, m = given.shape
-    return np.concatenate([terms(given[rows]).sum(axis=1) for rows in _blocks(0, n, _block_size(m))])
+    return np.concatenate([terms(given[rows]).sum(axis=1) for rows in row_blocks(n, 8 * m, CLOSE)])
 
 
 def _like(table: Any, values: Floats) -> Any:
     """Return other values at the places of a sparse table."""
     return sparse.csr_array((values, table.indices, table.indptr), shape=table.shape)
-
-
-def _block_size(n: int) -> int:
-    """Return how many rows of n pairs are treated at a time: what is computed of them stays close to the processor."""
-    return max(1, BLOCK_ENTRIES // n)
-
-
-def _blocks(first: int, last: int, size: int) -> Iterator[slice]:
-    """Return rows, so many at a time."""
-    return (slice(start, min(start + size, last)) for start in range(first, last, size))

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
-from sklearn.utils import gen_batches
 
+from protolearn.core.chunks import cut
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.embedding._base import Samples
@@ -55,7 +55,7 @@ class Placing:
         """
         places = np.empty((len(X), self.positions.shape[1]))
         with chunk_threads(self.n_jobs) as n_threads:
-            for rows in gen_batches(len(X), ROWS):
+            for rows in cut(len(X), ROWS):
                 places[rows] = self._place(self._read(X[rows]), Threads(n_threads))
         return self.unit * places
 

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import gen_batches
 
+from protolearn.core.chunks import cut
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.embedding.charts import Charts, charts_of, fitted_model
@@ -297,7 +297,7 @@ class NetworkMap:
     def place(self, X: Array) -> Array:
         """Return the positions (n, c) of samples."""
         places = np.empty((len(X), self.layers[-1].shape[1]), X.dtype)
-        for rows in gen_batches(len(X), ROWS):
+        for rows in cut(len(X), ROWS):
             places[rows] = _affine(self.activations(X[rows])[-1], self.layers[-1])
         return places
 

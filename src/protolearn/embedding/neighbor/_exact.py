@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import gen_batches
 
+from protolearn.core.chunks import CLOSE, row_blocks
 from protolearn.core.types import Floats
 from protolearn.embedding.divergences import Divergence
 from protolearn.embedding.neighbor.view import Kernel
@@ -20,7 +20,6 @@ P_FLOOR = 1e-6  # smallest affinity of the data, in units of the mean one, if th
 Q_FLOOR = 1e-30  # smallest affinity in the view, in the same units
 Q_FLOOR_OF_RATIOS = 1e-6  # the same if the divergence pulls by a negative power of it, without bounds
 TINY = np.finfo(np.float64).tiny
-BLOCK_ENTRIES = 1 << 15  # pairs that are treated at a time
 
 
 class Step(NamedTuple):
@@ -86,7 +85,7 @@ class Exact:
     def _blocks(self) -> Iterator[slice]:
         """Return rows, so few at a time that what is computed of them stays close to the processor."""
         n = len(self.p)
-        return gen_batches(n, max(1, BLOCK_ENTRIES // n))
+        return row_blocks(n, 8 * n, CLOSE)
 
     def _of(self, rows: slice) -> slice:
         """Return which sums, of all pairs (1,) or of each row (n,), belong to some rows."""

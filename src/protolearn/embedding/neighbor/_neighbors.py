@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from protolearn.core.chunks import cut
 from protolearn.core.neighbors import first_nearest, first_smallest
 from protolearn.core.threads import Threads
 from protolearn.core.ties import power_of_two
@@ -64,8 +65,7 @@ def nearest_by_cells(X: Array, k: int, threads: Threads, rng: np.random.RandomSt
     probed = np.empty((n, n_probes), np.int32)
 
     def probe(first: int, last: int) -> None:
-        for start in range(first, last, ROWS):
-            rows = slice(start, min(start + ROWS, last))
+        for rows in cut(last, ROWS, first):
             distances = half_center_norms - X[rows] @ centers.T
             probed[rows] = np.argpartition(distances, n_probes - 1, axis=1)[:, :n_probes]
             labels[rows] = distances.argmin(axis=1)
@@ -78,19 +78,19 @@ def nearest_by_cells(X: Array, k: int, threads: Threads, rng: np.random.RandomSt
     span = -(-n // N_SPANS)
 
     def search(first: int, last: int) -> None:
-        for begin in range(first, last, span):
-            asked = np.argsort(probed[begin : begin + span], axis=None, kind="stable")
-            ends = np.cumsum(np.bincount(probed[begin : begin + span].ravel(), minlength=n_cells))[:-1]
-            for queries, others in zip(np.split(begin + asked // n_probes, ends), members):
-                for start in range(0, len(queries), ROWS):
-                    some = queries[start : start + ROWS]
+        for rows in cut(last, span, first):
+            asked = np.argsort(probed[rows], axis=None, kind="stable")
+            ends = np.cumsum(np.bincount(probed[rows].ravel(), minlength=n_cells))[:-1]
+            for queries, others in zip(np.split(rows.start + asked // n_probes, ends), members):
+                for part in cut(len(queries), ROWS):
+                    some = queries[part]
                     distances = half_norms[others] - X[some] @ X[others].T
                     offer_neighbors(distances, some, others, nearest, found, counts)
 
     threads.over(n, search, ..., step=span)
     lonely = np.flatnonzero(counts < k)
-    for start in range(0, len(lonely), ROWS):
-        some = lonely[start : start + ROWS]
+    for part in cut(len(lonely), ROWS):
+        some = lonely[part]
         distances = half_norms - X[some] @ X.T
         distances[np.arange(len(some)), some] = np.inf
         found[some] = np.argpartition(distances, k - 1, axis=1)[:, :k]
