@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_array, validate_data
 
 from protolearn.core.types import Array
 
@@ -22,6 +22,7 @@ __all__ = [
     "check_scale",
     "check_weights",
     "given_array",
+    "read_samples",
     "refuse_large",
     "refuse_overflow",
     "refuse_underflow",
@@ -157,6 +158,26 @@ def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -
     if not weights.any():
         raise ValueError("sample_weight sums to zero; give at least one sample a positive weight.")
     return weights.astype(dtype)
+
+
+def read_samples(estimator: Any, X: Any, *, reset: bool = False, learning: bool = False, **options: Any) -> Array:
+    """Return samples in single or double precision, by scikit-learn's ``validate_data`` and its options.
+
+    Their squares must not be too large to compute with, and of samples for ``learning`` not too small either.
+
+    Examples
+    --------
+    >>> from protolearn import GLVQ
+    >>> model = GLVQ().fit([[0.0, 1.0], [2.0, 3.0]], [0, 1])
+    >>> read_samples(model, [[1, 2]])
+    array([[1., 2.]])
+    >>> read_samples(model, [[1e300, 2.0]])
+    Traceback (most recent call last):
+    ...
+    ValueError: X has values up to 1e+300, whose squares are too large for float64; rescale X, or drop outliers.
+    """
+    samples = validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset, **options)
+    return check_scale(samples) if learning else refuse_overflow(samples)
 
 
 def check_scale(X: Array) -> Array:

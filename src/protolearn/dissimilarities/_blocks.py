@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.chunks import cut
+from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Floats
 from protolearn.core.validation import check_number, require_memory
@@ -93,9 +94,13 @@ def encoded_pairs(measure: Measure, a: Any, b: Any = None, *, n_jobs: int | None
 
     with chunk_threads(n_jobs) as n_threads:
         outer, inner = (min(n_threads, max(1, len(tiles))), 1) if measure.in_threads else (1, n_threads)
-        progress = _Progress(measure.name, len(a) * (len(a) - 1) // 2 if b is None else result.size, verbose)
+        total, done, start = len(a) * (len(a) - 1) // 2 if b is None else result.size, 0, perf_counter()
+        progress = Progress(measure.name, total, verbose)
         for n_pairs in Threads(outer).map(compute, tiles):
-            progress.add(n_pairs)
+            done += n_pairs
+            if progress.due(done, n_pairs):
+                seconds = perf_counter() - start
+                print(f"[{measure.name}] {100 * done // total}% of {total} pairs  {seconds:.1f} s", flush=True)
     return result
 
 
@@ -148,18 +153,3 @@ def _triangle(measure: Measure, start: int, stop: int) -> Iterator[Tile]:
     yield from _rectangle(measure, start, middle, middle, stop)
     yield from _triangle(measure, start, middle)
     yield from _triangle(measure, middle, stop)
-
-
-class _Progress:
-    """Print about ten lines while blocks are computed, or one for each block."""
-
-    def __init__(self, name: str, n_pairs: int, verbose: int) -> None:
-        self.name, self.total, self.verbose = name, n_pairs, verbose
-        self.start = perf_counter()
-        self.done = 0
-
-    def add(self, n_pairs: int) -> None:
-        before, self.done = self.done, self.done + n_pairs
-        if self.verbose > 1 or (self.verbose and 10 * self.done // self.total > 10 * before // self.total):
-            seconds = perf_counter() - self.start
-            print(f"[{self.name}] {100 * self.done // self.total}% of {self.total} pairs  {seconds:.1f} s", flush=True)

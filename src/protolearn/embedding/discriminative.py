@@ -17,13 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.chunks import cut
 from protolearn.core.density import squared_distances
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_option, refuse_overflow, require_memory
+from protolearn.core.validation import check_option, read_samples, refuse_overflow, require_memory
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._lfda import LinearMetric
 
@@ -194,7 +194,7 @@ def fields_of(model: Any, X: Any, wanted: str) -> Fields:
         return Fields(vectors, matrices, slots[winners], model.prototypes_[winners])
     if isinstance(model, LinearMetric):
         check_is_fitted(model, "components_")
-        vectors = refuse_overflow(validate_data(model, X, dtype=[np.float64, np.float32], reset=False))
+        vectors = read_samples(model, X)
         return Fields(vectors, model.components_[None], np.zeros(len(vectors), np.int64), None)
     raise TypeError(
         f"{type(model).__name__} has no metric for {wanted}; give an LVQ classifier, LMNN or LFDA of protolearn, or a "

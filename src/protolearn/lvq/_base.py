@@ -18,7 +18,7 @@ from protolearn.core.estimator import Estimator
 from protolearn.core.reject import relative_similarity, with_rejects
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_option, check_scale, given_array, refuse_overflow
+from protolearn.core.validation import check_option, check_scale, given_array, read_samples
 from protolearn.lvq.cost import relative_distance
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions, smallest_change
 from protolearn.lvq.relevance import Metric, Relevance, Theta
@@ -320,10 +320,9 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "prototypes_")
-        finite = "allow-nan" if self._partial() else True
-        samples = validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite=finite)
+        samples = read_samples(self, X, ensure_all_finite="allow-nan" if self._partial() else True)
         self._refuse_empty(samples)
-        return refuse_overflow(samples)
+        return samples
 
     def _check_filled(self, X: ArrayLike) -> Array:
         """Return new samples, with the mean of the training samples where values are missing."""

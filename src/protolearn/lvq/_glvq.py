@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state, compute_sample_weight
 
 from protolearn.core.documentation import extends
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.progress import Progress
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
@@ -390,24 +391,24 @@ class GLVQ(LVQClassifier):
         metric, W, theta = self._begin(frame, X, y, u, resumes, rng)
         problem = self._problem(metric, X, y, u, W, theta, n_threads)
         max_iter = self._default_iterations(solver) if self.max_iter is None else self.max_iter
-        progress = _Progress(self, problem, max_iter)
+        watch = _Watch(self, max_iter)
         if self.early_stopping:
             judged = (X, y, u) if held_out is None else (frame.enter(held_out[0]), *held_out[1:])
-            progress.judge = self._problem(metric, *judged, W, theta, n_threads)
+            watch.judge = self._problem(metric, *judged, W, theta, n_threads)
         interrupted = False
-        progress.flat = pack(W, theta)
+        watch.flat = pack(W, theta)
         try:
-            solver.minimize(problem, progress.flat, progress.max_iter, self.tol, rng, progress)
+            solver.minimize(problem, watch.flat, max_iter, self.tol, rng, watch)
         except KeyboardInterrupt:
-            if not progress.costs:
+            if not watch.costs:
                 raise
             interrupted = True
-        self.cost_history_ = progress.costs
-        self.n_iter_ = max(1, len(progress.costs))
+        self.cost_history_ = watch.costs
+        self.n_iter_ = max(1, len(watch.costs))
         self.__dict__.pop("score_history_", None)
         if self.early_stopping:
-            self.score_history_ = progress.scores
-        self._store(problem, frame, progress.best)
+            self.score_history_ = watch.scores
+        self._store(problem, frame, watch.best)
         if interrupted:
             self._fit_temperature(samples, y, u)
             keep(self)
@@ -458,13 +459,12 @@ class GLVQ(LVQClassifier):
             self._fit_temperature(samples, codes, u)
 
 
-class _Progress:
+class _Watch:
     """Follows a solver: keeps costs and the best state, reports, and stops early."""
 
-    def __init__(self, model: GLVQ, problem: Problem, max_iter: int) -> None:
+    def __init__(self, model: GLVQ, max_iter: int) -> None:
         self.model = model
-        self.problem = problem
-        self.max_iter = max_iter
+        self.progress = Progress(type(model).__name__, max_iter, model.verbose)
         self.judge: Problem | None = None
         self.costs: list[float] = []
         self.scores: list[float] = []
@@ -479,7 +479,7 @@ class _Progress:
     def __call__(self, flat: Floats, cost: float) -> None:
         self.flat = flat.copy()  # solvers may change theirs in place
         self.costs.append(cost)
-        self._report(cost)
+        self.progress.step(len(self.costs), cost=cost)
         if self.judge is None:
             return
         score = self.judge.accuracy(flat)
@@ -488,12 +488,6 @@ class _Progress:
         self.scores.append(score)
         if len(self.scores) - 1 - int(np.argmax(self.scores)) >= self.model.n_iter_no_change:
             raise StopIteration
-
-    def _report(self, cost: float) -> None:
-        step, verbose = len(self.costs), self.model.verbose
-        every = 1 if verbose > 1 else max(1, self.max_iter // 10)
-        if verbose and (step % every == 0 or step == 1):
-            print(f"[{type(self.model).__name__}] iteration {step}/{self.max_iter}  cost {cost:.6g}", flush=True)
 
 
 @documented

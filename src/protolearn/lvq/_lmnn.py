@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from protolearn.core.chunks import cut
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.neighbors import first_nearest
+from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_number, check_option, check_running, given_array, require_memory
@@ -258,10 +259,7 @@ class LMNN(LinearMetric):
 
     def _report(self, cost: float) -> None:
         self.cost_history_.append(cost)
-        n_iter = len(self.cost_history_)
-        every = 1 if self.verbose > 1 else max(1, self.max_iter // 10)
-        if self.verbose and (n_iter % every == 0 or n_iter == 1):
-            print(f"[LMNN] iteration {n_iter}/{self.max_iter}  cost {cost:.6g}", flush=True)
+        Progress("LMNN", self.max_iter, self.verbose).step(len(self.cost_history_), cost=cost)
 
 
 class LargeMarginCost:

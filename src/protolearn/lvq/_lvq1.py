@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.progress import Progress
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Floats, Indices
@@ -111,10 +112,8 @@ class _HeuristicLVQ(LVQClassifier):
             check_option("init", self.init, ("neural_gas", "mean"), also=" or an array")
 
     def _report(self, epoch: int) -> None:
-        every = 1 if self.verbose > 1 else max(1, self.max_iter // 10)
-        if self.verbose and (epoch % every == 0 or epoch == 1):
-            error = self.error_history_[-1]
-            print(f"[{type(self).__name__}] epoch {epoch}/{self.max_iter}  error {error:.4g}", flush=True)
+        progress = Progress(type(self).__name__, self.max_iter, self.verbose, "epoch")
+        progress.step(epoch, error=self.error_history_[-1])
 
 
 @documented

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted
 
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.neighbors import first_nearest
+from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import lower, settled_signs
 from protolearn.core.types import Array, Floats
@@ -21,8 +22,7 @@ from protolearn.core.validation import (
     check_option,
     check_part,
     check_running,
-    check_scale,
-    refuse_overflow,
+    read_samples,
 )
 from protolearn.embedding._base import View
 from protolearn.embedding.charts import charts_of, fitted_model
@@ -207,14 +207,11 @@ class Charting(View, Estimator):
             rng = check_random_state(self.random_state)
             model = self._default_model(samples) if self.local_model is None else self.local_model
             best: dict[str, Any] | None = None
-            for number in range(self.n_init):
+            progress = Progress("Charting", self.n_init, self.verbose, "model")
+            for number in range(1, self.n_init + 1):
                 found = self._glue(samples, fitted_model(model, samples, y, rng))
-                if self.verbose:
-                    print(
-                        f"[Charting] {number + 1}/{self.n_init}  isometry defect {found['isometry_defect_']:.4g}  "
-                        f"components {len(np.unique(found['groups_']))}",
-                        flush=True,
-                    )
+                n_groups = len(np.unique(found["groups_"]))
+                progress.tell(number, isometry_defect=found["isometry_defect_"], components=n_groups)
                 best = found if best is None else lower(best, found, _badness)
             for name, value in (best or {}).items():
                 setattr(self, name, value)
@@ -235,7 +232,7 @@ class Charting(View, Estimator):
             Means of their positions by all charts, weighted by shares.
         """
         check_is_fitted(self, "weights_")
-        samples = refuse_overflow(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+        samples = read_samples(self, X)
         return self.charts_.place(samples, self.weights_)
 
     @chunk_threads(1)
@@ -284,7 +281,7 @@ class Charting(View, Estimator):
             check_option("rescale", self.rescale, ("isometric",), also=" or None")
 
     def _read(self, X: ArrayLike) -> Array:
-        samples: Array = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
+        samples = read_samples(self, X, reset=True, learning=True, ensure_min_samples=2)
         if self.n_components > samples.shape[1]:
             raise ValueError(
                 f"n_components={self.n_components} is more than the {samples.shape[1]} features of X "
@@ -292,7 +289,7 @@ class Charting(View, Estimator):
             )
         if (samples == samples[0]).all():
             raise ValueError("All samples are the same, so there is nothing to chart; give samples that differ.")
-        return check_scale(samples)
+        return samples
 
     def _default_model(self, X: Array) -> Any:
         from protolearn.maps import MatrixNeuralGas

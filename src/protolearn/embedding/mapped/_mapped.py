@@ -9,12 +9,13 @@ from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number, check_option, given_array, refuse_overflow
+from protolearn.core.validation import check_number, check_option, given_array, read_samples
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.mapped._placing import Placing
@@ -260,7 +261,7 @@ class MappedEmbedding(Embedding):
         return tags
 
     def _read_vectors(self, X: ArrayLike) -> Array:
-        return refuse_overflow(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
+        return read_samples(self, X)
 
     def _checked(self) -> tuple[Cost, Mapping]:
         self._check_reading()
@@ -350,16 +351,14 @@ class MappedEmbedding(Embedding):
             return value + fine, fitted.pull(parameters, gradient) + slopes
 
         history = [function(theta)[0]]
+        progress = Progress("MappedEmbedding", self.max_iter, self.verbose)
 
         def callback(intermediate_result: OptimizeResult) -> None:
             nonlocal reached
             reached = intermediate_result.x.copy()
             history.append(float(intermediate_result.fun))
-            if self.verbose and (len(history) - 1) % EVERY == 0:
-                print(
-                    f"[MappedEmbedding] iteration {len(history) - 1}/{self.max_iter}  cost {history[-1]:.6g}",
-                    flush=True,
-                )
+            if (len(history) - 1) % EVERY == 0:
+                progress.tell(len(history) - 1, cost=history[-1])
 
         options = {
             "maxiter": self.max_iter,

@@ -13,6 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from protolearn.core.documentation import extends, filled
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Floats
@@ -330,9 +331,8 @@ class NeighborEmbedding(Embedding):
     def _look(self, value: float | None) -> None:
         if value is not None:
             self.divergence_history_.append(value)
-        if self.verbose:
-            state = "exaggerated" if value is None else f"divergence {value:.6g}"
-            print(f"[{type(self).__name__}] iteration {self.n_iter_}/{self.max_iter}  {state}", flush=True)
+        state = "exaggerated" if value is None else "divergence"
+        Progress(type(self).__name__, self.max_iter, self.verbose).tell(self.n_iter_, **{state: value})
 
 
 @filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "4.0")})

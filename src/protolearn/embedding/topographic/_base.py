@@ -11,6 +11,7 @@ from scipy.spatial import cKDTree
 from sklearn.utils import check_random_state
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.progress import Progress
 from protolearn.core.schedules import geometric
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Floats, Indices
@@ -201,14 +202,9 @@ class TopographicEmbedding(Embedding):
         return geometric(start, end, self.max_iter)  # Bunte 2011, eqs. 8.17, 8.19
 
     def _report(self) -> None:
-        epoch = len(self.cost_history_)
-        every = 1 if self.verbose > 1 else max(1, self.max_iter // 10)
-        if self.verbose and (epoch % every == 0 or epoch == 1):
-            print(
-                f"[{type(self).__name__}] epoch {epoch}/{self.max_iter}  range {self.range_history_[-1]:.3g}  "
-                f"winners {self.n_distinct_winners_[-1]}  cost {self.cost_history_[-1]:.6g}",
-                flush=True,
-            )
+        progress = Progress(type(self).__name__, self.max_iter, self.verbose, "epoch")
+        range_, winners, cost = self.range_history_[-1], self.n_distinct_winners_[-1], self.cost_history_[-1]
+        progress.step(len(self.cost_history_), range=range_, winners=winners, cost=cost)
 
     def _store(self, trainer: Trainer, vectors: Any, images: Floats, unit: float) -> None:
         self.embedding_ = unit * images
