@@ -11,6 +11,7 @@ from scipy.linalg import eigh
 from scipy.spatial.distance import cdist
 
 from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.signs import largest_positive
 from protolearn.core.types import Array, Floats
 
 __all__ = ["Eigenimages", "check_frames", "frame_errors"]
@@ -52,8 +53,7 @@ class Eigenimages:
         values, vectors = eigh(gram, subset_by_index=(n - q, n - 1))
         values, vectors = values[::-1], vectors[:, ::-1]
         kept = values > NEGLIGIBLE * values[0]
-        turn = vectors[:, kept] / np.sqrt(values[kept])
-        turn *= np.sign(turn[np.abs(turn).argmax(axis=0), np.arange(turn.shape[1])])
+        turn = largest_positive(vectors[:, kept] / np.sqrt(values[kept]), axis=0)
         dtype = np.result_type(frames.dtype, np.float32)
         images = np.empty((turn.shape[1], flat.shape[1]), dtype)
         for part in parts:

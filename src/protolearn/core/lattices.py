@@ -20,6 +20,7 @@ from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components, shortest_path
 from sklearn.utils import check_scalar
 
+from protolearn.core.signs import longer_side_positive
 from protolearn.core.types import Array, Bools, Floats
 from protolearn.core.validation import require_memory
 
@@ -668,6 +669,4 @@ def _classical_scaling(distances: Floats) -> Floats:
     means = squared.mean(axis=0)
     gram = -0.5 * (squared - means - means[:, None] + squared.mean())
     values, vectors = eigh(gram, subset_by_index=(k - 2, k - 1))
-    points = (vectors * np.sqrt(np.maximum(values, 0)))[:, ::-1]
-    # An eigenvector is known up to its sign: make the largest coordinate positive, to always draw the same picture.
-    return points * np.where(points.max(axis=0) < -points.min(axis=0), -1, 1)
+    return longer_side_positive((vectors * np.sqrt(np.maximum(values, 0)))[:, ::-1])

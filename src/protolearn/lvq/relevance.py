@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 
+from protolearn.core.signs import largest_positive
 from protolearn.core.types import Bools, Floats, Indices
 from protolearn.core.validation import check_number, check_option
 
@@ -416,9 +417,8 @@ def canonical(omega: ArrayLike, n_components: int | None = None) -> Floats:
     """
     given = np.asarray(omega, dtype=np.float64)
     _, singular, axes = np.linalg.svd(given, full_matrices=False)
-    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
     rows = np.zeros_like(given)
-    rows[: len(axes)] = (singular * np.where(signs == 0, 1.0, signs))[:, None] * axes
+    rows[: len(axes)] = singular[:, None] * largest_positive(axes, axis=1)
     return rows[:n_components] + 0.0
 
 

@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.signs import largest_positive
 from protolearn.core.types import Floats
 from protolearn.core.validation import check_number
-from protolearn.embedding._start import _with_signs
 
 __all__ = ["locally_linear", "reconstruction_weights"]
 
@@ -97,7 +97,7 @@ def locally_linear(weights: Any, n_components: int, rng: np.random.RandomState) 
     cost = sparse.csc_array(residual.T @ residual)
     vectors = (_all_vectors if n <= FEW else _slow_vectors)(cost, n_components, rng)
     vectors, _ = np.linalg.qr(vectors - vectors.mean(axis=0))  # so that the covariance is exactly one
-    return np.sqrt(n) * _with_signs(vectors)
+    return np.sqrt(n) * largest_positive(vectors, axis=0)
 
 
 def _weights_of(differences: Floats, regularization: float) -> Floats:

@@ -19,11 +19,13 @@ from sklearn.utils import check_random_state
 
 from protolearn.core.chunks import cut
 from protolearn.core.estimator import nothing_lost
+from protolearn.core.progress import Progress
+from protolearn.core.signs import largest_positive
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Bools, Floats
 from protolearn.core.validation import check_number, check_option, given_array
 from protolearn.embedding._base import Embedding, Samples
-from protolearn.embedding._start import _with_signs, classical_scaling
+from protolearn.embedding._start import classical_scaling
 from protolearn.embedding.neighbor._neighbors import nearest_in_matrix, nearest_vectors
 
 __all__ = ["MVU"]
@@ -212,7 +214,7 @@ class MVU(Embedding):
             points = self._unfolded(Framework(rods, np.bincount(places).astype(np.float64)), rng)
             positions = points[places] * (unit * samples.unit)
             axes, lengths, _ = np.linalg.svd(positions - positions.mean(axis=0), full_matrices=False)
-            self.coordinates_ = _with_signs(axes) * lengths
+            self.coordinates_ = largest_positive(axes, axis=0) * lengths
             self.eigenvalues_ = np.square(lengths)
             self.embedding_ = self.coordinates_[:, : self.n_components].copy()
         return self
@@ -312,6 +314,7 @@ class MVU(Embedding):
             points, tensions, self.n_iter_ = framework.drawn_out(rank, rng), np.zeros(framework.rods.n), 0
         penalty, last = FIRST_PENALTY, np.inf
         moves = Moves(framework)
+        progress = Progress("MVU", self.max_iter, self.verbose, "step")
         for start in range(0, self.max_iter, ROUND):
             steps = min(ROUND, self.max_iter - start)
             points, n_steps = framework.descend(points, tensions, penalty, moves, steps)
@@ -321,9 +324,7 @@ class MVU(Embedding):
             wanted = squares + (tensions - pulled) / penalty
             tensions = pulled
             error = float(np.abs(np.sqrt(squares) - np.sqrt(np.maximum(wanted, 0.0))).max())
-            if self.verbose:
-                variance = framework.variance(points)
-                print(f"[MVU] step {self.n_iter_}  variance {variance:.6g}  error of rods {error:.2g}", flush=True)
+            progress.tell(start + n_steps, variance=framework.variance(points), error_of_rods=error)
             if error <= 0.5 * self.tol:
                 break
             size = float(np.square(squares - wanted).sum())
