@@ -16,6 +16,7 @@ from sklearn.utils import check_array
 
 from protolearn.core.lattices import Lattice
 from protolearn.core.loop import distances_to, stage, winners
+from protolearn.core.neighbors import two_nearest
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats
 
@@ -151,17 +152,11 @@ def nearest_prototypes(X: Any, source: Any) -> tuple[Indices, Indices, Array]:
     (array([0, 1]), array([1, 2]), array([0.25, 9.  ]))
     """
     if is_relational(source):
-        return _two_smallest(getattr(source, "estimator_", source).transform(X))
+        distances = getattr(source, "estimator_", source).transform(X)
+        first, second = two_nearest(distances)
+        return first, second, distances[np.arange(len(first)), first]
     prototypes = prototypes_of(source)
     with chunk_threads() as n_threads:
         staged = stage(check_samples(X, prototypes), prototypes, n_threads)
         first, second = winners(*staged)
         return first, second, distances_to(*staged, first)
-
-
-def _two_smallest(distances: Array) -> tuple[Indices, Indices, Array]:
-    """Return where the smallest and second smallest of each row (n, k) are, and the smallest."""
-    rows, others = np.arange(len(distances)), np.array(distances)
-    first = others.argmin(axis=1)
-    others[rows, first] = np.inf
-    return first, others.argmin(axis=1), distances[rows, first]

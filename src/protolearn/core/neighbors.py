@@ -13,7 +13,7 @@ from protolearn.core.density import squared_distances
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 
-__all__ = ["first_nearest", "first_smallest"]
+__all__ = ["first_nearest", "first_smallest", "two_nearest"]
 
 SPARE = 8  # candidates beyond those wanted, among which most ties are settled
 TIED = 1e-12  # relative difference of distances that are equal up to rounding
@@ -89,6 +89,23 @@ def first_smallest(distances: Array, k: int) -> Indices:
     [1, 1]
     """
     return _first_of_tied(distances, k, 0.0)[0]
+
+
+def two_nearest(distances: Array) -> tuple[Indices, Indices]:
+    """Return the places (n,) of the smallest and of the second smallest number in each row; of equal ones, the first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> two_nearest(np.array([[2.0, 0.0, 1.0], [3.0, 3.0, 5.0]]))
+    (array([1, 0]), array([2, 1]))
+    """
+    rows, first = np.arange(len(distances)), distances.argmin(axis=1)
+    smallest = distances[rows, first]
+    distances[rows, first] = np.inf  # for a moment: a copy of many distances would take longer than the search
+    second = distances.argmin(axis=1)
+    distances[rows, first] = smallest
+    return first, second
 
 
 def _first_of_tied(distances: Array, k: int, rounding: float) -> tuple[Indices, Bools]:
