@@ -11,25 +11,13 @@ __all__ = ["Progress"]
 class Progress:
     """Lines on how far something is: none, about ten (``verbose=1``), or all.
 
-    Parameters
-    ----------
-    name : str
-        Who reports, such as the name of the class.
-    total : int
-        Number of steps.
-    verbose : int
-        How much to print.
-    unit : str, default="iteration"
-        What is counted.
-
     Examples
     --------
     >>> progress = Progress("SOM", 20, verbose=1, unit="epoch")
-    >>> for epoch in range(1, 5):
+    >>> for epoch in range(1, 4):
     ...     progress.step(epoch, range=8 / epoch, cost=1 / 3)
     [SOM] epoch 1/20  range 8  cost 0.333333
     [SOM] epoch 2/20  range 4  cost 0.333333
-    [SOM] epoch 4/20  range 2  cost 0.333333
     """
 
     name: str
@@ -37,15 +25,15 @@ class Progress:
     verbose: int
     unit: str = "iteration"
 
-    def due(self, done: int, new: int = 1) -> bool:
-        """Tell whether so many steps, the last ``new`` of them since it was asked before, are worth a line."""
-        passed = done == 1 or 10 * done // self.total > 10 * (done - new) // self.total
-        return self.verbose > 1 or (bool(self.verbose) and passed)
-
     def step(self, done: int, new: int = 1, **values: float | None) -> None:
         """Print a line, if one is due."""
         if self.due(done, new):
             self.tell(done, **values)
+
+    def due(self, done: int, new: int = 1) -> bool:
+        """Tell whether so many steps, the last ``new`` of them since it was asked before, are worth a line."""
+        passed = done == 1 or 10 * done // self.total > 10 * (done - new) // self.total
+        return self.verbose > 1 or (bool(self.verbose) and passed)
 
     def tell(self, done: int, **values: float | None) -> None:
         """Print a line with values, of those that are None with their names alone; without ``verbose`` print none."""

@@ -164,17 +164,6 @@ def read_samples(estimator: Any, X: Any, *, reset: bool = False, learning: bool 
     """Return samples in single or double precision, by scikit-learn's ``validate_data`` and its options.
 
     Their squares must not be too large to compute with, and of samples for ``learning`` not too small either.
-
-    Examples
-    --------
-    >>> from protolearn import GLVQ
-    >>> model = GLVQ().fit([[0.0, 1.0], [2.0, 3.0]], [0, 1])
-    >>> read_samples(model, [[1, 2]])
-    array([[1., 2.]])
-    >>> read_samples(model, [[1e300, 2.0]])
-    Traceback (most recent call last):
-    ...
-    ValueError: X has values up to 1e+300, whose squares are too large for float64; rescale X, or drop outliers.
     """
     samples = validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset, **options)
     return check_scale(samples) if learning else refuse_overflow(samples)

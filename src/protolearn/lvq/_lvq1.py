@@ -140,12 +140,7 @@ class LVQ1(_HeuristicLVQ):
     max_iter : int, default=50
         Number of epochs.
     %(answers)s
-    n_jobs : int, optional
-        Number of threads in prediction; by default as many as the matrix library may use.
-    random_state : int, RandomState instance or None, default=None
-        Determines the start and the order of samples.
-    verbose : int, default=0
-        Report progress: 1 about ten times, 2 at every epoch.
+    %(running)s
 
     Attributes
     ----------
@@ -245,12 +240,7 @@ class LVQ21(_HeuristicLVQ):
     max_iter : int, default=50
         Number of epochs.
     %(answers)s
-    n_jobs : int, optional
-        Number of threads in prediction; by default as many as the matrix library may use.
-    random_state : int, RandomState instance or None, default=None
-        Determines the start and the order of samples.
-    verbose : int, default=0
-        Report progress: 1 about ten times, 2 at every epoch.
+    %(running)s
 
     Attributes
     ----------
