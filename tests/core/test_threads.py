@@ -108,3 +108,19 @@ def test_no_part_still_runs_when_one_has_failed():
     with pytest.raises(ZeroDivisionError):
         Threads(2, least=1).over(40, fail_first, ..., most=10)
     assert len(ended) == len(begun) - 1
+
+
+@pytest.mark.parametrize("n_threads", [1, 3])
+def test_results_come_in_order_and_nothing_runs_after_an_error(n_threads):
+    assert list(Threads(n_threads).map(lambda part: part**2, range(20))) == [part**2 for part in range(20)]
+    started, ended = [], []
+
+    def work(part):
+        started.append(part)
+        if part == 2:
+            raise ValueError("part 2")
+        ended.append(part)
+
+    with pytest.raises(ValueError, match="part 2"):
+        list(Threads(n_threads).map(work, range(1000)))
+    assert sorted(started) == sorted([*ended, 2])

@@ -80,8 +80,7 @@ class Threads:
         n_parts = n_threads if most is None else max(n_threads, min(n_steps, -(-n_rows // most)))
         edges = [min(n_rows, step * (n_steps * part // n_parts)) for part in range(n_parts + 1)]
         spread = map if n_threads == 1 else self.map
-        for _ in spread(lambda part: loop(*before, *part, *after), pairwise(edges)):
-            pass
+        list(spread(lambda part: loop(*before, *part, *after), pairwise(edges)))
 
 
 @contextmanager

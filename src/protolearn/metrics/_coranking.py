@@ -7,6 +7,7 @@ for all sizes K of neighborhoods at once, without the matrix.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from threading import Lock
 from typing import NamedTuple
 
@@ -288,7 +289,8 @@ def q_local_global(X: ArrayLike, Y: ArrayLike, *, metric: str = "euclidean", n_j
     return LocalGlobal(curves.q_local, curves.q_global, curves.k_max)
 
 
-class RankCurves(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class RankCurves:
     """Measures for neighborhoods of K = 1, ..., n - 2 samples, and the numbers that sum them up."""
 
     k: Indices

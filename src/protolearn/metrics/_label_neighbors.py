@@ -134,6 +134,5 @@ def _nearest(space: Space, k: int, n_threads: int) -> Indices:
     def sort(part: slice) -> None:
         nearest[rows[part]] = neighbor_order(space.block(rows[part]), rows[part])[:, :k]
 
-    for _ in Threads(n_threads).map(sort, row_blocks(len(rows), 8 * n, HELD)):
-        pass
+    list(Threads(n_threads).map(sort, row_blocks(len(rows), 8 * n, HELD)))
     return nearest

@@ -179,5 +179,4 @@ def sweep(given: Space, shown: Space, *collectors: Collector, above: bool = Fals
             collector.add(rows, first, *distances)
 
     with chunk_threads(n_jobs) as n_threads:
-        for _ in Threads(n_threads).map(visit, row_blocks(len(given), 8 * len(given), HELD)):
-            pass
+        list(Threads(n_threads).map(visit, row_blocks(len(given), 8 * len(given), HELD)))

@@ -6,8 +6,7 @@ from dataclasses import dataclass, fields
 
 from numpy.typing import ArrayLike
 
-from protolearn.core.types import Indices
-from protolearn.metrics._coranking import RankCounts
+from protolearn.metrics._coranking import RankCounts, RankCurves
 from protolearn.metrics._label_neighbors import check_labels
 from protolearn.metrics._mds import Moments, RankCorrelation
 from protolearn.metrics._spaces import Floats, check_spaces, documented, sweep
@@ -16,7 +15,7 @@ __all__ = ["ViewQuality", "view_quality"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ViewQuality:
+class ViewQuality(RankCurves):
     """How good a view of data is, at every scale; made by `view_quality`.
 
     Parameters
@@ -44,17 +43,6 @@ class ViewQuality:
         See the function of the same name, with one neighbor; None without labels.
     """
 
-    k: Indices
-    q_nx: Floats
-    b_nx: Floats
-    lcmc: Floats
-    r_nx: Floats
-    trustworthiness: Floats
-    continuity: Floats
-    auc: float
-    q_local: float
-    q_global: float
-    k_max: int
     sammon_stress: float
     pearson: float
     spearman: float
@@ -111,7 +99,7 @@ def view_quality(
     moments, ranks = Moments(given, shown), RankCorrelation(given, shown)
     sweep(given, shown, counts, moments, ranks, n_jobs=n_jobs)
     return ViewQuality(
-        **counts.curves()._asdict(),
+        **vars(counts.curves()),
         sammon_stress=moments.sammon_stress(),
         pearson=moments.correlation(),
         spearman=ranks.correlation(n_jobs),
