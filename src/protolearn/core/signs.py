@@ -10,10 +10,13 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from protolearn.core.types import Array
+from protolearn.core.types import Array, Floats
 
-__all__ = ["largest_positive", "longer_side_positive"]
+__all__ = ["largest_positive", "longer_side_positive", "settled_signs"]
+
+SKEWED = 1e-6  # third moment, relative to that of the absolute values, from which on coordinates are not symmetric
 
 
 def largest_positive(vectors: Array, axis: int) -> Array:
@@ -25,3 +28,21 @@ def largest_positive(vectors: Array, axis: int) -> Array:
 def longer_side_positive(points: Array) -> Array:
     """Return points (n, d), each coordinate with its longer side positive, and as it is if both are as long."""
     return np.where(points.max(axis=0) < -points.min(axis=0), -points, points)
+
+
+def settled_signs(coordinates: Array, weights: ArrayLike | None = None, first: int = 0) -> Floats:
+    """Return the signs (k,) that make coordinates (n, k) skewed to the right, or those of one sample if they are not.
+
+    Eigenvectors have no sign of their own: a solver may return either.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> settled_signs(np.array([[-1.0, -1.0], [-1.0, 0.0], [2.0, 1.0]]))
+    array([ 1., -1.])
+    """
+    cubes = coordinates**3
+    shares = np.ones(len(cubes)) if weights is None else np.asarray(weights)
+    moments = shares @ cubes
+    skewed = np.abs(moments) > SKEWED * (shares @ np.abs(cubes))
+    return np.where(np.where(skewed, moments, coordinates[first]) < 0, -1.0, 1.0)

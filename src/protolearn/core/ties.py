@@ -7,12 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protolearn.core.types import Array, Floats
-
-__all__ = ["first_lowest", "lower", "power_of_two", "settled_signs"]
+__all__ = ["first_lowest", "lower", "power_of_two"]
 
 TIED = 1e-9  # relative difference up to which two costs are equal: sums over many samples, however they are added up
-SKEWED = 1e-6  # third moment, relative to that of the absolute values, from which on coordinates are not symmetric
 
 
 def first_lowest(values: ArrayLike) -> int:
@@ -42,21 +39,3 @@ def power_of_two(number: float) -> float:
     4.0
     """
     return float(2.0 ** np.round(np.log2(number))) if number > 0 else 1.0
-
-
-def settled_signs(coordinates: Array, weights: ArrayLike | None = None, first: int = 0) -> Floats:
-    """Return the signs (k,) that make coordinates (n, k) skewed to the right, or those of one sample if they are not.
-
-    Eigenvectors have no sign of their own: a solver may return either.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> settled_signs(np.array([[-1.0, -1.0], [-1.0, 0.0], [2.0, 1.0]]))
-    array([ 1., -1.])
-    """
-    cubes = coordinates**3
-    shares = np.ones(len(cubes)) if weights is None else np.asarray(weights)
-    moments = shares @ cubes
-    skewed = np.abs(moments) > SKEWED * (shares @ np.abs(cubes))
-    return np.where(np.where(skewed, moments, coordinates[first]) < 0, -1.0, 1.0)

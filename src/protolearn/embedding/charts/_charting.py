@@ -14,8 +14,9 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.neighbors import first_nearest
 from protolearn.core.progress import Progress
+from protolearn.core.signs import settled_signs
 from protolearn.core.threads import chunk_threads
-from protolearn.core.ties import lower, settled_signs
+from protolearn.core.ties import lower
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import (
     check_number,
