@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
 
 __all__ = ["largest_positive", "longer_side_positive", "settled_signs"]
@@ -41,7 +42,7 @@ def settled_signs(coordinates: Array, weights: ArrayLike | None = None, first: i
     >>> settled_signs(np.array([[-1.0, -1.0], [-1.0, 0.0], [2.0, 1.0]]))
     array([ 1., -1.])
     """
-    cubes = coordinates**3
+    cubes = (coordinates / power_of_two(float(np.abs(coordinates).max(initial=0.0)))) ** 3  # which must not overflow
     shares = np.ones(len(cubes)) if weights is None else np.asarray(weights)
     moments = shares @ cubes
     skewed = np.abs(moments) > SKEWED * (shares @ np.abs(cubes))
