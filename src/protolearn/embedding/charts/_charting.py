@@ -13,19 +13,17 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.neighbors import first_nearest
+from protolearn.core.parameters import integer, none, number, option, part, positive
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import lower, settled_signs
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import (
-    check_number,
-    check_option,
-    check_part,
-    check_running,
     check_scale,
     refuse_overflow,
 )
 from protolearn.embedding._base import View
 from protolearn.embedding.charts import charts_of, fitted_model
+from protolearn.embedding.charts._charts import BANDWIDTHS, GATINGS
 from protolearn.embedding.charts._gluing import chart_groups, coordinated, glued, isometric
 from protolearn.lvq._base import LVQClassifier
 
@@ -150,6 +148,21 @@ class Charting(View, Estimator):
     True
     """
 
+    _constraints = {
+        "n_components": integer(1),
+        "n_charts": integer(1),
+        "local_model": part() | none,
+        "coordination": option("charting", "llc"),
+        "n_neighbors": integer(1),
+        "gating": option("auto", *GATINGS),
+        "fraction": positive,
+        "n_nearest": integer(1),
+        "bandwidth": option(*BANDWIDTHS),
+        "overlap": number(0, 1),
+        "rescale": option("isometric") | none,
+        "n_init": integer(1),
+    }
+
     def __init__(
         self,
         n_components: int = 2,
@@ -207,11 +220,11 @@ class Charting(View, Estimator):
             rng = check_random_state(self.random_state)
             model = self._default_model(samples) if self.local_model is None else self.local_model
             best: dict[str, Any] | None = None
-            for number in range(self.n_init):
+            for run in range(self.n_init):
                 found = self._glue(samples, fitted_model(model, samples, y, rng))
                 if self.verbose:
                     print(
-                        f"[Charting] {number + 1}/{self.n_init}  isometry defect {found['isometry_defect_']:.4g}  "
+                        f"[Charting] {run + 1}/{self.n_init}  isometry defect {found['isometry_defect_']:.4g}  "
                         f"components {len(np.unique(found['groups_']))}",
                         flush=True,
                     )
@@ -269,19 +282,9 @@ class Charting(View, Estimator):
         return tags
 
     def _check_parameters(self) -> None:
-        check_running(self)
-        if self.local_model is not None:
-            check_part("local_model", self.local_model)
-        check_number("n_components", self.n_components, integer=True, low=1)
-        check_number("n_charts", self.n_charts, integer=True, low=1)
-        check_option("coordination", self.coordination, ("charting", "llc"))
+        super()._check_parameters()
         if self.coordination == "charting" and self.gating == "crisp":
             raise ValueError("Charts with gating='crisp' do not overlap; use another gating, or coordination='llc'.")
-        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
-        check_number("overlap", self.overlap, low=0, high=1)
-        check_number("n_init", self.n_init, integer=True, low=1)
-        if self.rescale is not None:
-            check_option("rescale", self.rescale, ("isometric",), also=" or None")
 
     def _read(self, X: ArrayLike) -> Array:
         samples: Array = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=2)
