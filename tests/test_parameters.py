@@ -11,6 +11,7 @@ from sklearn.datasets import make_blobs
 
 import protolearn
 from protolearn import CIALVQ, MVU, SNE, SONE, TSNE, XOM, MappedEmbedding, OutOfSample, PairwiseAnnealing, applications
+from protolearn.core.parameters import declared
 from protolearn.embedding.mapped.costs import tsne
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -70,6 +71,11 @@ def complaint(estimator, samples, classes, parameter, value):
     except (ValueError, TypeError) as error:
         return "" if re.search(rf"\b{parameter}\b", str(error)) else f"{parameter}={value!r}: {error}"
     return f"{parameter}={value!r} is accepted"
+
+
+@pytest.mark.parametrize("kind", PUBLIC.values(), ids=PUBLIC)
+def test_every_parameter_has_a_declared_constraint(kind):
+    assert set(inspect.signature(kind).parameters) - set(declared(kind)) <= ANYTHING
 
 
 @pytest.mark.parametrize("kind", PUBLIC.values(), ids=PUBLIC)

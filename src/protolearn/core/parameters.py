@@ -11,8 +11,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-__all__ = ["Constraint", "anything", "array", "check_parameters", "constrained", "flag", "fraction", "function",
-           "instance", "integer", "none", "number", "option", "part", "positive"]  # fmt: skip
+__all__ = ["Constraint", "anything", "array", "check_parameters", "constrained", "declared", "flag", "fraction",
+           "function", "instance", "integer", "none", "number", "option", "part", "positive"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -151,11 +151,11 @@ flag = Constraint(lambda value: isinstance(value, bool | np.bool_), ("True", "Fa
 
 def check_parameters(estimator: Any) -> None:
     """Check the parameters of an estimator that it, or a class it inherits from, has declared in ``_constraints``."""
-    for name, constraint in _declared(type(estimator)).items():
+    for name, constraint in declared(type(estimator)).items():
         constraint.check(name, getattr(estimator, name))
 
 
-def _declared(kind: type) -> Mapping[str, Constraint]:
+def declared(kind: type) -> Mapping[str, Constraint]:
     """Return the constraints on the parameters of a class, the class itself before those it inherits from."""
     found: dict[str, Constraint] = {}
     for base in reversed(kind.__mro__):
