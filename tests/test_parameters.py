@@ -11,6 +11,7 @@ from sklearn.datasets import make_blobs
 
 import protolearn
 from protolearn import CIALVQ, MVU, SNE, SONE, TSNE, XOM, MappedEmbedding, OutOfSample, PairwiseAnnealing, applications
+from protolearn.core.parameters import declared
 from protolearn.embedding.mapped.costs import tsne
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -34,6 +35,7 @@ QUICK = {
     applications.LinearDynamicTexture: {"n_components": 5},
 }
 ANYTHING = {"random_state", "reject_label"}  # checked by scikit-learn, or of any kind that a label can have
+UNDECLARED = ANYTHING | {"metric"}  # of relational maps: the source of dissimilarities knows the names
 SIGNED = {"magnification"}  # numbers of any sign
 X, y = make_blobs(24, 4, random_state=0)
 PIXELS = np.random.default_rng(0).integers(0, 255, (6, 16, 16, 3), dtype=np.uint8)
@@ -70,6 +72,11 @@ def complaint(estimator, samples, classes, parameter, value):
     except (ValueError, TypeError) as error:
         return "" if re.search(rf"\b{parameter}\b", str(error)) else f"{parameter}={value!r}: {error}"
     return f"{parameter}={value!r} is accepted"
+
+
+@pytest.mark.parametrize("kind", PUBLIC.values(), ids=PUBLIC)
+def test_every_parameter_has_a_declared_constraint(kind):
+    assert set(inspect.signature(kind).parameters) - set(declared(kind)) <= UNDECLARED
 
 
 @pytest.mark.parametrize("kind", PUBLIC.values(), ids=PUBLIC)

@@ -339,9 +339,9 @@ class TestHyperbolic:
         assert plane.distances.max() < edge * path.distances.max() - 0.1
 
     def test_flat_or_spherical_tessellations_are_refused(self):
-        with pytest.raises(ValueError, match="neighbors == 6, must be >= 7"):
+        with pytest.raises(ValueError, match=r"neighbors=6 must be an integer in .7, inf."):
             hyperbolic(6, 2)
-        with pytest.raises(ValueError, match="rings == 0, must be >= 1"):
+        with pytest.raises(ValueError, match=r"rings=0 must be an integer in .1, inf."):
             hyperbolic(7, 0)
         with pytest.raises(ValueError, match="'path' or 'hyperbolic', got 'euclidean'"):
             hyperbolic(7, 2, metric="euclidean")
@@ -469,7 +469,7 @@ class TestAsLattice:
 
     @pytest.mark.parametrize("lattice", [0, -3, (0, 4), (4, -1)])
     def test_sizes_must_be_positive(self, lattice):
-        with pytest.raises(ValueError, match="must be >= 1"):
+        with pytest.raises(ValueError, match=r"must be an integer in .1, inf."):
             as_lattice(lattice)
 
 
@@ -478,5 +478,5 @@ class TestAsLattice:
     [lambda: rectangular(0, 3), lambda: hexagonal(3, 0), lambda: chain(0), lambda: tree(0, 2), lambda: tree(2, -1)],
 )
 def test_empty_lattices_are_refused(make):
-    with pytest.raises(ValueError, match="must be >="):
+    with pytest.raises(ValueError, match="must be an integer in"):
         make()

@@ -155,7 +155,7 @@ class TestColorTextures:
             ({"n_images": 1.5}, "n_images=1.5 must be an integer in"),
             ({"n_images": (1, 2, 3)}, r"n_images=\(1, 2, 3\) must be one number, or one for each of bark, brick, tile"),
             ({"n_images": (1, 2, 3, 4, 0)}, "n_images=0 must be an integer in"),
-            ({"size": 15}, "size == 15, must be >= 16"),
+            ({"size": 15}, "size=15 must be an integer in .16, inf."),
         ],
     )
     def test_says_what_is_wrong(self, options, message):

@@ -88,10 +88,10 @@ class TestRotatingViews:
     @pytest.mark.parametrize(
         ("wrong", "message"),
         [
-            ({"n_frames": 0}, "n_frames == 0, must be >= 1"),
+            ({"n_frames": 0}, "n_frames=0 must be an integer in .1, inf."),
             ({"shape": 38}, "shape=38 must be two numbers: the height and the width"),
             ({"shape": (38, 50, 3)}, "must be two numbers"),
-            ({"shape": (38, 1)}, "shape == 1, must be >= 2"),
+            ({"shape": (38, 1)}, "shape=1 must be an integer in .2, inf."),
         ],
     )
     def test_errors(self, wrong, message):

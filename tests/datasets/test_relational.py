@@ -59,14 +59,14 @@ class TestEveryGenerator:
     @pytest.mark.parametrize(
         ("name", "wrong", "message"),
         [
-            ("pseudo_euclidean", {"n_positive": 0}, "n_positive == 0, must be >= 1"),
-            ("pseudo_euclidean", {"scale": -1}, "scale == -1, must be >= 0"),
-            ("string_classes", {"mutation": 1.5}, "mutation == 1.5, must be <= 1"),
+            ("pseudo_euclidean", {"n_positive": 0}, "n_positive=0 must be an integer in .1, inf."),
+            ("pseudo_euclidean", {"scale": -1}, "scale=-1 must be a number in .0, inf."),
+            ("string_classes", {"mutation": 1.5}, "mutation=1.5 must be a number in .0, 1."),
             ("string_classes", {"kind": "words"}, "kind='words' must be one of 'levels', 'angles', 'letters'"),
-            ("connectivity", {"sizes": (3, 0)}, "sizes == 0, must be >= 1"),
-            ("profiles", {"n_times": 1}, "n_times == 1, must be >= 2"),
-            ("topic_texts", {"n_words": 1}, "n_words == 1, must be >= 2"),
-            ("topic_texts", {"n_topics": 5000}, "n_topics == 5000, must be <= 1000"),
+            ("connectivity", {"sizes": (3, 0)}, "sizes=0 must be an integer in .1, inf."),
+            ("profiles", {"n_times": 1}, "n_times=1 must be an integer in .2, inf."),
+            ("topic_texts", {"n_words": 1}, "n_words=1 must be an integer in .2, inf."),
+            ("topic_texts", {"n_topics": 5000}, "n_topics=5000 must be an integer in .1, 1000."),
         ],
     )
     def test_errors(self, name, wrong, message):

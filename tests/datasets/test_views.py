@@ -57,19 +57,19 @@ class TestEveryGenerator:
     @pytest.mark.parametrize(
         ("make", "wrong", "message"),
         [
-            (make_three_gaussians, {"n_per_class": 0}, "n_per_class == 0, must be >= 1"),
-            (make_three_tip_star, {"n_per_cluster": 0}, "n_per_cluster == 0, must be >= 1"),
-            (make_three_tip_star, {"noise": -1.0}, "noise == -1.0, must be >= 0"),
-            (make_rotating_objects, {"n_views": 0}, "n_views == 0, must be >= 1"),
-            (make_rotating_objects, {"size": 1}, "size == 1, must be >= 2"),
-            (make_spectra, {"n_genera": 0}, "n_genera == 0, must be >= 1"),
+            (make_three_gaussians, {"n_per_class": 0}, "n_per_class=0 must be an integer in .1, inf."),
+            (make_three_tip_star, {"n_per_cluster": 0}, "n_per_cluster=0 must be an integer in .1, inf."),
+            (make_three_tip_star, {"noise": -1.0}, "noise=-1.0 must be a number in .0, inf."),
+            (make_rotating_objects, {"n_views": 0}, "n_views=0 must be an integer in .1, inf."),
+            (make_rotating_objects, {"size": 1}, "size=1 must be an integer in .2, inf."),
+            (make_spectra, {"n_genera": 0}, "n_genera=0 must be an integer in .1, inf."),
             (make_noisy_histograms, {"image": "sun"}, r"image='sun' must be one of 'moon', 'dolphins', or an array"),
             (make_noisy_histograms, {"image": [[0.0, 2.0]]}, r"image has values from 0 to 2; scale it"),
             (make_noisy_histograms, {"noise": "salt"}, "noise='salt' must be one of 'contrast', 'uniform'"),
             (make_noisy_histograms, {"binning": "cut"}, "binning='cut' must be one of 'range', 'clip'"),
             (make_noisy_histograms, {"levels": [1, -1]}, r"levels=\[1, -1\] must be numbers of at least 0"),
-            (make_evolved_sequences, {"sizes": (3, 0)}, "sizes == 0, must be >= 1"),
-            (make_evolved_sequences, {"length": 0}, "length == 0, must be >= 1"),
+            (make_evolved_sequences, {"sizes": (3, 0)}, "sizes=0 must be an integer in .1, inf."),
+            (make_evolved_sequences, {"length": 0}, "length=0 must be an integer in .1, inf."),
         ],
     )
     def test_errors(self, make, wrong, message):

@@ -315,7 +315,7 @@ def test_models_without_a_learned_metric(function):
 
 
 def test_unknown_symmetrization_and_other_samples_with_gaps():
-    with pytest.raises(ValueError, match="symmetrize='sum' must be one of 'mean', 'min', 'max', or None"):
+    with pytest.raises(ValueError, match="symmetrize='sum' must be one of 'mean', 'min', 'max' or None"):
         discriminative_distances(LOCAL, X, symmetrize="sum")
     with pytest.raises(ValueError, match="contains NaN"):
         discriminative_distances(LOCAL, X, np.full((2, 4), np.nan))
@@ -547,7 +547,7 @@ def test_bad_samples_of_views():
         (SpectralEmbedding(affinity="rbf"), "cannot take learned distances.*SpectralEmbedding"),
         (LocallyLinearEmbedding(method="ltsa"), "method='ltsa' must be one of 'standard' for neighbors by a learned"),
         (LocallyLinearEmbedding(n_neighbors=150), "n_neighbors=150 must be an integer in .1, 149. for n_samples=150"),
-        ("isomap", "embedding='isomap' must be one of 'lle', or an estimator"),
+        ("isomap", "embedding='isomap' must be 'lle', an estimator"),
     ],
     ids=["no metric", "kernel", "other weights", "too many neighbors", "name"],
 )

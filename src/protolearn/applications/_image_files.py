@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from protolearn.applications._files import FilePath, file_size, most_pixels
+from protolearn.core.parameters import constrained, integer, none, option
 from protolearn.core.types import Array, Bools
-from protolearn.core.validation import check_number, check_option
 
 __all__ = [
     "ImageFolder",
@@ -154,6 +154,7 @@ def read_mask(path: FilePath) -> Mask:
     return levels > (np.float64(levels.min()) + np.float64(levels.max())) / 2
 
 
+@constrained(on_error=option("raise", "skip"), masks=option("auto") | none, max_size=integer(1) | none)
 def read_image_folder(
     folder: FilePath, *, on_error: str = "raise", masks: str | None = "auto", max_size: int | None = None
 ) -> ImageFolder:
@@ -202,10 +203,6 @@ def read_image_folder(
     >>> found.labels.tolist(), found.images[1][0, 0].tolist(), found.masks
     (['leaf', 'rose'], [255, 0, 0], None)
     """
-    if masks is not None:
-        check_option("masks", masks, ("auto",), also=" or None")
-    if max_size is not None:
-        check_number("max_size", max_size, integer=True, low=1, also=" or None")
     pairs, labels, paths, skipped = read_each(folder, _as_it_is, on_error, masks is not None, max_size)
     regions = [region for _, region in pairs]
     any_mask = any(region is not None for region in regions)
@@ -216,7 +213,6 @@ def read_each(
     folder: FilePath, use: Callable[[Pair], Any], on_error: str, masks: bool = True, max_size: int | None = None
 ) -> tuple[list[Any], Array, list[Path], list[tuple[Path, str]]]:
     """Return what ``use`` makes of each image and mask of a folder, one in memory at a time; labels, paths, skipped."""
-    check_option("on_error", on_error, ("raise", "skip"))
     root = Path(folder)
     files = _labeled_files(root)
     made, paths, skipped = [], [], []
@@ -354,7 +350,7 @@ def _warn_of_skipped(skipped: list[tuple[Path, str]], n_files: int) -> None:
     reasons = [reason for _, reason in skipped[:NAMED]]
     if len(skipped) > NAMED:
         reasons.append(f"... and {len(skipped) - NAMED} more, see skipped, or skipped_ of a retriever.")
-    warnings.warn("\n".join([f"Skipped {len(skipped)} of {n_files} images:", *reasons]), UserWarning, stacklevel=4)
+    warnings.warn("\n".join([f"Skipped {len(skipped)} of {n_files} images:", *reasons]), UserWarning, stacklevel=5)
 
 
 def _over_white(picture: Any) -> Any:

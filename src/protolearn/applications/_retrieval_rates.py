@@ -18,8 +18,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.parallel import Parallel, delayed
 
 from protolearn.applications._metric_maps import Recommendation
+from protolearn.core.parameters import constrained, integer, option
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_number, check_option
 from protolearn.lvq import mean_canonical
 from protolearn.metrics import precision_curve
 
@@ -121,6 +121,7 @@ class RetrievalRates:
         return np.where((self.transforms * self._shared()).sum(axis=-1, keepdims=True) < 0, -1.0, 1.0) * self.transforms
 
 
+@constrained(n_folds=integer(2), n_starts=integer(1), scale_over=option("train", "all"))
 def retrieval_rates(
     retriever: Any,
     X: Any,
@@ -193,11 +194,8 @@ def retrieval_rates(
     True
     """
     sizes = checked_sizes(ks)
-    check_number("n_folds", n_folds, integer=True, low=2)
-    check_number("n_starts", n_starts, integer=True, low=1)
-    check_option("scale_over", scale_over, ("train", "all"))
     table, labels, feature_names = retriever._feature_table(X, y)
-    check_number("k", max(sizes), integer=True, low=1, high=len(table) - 1, also=", the number of other images")
+    integer(1, len(table) - 1).check("k", max(sizes), ", the number of other images")
     _check_class_sizes(labels)
     base = clone(retriever).set_params(features=None)
     if scale_over == "all" and retriever.scale:
@@ -239,8 +237,7 @@ def checked_sizes(ks: Iterable[int]) -> list[int]:
     sizes = [int(k) if isinstance(k, np.integer) else k for k in ks]
     if not sizes:
         raise ValueError("ks is empty; give at least one number of results.")
-    for k in sizes:
-        check_number("k", k, integer=True, low=1)
+    integer(1).check_each("k", sizes)
     return sizes
 
 

@@ -12,8 +12,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.parameters import constrained, flag, integer, number, option, positive
 from protolearn.core.types import Floats, Indices
-from protolearn.core.validation import check_flags, check_number
 
 __all__ = ["Successors", "Trajectory", "check_start"]
 
@@ -101,6 +101,17 @@ class Trajectory(Estimator):
     ((1000, 2), True)
     """
 
+    _constraints = {
+        "n_neighbors": integer(1),
+        "n_candidates": integer(1),
+        "neighbor_range": positive | option("auto"),
+        "smoothness": number(0),
+        "noise": number(0) | option("auto"),
+        "window": positive | option("auto"),
+        "pull": number(0, 1),
+        "periodic": flag,
+    }
+
     def __init__(
         self,
         n_neighbors: int = 5,
@@ -157,6 +168,7 @@ class Trajectory(Estimator):
         self._next[-1] = self.after_last_ = int(self._twins[-1] + 1) % len(z)
         return self
 
+    @constrained(n_steps=integer(1))
     def sample(
         self, n_steps: int, start: int | ArrayLike | None = None, random_state: Any = None
     ) -> tuple[Floats, Integers]:
@@ -181,7 +193,6 @@ class Trajectory(Estimator):
             taken.
         """
         check_is_fitted(self)
-        check_number("n_steps", n_steps, integer=True, low=1)
         previous, current = self._start(start)
         rng = check_random_state(random_state)
         positions, frames = np.empty((n_steps, len(current))), np.empty(n_steps, np.int64)
@@ -223,16 +234,6 @@ class Trajectory(Estimator):
         weights = np.repeat(closeness + alignment, self.n_candidates) + density
         return Successors(candidates, np.repeat(self._next[neighbors], self.n_candidates), softmax(weights))
 
-    def _check_parameters(self) -> None:
-        check_flags(self, "periodic")
-        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
-        check_number("n_candidates", self.n_candidates, integer=True, low=1)
-        check_number("smoothness", self.smoothness, low=0)
-        check_number("pull", self.pull, low=0, high=1)
-        for name, open_low in (("neighbor_range", True), ("noise", False), ("window", True)):
-            if getattr(self, name) != "auto":
-                check_number(name, getattr(self, name), low=0, open_low=open_low, also=" or 'auto'")
-
     def _start(self, start: int | ArrayLike | None) -> Floats:
         """Return the two positions (2, d) that a curve starts from."""
         z = self.positions_
@@ -252,7 +253,7 @@ def check_start(start: Any, n_frames: int, n_needed: int) -> int:
     """Return the number of the frame after which a curve goes on, by default the first with enough frames up to it."""
     if start is None:
         return max(n_needed, 2) - 1
-    check_number("start", start, integer=True, low=n_needed - 1, high=n_frames - 1)
+    integer(n_needed - 1, n_frames - 1).check("start", start)
     return int(start)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from protolearn.applications._files import FilePath, file_size, most_pixels, replacing
 from protolearn.applications._frames import check_frames
-from protolearn.core.validation import check_number
+from protolearn.core.parameters import constrained, integer, none, positive
 
 __all__ = ["read_video", "video_kind", "write_video"]
 
@@ -37,6 +37,7 @@ FORMATS = {
 }
 
 
+@constrained(max_frames=integer(1) | none)
 def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames: int | None = None) -> Frames:
     """Read the frames of a video.
 
@@ -68,8 +69,6 @@ def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames:
     write_video : The way back, with an example.
     """
     av = _pyav()
-    if max_frames is not None:
-        check_number("max_frames", max_frames, integer=True, low=1, also=" or None")
     height, width = (None, None) if shape is None else _checked_shape(shape)
     size = file_size(path)
     frames: list[Frames] = []
@@ -110,6 +109,7 @@ def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames:
     return np.stack(frames)
 
 
+@constrained(fps=positive)
 def write_video(path: FilePath, frames: ArrayLike, fps: float = 25) -> None:
     """Write frames as a video.
 
@@ -140,7 +140,6 @@ def write_video(path: FilePath, frames: ArrayLike, fps: float = 25) -> None:
     ...     read_video(Path(folder) / "waves.mp4").shape
     (20, 36, 44, 3)
     """
-    check_number("fps", fps, low=0, open_low=True)
     pictures, kind = _in_color(frames), video_kind(path)
     with replacing(path) as new:
         if kind == ".gif":
@@ -193,8 +192,7 @@ def _in_color(frames: ArrayLike) -> Frames:
 def _checked_shape(shape: Any) -> tuple[int, int]:
     if len(shape) != 2:
         raise ValueError(f"shape={shape!r} must be two numbers, height and width.")
-    for size in shape:
-        check_number("shape", size, integer=True, low=1)
+    integer(1).check_each("shape", shape)
     return shape
 
 

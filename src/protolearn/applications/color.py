@@ -14,8 +14,8 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from protolearn.applications._image_files import ImageFolder, check_mask, read_image, read_image_folder, read_mask
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.parameters import constrained, flag, option
 from protolearn.core.types import Array, Bools, Floats
-from protolearn.core.validation import check_flags, check_option
 
 __all__ = [
     "COLOR_SPACES",
@@ -29,10 +29,12 @@ __all__ = [
 ]
 
 
+COLOR_SPACES = ("rgb", "nrgb", "tsl", "xyz", "lab", "luv", "lch", "ycrcb")
 SOME_PIXELS = 4096
 GRAY_CHROMA = 0.01  # in Lab, gray is not exactly at a = b = 0: matrix and white point agree to four digits only
 
 
+@constrained(space=option(*COLOR_SPACES))
 def convert_color(rgb: ArrayLike, space: str) -> Floats:
     r"""Convert colors from sRGB to another space.
 
@@ -84,7 +86,6 @@ def convert_color(rgb: ArrayLike, space: str) -> Floats:
     >>> convert_color([1.0, 0.0, 0.0], "lab").round(1)
     array([53.2, 80.1, 67.2])
     """
-    check_option("space", space, COLOR_SPACES)
     return SPACES[space].convert(check_rgb(rgb))
 
 
@@ -144,6 +145,14 @@ class RegionColors(TransformerMixin, Estimator):
        outside R  outside G  outside B  inside R  inside G  inside B
     0        0.9       0.71       0.59      0.71      0.16      0.16
     """
+
+    _constraints = {
+        "space": option(*COLOR_SPACES),
+        "regions": option("mask", "center", "whole"),
+        "difference": flag,
+        "average": option("converted", "rgb"),
+        "cyclic": option("sincos", "raw"),
+    }
 
     def __init__(
         self,
@@ -232,11 +241,7 @@ class RegionColors(TransformerMixin, Estimator):
         return tags
 
     def _check_parameters(self) -> None:
-        check_option("space", self.space, COLOR_SPACES)
-        check_option("regions", self.regions, ("mask", "center", "whole"))
-        check_option("average", self.average, ("converted", "rgb"))
-        check_option("cyclic", self.cyclic, ("sincos", "raw"))
-        check_flags(self, "difference")
+        super()._check_parameters()
         if self.difference and self.regions == "whole":
             raise ValueError("difference=True needs two regions; use it with regions='mask' or 'center'.")
 
@@ -522,7 +527,6 @@ SPACES = {
     "lch": _Space(("L", "C", "h"), _lch, cyclic=2, period=2 * np.pi),
     "ycrcb": _Space(("Y", "Cr", "Cb"), _ycrcb),
 }
-COLOR_SPACES = tuple(SPACES)
 
 
 def _checked_samples(X: Any) -> Any:

@@ -12,8 +12,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags
 
 from protolearn.core.estimator import Estimator
+from protolearn.core.parameters import array, none, option
 from protolearn.core.types import Floats
-from protolearn.lvq.filters import kernels_of
+from protolearn.lvq.filters import BANKS, kernels_of
 from protolearn.lvq.spectral import Spectral
 
 __all__ = ["GrayPowers", "gray_texture_classifier"]
@@ -49,6 +50,11 @@ class GrayPowers(TransformerMixin, Estimator):
     True
     """
 
+    _constraints = {
+        "weights": array("a number for each channel"),
+        "filters": option(*BANKS) | array("an array of kernels") | none,
+    }
+
     def __init__(self, weights: ArrayLike = GRAY, filters: str | ArrayLike | None = "gabor") -> None:
         self.weights = weights
         self.filters = filters
@@ -68,6 +74,7 @@ class GrayPowers(TransformerMixin, Estimator):
         self : object
             The transformer itself.
         """
+        self._check_parameters()
         self._metric(np.shape(_checked(X, np.size(self.weights))))
         return self
 

@@ -37,9 +37,9 @@ from protolearn.applications._blocks import (
 )
 from protolearn.applications._plans import Plan, candidate_plans
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.parameters import flag, integer, none, option, positive
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_flags, check_number, check_option, check_running
 from protolearn.maps import NGPCA, VQPCA, MatrixNeuralGas, MixturePPCA, NeuralGas
 from protolearn.metrics import psnr
 
@@ -148,6 +148,18 @@ class ImageCompressor(Estimator):
     >>> decode(stream).shape, compressor.score(image) > 35
     ((128, 128), True)
     """
+
+    _constraints = {
+        "method": option(*METHODS),
+        "n_prototypes": integer(1, MOST_PROTOTYPES),
+        "block_size": integer(1, LARGEST_BLOCK),
+        "n_components": integer(1),
+        "coefficient_bits": integer(1, 16),
+        "assignment": option("reconstruction", "metric"),
+        "entropy": flag,
+        "bpp": positive | none,
+        "max_iter": integer(1),
+    }
 
     def __init__(
         self,
@@ -306,19 +318,6 @@ class ImageCompressor(Estimator):
         return tags
 
     # Learning
-
-    def _check_parameters(self) -> None:
-        check_option("method", self.method, METHODS)
-        check_option("assignment", self.assignment, ("reconstruction", "metric"))
-        check_number("n_prototypes", self.n_prototypes, integer=True, low=1, high=MOST_PROTOTYPES)
-        check_number("block_size", self.block_size, integer=True, low=1, high=LARGEST_BLOCK)
-        check_number("n_components", self.n_components, integer=True, low=1)
-        check_number("coefficient_bits", self.coefficient_bits, integer=True, low=1, high=16)
-        if self.bpp is not None:
-            check_number("bpp", self.bpp, low=0, open_low=True, also=" or None")
-        check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_flags(self, "entropy")
-        check_running(self)
 
     def _given_plan(self) -> Plan:
         n = 1 if self.method == "pca" else self.n_prototypes

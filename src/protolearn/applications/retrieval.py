@@ -26,8 +26,8 @@ from protolearn.applications._metric_maps import MetricMaps, Recommendation, can
 from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
 from protolearn.applications.color import RegionColors
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.parameters import flag, function, integer, none, option, part
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_flags, check_number, check_option
 from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
 from protolearn.metrics import precision_curve
 
@@ -164,6 +164,16 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     >>> str(y[151]), learned.retrieve(X[151:152], 3).labels.tolist()
     ('white', [['white', 'white', 'white']])
     """
+
+    _constraints = {
+        "metric": option(*METRICS) | part("fit", "an estimator with fit and transform"),
+        "features": function("a function of one image") | part("transform", "a transformer of images") | none,
+        "n_components": integer(1),
+        "n_neighbors": integer(1),
+        "scale": flag,
+        "local_map": option(*LOCAL_MAPS),
+        "on_error": option("raise", "skip"),
+    }
 
     def __init__(
         self,
@@ -366,21 +376,6 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def _n_features_out(self) -> int:
         return self._search_in(0).n_features_in_
 
-    def _check_parameters(self) -> None:
-        if isinstance(self.metric, str):
-            check_option("metric", self.metric, METRICS, also=", or an estimator")
-        elif not hasattr(self.metric, "fit"):
-            raise ValueError(
-                f"metric={self.metric!r} must be one of {METRICS}, or an estimator with fit and transform."
-            )
-        if self.features is not None and not (callable(self.features) or hasattr(self.features, "transform")):
-            raise ValueError(f"features={self.features!r} must be a transformer of images, or a function of one image.")
-        check_number("n_components", self.n_components, integer=True, low=1)
-        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
-        check_flags(self, "scale")
-        check_option("local_map", self.local_map, LOCAL_MAPS)
-        check_option("on_error", self.on_error, ("raise", "skip"))
-
     def _read_first(self, found: Collection) -> tuple[Floats, Array | None]:
         """Return the features and labels of a fit, and keep what is needed to read others."""
         required = self.__sklearn_tags__().target_tags.required
@@ -507,7 +502,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """Return distances and numbers of the nearest images, without those that the queries are themselves."""
         k, n_images = self.n_neighbors if n_neighbors is None else n_neighbors, len(self.vectors_)
         more = 0 if own is None else 1
-        check_number("n_neighbors", k, integer=True, low=1, high=n_images - more, also=f" for {n_images} images")
+        integer(1, n_images - more).check("n_neighbors", k, f" for {n_images} images")
         distances, indices = np.empty((len(vectors), k)), np.empty((len(vectors), k), np.int64)
         slots, maps = np.zeros(len(vectors), np.int64), self._maps
         if maps is not None and self._n_views > 1:

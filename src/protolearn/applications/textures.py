@@ -16,8 +16,8 @@ from protolearn.applications._frames import Eigenimages, check_frames, frame_err
 from protolearn.applications._trajectory import Trajectory, check_start
 from protolearn.applications._video import read_video, write_video
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.parameters import constrained, flag, integer, none, option, part
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_flags, check_number, check_part
 from protolearn.embedding import Charting
 from protolearn.maps import MatrixNeuralGas
 
@@ -30,6 +30,8 @@ FLOOR = 0.05  # least variance along a direction of a chart, relative to the mea
 
 class _Texture(Estimator):
     """What models of textures share: frames as positions in a few dimensions, and positions as frames."""
+
+    _constraints = {"n_components": integer(1)}
 
     n_components: int
     embedding_: Floats
@@ -111,6 +113,7 @@ class _Texture(Estimator):
         check_is_fitted(self)
         return self.inverse_transform(self.embedding_)
 
+    @constrained(n=integer(0))
     def interpolate(self, n: int) -> Array:
         """Return the video in slow motion, with new frames between each two.
 
@@ -125,11 +128,11 @@ class _Texture(Estimator):
             The frames of `reconstruct`, and those between.
         """
         check_is_fitted(self)
-        check_number("n", n, integer=True, low=0)
         times = np.arange((len(self.embedding_) - 1) * (n + 1) + 1) / (n + 1)
         known = np.arange(len(self.embedding_))
         return self.inverse_transform(np.column_stack([np.interp(times, known, z) for z in self.embedding_.T]))
 
+    @constrained(n_frames=integer(1))
     def sample(self, n_frames: int, start: int | ArrayLike | None = None, random_state: Any = None) -> Array:
         """Make new frames.
 
@@ -149,7 +152,6 @@ class _Texture(Estimator):
             The frames after the start.
         """
         check_is_fitted(self)
-        check_number("n_frames", n_frames, integer=True, low=1)
         if start is not None and np.ndim(start) > 0:
             start = self.transform(start)
         return self.inverse_transform(self._continue(n_frames, start, random_state))
@@ -162,9 +164,6 @@ class _Texture(Estimator):
         return tags
 
     # What a model has to say of itself
-
-    def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, integer=True, low=1)
 
     @property
     def _n_eigenimages(self) -> int:
@@ -254,6 +253,13 @@ class DynamicTexture(_Texture):
     ((300, 36, 44, 3), True)
     """
 
+    _constraints = {
+        "n_pca": integer(1),
+        "n_charts": integer(1) | option("auto"),
+        "charting": part() | none,
+        "trajectory": part() | none,
+    }
+
     def __init__(
         self,
         n_components: int = 40,
@@ -270,15 +276,6 @@ class DynamicTexture(_Texture):
         self.charting = charting
         self.trajectory = trajectory
         self.random_state = random_state
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        for name in ("charting", "trajectory"):
-            if getattr(self, name) is not None:
-                check_part(name, getattr(self, name))
-        check_number("n_pca", self.n_pca, integer=True, low=1)
-        if self.n_charts != "auto":
-            check_number("n_charts", self.n_charts, integer=True, low=1, also=" or 'auto'")
 
     @property
     def _n_eigenimages(self) -> int:
@@ -380,15 +377,12 @@ class LinearDynamicTexture(_Texture):
     ((30, 36, 44, 3), (1, 10, 10))
     """
 
+    _constraints = {"order": integer(1), "noise": flag}
+
     def __init__(self, n_components: int = 40, *, order: int = 1, noise: bool = True) -> None:
         self.n_components = n_components
         self.order = order
         self.noise = noise
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_flags(self, "noise")
-        check_number("order", self.order, integer=True, low=1)
 
     @property
     def _n_numbers(self) -> int:

@@ -18,9 +18,10 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from protolearn.core.chunks import CACHED, block_size, cut, row_blocks
+from protolearn.core.parameters import constrained, integer, positive
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number, check_weights
+from protolearn.core.validation import check_weights
 
 __all__ = [
     "Precomputed",
@@ -125,7 +126,7 @@ def parzen_log_density(
         )
     if bandwidth is None:
         bandwidth = _default_bandwidth(samples, weights, n_jobs)
-    check_number("bandwidth", bandwidth, low=0.0, open_low=True)
+    positive.check("bandwidth", bandwidth)
     log_weights = np.log(weights)
 
     def log_sums(rows: slice, tiles: Tiles) -> Floats:
@@ -172,6 +173,7 @@ def mean_pairwise_distance(X: Samples, sample_weight: ArrayLike | None = None) -
     return _mean_distance(samples, weights)
 
 
+@constrained(max_samples=integer(2))
 def correlation_integral(
     X: Samples, radii: ArrayLike, *, sample_weight: ArrayLike | None = None, max_samples: int = 5000
 ) -> Floats:
@@ -244,6 +246,7 @@ def correlation_dimension(
 ) -> tuple[float, Floats, Floats]: ...
 
 
+@constrained(max_samples=integer(2))
 def correlation_dimension(
     X: Samples,
     *,
@@ -354,7 +357,6 @@ def _check_samples(X: Samples, sample_weight: ArrayLike | None) -> tuple[Any, Fl
 
 
 def _thin(samples: Any, weights: Floats, max_samples: int) -> tuple[Any, Floats]:
-    check_number("max_samples", max_samples, integer=True, low=2)
     if len(samples) <= max_samples:
         return samples, weights
     chosen = np.random.default_rng(0).choice(len(samples), max_samples, replace=False)

@@ -18,8 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 from scipy.linalg import eigh
 from scipy.sparse.csgraph import connected_components, shortest_path
-from sklearn.utils import check_scalar
 
+from protolearn.core.parameters import constrained, integer
 from protolearn.core.signs import longer_side_positive
 from protolearn.core.types import Array, Bools, Floats
 from protolearn.core.validation import require_memory
@@ -233,6 +233,7 @@ class Sheet:
         return np.unique(np.concatenate(pairs), axis=0)
 
 
+@constrained(rows=integer(1), cols=integer(1))
 def rectangular(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
     """Make a rectangular sheet whose nodes have four neighbors.
 
@@ -254,12 +255,12 @@ def rectangular(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
     >>> rectangular(2, 3).distances[0]
     array([0., 1., 2., 1., 2., 3.])
     """
-    _check_sheet(rows, cols)
     row, col = np.divmod(np.arange(rows * cols), cols)
     edges = Sheet(rows, cols, periodic, hexagonal=False).edges()
     return Lattice(None, np.column_stack([col, row]), edges, "rectangular", (rows, cols), periodic)
 
 
+@constrained(rows=integer(1), cols=integer(1))
 def hexagonal(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
     """Make a sheet of hexagonal cells, whose nodes have six neighbors.
 
@@ -285,7 +286,6 @@ def hexagonal(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
     >>> hexagonal(3, 3).distances[4]  # from the middle
     array([2., 1., 1., 1., 0., 1., 2., 1., 1.])
     """
-    _check_sheet(rows, cols)
     if periodic and rows % 2:
         raise ValueError(
             f"A hexagonal torus needs an even number of rows, got rows={rows}: use rows={rows + 1} or periodic=False."
@@ -296,6 +296,7 @@ def hexagonal(rows: int, cols: int, *, periodic: bool = False) -> Lattice:
     return Lattice(None, centers, edges, "hexagonal", (rows, cols), periodic)
 
 
+@constrained(n_nodes=integer(1))
 def chain(n_nodes: int, *, periodic: bool = False) -> Lattice:
     """Make a chain of nodes, or a ring.
 
@@ -317,12 +318,12 @@ def chain(n_nodes: int, *, periodic: bool = False) -> Lattice:
     >>> chain(6, periodic=True).distances[0]
     array([0., 1., 2., 3., 2., 1.])
     """
-    check_scalar(n_nodes, "n_nodes", Integral, min_val=1)
     coordinates = _circle(n_nodes) if periodic else np.column_stack([np.arange(float(n_nodes)), np.zeros(n_nodes)])
     edges = Sheet(1, n_nodes, periodic, hexagonal=False).edges()
     return Lattice(None, coordinates, edges, "chain", periodic=periodic)
 
 
+@constrained(branching=integer(1), depth=integer(0))
 def tree(branching: int, depth: int) -> Lattice:
     """Make a tree in which every node above the leaves has the same number of children.
 
@@ -345,8 +346,6 @@ def tree(branching: int, depth: int) -> Lattice:
     >>> tree(2, 3)
     Lattice(tree, 15 nodes)
     """
-    check_scalar(branching, "branching", Integral, min_val=1)
-    check_scalar(depth, "depth", Integral, min_val=0)
     sizes = branching ** np.arange(depth + 1)
     levels = [level * np.exp(2j * np.pi * (np.arange(size) + 0.5) / size) for level, size in enumerate(sizes)]
     children = np.arange(1, sizes.sum())
@@ -354,6 +353,7 @@ def tree(branching: int, depth: int) -> Lattice:
     return Lattice(_path_lengths(edges, sizes.sum()), _in_plane(np.concatenate(levels)), edges, "tree")
 
 
+@constrained(neighbors=integer(7), rings=integer(1))
 def hyperbolic(neighbors: int = 7, rings: int = 3, *, metric: Literal["path", "hyperbolic"] = "path") -> Lattice:
     """Make a lattice on the hyperbolic plane, where the number of nodes grows exponentially with the radius.
 
@@ -385,8 +385,6 @@ def hyperbolic(neighbors: int = 7, rings: int = 3, *, metric: Literal["path", "h
     >>> hyperbolic(7, 2)
     Lattice(hyperbolic, 29 nodes)
     """
-    check_scalar(neighbors, "neighbors", Integral, min_val=7)
-    check_scalar(rings, "rings", Integral, min_val=1)
     if metric not in ("path", "hyperbolic"):
         raise ValueError(f"metric must be 'path' or 'hyperbolic', got {metric!r}.")
     nodes, edges = _triangular_tessellation(neighbors, rings)
@@ -540,11 +538,6 @@ def suggest_lattice(n_samples: int, variances: Floats, samples_per_node: int = 1
 
 def _is_count(value: object) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _check_sheet(rows: int, cols: int) -> None:
-    check_scalar(rows, "rows", Integral, min_val=1)
-    check_scalar(cols, "cols", Integral, min_val=1)
 
 
 def _check_square(name: str, shape: tuple[int, ...]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
@@ -11,8 +11,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
-__all__ = ["Constraint", "anything", "array", "check_parameters", "constrained", "flag", "integer", "none", "number",
-           "option", "part"]  # fmt: skip
+__all__ = ["Constraint", "anything", "array", "check_parameters", "constrained", "declared", "flag", "fraction",
+           "function", "instance", "integer", "none", "number", "option", "part", "positive"]  # fmt: skip
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -27,6 +27,8 @@ class Constraint:
         Says whether a value is allowed.
     texts : tuple of str
         What the value may be, in words.
+    error : type, default=ValueError
+        What to raise; of two joined constraints the first decides.
 
     Examples
     --------
@@ -39,18 +41,25 @@ class Constraint:
 
     allows: Callable[[Any], bool]
     texts: tuple[str, ...]
+    error: type[Exception] = ValueError
 
     def __or__(self, other: Constraint) -> Constraint:
-        return Constraint(lambda value: self.allows(value) or other.allows(value), self.texts + other.texts)
+        return Constraint(lambda value: self.allows(value) or other.allows(value), self.texts + other.texts, self.error)
 
     def __str__(self) -> str:
         *others, last = self.texts
         return f"{', '.join(others)} or {last}" if others else last
 
-    def check(self, name: str, value: Any) -> None:
-        """Refuse a value that is not allowed."""
+    def check(self, name: str, value: Any, hint: str = "") -> None:
+        """Refuse a value that is not allowed; a hint ends the message."""
         if not self.allows(value):
-            raise ValueError(f"{name}={value!r} must be {self}.")
+            verb = "is not" if self.error is TypeError else "must be"
+            raise self.error(f"{name}={value!r} {verb} {self}{hint}.")
+
+    def check_each(self, name: str, values: Iterable[Any], hint: str = "") -> None:
+        """Refuse a value that is not allowed among several."""
+        for value in values:
+            self.check(name, value, hint)
 
 
 def number(
@@ -90,13 +99,32 @@ def option(*options: str) -> Constraint:
 
 
 def array(text: str) -> Constraint:
-    """Allow whatever an array can be made of, and no strings; the words say of which shape."""
-    return Constraint(lambda value: not isinstance(value, str) and value is not None and not callable(value), (text,))
+    """Allow whatever an array can be made of, but no strings and single numbers; the words say of which shape."""
+    return Constraint(lambda value: not (value is None or callable(value) or isinstance(value, str | Real)), (text,))
 
 
-def part(method: str, text: str) -> Constraint:
-    """Allow objects, not classes, that have a method."""
-    return Constraint(lambda value: not isinstance(value, type) and hasattr(value, method), (text,))
+def part(method: str = "fit", text: str = "") -> Constraint:
+    """Allow objects, not classes, that have a method.
+
+    Examples
+    --------
+    >>> part().check("estimator", "gas")
+    Traceback (most recent call last):
+    ...
+    TypeError: estimator='gas' is not an estimator with fit.
+    """
+    text = text or f"an estimator with {method}"
+    return Constraint(lambda value: not isinstance(value, type) and hasattr(value, method), (text,), TypeError)
+
+
+def instance(kind: type, text: str = "") -> Constraint:
+    """Allow instances of a class."""
+    return Constraint(lambda value: isinstance(value, kind), (text or f"a {kind.__name__}",))
+
+
+def function(text: str = "a callable") -> Constraint:
+    """Allow whatever can be called."""
+    return Constraint(callable, (text,))
 
 
 def anything(text: str) -> Constraint:
@@ -104,17 +132,30 @@ def anything(text: str) -> Constraint:
     return Constraint(lambda value: not isinstance(value, str), (text,))
 
 
+def _between(kind: Any, what: str, low: float, high: float, open_low: bool, open_high: bool) -> Constraint:
+    def allows(value: Any) -> bool:
+        if not isinstance(value, kind) or isinstance(value, bool) or not np.isfinite(value):
+            return False
+        return (low < value if open_low else low <= value) and (value < high if open_high else value <= high)
+
+    opening = "(" if open_low or not np.isfinite(low) else "["
+    closing = ")" if open_high or not np.isfinite(high) else "]"
+    return Constraint(allows, (f"{what} in {opening}{low:g}, {high:g}{closing}",))
+
+
+positive = number(0, open_low=True)
+fraction = number(0, 1, open_low=True)
 none = Constraint(lambda value: value is None, ("None",))
 flag = Constraint(lambda value: isinstance(value, bool | np.bool_), ("True", "False"))
 
 
 def check_parameters(estimator: Any) -> None:
     """Check the parameters of an estimator that it, or a class it inherits from, has declared in ``_constraints``."""
-    for name, constraint in _declared(type(estimator)).items():
+    for name, constraint in declared(type(estimator)).items():
         constraint.check(name, getattr(estimator, name))
 
 
-def _declared(kind: type) -> Mapping[str, Constraint]:
+def declared(kind: type) -> Mapping[str, Constraint]:
     """Return the constraints on the parameters of a class, the class itself before those it inherits from."""
     found: dict[str, Constraint] = {}
     for base in reversed(kind.__mro__):
@@ -124,7 +165,7 @@ def _declared(kind: type) -> Mapping[str, Constraint]:
 
 
 def constrained(**constraints: Constraint) -> Callable[[Function], Function]:
-    """Check arguments of a function before it is called.
+    """Check arguments of a function before it is called, or those of a class before an instance is made.
 
     Examples
     --------
@@ -138,6 +179,9 @@ def constrained(**constraints: Constraint) -> Callable[[Function], Function]:
     """
 
     def decorate(function: Function) -> Function:
+        if isinstance(function, type):
+            function.__init__ = decorate(function.__init__)  # type: ignore[misc]
+            return function
         described = signature(function)
 
         @wraps(function)
@@ -151,14 +195,3 @@ def constrained(**constraints: Constraint) -> Callable[[Function], Function]:
         return cast(Function, checked)
 
     return decorate
-
-
-def _between(kind: Any, what: str, low: float, high: float, open_low: bool, open_high: bool) -> Constraint:
-    def allows(value: Any) -> bool:
-        if not isinstance(value, kind) or isinstance(value, bool) or not np.isfinite(value):
-            return False
-        return (low < value if open_low else low <= value) and (value < high if open_high else value <= high)
-
-    opening = "(" if open_low or not np.isfinite(low) else "["
-    closing = ")" if open_high or not np.isfinite(high) else "]"
-    return Constraint(allows, (f"{what} in {opening}{low:g}, {high:g}{closing}",))

@@ -8,11 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protolearn.core.fitted import nearest_prototypes
-from protolearn.core.validation import check_option, check_weights
+from protolearn.core.parameters import constrained, option
+from protolearn.core.validation import check_weights
 
 __all__ = ["quantization_error"]
 
 
+@constrained(reduction=option("mean_distance", "mean_squared", "half_mean", "half_sum"))
 def quantization_error(
     X: ArrayLike,
     prototypes: Any,
@@ -64,7 +66,6 @@ def quantization_error(
     >>> quantization_error(X, [[1.0], [9.0]], reduction="half_sum")
     3.0
     """
-    check_option("reduction", reduction, ("mean_distance", "mean_squared", "half_mean", "half_sum"))
     _, _, squared = nearest_prototypes(X, prototypes)
     weights = check_weights(sample_weight, len(squared), np.float64)
     errors = np.sqrt(np.maximum(squared, 0.0)) if reduction == "mean_distance" else squared

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from protolearn.core.parameters import number
 from protolearn.core.types import Array, Bools, Floats
-from protolearn.core.validation import check_number
 
 __all__ = ["check_reject", "relative_similarity", "with_rejects"]
 
@@ -38,7 +38,7 @@ def relative_similarity(distances: Array, labels: Array, logarithmic: bool = Fal
 
 def check_reject(threshold: float, label: Any, classes: Array) -> None:
     """Require a threshold between 0 and 1, and a label for rejected samples of the kind of the classes."""
-    check_number("reject_threshold", threshold, low=0, high=1)
+    number(0, 1).check("reject_threshold", threshold)
     kinds = {"numeric" if np.asarray(part).dtype.kind in "biuf" else "text" for part in (classes, label)}
     if threshold > 0 and len(kinds) > 1:
         raise ValueError(

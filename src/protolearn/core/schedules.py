@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from protolearn.core.parameters import option
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_option
 
 __all__ = ["Schedule", "as_schedule", "constant", "falling", "geometric", "inverse"]
 
@@ -71,5 +71,5 @@ def as_schedule(schedule: str | Schedule) -> Schedule:
     if callable(schedule):
         return schedule
     named = {"geometric": geometric, "inverse": inverse, "constant": constant}
-    check_option("schedule", schedule, tuple(named), also=" or a function (start, end, n_steps) -> values")
+    option(*named).check("schedule", schedule, " or a function (start, end, n_steps) -> values")
     return named[schedule]

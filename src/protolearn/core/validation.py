@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,11 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 from protolearn.core.types import Array
 
 __all__ = [
-    "check_flags",
-    "check_number",
     "check_option",
-    "check_part",
-    "check_running",
     "check_scale",
     "check_weights",
     "given_array",
@@ -30,33 +25,6 @@ __all__ = [
 ]
 
 LEAST_BYTES = 1 << 28  # what is not worth a question to the system
-
-
-def check_number(
-    name: str,
-    value: Any,
-    *,
-    integer: bool = False,
-    low: float = -np.inf,
-    high: float = np.inf,
-    open_low: bool = False,
-    also: str = "",
-) -> None:
-    """Require a finite number between two bounds.
-
-    Examples
-    --------
-    >>> check_number("decay", 1.5, low=0, high=1, open_low=True)
-    Traceback (most recent call last):
-    ...
-    ValueError: decay=1.5 must be a number in (0, 1].
-    """
-    kind = Integral if integer else Real
-    number = isinstance(value, kind) and not isinstance(value, bool)
-    if not number or not np.isfinite(value) or not low <= value <= high or (open_low and value == low):
-        opening = "(" if open_low or not np.isfinite(low) else "["
-        bracket = f"{opening}{low:g}, {high:g}{']' if np.isfinite(high) else ')'}"
-        raise ValueError(f"{name}={value!r} must be {'an integer' if integer else 'a number'} in {bracket}{also}.")
 
 
 def check_option(name: str, value: Any, options: Sequence[str], also: str = "") -> None:
@@ -71,55 +39,6 @@ def check_option(name: str, value: Any, options: Sequence[str], also: str = "") 
     """
     if not (isinstance(value, str) and value in options):
         raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, options))}{also}.")
-
-
-def check_flags(estimator: Any, *names: str) -> None:
-    """Require True or False of some parameters.
-
-    Examples
-    --------
-    >>> from protolearn import GLVQ
-    >>> check_flags(GLVQ(warm_start="no"), "warm_start")
-    Traceback (most recent call last):
-    ...
-    ValueError: warm_start='no' must be True or False.
-    """
-    for name in names:
-        if not isinstance(getattr(estimator, name), bool | np.bool_):
-            raise ValueError(f"{name}={getattr(estimator, name)!r} must be True or False.")
-
-
-def check_running(estimator: Any) -> None:
-    """Require a number of threads, and a degree of verbosity, of an estimator that has such parameters.
-
-    Examples
-    --------
-    >>> from protolearn import TSNE
-    >>> check_running(TSNE(verbose=True))
-    >>> check_running(TSNE(n_jobs="x"))
-    Traceback (most recent call last):
-    ...
-    ValueError: n_jobs='x' must be an integer in (-inf, inf) or None.
-    """
-    if getattr(estimator, "n_jobs", None) is not None:
-        check_number("n_jobs", estimator.n_jobs, integer=True, also=" or None")
-    verbose = getattr(estimator, "verbose", False)
-    if not isinstance(verbose, bool | np.bool_):
-        check_number("verbose", verbose, low=0, also=", True or False")
-
-
-def check_part(name: str, value: Any, method: str = "fit") -> None:
-    """Require an object, not a class, that has a method.
-
-    Examples
-    --------
-    >>> check_part("estimator", "gas")
-    Traceback (most recent call last):
-    ...
-    TypeError: estimator='gas' is not an estimator with fit.
-    """
-    if isinstance(value, type) or not hasattr(value, method):
-        raise TypeError(f"{name}={value!r} is not an estimator with {method}.")
 
 
 def given_array(name: str, value: Any, **options: Any) -> Array:

@@ -1,15 +1,14 @@
 """Classes that a distance has to be learned for: crossing cigars, oblique Gaussians, a satellite image in six bands."""
 
-from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 
+from protolearn.core.parameters import constrained, integer, number, option
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_option
 from protolearn.datasets._shares import labels_in_shares
 
 __all__ = ["make_cigars", "make_label_image", "make_landsat_like", "make_oblique_classes"]
@@ -36,6 +35,7 @@ LANDSAT_GAP = 1.15  # smallest distance between the centers of two classes
 LANDSAT_OFFSETS = np.array([0.4, 0.4, 0.24])  # standard deviation of the clusters of a class around its center
 
 
+@constrained(n_per_class=integer(1), scale=option("std", "variance"))
 def make_cigars(
     n_per_class: int = 300,
     *,
@@ -82,8 +82,6 @@ def make_cigars(
     >>> X.shape, np.bincount(y)
     ((600, 2), array([300, 300]))
     """
-    check_scalar(n_per_class, "n_per_class", Integral, min_val=1)
-    check_option("scale", scale, ("std", "variance"))
     rng = check_random_state(random_state)
     y = _balanced_labels(2, n_per_class, rng)
     turns = np.array([[(np.cos(a), -np.sin(a)), (np.sin(a), np.cos(a))] for a in CIGAR_ANGLES])
@@ -92,6 +90,7 @@ def make_cigars(
     return _gaussian_samples(y, means, spread[:, None] * turns, rng), y
 
 
+@constrained(n_per_class=integer(1))
 def make_oblique_classes(n_per_class: int = 30, *, random_state: Any = None) -> tuple[Floats, Labels]:
     """Make seven Gaussian classes with 16 features, on which every step from a fixed to a local metric pays.
 
@@ -132,13 +131,13 @@ def make_oblique_classes(n_per_class: int = 30, *, random_state: Any = None) -> 
     >>> fixed < 0.4 < 0.8 < learned
     True
     """
-    check_scalar(n_per_class, "n_per_class", Integral, min_val=1)
     rng = check_random_state(random_state)
     means, factors = _oblique_gaussians()
     y = _balanced_labels(len(means), n_per_class, rng)
     return _gaussian_samples(y, means, factors, rng), y
 
 
+@constrained(n_per_class=integer(1))
 def make_landsat_like(n_per_class: int = 400, *, random_state: Any = None) -> tuple[Floats, Labels]:
     """Make 14 classes of land cover in 6 spectral bands, which lie apart in three hidden directions.
 
@@ -178,12 +177,12 @@ def make_landsat_like(n_per_class: int = 400, *, random_state: Any = None) -> tu
     >>> X.shape, int(y.min()), int(y.max())
     ((5600, 6), 1, 14)
     """
-    check_scalar(n_per_class, "n_per_class", Integral, min_val=1)
     rng = check_random_state(random_state)
     label = _balanced_labels(len(LANDSAT_PIXELS), n_per_class, rng)
     return _spectra(label, rng), label + 1
 
 
+@constrained(n_rows=integer(1), n_cols=integer(1), smoothness=number(0))
 def make_label_image(
     n_rows: int = 200, n_cols: int = 200, *, smoothness: float = 20.0, random_state: Any = None
 ) -> tuple[Floats, Labels]:
@@ -221,9 +220,6 @@ def make_label_image(
     >>> image.shape, float((labels == 13).mean().round(3))
     ((200, 200, 6), 0.198)
     """
-    check_scalar(n_rows, "n_rows", Integral, min_val=1)
-    check_scalar(n_cols, "n_cols", Integral, min_val=1)
-    check_scalar(smoothness, "smoothness", Real, min_val=0)
     rng = check_random_state(random_state)
     label = _smooth_patches((n_rows, n_cols), LANDSAT_PIXELS, smoothness, rng)
     return _spectra(label.ravel(), rng).reshape(n_rows, n_cols, -1), label + 1

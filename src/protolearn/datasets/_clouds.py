@@ -1,12 +1,12 @@
 """Gaussian clouds that arrive as a stream: at random, one after the other, or drifting from one to the next."""
 
-from numbers import Integral
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array, check_random_state, check_scalar
+from sklearn.utils import check_array, check_random_state
 
+from protolearn.core.parameters import constrained, integer
 from protolearn.core.types import Array, Floats
 from protolearn.datasets._shares import labels_in_shares
 
@@ -20,6 +20,7 @@ FOUR_CENTERS = ((-4.0, -4.0), (4.0, -4.0), (-4.0, 4.0), (4.0, 4.0))
 DIFFUSED_SHARES = (0.01, 0.21, 0.56, 0.21, 0.01)
 
 
+@constrained(n_samples=integer(1))
 def make_clouds(
     n_samples: int,
     centers: ArrayLike,
@@ -62,7 +63,6 @@ def make_clouds(
     >>> y
     array([0, 0, 1, 1, 2, 2])
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     places: Floats = check_array(centers, dtype=np.float64, copy=True, input_name="centers")
     rng = check_random_state(random_state)
     y = _stream_of_modes(n_samples, len(places), order, rng)

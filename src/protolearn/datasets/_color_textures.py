@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.ndimage import gaussian_filter
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 
+from protolearn.core.parameters import constrained, integer
 from protolearn.core.types import Bools, Floats
-from protolearn.core.validation import check_number
 
 __all__ = ["load_picture_textures", "make_color_textures"]
 
@@ -33,6 +32,7 @@ TILES = {
 }
 
 
+@constrained(size=integer(16))
 def make_color_textures(
     n_images: int | Sequence[int] = 4, *, size: int = 128, random_state: Any = None
 ) -> tuple[Floats, Texts]:
@@ -79,9 +79,7 @@ def make_color_textures(
     counts: Any = [n_images] * len(RECIPES) if np.ndim(n_images) == 0 else n_images
     if np.shape(counts) != (len(RECIPES),):
         raise ValueError(f"n_images={n_images!r} must be one number, or one for each of {', '.join(RECIPES)}.")
-    for count in counts:
-        check_number("n_images", count, integer=True, low=1)
-    check_scalar(size, "size", Integral, min_val=16)
+    integer(1).check_each("n_images", counts)
     rng = check_random_state(random_state)
     y = np.repeat(list(RECIPES), counts)
     return np.array([_painted(label, size, rng) for label in y]), y

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 
+from protolearn.core.parameters import Constraint, constrained, integer, number
 from protolearn.core.types import Bools, Floats
-from protolearn.core.validation import check_number
 
 __all__ = ["make_lesion_images", "make_lesions"]
 
@@ -31,6 +30,7 @@ FURROW = (0.07, 0.012)  # length and width of furrows of the skin, as parts of t
 N_CORRECTIONS = 8
 
 
+@constrained(scale=number(0), persistence=number(0, 1))
 def make_lesions(
     counts: Sequence[int] = (82, 46, 29, 54),
     *,
@@ -86,10 +86,8 @@ def make_lesions(
     >>> X.shape, int((y == "blue").sum())
     ((211, 6), 29)
     """
-    _check_each("counts", counts, SHIFTS, integer=True, low=1)
-    check_number("scale", scale, low=0)
-    check_number("persistence", persistence, low=0, high=1)
-    _check_each("spread", spread, "Lab", low=0)
+    _check_each("counts", counts, SHIFTS, integer(1))
+    _check_each("spread", spread, "Lab", number(0))
     rng = check_random_state(random_state)
     y = rng.permutation(np.repeat(list(SHIFTS), counts))
     own = SKIN_SPREAD * (rng.standard_normal((len(y), 3)) @ np.linalg.cholesky(SKIN_CORRELATION).T)
@@ -98,6 +96,7 @@ def make_lesions(
     return np.hstack([_lab_to_rgb(SKIN + own), _lab_to_rgb(lesion)]), y
 
 
+@constrained(size=integer(16))
 def make_lesion_images(
     counts: Sequence[int] = (82, 46, 29, 54),
     *,
@@ -148,7 +147,6 @@ def make_lesion_images(
     >>> bool(np.allclose(images[0][masks[0]].mean(axis=0) / 255, X[0, 3:], atol=0.01))
     True
     """
-    check_scalar(size, "size", Integral, min_val=16)
     rng = check_random_state(random_state)
     X, y = make_lesions(counts, scale=scale, persistence=persistence, spread=spread, random_state=rng)
     pictures, masks = zip(*(_picture(colors.reshape(2, 3), size, rng) for colors in X))
@@ -226,8 +224,7 @@ def _lab_to_rgb(lab: Floats) -> Floats:
     return np.where(linear > 0.0031308, 1.055 * linear ** (1 / 2.4) - 0.055, 12.92 * linear)
 
 
-def _check_each(name: str, values: Any, parts: Collection[str], **bounds: Any) -> None:
+def _check_each(name: str, values: Any, parts: Collection[str], constraint: Constraint) -> None:
     if np.shape(values) != (len(parts),):
         raise ValueError(f"{name}={values!r} must be {len(parts)} numbers, one for each of {', '.join(parts)}.")
-    for value in values:
-        check_number(name, value, **bounds)
+    constraint.check_each(name, values)

@@ -1,16 +1,17 @@
 """Samples on a curved sheet of known density, to measure how prototypes follow the density of the data."""
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 
+from protolearn.core.parameters import constrained, integer, none
 from protolearn.core.types import Floats
 
 __all__ = ["make_magnification_control"]
 
 
+@constrained(dim=integer(1), n_samples=integer(1) | none)
 def make_magnification_control(
     dim: int = 1, n_samples: int | None = None, *, random_state: Any = None
 ) -> tuple[Floats, Floats]:
@@ -47,10 +48,8 @@ def make_magnification_control(
     >>> X.shape, density.shape
     ((5000, 3), (5000,))
     """
-    check_scalar(dim, "dim", Integral, min_val=1)
     if n_samples is None:
         n_samples = 2500 * 2 ** (dim - 1)
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     x = check_random_state(random_state).uniform(size=(n_samples, dim))
     sines = np.sin(np.pi * x)
     slopes = [np.pi * np.cos(np.pi * x[:, i]) * np.delete(sines, i, axis=1).prod(axis=1) for i in range(dim)]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 
+from protolearn.core.parameters import constrained, integer, number
 from protolearn.core.types import Floats
 
 __all__ = [
@@ -29,6 +29,7 @@ HOLE = np.array([(9.0, 12.0), (9.0, 14.0)])  # in the angle and in the height
 FOLD = np.radians(45.0)
 
 
+@constrained(n_samples=integer(1), noise=number(0))
 def make_swiss_roll(
     n_samples: int = 2000,
     *,
@@ -80,7 +81,6 @@ def make_swiss_roll(
     >>> X.shape, np.allclose(np.hypot(X[:, 0], X[:, 2]), coordinates[:, 0])
     ((2000, 3), True)
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     if hole and broken:
         raise ValueError("hole=True and broken=True exclude each other; choose one of the two.")
     rng = check_random_state(random_state)
@@ -95,6 +95,7 @@ def make_swiss_roll(
     return _noisy([t * np.cos(t), height, t * np.sin(t)], noise, rng), coordinates, y
 
 
+@constrained(n_samples=integer(1), noise=number(0))
 def make_toroidal_helix(n_samples: int = 2000, *, noise: float = 0.05, random_state: Any = None) -> Manifold:
     """Make a closed curve that winds around a ring eight times.
 
@@ -130,7 +131,6 @@ def make_toroidal_helix(n_samples: int = 2000, *, noise: float = 0.05, random_st
     >>> X.shape, coordinates.shape, np.allclose((np.hypot(X[:, 0], X[:, 1]) - 2) ** 2 + X[:, 2] ** 2, 1)
     ((2000, 3), (2000, 1), True)
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     t = 2.0 * np.pi * np.arange(1, n_samples + 1) / n_samples
     radius = 2.0 + np.cos(8.0 * t)
@@ -138,6 +138,7 @@ def make_toroidal_helix(n_samples: int = 2000, *, noise: float = 0.05, random_st
     return X, t[:, None], _checkers(t[:, None], 2.0 / 3.0)
 
 
+@constrained(n_samples=integer(1), noise=number(0))
 def make_twin_peaks(n_samples: int = 2000, *, noise: float = 0.05, random_state: Any = None) -> Manifold:
     """Make a square sheet with two peaks and two hollows.
 
@@ -175,13 +176,13 @@ def make_twin_peaks(n_samples: int = 2000, *, noise: float = 0.05, random_state:
     >>> X.shape, np.allclose(X[:, :2], coordinates)
     ((2000, 3), True)
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     a, b = 1.0 - 2.0 * rng.uniform(size=(2, n_samples))
     X = _noisy([a, b, np.sin(np.pi * a) * np.tanh(3.0 * b)], noise, rng) * (1.0, 1.0, 10.0)
     return X, np.column_stack([a, b]), _checkers(X + X.min(axis=0), 10.0)
 
 
+@constrained(n_samples=integer(1), noise=number(0))
 def make_corner_planes(n_samples: int = 2000, *, noise: float = 0.05, random_state: Any = None) -> Manifold:
     """Make a sheet that is folded along a line in the middle, by 45 degrees, with samples on a grid.
 
@@ -215,7 +216,6 @@ def make_corner_planes(n_samples: int = 2000, *, noise: float = 0.05, random_sta
     >>> X.shape, coordinates.max(axis=0)
     ((2115, 3), array([44., 46.]))
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     along = int(np.sqrt(n_samples))
     across = -(-n_samples // along)
@@ -226,6 +226,7 @@ def make_corner_planes(n_samples: int = 2000, *, noise: float = 0.05, random_sta
     return X, coordinates, _checkers(coordinates, 10.0)
 
 
+@constrained(n_samples=integer(1), noise=number(0))
 def make_punctured_sphere(n_samples: int = 2000, *, noise: float = 0.005, random_state: Any = None) -> Manifold:
     """Make a sphere that is open at the top, where samples are dense.
 
@@ -267,7 +268,6 @@ def make_punctured_sphere(n_samples: int = 2000, *, noise: float = 0.005, random
     >>> X.shape, np.allclose(np.linalg.norm(X - [0, 0, 1], axis=1), 1)
     ((2000, 3), True)
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     steps = np.arange(-5.0, 5.0, 9.0 / np.sqrt(n_samples))
     plane = _grid(steps, steps)
@@ -277,6 +277,7 @@ def make_punctured_sphere(n_samples: int = 2000, *, noise: float = 0.005, random
     return X, coordinates, _checkers(coordinates - 1.5, 3.0)
 
 
+@constrained(n_samples=integer(1), noise=number(0))
 def make_gaussian_surface(n_samples: int = 2000, *, noise: float = 0.0, random_state: Any = None) -> Manifold:
     """Make a bell: samples from a Gaussian in the plane, lifted by its density.
 
@@ -311,13 +312,13 @@ def make_gaussian_surface(n_samples: int = 2000, *, noise: float = 0.0, random_s
     >>> np.allclose(X[:, 2], multivariate_normal([0, 0]).pdf(coordinates))
     True
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     coordinates = rng.standard_normal((n_samples, 2))
     density = np.exp(-0.5 * np.square(coordinates).sum(axis=1)) / (2.0 * np.pi)
     return _noisy([*coordinates.T, density], noise, rng), coordinates, _checkers(coordinates, 1.0)
 
 
+@constrained(n_samples=integer(1), noise=number(0))
 def make_hd_manifold(n_samples: int = 2000, *, noise: float = 0.05, random_state: Any = None) -> Manifold:
     """Make a manifold of five dimensions in ten, with samples on a grid.
 
@@ -353,7 +354,6 @@ def make_hd_manifold(n_samples: int = 2000, *, noise: float = 0.05, random_state
     >>> X.shape, coordinates.shape
     ((3125, 10), (3125, 5))
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     coordinates = _grid(*[np.linspace(0.0, 1.0, round(n_samples**0.2))] * 5)
     t1, t2, t3, t4, t5 = coordinates.T
@@ -362,7 +362,6 @@ def make_hd_manifold(n_samples: int = 2000, *, noise: float = 0.05, random_state
 
 
 def _noisy(features: list[Floats], noise: float, rng: np.random.RandomState) -> Floats:
-    check_scalar(noise, "noise", Real, min_val=0)
     X = np.column_stack(features)
     return X + noise * rng.standard_normal(X.shape)
 

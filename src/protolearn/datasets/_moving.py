@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 
+from protolearn.core.parameters import constrained, integer, number, option
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_option
 
 __all__ = ["make_dynamic_texture", "make_rotating_views"]
 
@@ -31,6 +30,7 @@ DRIFT, KEPT = np.array([-0.009, 0.02]), 0.97  # down and across, in heights for 
 BLUR = 0.06  # of the noise, in heights
 
 
+@constrained(n_frames=integer(1), max_angle=number())
 def make_rotating_views(
     n_frames: int = 200, shape: Size = (38, 50), *, max_angle: float = np.pi
 ) -> tuple[Frames, Floats]:
@@ -73,13 +73,12 @@ def make_rotating_views(
     >>> images.shape, images.dtype, angles.round(2)
     ((5, 38, 50, 3), dtype('uint8'), array([0.  , 0.79, 1.57, 2.36, 3.14]))
     """
-    check_scalar(n_frames, "n_frames", Integral, min_val=1)
-    check_scalar(max_angle, "max_angle", Real)
     _check_shape(shape)
     angles = np.linspace(0.0, max_angle, n_frames)
     return np.array([_rendered(angle, shape) for angle in angles]), angles
 
 
+@constrained(n_frames=integer(1), kind=option("waves", "rotation", "advection"))
 def make_dynamic_texture(
     n_frames: int = 200,
     shape: Size = (36, 44),
@@ -119,9 +118,7 @@ def make_dynamic_texture(
     >>> frames.shape, frames.dtype
     ((50, 36, 44, 3), dtype('uint8'))
     """
-    check_scalar(n_frames, "n_frames", Integral, min_val=1)
     _check_shape(shape)
-    check_option("kind", kind, tuple(TEXTURES))
     return _as_bytes(128.0 + TEXTURES[kind](n_frames, shape, check_random_state(random_state)))
 
 
@@ -192,8 +189,7 @@ def _as_bytes(values: Floats) -> Frames:
 def _check_shape(shape: Any) -> None:
     if np.shape(shape) != (2,):
         raise ValueError(f"shape={shape!r} must be two numbers: the height and the width of an image in pixels.")
-    for side in shape:
-        check_scalar(side, "shape", Integral, min_val=2)
+    integer(2).check_each("shape", shape)
 
 
 def _pot() -> tuple[Floats, Floats, Floats]:

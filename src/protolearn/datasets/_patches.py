@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_consistent_length, check_random_state, check_scalar, column_or_1d
+from sklearn.utils import check_consistent_length, check_random_state, column_or_1d
 
+from protolearn.core.parameters import constrained, integer, number
 from protolearn.core.types import Array
 
 __all__ = ["TexturePatches", "cut_patches", "texture_protocol"]
@@ -48,6 +48,7 @@ class TexturePatches:
     unseen: NDArray[np.intp]
 
 
+@constrained(n_patches=integer(1), size=integer(1))
 def cut_patches(
     images: Pictures, y: ArrayLike, n_patches: int, *, size: int = 15, wrap: bool = False, random_state: Any = None
 ) -> Patches:
@@ -89,8 +90,6 @@ def cut_patches(
     >>> patches.shape, str(labels[-1]), int(sources[-1])
     ((300, 15, 15, 3), 'food', 9)
     """
-    check_scalar(n_patches, "n_patches", Integral, min_val=1)
-    check_scalar(size, "size", Integral, min_val=1)
     pictures, labels = _checked(images, y, size)
     rng = check_random_state(random_state)
     patches = np.concatenate([_patches(picture, n_patches, size, wrap, rng) for picture in pictures])
@@ -98,6 +97,7 @@ def cut_patches(
     return patches, labels[sources], sources
 
 
+@constrained(size=integer(1))
 def texture_protocol(
     images: Pictures,
     y: ArrayLike,
@@ -153,7 +153,6 @@ def texture_protocol(
     >>> parts.X_train.shape, parts.X_test.shape, parts.X_unseen.shape
     ((3000, 15, 15, 3), (1000, 15, 15, 3), (500, 15, 15, 3))
     """
-    check_scalar(size, "size", Integral, min_val=1)
     pictures, labels = _checked(images, y, size)
     rng = check_random_state(random_state)
     apart = _drawn(unseen, labels, rng) if np.ndim(unseen) == 0 else _given(unseen, labels)
@@ -177,7 +176,7 @@ def _patches(picture: Array, n_patches: int, size: int, wrap: bool, rng: np.rand
 
 def _drawn(share: Any, labels: Array, rng: np.random.RandomState) -> NDArray[np.intp]:
     """Return a share of the pictures of each class."""
-    check_scalar(share, "unseen", Real, min_val=0, max_val=1, include_boundaries="neither")
+    number(0, 1, open_low=True, open_high=True).check("unseen", share)
     chosen = []
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)

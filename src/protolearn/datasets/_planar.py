@@ -1,13 +1,13 @@
 """Labeled samples in the plane: a checkerboard, Ripley's two classes, and two classes that meet at a line."""
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import truncnorm
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 
+from protolearn.core.parameters import constrained, integer, number
 from protolearn.core.types import Array, Floats
 from protolearn.datasets._shares import labels_in_shares
 
@@ -20,6 +20,7 @@ RIPLEY_CLASSES = np.array([0, 1, 0, 1])
 RIPLEY_VARIANCE = 0.03
 
 
+@constrained(n_rows=integer(1), n_cols=integer(1), noise=number(0))
 def make_checkerboard(
     n_rows: int = 10,
     n_cols: int = 10,
@@ -68,9 +69,6 @@ def make_checkerboard(
     >>> {int(f): int(c) for f, c in sorted(zip(field, y))}
     {0: 0, 1: 1, 2: 0, 3: 1, 4: 0, 5: 1}
     """
-    check_scalar(n_rows, "n_rows", Integral, min_val=1)
-    check_scalar(n_cols, "n_cols", Integral, min_val=1)
-    check_scalar(noise, "noise", Real, min_val=0)
     if np.shape(points_per_field) != (2,) or not 1 <= points_per_field[0] <= points_per_field[1]:
         raise ValueError(f"points_per_field must be (low, high) with 1 <= low <= high, got {points_per_field!r}.")
     low, high = points_per_field
@@ -83,6 +81,7 @@ def make_checkerboard(
     return (X, y, field) if return_field else (X, y)
 
 
+@constrained(n_samples=integer(1))
 def make_ripley(n_samples: int = 1250, *, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
     """Make two overlapping classes of two Gaussian clusters each, after Ripley.
 
@@ -114,13 +113,13 @@ def make_ripley(n_samples: int = 1250, *, random_state: Any = None) -> tuple[Flo
     >>> X.shape, int(y.sum())
     ((1250, 2), 625)
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     cluster = labels_in_shares(n_samples, np.ones(len(RIPLEY_CENTERS)), rng)
     X = RIPLEY_CENTERS[cluster] + np.sqrt(RIPLEY_VARIANCE) * rng.standard_normal((n_samples, 2))
     return X, RIPLEY_CLASSES[cluster]
 
 
+@constrained(n_samples=integer(1))
 def make_half_plane_classes(n_samples: int = 2000, *, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
     """Make two Gaussian classes, each cut off at the line between them.
 
@@ -154,7 +153,6 @@ def make_half_plane_classes(n_samples: int = 2000, *, random_state: Any = None) 
     >>> bool((y == (X[:, 0] > 0)).all())
     True
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     y = labels_in_shares(n_samples, np.ones(2), rng)
     from_line = truncnorm.rvs(-1, np.inf, loc=1, size=n_samples, random_state=rng)

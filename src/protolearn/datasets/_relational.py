@@ -5,16 +5,15 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 from importlib.resources import files
-from numbers import Integral, Real
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import pdist, squareform
-from sklearn.utils import Bunch, check_random_state, check_scalar
+from sklearn.utils import Bunch, check_random_state
 
+from protolearn.core.parameters import constrained, integer, number, option
 from protolearn.core.types import Floats, Indices
-from protolearn.core.validation import check_option
 from protolearn.datasets._shares import labels_in_shares
 
 __all__ = [
@@ -54,6 +53,7 @@ LOST, OTHER, FOLLOWED, KEPT = range(4)  # what becomes of a place
 WALKS = {"levels": _Walk(3, 6, None), "angles": _Walk(60, 90, 360), "letters": _Walk(13, 13, 26)}
 
 
+@constrained(n_samples=integer(1), n_positive=integer(1), n_negative=integer(0), n_classes=integer(1), scale=number(0))
 def make_pseudo_euclidean(
     n_samples: int = 200,
     n_positive: int = 5,
@@ -100,11 +100,6 @@ def make_pseudo_euclidean(
     >>> signature(D, squared=True)
     Signature(positive=4, negative=2, zero=54)
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
-    check_scalar(n_positive, "n_positive", Integral, min_val=1)
-    check_scalar(n_negative, "n_negative", Integral, min_val=0)
-    check_scalar(n_classes, "n_classes", Integral, min_val=1)
-    check_scalar(scale, "scale", Real, min_val=0)
     rng = check_random_state(random_state)
     y = labels_in_shares(n_samples, np.ones(n_classes), rng)
     centers = 2.0 * np.random.RandomState(CLASS_SEED).standard_normal((n_classes, n_positive + n_negative))
@@ -118,6 +113,14 @@ def make_pseudo_euclidean(
     return squareform(np.sqrt(np.maximum(positive - scale * negative, 0.0))), y
 
 
+@constrained(
+    n_classes=integer(1),
+    n_per_class=integer(1),
+    length=integer(1),
+    divergence=number(0, 1),
+    mutation=number(0, 1),
+    kind=option(*WALKS),
+)
 def make_string_classes(
     n_classes: int = 5,
     n_per_class: int = 40,
@@ -167,12 +170,6 @@ def make_string_classes(
     >>> len(words), len(set(words))
     (4, 2)
     """
-    check_scalar(n_classes, "n_classes", Integral, min_val=1)
-    check_scalar(n_per_class, "n_per_class", Integral, min_val=1)
-    check_scalar(length, "length", Integral, min_val=1)
-    check_scalar(divergence, "divergence", Real, min_val=0, max_val=1)
-    check_scalar(mutation, "mutation", Real, min_val=0, max_val=1)
-    check_option("kind", kind, tuple(WALKS))
     rng = check_random_state(random_state)
     walk = WALKS[kind]
     ancestor = _ancestor(length, walk)
@@ -220,8 +217,7 @@ def make_connectivity(sizes: Sequence[int] = (10, 18, 18, 19), *, random_state: 
     >>> D.shape, float(D[D > 0].min()), float(D.max())
     ((65, 65), 1.0, 4.0)
     """
-    for size in sizes:
-        check_scalar(size, "sizes", Integral, min_val=1)
+    integer(1).check_each("sizes", sizes)
     rng = check_random_state(random_state)
     y = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     uniform = rng.uniform(size=(len(y), len(y)))
@@ -232,6 +228,7 @@ def make_connectivity(sizes: Sequence[int] = (10, 18, 18, 19), *, random_state: 
     return D, y
 
 
+@constrained(n_profiles=integer(1), n_times=integer(2), noise=number(0))
 def make_profiles(
     n_profiles: int = 400, n_times: int = 14, *, noise: float = 0.25, random_state: Any = None
 ) -> tuple[Floats, Labels]:
@@ -265,9 +262,6 @@ def make_profiles(
     >>> X.shape, bool(((X[:, -1] > X[:, 0]) == y).mean() > 0.95)
     ((400, 14), True)
     """
-    check_scalar(n_profiles, "n_profiles", Integral, min_val=1)
-    check_scalar(n_times, "n_times", Integral, min_val=2)
-    check_scalar(noise, "noise", Real, min_val=0)
     rng = check_random_state(random_state)
     y = labels_in_shares(n_profiles, np.ones(2), rng)
     level, size = rng.normal(8.0, 2.0, (n_profiles, 1)), rng.lognormal(0.0, 0.5, (n_profiles, 1))
@@ -277,6 +271,7 @@ def make_profiles(
     return level + size * (sign * change + noise * rng.standard_normal((n_profiles, n_times))), y
 
 
+@constrained(n_texts=integer(1), n_topics=integer(1, MAX_TOPICS), n_words=integer(2), share=number(0, 1))
 def make_topic_texts(
     n_texts: int = 400, n_topics: int = 4, *, n_words: int = 60, share: float = 0.3, random_state: Any = None
 ) -> tuple[list[str], Labels]:
@@ -312,10 +307,6 @@ def make_topic_texts(
     >>> len(texts), 15 <= len(texts[0].split()) <= 45
     (100, True)
     """
-    check_scalar(n_texts, "n_texts", Integral, min_val=1)
-    check_scalar(n_topics, "n_topics", Integral, min_val=1, max_val=MAX_TOPICS)
-    check_scalar(n_words, "n_words", Integral, min_val=2)
-    check_scalar(share, "share", Real, min_val=0, max_val=1)
     rng = check_random_state(random_state)
     y = labels_in_shares(n_texts, np.ones(n_topics), rng)
     lengths = rng.randint(n_words - n_words // 2, n_words + n_words // 2 + 1, n_texts)

@@ -1,12 +1,12 @@
 """Samples along curves and in long clusters, for maps whose prototypes have a shape: spirals, rings, ellipses."""
 
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 
+from protolearn.core.parameters import constrained, integer, number
 from protolearn.core.types import Array, Floats
 from protolearn.datasets._planar import make_checkerboard
 from protolearn.datasets._shares import labels_in_shares
@@ -29,6 +29,7 @@ ELLIPSE_SPREAD = np.array([(0.4, 1.6), (0.4, 1.6), (1.6, 0.4), (1.6, 0.4)])
 SPIRAL_ANGLE = 6 * np.pi  # at the outer end of a planar spiral
 
 
+@constrained(n_samples=integer(1))
 def make_vortex(n_samples: int = 1000, *, random_state: Any = None) -> tuple[Floats, Floats]:
     """Make a broad spiral of three turns in the plane.
 
@@ -62,7 +63,6 @@ def make_vortex(n_samples: int = 1000, *, random_state: Any = None) -> tuple[Flo
     >>> X.shape, bool(((width > 0) & (width < 20)).all())
     ((1000, 2), True)
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     angle = rng.uniform(0, 6 * np.pi, n_samples)
     radius = 120 * angle / (6 * np.pi) + rng.uniform(0, 20, n_samples)
@@ -107,8 +107,7 @@ def make_ring_line_square(
         raise ValueError(
             f"n_samples={n_samples!r} must be three numbers: of samples in the ring, the line and the square."
         )
-    for count in n_samples:
-        check_scalar(count, "n_samples", Integral, min_val=1)
+    integer(1).check_each("n_samples", n_samples)
     rng = check_random_state(random_state)
     n_ring, n_line, n_square = n_samples
     ring = _polar(rng.uniform(50, 100, n_ring), rng.uniform(0, 2 * np.pi, n_ring))
@@ -121,6 +120,7 @@ def make_ring_line_square(
     return np.concatenate([ring, line, square])[order], np.repeat(np.arange(3), n_samples)[order]
 
 
+@constrained(n_samples=integer(1), max_angle=number(), noise=number(0))
 def make_spiral_uniform(
     n_samples: int = 1000, *, max_angle: float = 2 * np.pi, noise: float = 10.0, random_state: Any = None
 ) -> tuple[Floats, Floats]:
@@ -159,15 +159,13 @@ def make_spiral_uniform(
            [ 250., -120.,    0.],
            [ 375.,    0., -120.]])
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
-    check_scalar(max_angle, "max_angle", Real)
-    check_scalar(noise, "noise", Real, min_val=0)
     position = np.arange(n_samples) / n_samples
     angle = max_angle * position
     curve = np.column_stack([500 * position, 120 * np.cos(angle), 120 * np.sin(angle)])
     return curve + check_random_state(random_state).uniform(-noise, noise, curve.shape), angle
 
 
+@constrained(n_samples=integer(1), noise=number(0))
 def make_spiral_gaussian(
     n_samples: int = 500, *, noise: float = 0.1, noisy_angle: bool = False, random_state: Any = None
 ) -> tuple[Floats, Floats]:
@@ -207,8 +205,6 @@ def make_spiral_gaussian(
     >>> np.allclose(X, np.column_stack([angle, np.sin(angle), np.cos(angle)]))
     True
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
-    check_scalar(noise, "noise", Real, min_val=0)
     rng = check_random_state(random_state)
     angle = rng.uniform(0, 4 * np.pi, n_samples)
     errors = noise * rng.standard_normal((n_samples, 3))
@@ -216,6 +212,7 @@ def make_spiral_gaussian(
     return np.column_stack([angle, np.sin(turn), np.cos(turn)]) + errors, angle
 
 
+@constrained(n_samples=integer(1))
 def make_gaussian_ellipses(n_samples: int = 2000, *, random_state: Any = None) -> tuple[Floats, Labels]:
     """Make four long Gaussian clusters in the plane, arranged like the sides of a square.
 
@@ -249,12 +246,12 @@ def make_gaussian_ellipses(n_samples: int = 2000, *, random_state: Any = None) -
     >>> X.shape, np.bincount(y)
     ((2000, 2), array([500, 500, 500, 500]))
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     y = labels_in_shares(n_samples, np.ones(len(ELLIPSE_CENTERS)), rng)
     return ELLIPSE_CENTERS[y] + ELLIPSE_SPREAD[y] * rng.standard_normal((n_samples, 2)), y
 
 
+@constrained(n_samples=integer(1), n_arms=integer(1), noise=number(0))
 def make_spirals(
     n_samples: int = 2000, n_arms: int = 2, *, noise: float = 0.01, random_state: Any = None
 ) -> tuple[Floats, Labels]:
@@ -293,9 +290,6 @@ def make_spirals(
     >>> X.shape, int(y.sum())
     ((2000, 2), 1000)
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
-    check_scalar(n_arms, "n_arms", Integral, min_val=1)
-    check_scalar(noise, "noise", Real, min_val=0)
     rng = check_random_state(random_state)
     y = labels_in_shares(n_samples, np.ones(n_arms), rng)
     radius = np.sqrt(rng.uniform(size=n_samples))
@@ -303,6 +297,7 @@ def make_spirals(
     return X + noise * rng.standard_normal((n_samples, 2)), y
 
 
+@constrained(ratio=number(1))
 def make_elongated_checkerboard(
     n_rows: int = 4,
     n_cols: int = 4,
@@ -352,7 +347,6 @@ def make_elongated_checkerboard(
     >>> X[y == 0].shape, X[y == 1].shape
     ((1600, 2), (1600, 2))
     """
-    check_scalar(ratio, "ratio", Real, min_val=1)
     X, y, field = make_checkerboard(
         n_rows, n_cols, points_per_field=points_per_field, noise=noise, return_field=True, random_state=random_state
     )

@@ -4,13 +4,13 @@ They share size and gross statistics with the originals, so that a method can be
 say nothing about the real data.
 """
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state, check_scalar
+from sklearn.utils import check_random_state
 
+from protolearn.core.parameters import constrained, integer
 from protolearn.core.types import Floats
 from protolearn.datasets._shares import labels_in_shares
 
@@ -34,6 +34,7 @@ KDD_SHARES = (0.22, 0.17, 0.14, 0.12, 0.10, 0.08, 0.07, 0.05, 0.03, 0.02)
 KDD_COLUMNS = {"gaussian": 30, "skewed": 16, "binary": 10}
 
 
+@constrained(n_samples=integer(1))
 def make_landsat_surrogate(n_samples: int = 17004, *, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
     """Make a stand-in for the LANDSAT TM image of Colorado: 6 bands, 14 classes of land cover.
 
@@ -66,7 +67,6 @@ def make_landsat_surrogate(n_samples: int = 17004, *, random_state: Any = None) 
     >>> X.shape, int((y == 9).sum())
     ((17004, 6), 82)
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     label = labels_in_shares(n_samples, LANDSAT_SHARES, rng)
     correlation = _landsat_correlation()
@@ -74,6 +74,7 @@ def make_landsat_surrogate(n_samples: int = 17004, *, random_state: Any = None) 
     return _landsat_centers(correlation)[label] + within, label + 1
 
 
+@constrained(n_samples=integer(1))
 def make_kdd_surrogate(n_samples: int = 95412, *, random_state: Any = None) -> tuple[Floats, NDArray[np.intp]]:
     """Make a stand-in for the KDD Cup 98 mailing list: 56 columns of mixed type, 10 clusters.
 
@@ -106,7 +107,6 @@ def make_kdd_surrogate(n_samples: int = 95412, *, random_state: Any = None) -> t
     >>> X.shape, int((y == 0).sum())
     ((1000, 56), 220)
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
     rng = check_random_state(random_state)
     y = labels_in_shares(n_samples, KDD_SHARES, rng)
     means, log_means, probabilities = _kdd_clusters()

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.ndimage import gaussian_filter
-from sklearn.utils import check_array, check_random_state, check_scalar
+from sklearn.utils import check_array, check_random_state
 
+from protolearn.core.parameters import constrained, integer, number, option
 from protolearn.core.types import Array, Bools, Floats
-from protolearn.core.validation import check_option
 from protolearn.datasets._shares import labels_in_shares
 
 __all__ = [
@@ -47,6 +46,7 @@ LETTERS = "ACDEFGHIKLMNPQRSTVWY"  # amino acids
 BETWEEN, WITHIN = 0.35, (0.02, 0.12)  # substitutions per letter on a branch
 
 
+@constrained(n_per_class=integer(1))
 def make_three_gaussians(n_per_class: int = 100, *, random_state: Any = None) -> tuple[Floats, Labels]:
     """Make three flat Gaussian classes in space, one above the other, which principal components lay on one another.
 
@@ -79,7 +79,6 @@ def make_three_gaussians(n_per_class: int = 100, *, random_state: Any = None) ->
     >>> X.shape, X.var(axis=0).round().astype(int)
     ((300, 3), array([15, 14, 32]))
     """
-    check_scalar(n_per_class, "n_per_class", Integral, min_val=1)
     rng = check_random_state(random_state)
     y = labels_in_shares(3 * n_per_class, np.ones(3), rng)
     X = STACK_SPREAD * rng.standard_normal((len(y), 3))
@@ -87,6 +86,7 @@ def make_three_gaussians(n_per_class: int = 100, *, random_state: Any = None) ->
     return X, y
 
 
+@constrained(n_per_cluster=integer(1), n_noise=integer(0), noise=number(0))
 def make_three_tip_star(
     n_per_cluster: int = 500, *, n_noise: int = 8, noise: float = 3.6, random_state: Any = None
 ) -> tuple[Floats, Labels]:
@@ -126,9 +126,6 @@ def make_three_tip_star(
     >>> X.shape, int(y.sum())
     ((3000, 10), 1500)
     """
-    check_scalar(n_per_cluster, "n_per_cluster", Integral, min_val=1)
-    check_scalar(n_noise, "n_noise", Integral, min_val=0)
-    check_scalar(noise, "noise", Real, min_val=0)
     rng = check_random_state(random_state)
     cluster = labels_in_shares(6 * n_per_cluster, np.ones(6), rng)
     tip, y = np.divmod(cluster, 2)
@@ -140,6 +137,7 @@ def make_three_tip_star(
     return np.hstack([star, noise * rng.standard_normal((len(y), n_noise))]), y
 
 
+@constrained(n_objects=integer(1), n_views=integer(1), size=integer(2))
 def make_rotating_objects(
     n_objects: int = 20, n_views: int = 72, *, size: int = 32, random_state: Any = None
 ) -> tuple[Floats, Labels]:
@@ -178,15 +176,13 @@ def make_rotating_objects(
     >>> X.shape, y[[0, 35, 36]]
     ((108, 1024), array([0, 0, 1]))
     """
-    check_scalar(n_objects, "n_objects", Integral, min_val=1)
-    check_scalar(n_views, "n_views", Integral, min_val=1)
-    check_scalar(size, "size", Integral, min_val=2)
     rng = check_random_state(random_state)
     angles = 2.0 * np.pi * np.arange(n_views) / n_views
     X = np.concatenate([_turned(angles, size, rng) for _ in range(n_objects)])
     return X, np.repeat(np.arange(n_objects), n_views)
 
 
+@constrained(n_samples=integer(1), n_genera=integer(1), n_species=integer(1))
 def make_spectra(
     n_samples: int = 3048, n_genera: int = 40, n_species: int = 5, *, random_state: Any = None
 ) -> tuple[Floats, Labels]:
@@ -226,9 +222,6 @@ def make_spectra(
     >>> X.shape, len(set(y)), bool((X > 0).sum(axis=1).max() <= 66)
     ((3048, 1000), 200, True)
     """
-    check_scalar(n_samples, "n_samples", Integral, min_val=1)
-    check_scalar(n_genera, "n_genera", Integral, min_val=1)
-    check_scalar(n_species, "n_species", Integral, min_val=1)
     rng = check_random_state(random_state)
     y = labels_in_shares(n_samples, np.ones(n_genera * n_species), rng)
     peaks = np.concatenate([_species_of_genus(genus, n_species) for genus in range(n_genera)])
@@ -237,6 +230,7 @@ def make_spectra(
     return X / X.sum(axis=1, keepdims=True), y
 
 
+@constrained(noise=option("contrast", "uniform"), binning=option("range", "clip"), n_bins=integer(1))
 def make_noisy_histograms(
     image: Literal["moon", "dolphins"] | ArrayLike = "moon",
     levels: ArrayLike | None = None,
@@ -293,9 +287,6 @@ def make_noisy_histograms(
     >>> histograms.shape, levels
     ((10, 256), array([0., 1., 2., 3., 4., 5., 6., 7., 8., 9.]))
     """
-    check_option("noise", noise, ("contrast", "uniform"))
-    check_option("binning", binning, ("range", "clip"))
-    check_scalar(n_bins, "n_bins", Integral, min_val=1)
     rng = check_random_state(random_state)
     original = _picture(image, rng)
     strengths = np.concatenate([[0.0], _check_levels(levels, noise)])
@@ -310,6 +301,7 @@ def make_noisy_histograms(
     return (histograms, strengths, images) if return_images else (histograms, strengths)
 
 
+@constrained(length=integer(1))
 def make_evolved_sequences(
     sizes: Sequence[int] = (72, 72, 39, 30, 13), *, length: int = 300, random_state: Any = None
 ) -> tuple[list[str], Labels]:
@@ -356,9 +348,7 @@ def make_evolved_sequences(
     >>> bool(D[same].mean() < 0.5 * D[~same].mean())
     True
     """
-    for size in sizes:
-        check_scalar(size, "sizes", Integral, min_val=1)
-    check_scalar(length, "length", Integral, min_val=1)
+    integer(1).check_each("sizes", sizes)
     rng = check_random_state(random_state)
     ancestor = rng.randint(len(LETTERS), size=length)
     ancestors = _descendants(ancestor, len(sizes), (BETWEEN, BETWEEN), rng)
@@ -398,7 +388,7 @@ def _species_of_genus(genus: int, n_species: int) -> Bools:
 def _picture(image: Any, rng: np.random.RandomState) -> Floats:
     """Return an image (h, w) with values from 0 to 1, generated if it is named."""
     if isinstance(image, str):
-        check_option("image", image, tuple(SCENES), also=", or an array (h, w)")
+        option(*SCENES).check("image", image, ", or an array (h, w)")
         return np.clip(SCENES[image](rng), 0.0, 1.0)
     pixels = check_array(image, dtype=np.float64, input_name="image")
     if pixels.min() < 0 or pixels.max() > 1:

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from protolearn.core.parameters import constrained, number, option, positive
 from protolearn.core.types import Indices
-from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed, optional
 from protolearn.dissimilarities._sequences import Sequences, code_points
 
@@ -91,6 +91,7 @@ class Scored:
         return Scored(self.sequences[rows], self.own[rows])
 
 
+@constrained(gap_open=positive, mode=option("global", "local"))
 @dataclass(eq=False)
 class Alignment(Measure):
     """Dissimilarity from the score of the best alignment."""
@@ -105,9 +106,7 @@ class Alignment(Measure):
     scores: Floats = field(default_factory=lambda: np.empty((0, 1)), init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_number("gap_open", self.gap_open, low=0, open_low=True)
-        check_number("gap_extend", self.gap_extend, low=0, high=self.gap_open, also="; extending costs no more")
-        check_option("mode", self.mode, ("global", "local"))
+        number(0, self.gap_open).check("gap_extend", self.gap_extend, "; extending costs no more")
         matrix = _load(self.matrix) if isinstance(self.matrix, str) else self.matrix
         self.letters = "".join(matrix.alphabet)
         values = np.asarray(matrix, dtype=np.float64)
@@ -172,7 +171,7 @@ class Alignment(Measure):
 
 def _load(name: str) -> Any:
     matrices = optional("Bio.Align.substitution_matrices", "strings", "alignment")
-    check_option("matrix", name, matrices.load(), also=" or a matrix of Biopython")
+    option(*matrices.load()).check("matrix", name, " or a matrix of Biopython")
     return matrices.load(name)
 
 

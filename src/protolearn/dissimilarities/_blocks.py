@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.chunks import cut
+from protolearn.core.parameters import constrained, integer, none
 from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number, require_memory
+from protolearn.core.validation import require_memory
 
 __all__ = ["Floats", "Measure", "all_pairs", "encoded_pairs", "listed", "optional", "rows_of"]
 
@@ -66,10 +67,9 @@ def all_pairs(measure: Measure, X: Any, Y: Any = None, *, n_jobs: int | None = N
     return encoded_pairs(measure, a, None if Y is None else measure.encode(Y, "Y"), n_jobs=n_jobs, verbose=verbose)
 
 
+@constrained(n_jobs=integer() | none)
 def encoded_pairs(measure: Measure, a: Any, b: Any = None, *, n_jobs: int | None = None, verbose: int = 0) -> Floats:
     """Return the dissimilarities of encoded collections; without b, of all pairs in a, each computed once."""
-    if n_jobs is not None:
-        check_number("n_jobs", n_jobs, integer=True)
     others = a if b is None else b
     require_memory(
         f"A matrix of the dissimilarities of {len(a)} and {len(others)} objects",

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from protolearn.core.parameters import constrained, function, option
 from protolearn.core.types import Array, Indices
-from protolearn.core.validation import check_option
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed, optional
 
 __all__ = ["Compression", "ncd"]
@@ -84,6 +84,7 @@ class Texts:
         return Texts(self.data[rows], self.sizes[rows])
 
 
+@constrained(compressor=option("bz2", "lzma", "zlib", "zstd") | function())
 @dataclass(eq=False)
 class Compression(Measure):
     """Normalized compression distance."""
@@ -96,8 +97,6 @@ class Compression(Measure):
     def __post_init__(self) -> None:
         if callable(self.compressor):
             self.in_threads = False  # it may not be made for them
-        else:
-            check_option("compressor", self.compressor, tuple(_SIZES), also=" or a callable")
         if self.compressor == "zstd":
             optional("zstandard", "zstd", "compressor='zstd'")
 

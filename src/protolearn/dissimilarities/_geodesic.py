@@ -8,8 +8,9 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from protolearn.core.neighbors import first_nearest, first_smallest
+from protolearn.core.parameters import integer
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.validation import check_number, require_memory
+from protolearn.core.validation import require_memory
 from protolearn.dissimilarities._blocks import Floats
 
 __all__ = ["check_connected", "geodesic"]
@@ -48,7 +49,7 @@ def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs
     """
     from scipy.sparse.csgraph import shortest_path
 
-    check_number("n_neighbors", n_neighbors, integer=True, low=1, high=max(1, len(X) - 1))
+    integer(1, max(1, len(X) - 1)).check("n_neighbors", n_neighbors)
     graph = _neighbor_graph(X, n_neighbors, metric, n_jobs)
     check_connected(graph, n_neighbors)
     require_memory(f"Paths between all pairs of {len(X)} samples", 3 * 8 * len(X) ** 2, "use fewer samples")

@@ -16,9 +16,9 @@ from scipy.linalg import LinAlgError, cholesky, eigh, eigvalsh
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 from sklearn.utils import check_array
 
+from protolearn.core.parameters import constrained, none, number, option
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number, check_option
 
 __all__ = [
     "Signature",
@@ -85,9 +85,9 @@ def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: st
     return checked(D, squared=squared, symmetrize=symmetrize)[0]
 
 
+@constrained(symmetrize=option("raise", "mean"))
 def checked(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[Array, float]:
     """Require a matrix of dissimilarities; return it and the size of its largest entry."""
-    check_option("symmetrize", symmetrize, ("raise", "mean"))
     matrix = _square(D)
     gap, low, high = _extremes(matrix)
     if not np.isfinite(gap):
@@ -221,6 +221,7 @@ def spectrum(D: ArrayLike, squared: bool = False, normalize: bool = False) -> Fl
     return eigenvalues / (average or 1.0)
 
 
+@constrained(tol=number(0) | none)
 def signature(D: ArrayLike, squared: bool = False, tol: float | None = None) -> Signature:
     """Count the positive, negative and zero eigenvalues of the Gram matrix.
 
@@ -257,6 +258,7 @@ def signature(D: ArrayLike, squared: bool = False, tol: float | None = None) -> 
     return Signature(positive, negative, len(eigenvalues) - positive - negative)
 
 
+@constrained(tol=number(0) | none)
 def pseudo_euclidean(D: ArrayLike, squared: bool = False, tol: float | None = None) -> tuple[Floats, Floats]:
     """Return coordinates that reproduce the dissimilarities, and the sign with which each of them counts.
 
@@ -353,6 +355,7 @@ def spread_value(D: ArrayLike, squared: bool = False) -> float:
     return value
 
 
+@constrained(value=number())
 def spread(D: ArrayLike, value: float) -> Floats:
     """Add a number to the dissimilarities of all pairs of different objects.
 
@@ -380,7 +383,6 @@ def spread(D: ArrayLike, value: float) -> Floats:
     array([[0. , 1.5],
            [1.5, 0. ]])
     """
-    check_number("value", value)
     lifted = check_dissimilarities(D, squared=True) + np.float64(value)
     np.fill_diagonal(lifted, 0.0)
     return lifted
@@ -505,7 +507,6 @@ def _eigen(D: ArrayLike, squared: bool) -> tuple[Floats, Floats]:
 
 def _least_size(eigenvalues: Floats, tol: float | None) -> float:
     if tol is not None:
-        check_number("tol", tol, low=0)
         return tol
     return len(eigenvalues) * np.finfo(np.float64).eps * float(np.abs(eigenvalues).max())
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from protolearn.core.parameters import constrained, function, number, option
 from protolearn.core.types import Array, Indices
-from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities._alignment import Alignment
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed
 from protolearn.dissimilarities._compression import Compression
@@ -32,6 +32,7 @@ FEW, N_TRIED = 8, 24  # objects up to which all pairs are tried whether a functi
 ROUNDING = 1e-8  # differences that are none, as a share of the largest dissimilarity
 
 
+@constrained(verbose=number(0))
 def pairwise(
     X: Any,
     Y: Any = None,
@@ -85,16 +86,14 @@ def pairwise(
            [0., 0., 2.],
            [2., 2., 0.]])
     """
-    check_number("verbose", verbose, low=0)
     return all_pairs(measure_of(metric, params, symmetrize), X, Y, n_jobs=n_jobs, verbose=verbose)
 
 
+@constrained(metric=option(*METRICS) | function(), symmetrize=option("raise", "mean"))
 def measure_of(metric: str | Callable[[Any, Any], float], params: dict[str, Any], symmetrize: str = "raise") -> Measure:
     """Return the measure with a name, or one that calls a function of two objects."""
-    check_option("symmetrize", symmetrize, ("raise", "mean"))
     if callable(metric):
         return Function(metric, params, symmetrize)
-    check_option("metric", metric, METRICS, also=" or a callable")
     kind = _MEASURES[metric]
     known = [one.name for one in fields(kind) if one.init]
     for name in params:

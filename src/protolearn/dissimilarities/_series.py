@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.validation import check_number
+from protolearn.core.parameters import constrained, integer, none
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed
 from protolearn.dissimilarities._sequences import Sequences, number_sequences
 
@@ -51,6 +51,7 @@ def dtw(X: Any, Y: Any = None, *, window: int | None = None, n_jobs: int | None 
     return all_pairs(TimeWarping(window), X, Y, n_jobs=n_jobs)
 
 
+@constrained(window=integer(0) | none)
 @dataclass(eq=False)
 class TimeWarping(Measure):
     """Dynamic time warping distance."""
@@ -58,10 +59,6 @@ class TimeWarping(Measure):
     name = "dtw"
     window: int | None = None
     width: int | None = field(default=None, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        if self.window is not None:
-            check_number("window", self.window, integer=True, low=0, also=" or None")
 
     def encode(self, objects: Any, name: str = "X") -> Sequences:
         """Return series of vectors."""

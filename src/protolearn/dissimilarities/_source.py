@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protolearn.core.chunks import block_size
+from protolearn.core.parameters import function, option
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_option
 from protolearn.dissimilarities._blocks import encoded_pairs
 from protolearn.dissimilarities._pairwise import METRICS, measure_of
 
@@ -87,8 +87,7 @@ class Dissimilarities:
                     f"shape {shape}. For objects give a metric, such as metric='edit'."
                 )
         else:
-            if not callable(metric):
-                check_option("metric", metric, ("precomputed", *METRICS), also=" or a function of two objects")
+            (option("precomputed", *METRICS) | function("a function of two objects")).check("metric", metric)
             self._measure = measure_of(metric, metric_params, symmetrize)
 
     def __len__(self) -> int:

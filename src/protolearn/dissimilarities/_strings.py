@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.validation import check_number
+from protolearn.core.parameters import constrained, integer, none, positive
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, listed, rows_of
 from protolearn.dissimilarities._sequences import Alphabet, Sequences, code_points
 
@@ -189,6 +189,10 @@ def jaccard(X: Any, Y: Any = None, *, ngram: int = 1, n_jobs: int | None = None)
     return all_pairs(Jaccard(ngram), X, Y, n_jobs=n_jobs)
 
 
+with_costs = constrained(indel=positive, substitution=positive | none, period=positive | none)
+
+
+@with_costs
 @dataclass(eq=False)
 class CyclicEdit(Measure):
     """Edit distance of cycles."""
@@ -199,13 +203,6 @@ class CyclicEdit(Measure):
     period: float | None = None
     normalize: bool = False
     alphabet: Alphabet = field(default_factory=Alphabet, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        check_number("indel", self.indel, low=0, open_low=True)
-        if self.substitution is not None:
-            check_number("substitution", self.substitution, low=0, open_low=True, also=" or None")
-        if self.period is not None:
-            check_number("period", self.period, low=0, open_low=True, also=" or None")
 
     def encode(self, objects: Any, name: str = "X") -> Any:
         """Return sequences of numbers, or of the codes of symbols."""
@@ -242,6 +239,7 @@ class CyclicEdit(Measure):
         return 1.0 if self.substitution is None else float(self.substitution)
 
 
+@with_costs
 @dataclass(eq=False)
 class Edit(CyclicEdit):
     """Edit distance."""
@@ -308,6 +306,7 @@ class Hamming(Measure):
         return share if self.normalize else np.rint(share * self.length)
 
 
+@constrained(ngram=integer(1))
 @dataclass(eq=False)
 class Jaccard(Measure):
     """One minus the size of the intersection over the size of the union."""
@@ -316,9 +315,6 @@ class Jaccard(Measure):
     ngram: int = 1
     codes: dict[Any, int] = field(default_factory=dict, init=False, repr=False)
     width: int | None = field(default=None, init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        check_number("ngram", self.ngram, integer=True, low=1)
 
     def encode(self, objects: Any, name: str = "X") -> Sequences:
         """Return the codes of what is in each set."""

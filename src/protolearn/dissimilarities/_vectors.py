@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.validation import check_number
+from protolearn.core.parameters import constrained, positive
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, rows_of
 
 __all__ = ["Cosine", "Euclidean", "Pearson", "Tanimoto", "cosine", "euclidean", "pearson", "tanimoto"]
@@ -173,15 +173,13 @@ class Cosine(OfVectors):
         return _positive(1.0 - a @ b.T)
 
 
+@constrained(power=positive)
 @dataclass(eq=False)
 class Pearson(OfVectors):
     """A power of one minus the correlation."""
 
     name = "pearson"
     power: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_number("power", self.power, low=0, open_low=True)
 
     def prepare(self, rows: Floats, name: str) -> Floats:
         """Shift profiles to mean zero and scale them to length one."""

@@ -13,12 +13,10 @@ from sklearn.utils.validation import validate_data
 
 from protolearn.core.chunks import cut
 from protolearn.core.estimator import Estimator
+from protolearn.core.parameters import flag, function, instance, integer, option
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import (
-    check_flags,
-    check_option,
-    check_running,
     check_scale,
     refuse_large,
     require_memory,
@@ -104,6 +102,14 @@ class View(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
 class Embedding(View, Estimator):
     """Base of all embeddings without a map for new samples: reads samples and hands out their positions."""
 
+    _constraints = {
+        "n_components": integer(1),
+        "max_iter": integer(1),
+        "metric": instance(str, "the name of a metric") | function("a function of two objects"),
+        "squared": flag,
+        "symmetrize": option("raise", "mean"),
+    }
+
     metric: Any
     squared: bool
     symmetrize: str
@@ -126,11 +132,6 @@ class Embedding(View, Estimator):
     @property
     def _of_vectors(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "euclidean"
-
-    def _check_reading(self) -> None:
-        check_option("symmetrize", self.symmetrize, ("raise", "mean"))
-        check_flags(self, "squared")
-        check_running(self)
 
     def _read_samples(self, X: Any, n_jobs: int | None = None) -> Samples:
         """Return the samples, scaled by a power of two so that no square is too large or too small."""

@@ -14,9 +14,9 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.parameters import integer, none, option, part
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array
-from protolearn.core.validation import check_number, check_option, check_part
 from protolearn.embedding._base import Embedding, View
 from protolearn.embedding.charts._local_weights import locally_linear, reconstruction_weights
 from protolearn.embedding.discriminative import Fields, distances_between, fields_of
@@ -102,6 +102,8 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
     True
     """
 
+    _constraints = {"classifier": part() | none, "embedding": option("lle") | part("fit_transform") | none}
+
     def __init__(self, classifier: Any = None, embedding: Any = None) -> None:
         self.classifier = classifier
         self.embedding = embedding
@@ -122,12 +124,7 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
         self : object
             The fitted view.
         """
-        if isinstance(self.embedding, str):
-            check_option("embedding", self.embedding, ("lle",), also=", or an estimator")
-        elif self.embedding is not None:
-            check_part("embedding", self.embedding, "fit_transform")
-        if self.classifier is not None:
-            check_part("classifier", self.classifier)
+        self._check_parameters()
         validate_data(self, X, skip_check_array=True)
         classifier: Any = LGMLVQ(random_state=0) if self.classifier is None else clone(self.classifier)
         self.classifier_ = classifier.fit(X, y)
@@ -171,13 +168,14 @@ def arranged(embedding: Any, fields: Fields) -> Array:
 def learned_neighbors(fields: Fields, k: int) -> Array:
     """Return the k nearest others (n, k) of each sample, by the metric of its winner."""
     n = len(fields.vectors)
-    check_number("n_neighbors", k, integer=True, low=1, high=n - 1, also=f" for n_samples={n}")
+    integer(1, n - 1).check("n_neighbors", k, f" for n_samples={n}")
     return np.asarray(nearest_in_matrix(distances_between(fields, fields, squared=True, symmetrize=None), k).indices)
 
 
 def _by_reconstruction(embedding: Any, fields: Fields) -> Array:
     """Arrange samples such that their learned neighbors reconstruct them as in the data."""
-    check_option("method", embedding.method, ("standard",), also=" for neighbors by a learned metric")
+    if embedding.method != "standard":
+        raise ValueError(f"method={embedding.method!r} must be one of 'standard' for neighbors by a learned metric.")
     near = learned_neighbors(fields, embedding.n_neighbors)  # Bunte 2011, section 7.2.3
     n_groups = _n_closed(_graph(near))
     if n_groups > 1:

@@ -21,9 +21,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.chunks import cut
 from protolearn.core.density import squared_distances
+from protolearn.core.parameters import constrained, none, option
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_option, read_samples, refuse_overflow, require_memory
+from protolearn.core.validation import read_samples, refuse_overflow, require_memory
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._lfda import LinearMetric
 
@@ -33,6 +34,7 @@ __all__ = ["discriminative_distances", "local_projection"]
 TILE = 384  # rows and columns of a block of distances, which stays in the cache
 
 
+@constrained(symmetrize=option("mean", "min", "max") | none)
 def discriminative_distances(
     model: Any, X: Any, Z: Any = None, *, squared: bool = False, symmetrize: str | None = "mean"
 ) -> Array:
@@ -91,8 +93,6 @@ def discriminative_distances(
     >>> nearest_neighbor_error(D, y, metric="precomputed") < 0.02 < nearest_neighbor_error(X, y)
     True
     """
-    if symmetrize is not None:
-        check_option("symmetrize", symmetrize, tuple(MERGERS), also=", or None")
     fields = fields_of(model, X, "discriminative_distances")
     others = fields if Z is None else fields_of(model, Z, "discriminative_distances")
     return distances_between(fields, others, squared=squared, symmetrize=symmetrize)

@@ -15,19 +15,29 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.estimator import Estimator
+from protolearn.core.parameters import array, instance, integer, number, option
 from protolearn.core.reject import relative_similarity, with_rejects
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_option, check_scale, given_array, read_samples
+from protolearn.core.validation import check_scale, given_array, read_samples
 from protolearn.lvq.cost import relative_distance
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions, smallest_change
 from protolearn.lvq.relevance import Metric, Relevance, Theta
 
 __all__ = ["LVQClassifier"]
 
+MISSING = option("error", "partial")
+
 
 class LVQClassifier(ClassifierMixin, Estimator):
     """Nearest-prototype classification with any metric: the parent of all LVQ classifiers."""
+
+    _constraints = {
+        "prototypes_per_class": integer() | instance(dict, "a dict of integers"),
+        "init": option("neural_gas", "mean") | array("an array"),
+        "missing": MISSING,
+        "reject_threshold": number(0, 1),
+    }
 
     # parameters and fitted state of the children
     prototypes_per_class: int | dict[Any, int]
@@ -339,7 +349,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
                 )
 
     def _partial(self) -> bool:
-        check_option("missing", self.missing, ("error", "partial"))
+        MISSING.check("missing", self.missing)
         return self.missing == "partial"
 
     def _check_training(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Floats, Array]:

@@ -13,11 +13,11 @@ from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.documentation import extends
+from protolearn.core.parameters import array, flag, none, option
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_flags, check_option
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
-from protolearn.lvq.filters import kernels_of
+from protolearn.lvq.filters import BANKS, kernels_of
 from protolearn.lvq.relevance import LOCALIZATIONS, Metric, Theta
 from protolearn.lvq.solvers import Solver
 from protolearn.lvq.spectral import STRUCTURES, Spectral
@@ -127,6 +127,14 @@ class CIALVQ(GLVQ):
     (2, 15, 15, 3)
     """
 
+    _constraints = {
+        "filters": option(*BANKS) | array("an array of kernels") | none,
+        "structure": option(*STRUCTURES),
+        "localization": option(*LOCALIZATIONS),
+        "distance": option("magnitude", "position"),
+        "learn_filters": flag,
+        "patch_shape": array("a tuple (height, width, channels)") | none,
+    }
     _metric: Spectral
 
     @extends(GLVQ, "metric", "missing")
@@ -253,10 +261,6 @@ class CIALVQ(GLVQ):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_option("structure", self.structure, tuple(STRUCTURES))
-        check_option("localization", self.localization, LOCALIZATIONS)
-        check_option("distance", self.distance, ("magnitude", "position"))
-        check_flags(self, "learn_filters")
         if self.learn_filters and self.distance != "magnitude":
             raise ValueError("learn_filters=True compares powers; it needs distance='magnitude'.")
 

@@ -13,15 +13,12 @@ from sklearn.utils import check_random_state, compute_sample_weight
 
 from protolearn.core.documentation import extends
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.parameters import anything, flag, fraction, instance, integer, none, number, option, positive
 from protolearn.core.progress import Progress
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import (
-    check_flags,
-    check_number,
-    check_option,
-    check_running,
     check_weights,
 )
 from protolearn.lvq._base import LVQClassifier
@@ -96,6 +93,22 @@ class GLVQ(LVQClassifier):
     >>> model.score(X, y) > 0.95
     True
     """
+
+    _constraints = {
+        "metric": option("euclidean") | instance(Metric),
+        "localization": option("prototype", "class"),
+        "squashing": option(*SQUASHING),
+        "slope": anything("a number, or a pair of numbers (start, end)"),
+        "solver": option("auto", *SOLVERS) | instance(Solver),
+        "max_iter": integer(1) | none,
+        "tol": number(0),
+        "regularization": number(0),
+        "class_weight": option("balanced") | instance(dict, "a dict") | none,
+        "warm_start": flag,
+        "early_stopping": option("train") | flag,
+        "validation_fraction": fraction,
+        "n_iter_no_change": integer(1),
+    }
 
     regularization = 0.0
     _form: dict[str, Any]
@@ -260,27 +273,11 @@ class GLVQ(LVQClassifier):
         return theta
 
     def _check_parameters(self) -> None:
-        check_option("squashing", self.squashing, tuple(SQUASHING))
-        for part in () if self.slope is None else self._slope():
-            check_number("slope", part, low=0, open_low=True, also=", or a pair of such numbers")
-        if self.max_iter is not None:
-            check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_number("tol", self.tol, low=0)
-        check_number("n_iter_no_change", self.n_iter_no_change, integer=True, low=1)
-        check_number("regularization", self.regularization, low=0)
-        check_number("validation_fraction", self.validation_fraction, low=0, high=1, open_low=True)
-        if not isinstance(self.metric, Metric):
-            check_option("metric", self.metric, ("euclidean",), also=" or a Metric")
-        elif self._partial() and not self.metric.allows_missing:
+        super()._check_parameters()
+        if self.slope is not None:
+            positive.check_each("slope", self._slope(), ", or a pair of such numbers")
+        if isinstance(self.metric, Metric) and self._partial() and not self.metric.allows_missing:
             raise ValueError(f"{type(self.metric).__name__} cannot leave out missing values; fill them in.")
-        if not isinstance(self.early_stopping, bool | np.bool_):
-            check_option("early_stopping", self.early_stopping, ("train",), also=", True or False")
-        check_flags(self, "warm_start")
-        check_running(self)
-        if isinstance(self.init, str):
-            check_option("init", self.init, ("neural_gas", "mean"), also=" or an array")
-        if not isinstance(self.solver, Solver):
-            check_option("solver", self.solver, ("auto", *SOLVERS), also=" or a Solver")
 
     def _default_slope(self) -> tuple[float, float]:
         """Return the slope that suits the metric, at the start and at the end."""
@@ -628,10 +625,6 @@ class LGRLVQ(GLVQ):
         super().__init__(prototypes_per_class, **common)
         self.localization = localization
         self.regularization = regularization
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_option("localization", self.localization, ("prototype", "class"))
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         return Diagonal(self.localization)

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from protolearn.core.documentation import extends
+from protolearn.core.parameters import array, flag, integer, none, option
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_flags, check_number, check_option, given_array, require_memory
+from protolearn.core.validation import given_array, require_memory
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq.relevance import Matrix, Metric, Product, Theta, canonical
@@ -26,6 +27,13 @@ SOLVER_VECTORS = 30  # as large as the matrices that a solver holds
 
 class _MatrixLVQ(GLVQ):
     """What classifiers with matrices share: rank, start, and relevances."""
+
+    _constraints = {
+        "n_components": integer(1) | none,
+        "mask": integer(0) | array("an array of booleans") | none,
+        "symmetric": flag,
+        "metric_init": option("auto", "identity", "random", "discriminative") | array("an array"),
+    }
 
     n_components: int | None
     metric_init: str | ArrayLike
@@ -81,14 +89,8 @@ class _MatrixLVQ(GLVQ):
         N = self.n_features_in_
         if self.n_components is None:
             return N
-        check_number("n_components", self.n_components, integer=True, low=1, high=N, also=", the number of features")
+        integer(1, N).check("n_components", self.n_components, ", the number of features")
         return int(self.n_components)
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_flags(self, "symmetric")
-        if isinstance(self.metric_init, str):
-            check_option("metric_init", self.metric_init, METRIC_INITS, also=" or an array")
 
     def _start_at(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> str | Floats:
         """Return where the matrix starts, in the coordinates of the solver."""
@@ -345,10 +347,6 @@ class LGMLVQ(_MatrixLVQ):
     def _omegas(self) -> Floats:
         return self.omegas_
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_option("localization", self.localization, ("prototype", "class"))
-
     def _store_metric(self, theta: Theta) -> Theta:
         self.omegas_ = np.stack([canonical(omega) for omega in theta[0]]) if self._rotates() else theta[0]
         return (self.omegas_,)
@@ -427,10 +425,6 @@ class LLiRaMLVQ(_WithView):
     def _rank(self) -> int:
         return min(2, self.n_features_in_) if self.n_components is None else super()._rank()
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_option("localization", self.localization, ("prototype", "class"))
-
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         rank = min(self._rank(), X.shape[1])
         return Product(rank, localization=self.localization, start_at=self._start_at(frame, X, y, u))
@@ -440,6 +434,3 @@ class LLiRaMLVQ(_WithView):
         self.omega_ = canonical(omega)
         self.psis_ = psi @ (omega @ np.linalg.pinv(self.omega_))
         return self.omega_[None], self.psis_
-
-
-METRIC_INITS = ("auto", "identity", "random", "discriminative")

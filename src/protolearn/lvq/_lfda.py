@@ -18,10 +18,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.density import squared_distances
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.parameters import integer, none, option
 from protolearn.core.spans import row_space
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_number, check_option, refuse_underflow, require_memory
+from protolearn.core.validation import refuse_underflow, require_memory
 
 __all__ = ["LFDA", "LinearMetric"]
 
@@ -31,6 +32,8 @@ RIDGE = 1e-8  # added to the scatter within classes, relative to its mean eigenv
 
 class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Base of the linear maps ``x -> A x`` that are learned from labeled samples."""
+
+    _constraints = {"n_components": integer(1) | none, "n_neighbors": integer(1)}
 
     n_components: int | None
     components_: Floats
@@ -63,7 +66,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
                 f"y holds 1 class only ({classes.tolist()[0]!r}); {type(self).__name__} needs two or more."
             )
         if self.n_components is not None:
-            check_number("n_components", self.n_components, integer=True, low=1, high=X.shape[1], also=" (n_features)")
+            integer(1, X.shape[1]).check("n_components", self.n_components, " (n_features)")
         refuse_underflow(X)
         X = X - X.mean(axis=0)
         largest = float(np.abs(X).max()) or 1.0
@@ -149,6 +152,8 @@ class LFDA(LinearMetric):
     array([[1., 0.]])
     """
 
+    _constraints = {"scaling": option("weighted", "orthonormalized", "plain")}
+
     def __init__(self, n_components: int | None = None, *, n_neighbors: int = 7, scaling: str = "weighted") -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -171,8 +176,7 @@ class LFDA(LinearMetric):
         self : object
             The fitted transformer.
         """
-        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
-        check_option("scaling", self.scaling, ("weighted", "orthonormalized", "plain"))
+        self._check_parameters()
         samples, scale, codes, _ = self._read(X, y)
         n_features = samples.shape[1]
         samples, axes = self._within(samples)

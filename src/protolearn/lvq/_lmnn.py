@@ -18,10 +18,11 @@ from sklearn.utils import check_random_state
 from protolearn.core.chunks import cut
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.neighbors import first_nearest
+from protolearn.core.parameters import array, fraction, integer, number, option
 from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_number, check_option, check_running, given_array, require_memory
+from protolearn.core.validation import given_array, require_memory
 from protolearn.lvq._lfda import LinearMetric
 from protolearn.lvq.relevance import canonical
 from protolearn.lvq.start import discriminative_directions
@@ -126,6 +127,14 @@ class LMNN(LinearMetric):
     True
     """
 
+    _constraints = {
+        "push": fraction,
+        "method": option("low_rank", "psd"),
+        "init": option("pca", "lda", "identity", "random") | array("an array"),
+        "max_iter": integer(1),
+        "tol": number(0),
+    }
+
     def __init__(
         self,
         n_components: int | None = None,
@@ -216,16 +225,6 @@ class LMNN(LinearMetric):
             keep(self)
             raise KeyboardInterrupt
         return self
-
-    def _check_parameters(self) -> None:
-        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
-        check_number("push", self.push, low=0, high=1, open_low=True)
-        check_option("method", self.method, ("low_rank", "psd"))
-        if isinstance(self.init, str):
-            check_option("init", self.init, ("pca", "lda", "identity", "random"), also=", or an array")
-        check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_number("tol", self.tol, low=0)
-        check_running(self)
 
     def _check_class_sizes(self, codes: Codes, classes: Array) -> None:
         sizes = np.bincount(codes)

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.parameters import flag, fraction, integer, number
 from protolearn.core.progress import Progress
 from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Floats, Indices
-from protolearn.core.validation import check_flags, check_number, check_option, check_running
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
 from protolearn.lvq.relevance import Diagonal, Identity
@@ -27,6 +27,14 @@ Codes = Indices
 
 class _HeuristicLVQ(LVQClassifier):
     """What the rules without a cost share: one pass after the other, in random order."""
+
+    _constraints = {
+        "learning_rate": fraction,
+        "adaptive_rates": flag,
+        "relevance_learning_rate": number(0),
+        "window": fraction,
+        "max_iter": integer(1),
+    }
 
     init: str | ArrayLike
     learning_rate: float
@@ -103,13 +111,6 @@ class _HeuristicLVQ(LVQClassifier):
         if isinstance(self.init, str):
             return first_prototypes(X, y, u, self._codes, self.init, rng)
         return self._given_prototypes(self.init) - self._center
-
-    def _check_parameters(self) -> None:
-        check_number("learning_rate", self.learning_rate, low=0, high=1, open_low=True)
-        check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_running(self)
-        if isinstance(self.init, str):
-            check_option("init", self.init, ("neural_gas", "mean"), also=" or an array")
 
     def _report(self, epoch: int) -> None:
         progress = Progress(type(self).__name__, self.max_iter, self.verbose, "epoch")
@@ -195,11 +196,6 @@ class LVQ1(_HeuristicLVQ):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_flags(self, "adaptive_rates")
-        check_number("relevance_learning_rate", self.relevance_learning_rate, low=0)
 
     def _begin(self, W: Floats) -> None:
         self._rates = np.full(len(W), float(self.learning_rate))
@@ -290,10 +286,6 @@ class LVQ21(_HeuristicLVQ):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        check_number("window", self.window, low=0, high=1, open_low=True)
 
     def _sweep(self, X: Floats, y: Codes, order: Codes, W: Floats, rate: float) -> float:
         from protolearn.lvq import _kernels

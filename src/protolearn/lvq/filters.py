@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from protolearn.core.parameters import constrained, integer, number, option, positive
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number, check_option
 
 __all__ = ["difference_of_gaussians_bank", "gabor_bank", "kernels_of"]
 
 
+@constrained(n_orientations=integer(1), bandwidth=number(0.01, 20), aspect=positive, phase=number())
 def gabor_bank(
     shape: tuple[int, int] = (15, 15),
     *,
@@ -65,10 +66,6 @@ def gabor_bank(
     >>> float(bank[0, 7, 7])
     1.0
     """
-    check_number("n_orientations", n_orientations, integer=True, low=1)
-    check_number("bandwidth", bandwidth, low=0.01, high=20)
-    check_number("aspect", aspect, low=0, open_low=True)
-    check_number("phase", phase)
     _check_lengths("wavelengths", wavelengths)
     y, x = _centered_grid(shape)
     octaves = 2.0**bandwidth
@@ -84,6 +81,7 @@ def gabor_bank(
     return np.stack(kernels)
 
 
+@constrained(ratio=number(1, open_low=True))
 def difference_of_gaussians_bank(
     shape: tuple[int, int] = (15, 15), *, scales: Sequence[float] = (1.0, 1.6, 2.56), ratio: float = 1.6
 ) -> Floats:
@@ -112,7 +110,6 @@ def difference_of_gaussians_bank(
     >>> bool(abs(bank.sum(axis=(1, 2))).max() < 1e-12)
     True
     """
-    check_number("ratio", ratio, low=1, open_low=True)
     _check_lengths("scales", scales)
     y, x = _centered_grid(shape)
     square = x**2 + y**2
@@ -129,7 +126,7 @@ def kernels_of(filters: Any, size: tuple[int, int]) -> Array | None:
     if filters is None:
         return None
     if isinstance(filters, str):
-        check_option("filters", filters, tuple(BANKS), also=", an array of kernels or None")
+        option(*BANKS).check("filters", filters, ", an array of kernels or None")
         return BANKS[filters](size)
     kernels = np.empty((0, 0, 0))
     with suppress(TypeError, ValueError):
@@ -150,15 +147,13 @@ BANKS: dict[str, Callable[..., Floats]] = {"gabor": gabor_bank, "gaussians": dif
 def _check_lengths(name: str, lengths: Sequence[float]) -> None:
     if not np.size(lengths) or np.ndim(lengths) != 1:
         raise ValueError(f"{name}={lengths!r} must be a sequence of lengths in pixels, at least one.")
-    for length in lengths:
-        check_number(name, length, low=0, open_low=True, also=" for each of its entries")
+    positive.check_each(name, lengths, " for each of its entries")
 
 
 def _centered_grid(shape: tuple[int, int]) -> tuple[Floats, Floats]:
     """Return the vertical and horizontal distance of every pixel from the middle one."""
     if np.shape(shape) != (2,):
         raise ValueError(f"shape={shape!r} must be a height and a width.")
-    for size in shape:
-        check_number("shape", size, integer=True, low=1, also=" for height and width")
+    integer(1).check_each("shape", shape, " for height and width")
     y, x = np.indices(shape, dtype=np.float64)
     return y - shape[0] // 2, x - shape[1] // 2

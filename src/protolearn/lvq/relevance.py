@@ -18,9 +18,9 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 
+from protolearn.core.parameters import integer, option
 from protolearn.core.signs import largest_positive
 from protolearn.core.types import Bools, Floats, Indices
-from protolearn.core.validation import check_number, check_option
 
 __all__ = [
     "Diagonal",
@@ -143,7 +143,7 @@ class Relevance(Metric):
 
     def n_matrices(self, classes: Indices) -> int:
         """Return how many matrices there are."""
-        check_option("localization", self.localization, LOCALIZATIONS)
+        option(*LOCALIZATIONS).check("localization", self.localization)
         return int(self.slots(classes).max()) + 1
 
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
@@ -266,7 +266,7 @@ class Matrix(Relevance):
         elif self.start_at == "random":
             omega = rng.uniform(-1.0, 1.0, shape)  # Bunte 2011, section 4.2.2
         else:
-            check_option("start_at", self.start_at, ("identity", "random"), also=" or an array")
+            option("identity", "random").check("start_at", self.start_at, " or an array")
             omega = np.broadcast_to(np.eye(*shape[1:]), shape)
             if not self._constrained(omega).any():  # the mask has no diagonal
                 omega = np.ones(shape)
@@ -456,7 +456,7 @@ def mean_canonical(omegas: ArrayLike, n_components: int | None = None) -> Floats
 def allowed_entries(mask: int | ArrayLike, shape: tuple[int, ...], symmetric: bool = False) -> Bools:
     """Return which entries of a matrix may differ from zero, for a half-width or an array of booleans."""
     if np.ndim(mask) == 0:
-        check_number("mask", mask, integer=True, low=0, also=", the half-width of a band, or an array of booleans")
+        integer(0).check("mask", mask, ", the half-width of a band, or an array of booleans")
         rows, columns = np.indices(shape)
         return np.abs(rows - columns) <= mask
     allowed = np.asarray(mask, dtype=bool)

@@ -7,14 +7,15 @@ A solver sees a `Problem`: a flat vector of prototypes and metric, its cost and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.base import BaseEstimator
 
 from protolearn.core.chunks import cut
+from protolearn.core.parameters import Constraint, check_parameters, fraction, integer, none, number, positive
 from protolearn.core.types import Floats, Indices
-from protolearn.core.validation import check_number
 from protolearn.lvq.problem import Problem
 
 __all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint"]
@@ -25,12 +26,15 @@ Watch = Callable[[Floats, float], None]
 class Solver(BaseEstimator):
     """Something that minimizes a `Problem`, starting from a flat vector."""
 
+    _constraints: ClassVar[dict[str, Constraint]] = {}
+
     default_iterations = 100
     rescales = True  # whether the solver may work in coordinates of its own choice
     turns = True  # whether the axes of these may be turned
 
     def check(self) -> None:
         """Raise an error if a parameter is out of range."""
+        check_parameters(self)
 
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
@@ -51,14 +55,12 @@ class LBFGS(Solver):
         How many earlier steps shape the next one.
     """
 
+    _constraints = {"memory": integer(1)}
+
     default_iterations = 50
 
     def __init__(self, memory: int = 10) -> None:
         self.memory = memory
-
-    def check(self) -> None:
-        """Raise an error if a parameter is out of range."""
-        check_number("memory", self.memory, integer=True, low=1)
 
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
@@ -122,6 +124,15 @@ class SGD(Solver):
     thesis, University of Groningen, eqs. 3.5 and 3.6.
     """
 
+    _constraints = {
+        "learning_rate": number(0),
+        "metric_learning_rate": number(0),
+        "off_diagonal_learning_rate": number(0) | none,
+        "decay": number(0),
+        "metric_decay": number(0) | none,
+        "metric_start": integer(1),
+    }
+
     rescales = False
 
     def __init__(
@@ -140,15 +151,6 @@ class SGD(Solver):
         self.decay = decay
         self.metric_decay = metric_decay
         self.metric_start = metric_start
-
-    def check(self) -> None:
-        """Raise an error if a parameter is out of range."""
-        check_number("learning_rate", self.learning_rate, low=0)
-        check_number("metric_learning_rate", self.metric_learning_rate, low=0)
-        check_number("off_diagonal_learning_rate", self._off_diagonal(), low=0)
-        check_number("decay", self.decay, low=0)
-        check_number("metric_decay", self._metric_decay(), low=0)
-        check_number("metric_start", self.metric_start, integer=True, low=1)
 
     def rates(self, epoch: int) -> tuple[float, float, float]:
         """Return the rates of prototypes, of the diagonal and of the rest of the metric in an epoch, counted from 1."""
@@ -208,18 +210,13 @@ class Waypoint(Solver):
     Learning Reports 06/2011.
     """
 
+    _constraints = {"step": positive, "n_points": integer(2), "shrink": fraction, "grow": number(1)}
+
     def __init__(self, step: float = 0.1, *, n_points: int = 3, shrink: float = 0.67, grow: float = 1.1) -> None:
         self.step = step
         self.n_points = n_points
         self.shrink = shrink
         self.grow = grow
-
-    def check(self) -> None:
-        """Raise an error if a parameter is out of range."""
-        check_number("step", self.step, low=0, open_low=True)
-        check_number("n_points", self.n_points, integer=True, low=2)
-        check_number("shrink", self.shrink, low=0, high=1, open_low=True)
-        check_number("grow", self.grow, low=1)
 
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
@@ -269,6 +266,13 @@ class Adam(Solver):
     Kingma and Ba (2015). Adam: a method for stochastic optimization. ICLR.
     """
 
+    _constraints = {
+        "learning_rate": positive,
+        "batch_size": integer(1),
+        "momentum": number(0, 1),
+        "second_momentum": fraction,
+    }
+
     default_iterations = 20
 
     def __init__(
@@ -283,13 +287,6 @@ class Adam(Solver):
         self.batch_size = batch_size
         self.momentum = momentum
         self.second_momentum = second_momentum
-
-    def check(self) -> None:
-        """Raise an error if a parameter is out of range."""
-        check_number("learning_rate", self.learning_rate, low=0, open_low=True)
-        check_number("batch_size", self.batch_size, integer=True, low=1)
-        check_number("momentum", self.momentum, low=0, high=1)
-        check_number("second_momentum", self.second_momentum, low=0, high=1, open_low=True)
 
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch

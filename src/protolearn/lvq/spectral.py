@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.fft import fft2, ifftshift, irfft2, rfft2
 
+from protolearn.core.parameters import option
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_option
 from protolearn.lvq.relevance import Metric, Pullback, Relevance, Theta
 
 __all__ = ["STRUCTURES", "HalfSpectrum", "Spectral"]
@@ -321,8 +321,8 @@ class Spectral(Metric):
 
     def start(self, n_features: int, classes: Codes, rng: np.random.RandomState) -> Theta:
         """Return the mean of the channels for every map, and the given filters if they are to be learned."""
-        check_option("structure", self.structure, tuple(STRUCTURES))
-        check_option("distance", self.distance, ("magnitude", "position"))
+        option(*STRUCTURES).check("structure", self.structure)
+        option("magnitude", "position").check("distance", self.distance)
         omega = np.stack([self.map.start()] * self.n_matrices(classes))
         if not self.learn_filters:
             return (omega,)

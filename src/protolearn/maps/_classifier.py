@@ -24,9 +24,10 @@ from sklearn.utils.validation import (
 
 from protolearn.core.chunks import cut
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.parameters import flag, none, number, option, part
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_flags, check_option, check_part, check_weights
+from protolearn.core.validation import check_weights
 from protolearn.maps._neural_gas import NeuralGas
 
 __all__ = ["PrototypeClassifier"]
@@ -94,6 +95,13 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
     array([0.99])
     """
 
+    _constraints = {
+        "estimator": part() | none,
+        "per_class": flag,
+        "labeling": option("fuzzy", "majority"),
+        "reject_threshold": number(0, 1),
+    }
+
     def __init__(
         self,
         estimator: Any = None,
@@ -127,10 +135,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         self : object
             The fitted classifier.
         """
-        check_option("labeling", self.labeling, ("fuzzy", "majority"))
-        check_flags(self, "per_class")
-        if self.estimator is not None:
-            check_part("estimator", self.estimator)
+        self._check_parameters()
         samples, targets = self._check_training(X, y)
         check_classification_targets(targets)
         weights = check_weights(sample_weight, len(samples), np.float64)

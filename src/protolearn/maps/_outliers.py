@@ -11,8 +11,9 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.parameters import none, number, part
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_number, check_part, check_weights
+from protolearn.core.validation import check_weights
 from protolearn.maps._matrix import MatrixNeuralGas
 
 __all__ = ["OutlierDetector"]
@@ -58,6 +59,8 @@ class OutlierDetector(OutlierMixin, Estimator):
     array([ 1, -1])
     """
 
+    _constraints = {"estimator": part() | none, "contamination": number(0, 0.5, open_low=True)}
+
     def __init__(self, estimator: Any = None, *, contamination: float = 0.05) -> None:
         self.estimator = estimator
         self.contamination = contamination
@@ -80,9 +83,7 @@ class OutlierDetector(OutlierMixin, Estimator):
         self : object
             The fitted detector.
         """
-        check_number("contamination", self.contamination, low=0, high=0.5, open_low=True)
-        if self.estimator is not None:
-            check_part("estimator", self.estimator)
+        self._check_parameters()
         samples = self._checked(X, reset=True)
         weights = check_weights(sample_weight, len(samples), np.float64)
         if self.estimator is None:

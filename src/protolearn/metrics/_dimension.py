@@ -6,12 +6,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
+from protolearn.core.parameters import constrained, integer, option
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number, check_option
 
 __all__ = ["intrinsic_dimension"]
 
 
+@constrained(k1=integer(2), average=option("mean", "harmonic"), metric=option("euclidean", "precomputed"))
 def intrinsic_dimension(
     X: ArrayLike,
     *,
@@ -61,10 +62,7 @@ def intrinsic_dimension(
     >>> round(intrinsic_dimension(make_s_curve(2000, random_state=0)[0]))
     2
     """
-    check_number("k1", k1, integer=True, low=2)
-    check_number("k2", k2, integer=True, low=k1)
-    check_option("average", average, ("mean", "harmonic"))
-    check_option("metric", metric, ("euclidean", "precomputed"))
+    integer(k1).check("k2", k2)
     distances = _neighbor_distances(check_array(X, dtype=np.float64), k2, metric, n_jobs)
     logs = np.log(distances)
     # Levina & Bickel 2005, eq. 8

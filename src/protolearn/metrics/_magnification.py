@@ -10,12 +10,13 @@ from scipy.spatial import KDTree
 from scipy.special import entr
 
 from protolearn.core.fitted import prototypes_of
+from protolearn.core.parameters import constrained, integer, none, number, positive
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number
 
 __all__ = ["magnification_exponent", "map_entropy"]
 
 
+@constrained(base=number(1, open_low=True) | none)
 def map_entropy(source: Any, *, n_prototypes: int | None = None, base: float | None = None) -> float:
     """Information that the winning prototype gives about a sample.
 
@@ -48,12 +49,11 @@ def map_entropy(source: Any, *, n_prototypes: int | None = None, base: float | N
     0.0
     """
     mass = _receptive_field_masses(source, n_prototypes)
-    if base is not None:
-        check_number("base", base, low=1.0, open_low=True)
     entropy = float(entr(mass / mass.sum()).sum())
     return entropy if base is None else entropy / float(np.log(base))
 
 
+@constrained(dim=positive)
 def magnification_exponent(
     prototypes: Any, log_density_at_prototypes: ArrayLike, dim: float, *, n_neighbors: int | None = None
 ) -> float:
@@ -121,10 +121,9 @@ def magnification_exponent(
         raise ValueError(
             "The exponent needs at least three prototypes and a density that is not the same at all of them."
         )
-    check_number("dim", dim, low=0.0, open_low=True)
     if n_neighbors is None:
         n_neighbors = int(np.clip(round(2 * dim), 1, k - 1))
-    check_number("n_neighbors", n_neighbors, integer=True, low=1, high=k - 1)
+    integer(1, k - 1).check("n_neighbors", n_neighbors)
     radii = _mean_neighbor_distances(centers, n_neighbors)
     slope, _ = np.polyfit(log_density, -dim * np.log(radii), 1)
     return float(slope)

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
+from protolearn.core.parameters import constrained, fraction, integer, none, positive
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number, check_weights
+from protolearn.core.validation import check_weights
 
 __all__ = [
     "MarginBound",
@@ -123,6 +124,7 @@ def classification_margins(distances: ArrayLike, prototype_labels: ArrayLike, y:
     return nearest_wrong - nearest_correct
 
 
+@constrained(rho=positive)
 def ramp_loss(margins: ArrayLike, rho: float) -> Floats:
     """Loss of each margin: 1 for a misclassified sample, 0 for a wide margin, and linear in between.
 
@@ -151,7 +153,6 @@ def ramp_loss(margins: ArrayLike, rho: float) -> Floats:
     >>> ramp_loss([-1.0, 0.0, 0.5, 2.0, 3.0], rho=2.0)
     array([1.  , 1.  , 0.75, 0.  , 0.  ])
     """
-    check_number("rho", rho, low=0.0, open_low=True)
     return 1.0 - np.clip(np.asarray(margins, dtype=np.float64), 0.0, rho) / rho
 
 
@@ -190,6 +191,7 @@ def margin_error(margins: ArrayLike, rho: float, *, sample_weight: ArrayLike | N
     return float(weights @ ramp_loss(values, rho) / weights.sum())
 
 
+@constrained(n_prototypes=integer(2), radius=positive, delta=fraction, constant=positive)
 def margin_bound(
     margins: ArrayLike,
     *,
@@ -256,10 +258,6 @@ def margin_bound(
     (0.35, 0.271, 0.001, 0.623)
     """
     values = _check_margins(margins)
-    check_number("n_prototypes", n_prototypes, integer=True, low=2)
-    check_number("radius", radius, low=0.0, open_low=True)
-    check_number("delta", delta, low=0.0, high=1.0, open_low=True)
-    check_number("constant", constant, low=0.0, open_low=True)
     error = margin_error(values, rho)
     m = len(values)
     # Lemma 22 of Bartlett and Mendelson: 2 |weights| |inputs| / sqrt(m)
@@ -280,6 +278,7 @@ def margin_bound(
     )
 
 
+@constrained(radius=positive, scale=positive | none)
 def posterior_margin_bound(
     margins: ArrayLike,
     *,
@@ -334,10 +333,8 @@ def posterior_margin_bound(
     (0.571, 0.641)
     """
     values = _check_margins(margins)
-    check_number("radius", radius, low=0.0, open_low=True)
     if scale is None:
         scale = 4.0 * radius**2
-    check_number("scale", scale, low=0.0, open_low=True)
     bound = partial(margin_bound, values, n_prototypes=n_prototypes, radius=radius, constant=constant)
     widest = bound(rho=scale, delta=delta)
     training_error = float(np.mean(values <= 0))

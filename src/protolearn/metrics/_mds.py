@@ -10,8 +10,8 @@ from scipy.spatial.distance import pdist
 from scipy.stats import rankdata
 from sklearn.utils import check_array
 
+from protolearn.core.parameters import constrained, option
 from protolearn.core.types import Indices
-from protolearn.core.validation import check_option
 from protolearn.metrics._spaces import Floats, Space, check_spaces, documented, sweep
 
 __all__ = ["Moments", "RankCorrelation", "distance_correlation", "sammon_stress", "stress"]
@@ -117,6 +117,7 @@ def sammon_stress(
 
 
 @documented
+@constrained(kind=option("spearman", "pearson"))
 def distance_correlation(
     X: ArrayLike,
     Y: ArrayLike,
@@ -154,7 +155,6 @@ def distance_correlation(
     >>> distance_correlation(X, Y), round(distance_correlation(X, Y, "pearson"), 3)
     (1.0, 0.918)
     """
-    check_option("kind", kind, ("spearman", "pearson"))
     given, shown = check_spaces(X, Y, metric)
     if kind == "pearson":
         moments = Moments(given, shown)

@@ -23,8 +23,8 @@ from protolearn.core.fitted import (
     nearest_prototypes,
     prototypes_of,
 )
+from protolearn.core.parameters import integer
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number
 from protolearn.metrics._coranking import rank_curves
 from protolearn.metrics._spaces import check_spaces, documented
 
@@ -213,7 +213,7 @@ def _at(name: str, X: ArrayLike, X_embedded: ArrayLike, n_neighbors: int, metric
 
 
 def _check_below_half(n_neighbors: int, n: int) -> None:
-    check_number("n_neighbors", n_neighbors, integer=True, low=1)
+    integer(1).check("n_neighbors", n_neighbors)
     if n_neighbors >= n / 2:
         raise ValueError(f"n_neighbors={n_neighbors} must be less than half the number of samples, n={n}.")
 

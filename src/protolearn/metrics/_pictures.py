@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protolearn.core.validation import check_number
+from protolearn.core.parameters import constrained, positive
 
 __all__ = ["psnr"]
 
 
+@constrained(peak=positive)
 def psnr(original: ArrayLike, decoded: ArrayLike, peak: float = 255) -> float:
     """Peak signal-to-noise ratio of a picture that was compressed, in decibels.
 
@@ -34,7 +35,6 @@ def psnr(original: ArrayLike, decoded: ArrayLike, peak: float = 255) -> float:
     >>> psnr([[7]], [[7]])
     inf
     """
-    check_number("peak", peak, low=0, open_low=True)
     first, second = np.asarray(original, dtype=np.float64), np.asarray(decoded, dtype=np.float64)
     if first.shape != second.shape or first.size == 0:
         raise ValueError(f"Pictures must have the same shape and some pixels; got {first.shape} and {second.shape}.")

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state, column_or_1d
 
+from protolearn.core.parameters import constrained, fraction, integer
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number
 
 __all__ = ["ReconstructionBound", "reconstruction_bound", "reconstruction_error"]
 
@@ -93,6 +93,7 @@ class ReconstructionBound:
         return self.value * self.diameter**2
 
 
+@constrained(delta=fraction, n_draws=integer(1))
 def reconstruction_bound(
     X: ArrayLike,
     X_hat: ArrayLike,
@@ -151,9 +152,7 @@ def reconstruction_bound(
     True
     """
     given, back = _checked(X, X_hat)
-    check_number("n_components", n_components, integer=True, low=1, high=given.shape[1])
-    check_number("delta", delta, low=0, high=1, open_low=True)
-    check_number("n_draws", n_draws, integer=True, low=1)
+    integer(1, given.shape[1]).check("n_components", n_components)
     cells = np.zeros(len(given), np.intp) if labels is None else np.unique(column_or_1d(labels), return_inverse=True)[1]
     if len(cells) != len(given):
         raise ValueError(f"labels has {len(cells)} entries for {len(given)} samples.")

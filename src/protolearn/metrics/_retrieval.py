@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import column_or_1d
 
+from protolearn.core.parameters import integer
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number
 
 __all__ = ["precision_at_k", "precision_curve"]
 
@@ -85,8 +85,7 @@ def precision_curve(
             "(n_queries,), with at least one of each."
         )
     sizes = range(1, found.shape[1] + 1) if ks is None else list(ks)
-    for k in sizes:
-        check_number("k", k, integer=True, low=1, high=found.shape[1], also=", the number of results")
+    integer(1, found.shape[1]).check_each("k", sizes, ", the number of results")
     counts = np.cumsum(found == wanted[:, None], axis=1)
     shares = counts[:, [k - 1 for k in sizes]] / np.asarray(sizes, dtype=np.float64)
     return shares.mean(axis=0) if average else shares

@@ -13,9 +13,9 @@ from sklearn.utils import check_array
 from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.density import squared_distances
 from protolearn.core.documentation import filled
+from protolearn.core.parameters import constrained, integer, option
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities import check_dissimilarities
 
 __all__ = [
@@ -139,6 +139,7 @@ def check_spaces(X: ArrayLike, Y: ArrayLike, metric: str = "euclidean") -> tuple
     return given, shown
 
 
+@constrained(metric=option("euclidean", "precomputed"))
 def check_space(X: ArrayLike, metric: str = "euclidean", name: str = "X") -> Space:
     """Return samples, at least three and not all the same, as something that has distances.
 
@@ -149,7 +150,6 @@ def check_space(X: ArrayLike, metric: str = "euclidean", name: str = "X") -> Spa
     ...
     ValueError: All samples in X coincide, so there are no distances to compare.
     """
-    check_option("metric", metric, ("euclidean", "precomputed"))
     space: Space
     if metric == "precomputed":
         space = Dissimilar(check_dissimilarities(X))
@@ -166,7 +166,7 @@ def check_space(X: ArrayLike, metric: str = "euclidean", name: str = "X") -> Spa
 
 def check_size(name: str, value: Any, high: int, n: int) -> None:
     """Require the size of a neighborhood among n samples."""
-    check_number(name, value, integer=True, low=1, high=high, also=f", as there are {n} samples")
+    integer(1, high).check(name, value, f", as there are {n} samples")
 
 
 def sweep(given: Space, shown: Space, *collectors: Collector, above: bool = False, n_jobs: int | None = None) -> None:

@@ -12,8 +12,8 @@ from matplotlib.patches import Circle, Patch, RegularPolygon, Wedge
 from numpy.typing import NDArray
 
 from protolearn.core.lattices import Lattice
+from protolearn.core.parameters import integer
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number
 from protolearn.plotting._style import EMPTY, MUTED
 
 __all__ = ["draw_cells", "draw_pies", "edge_lines", "focused", "height_to_width", "node_radii", "points_per_unit"]
@@ -98,7 +98,7 @@ def focused(lattice: Lattice, focus: int | None) -> Lattice:
         return lattice
     if lattice.kind != "hyperbolic":
         raise ValueError(f"focus={focus!r} is for hyperbolic lattices, and this is a {lattice!r}; leave it out.")
-    check_number("focus", focus, integer=True, low=0, high=lattice.n_nodes - 1)
+    integer(0, lattice.n_nodes - 1).check("focus", focus)
     nodes = lattice.coordinates @ np.array([1, 1j])
     return replace(lattice, coordinates=_in_plane(_moved(nodes, -nodes[focus])))
 

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 from sklearn.decomposition import PCA
 from sklearn.utils.validation import check_array, check_is_fitted
 
+from protolearn.core.parameters import constrained, option, positive
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number, check_option
 from protolearn.embedding.charts import Charts
 from protolearn.plotting._bars import entitle
 from protolearn.plotting._embedding import _check_sizes, _Coloring, _frame_in_space, _scatter, axes_in_space
@@ -29,6 +29,7 @@ __all__ = ["plot_charts"]
 N_CORNERS = 60  # of the polygon that an ellipse is drawn as
 
 
+@constrained(space=option("view", "data"), size=positive)
 def plot_charts(
     charting: Any,
     X: ArrayLike,
@@ -82,8 +83,6 @@ def plot_charts(
     9
     """
     check_is_fitted(charting)
-    check_option("space", space, ("view", "data"))
-    check_number("size", size, low=0, open_low=True)
     if not hasattr(charting, "charts_") or not hasattr(charting, "isometry_defect_"):
         raise ValueError(f"This picture shows charts, and {type(charting).__name__} has none. Give a fitted Charting.")
     samples = check_array(X, dtype=np.float64, input_name="X")

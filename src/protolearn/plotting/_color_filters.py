@@ -9,14 +9,15 @@ from matplotlib import pyplot as plt
 from scipy.fft import fftshift
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.parameters import constrained, integer
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number
 from protolearn.lvq import CIALVQ
 from protolearn.plotting._style import INK
 
 __all__ = ["plot_color_filters"]
 
 
+@constrained(n_prototypes=integer(1))
 def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> Array:
     """Show the color filters of a classifier of textures, and its prototypes with their powers.
 
@@ -55,7 +56,6 @@ def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> Array:
     if not isinstance(model, CIALVQ):
         raise ValueError(f"plot_color_filters shows a fitted CIALVQ, not a {type(model).__name__}.")
     check_is_fitted(model)
-    check_number("n_prototypes", n_prototypes, integer=True, low=1)
     slots = model._metric.slots(model._codes)
     members = [np.flatnonzero(model._codes == code)[:n_prototypes] for code in range(len(model.classes_))]
     widest = max(map(len, members))

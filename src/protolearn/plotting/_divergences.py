@@ -15,8 +15,8 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection, Poly3DCollection  # typ
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import cdist
 
+from protolearn.core.parameters import constrained, integer, option, positive
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number, check_option
 from protolearn.embedding.divergences import get_divergence
 from protolearn.plotting._bars import entitle
 from protolearn.plotting._embedding import axes_in_space
@@ -42,6 +42,7 @@ CROSSED = {
 }
 
 
+@constrained(direction=option("p", "q"))
 def plot_divergence_simplex(
     divergence: Any,
     reference: ArrayLike = CENTER,
@@ -89,7 +90,6 @@ def plot_divergence_simplex(
     >>> ax.get_title()
     'KullbackLeibler()'
     """
-    check_option("direction", direction, ("p", "q"))
     chosen = get_divergence(divergence)
     origin = _check_reference(reference, density=True)
 
@@ -105,6 +105,7 @@ def plot_divergence_simplex(
     return ax
 
 
+@constrained(level=positive)
 def plot_divergence_octant(
     divergence: Any, reference: ArrayLike = CENTER, level: float = 0.1, *, ax: Axes | None = None
 ) -> Axes:
@@ -140,7 +141,6 @@ def plot_divergence_octant(
     >>> ax.name
     '3d'
     """
-    check_number("level", level, low=0, open_low=True)
     chosen = get_divergence(divergence)
     origin = _check_reference(reference)
     surface = _isosurface(partial(chosen.value, q=origin), level)
@@ -162,7 +162,7 @@ def _check_reference(reference: ArrayLike, density: bool = False) -> Floats:
 def _check_levels(levels: Any, value: Callable[[Floats], Floats]) -> Floats:
     """Return increasing levels; of a number of them, those that part the simplex into equal areas."""
     if np.ndim(levels) == 0:
-        check_number("levels", levels, integer=True, low=1)
+        integer(1).check("levels", levels)
         return np.quantile(value(_simplex_lattice()), np.arange(1, levels + 1) / (levels + 1), method="lower")
     heights = np.unique(np.asarray(levels, dtype=np.float64))
     if not len(heights) or not (np.isfinite(heights) & (heights > 0)).all():

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.parameters import constrained, integer
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number
 from protolearn.maps import PrototypeClassifier
 from protolearn.plotting._inputs import check_labels, fitted_map
 from protolearn.plotting._shapes import check_shapes, stacked, winners_of
@@ -76,6 +76,7 @@ def plot_codebook(
     return ax
 
 
+@constrained(n_components=integer(1))
 def plot_eigenimages(
     model: Any, prototype: int = 0, shape: Size = (28, 28), *, n_components: int = 10, ax: Any = None
 ) -> Array:
@@ -120,7 +121,6 @@ def plot_eigenimages(
     >>> len(axes)
     4
     """
-    check_number("n_components", n_components, integer=True, low=1)
     center, directions, variances = _shape_of(model, prototype, shape)
     directions = directions[:n_components]
     axes = _panels(1 + len(directions), shape, ax)
@@ -184,7 +184,7 @@ def plot_variation(
     ['−0.5 σ', '0', '+0.5 σ']
     """
     center, directions, variances = _shape_of(model, prototype, shape)
-    check_number("component", component, integer=True, low=0, high=len(directions) - 1)
+    integer(0, len(directions) - 1).check("component", component)
     direction = directions[component]
     deviations = 0.5 * np.asarray(steps, dtype=np.float64)
     images = center + np.sqrt(variances[component]) * np.multiply.outer(deviations, direction)
@@ -262,7 +262,7 @@ def _shape_of(model: Any, prototype: int, shape: Size) -> tuple[Floats, Floats, 
     """Return center (h, w) and directions (q, h, w) of a prototype, and the variances (q,) along them."""
     check_shapes(model)
     centers = stacked(model, "prototypes_")
-    check_number("prototype", prototype, integer=True, low=0, high=len(centers) - 1)
+    integer(0, len(centers) - 1).check("prototype", prototype)
     directions, variances = (stacked(model, name)[prototype] for name in ("components_", "variances_"))
     return _images(centers[prototype], shape), _images(directions, shape), variances
 

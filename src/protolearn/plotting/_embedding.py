@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.parameters import constrained, integer, none, option, positive
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number, check_option
 from protolearn.metrics import ViewQuality
 from protolearn.plotting._bars import MOST_NAMES, label_size, whole_numbers
 from protolearn.plotting._cells import points_per_unit
@@ -58,6 +58,7 @@ MEASURES = {
 }
 
 
+@constrained(labels=option("centers", "legend") | none)
 def plot_embedding(
     Y: Any,
     y: ArrayLike | None = None,
@@ -105,8 +106,6 @@ def plot_embedding(
     >>> [text.get_text() for text in ax.texts]
     ['setosa', 'versicolor', 'virginica']
     """
-    if labels is not None:
-        check_option("labels", labels, ("centers", "legend"), also=", or None")
     points = _positions(Y)
     colors = _Coloring.of(y, len(points))
     areas = _check_sizes(sizes, len(points))
@@ -128,6 +127,7 @@ def plot_embedding(
     return ax
 
 
+@constrained(n_images=integer(1), zoom=positive)
 def plot_images(
     Y: Any,
     images: ArrayLike,
@@ -175,8 +175,6 @@ def plot_images(
     >>> len(ax.images)
     50
     """
-    check_number("n_images", n_images, integer=True, low=1)
-    check_number("zoom", zoom, low=0, open_low=True)
     points = _positions(Y)
     if points.shape[1] != 2:
         raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")
@@ -238,10 +236,10 @@ def plot_coranking(
         )
     n_ranks = len(counts)
     if max_rank is not None:
-        check_number("max_rank", max_rank, integer=True, low=1, high=n_ranks)
+        integer(1, n_ranks).check("max_rank", max_rank)
         n_ranks = int(max_rank)
     if n_neighbors is not None:
-        check_number("n_neighbors", n_neighbors, integer=True, low=1, high=n_ranks)
+        integer(1, n_ranks).check("n_neighbors", n_neighbors)
     means = _block_means(counts[:n_ranks, :n_ranks])
     ax = axes_or_new(ax, 1.0)
     tidy(ax, hidden=())
@@ -270,6 +268,7 @@ def plot_coranking(
     return ax
 
 
+@constrained(measure=option(*MEASURES))
 def plot_quality(
     qualities: Any,
     measure: Literal["q_nx", "r_nx", "b_nx", "lcmc", "trustworthiness", "continuity"] = "r_nx",
@@ -312,7 +311,6 @@ def plot_quality(
     >>> [text.get_text().split()[0] for text in ax.get_legend().get_texts()]
     ['PCA', 'petals']
     """
-    check_option("measure", measure, tuple(MEASURES))
     runs = _runs_by_name(qualities)
     ax = axes_or_new(ax)
     tidy(ax)

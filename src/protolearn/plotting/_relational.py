@@ -16,8 +16,8 @@ from sklearn.utils import check_array
 
 from protolearn.core.fitted import is_relational, prototype_distances
 from protolearn.core.lattices import Lattice, from_distances
+from protolearn.core.parameters import constrained, integer, option
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number, check_option
 from protolearn.dissimilarities import signature, spectrum
 from protolearn.metrics import stress
 from protolearn.plotting._bars import entitle, whole_numbers
@@ -46,6 +46,7 @@ LONGEST = 24  # letters of an object's text
 HALF_BOXES = {"rectangular": (0.86, 0.86), "hexagonal": (0.82, 0.66)}  # half-sides of a picture in a cell of radius 1
 
 
+@constrained(n_examples=integer(1))
 def plot_examples(
     som: Any,
     objects: Sequence[Any],
@@ -102,7 +103,6 @@ def plot_examples(
     >>> {word for text in ax.texts for word in text.get_text().split()} <= set(words)
     True
     """
-    check_number("n_examples", n_examples, integer=True, low=1)
     lattice = focused(lattice_of(som), focus)
     shown = _nearest_members(som, X, len(objects), n_examples)
     given = ax
@@ -185,6 +185,7 @@ def plot_profiles(
     return ax
 
 
+@constrained(kind=option("metric", "nonmetric"))
 def plot_prototype_view(
     estimator: Any,
     kind: Literal["metric", "nonmetric"] = "metric",
@@ -238,7 +239,6 @@ def plot_prototype_view(
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:3]
     ['0', '1', '2']
     """
-    check_option("kind", kind, ("metric", "nonmetric"))
     masses = np.asarray(value_of(estimator, "multiplicities_", "the weight of prototypes"), dtype=np.float64)
     graph = sparse.triu(value_of(estimator, "graph_", "the graph of neighboring prototypes"), k=1).tocoo()
     distances = prototype_distances(fitted_map(estimator))

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from protolearn.core.parameters import constrained, integer, none
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number
 from protolearn.lvq import Explanation
 from protolearn.plotting._bars import (
     MOST_NAMES,
@@ -32,6 +32,7 @@ FOR, AGAINST = OKABE_ITO[0], OKABE_ITO[3]
 PALE = "#d4d4d4"
 
 
+@constrained(n_features=integer(1) | none)
 def plot_relevances(
     model: Any,
     feature_names: Sequence[str] | None = None,
@@ -96,6 +97,7 @@ def plot_relevances(
     return ax
 
 
+@constrained(n_features=integer(1) | none)
 def plot_relevance_matrix(
     model: Any,
     feature_names: Sequence[str] | None = None,
@@ -201,6 +203,7 @@ def plot_eigenvalues(model: Any, matrix: Any = None, *, ax: Axes | None = None) 
     return ax
 
 
+@constrained(n_features=integer(1))
 def plot_explanation(
     explanation: Explanation,
     sample: int = 0,
@@ -248,8 +251,7 @@ def plot_explanation(
             "returns, as in plot_explanation(model.explain(X))."
         )
     n_samples = len(explanation.contributions)
-    check_number("sample", sample, integer=True, low=-n_samples, high=n_samples - 1)
-    check_number("n_features", n_features, integer=True, low=1)
+    integer(-n_samples, n_samples - 1).check("sample", sample)
     parts = explanation.contributions[sample]
     winner, rival = explanation.classes[sample], explanation.rivals[sample]
     title = f"{winner}, not {rival}"
@@ -280,7 +282,6 @@ def _chosen(
         raise ValueError(f"feature_names holds {len(names)} names for {len(relevances)} features; give one for each.")
     columns = np.arange(len(relevances))
     if n_features is not None:
-        check_number("n_features", n_features, integer=True, low=1)
         columns = np.argsort(-relevances, kind="stable")[:n_features]
     return columns, [names[column] for column in columns]
 

@@ -12,8 +12,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 
+from protolearn.core.parameters import constrained, integer, positive
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number
 from protolearn.plotting._embedding import (
     _apart,
     _check_images,
@@ -34,6 +34,7 @@ GAP = 0.9  # how much of a cell of the grid an image fills
 ENDS = {"start": "o", "end": "s"}
 
 
+@constrained(n_images=integer(1), zoom=positive)
 def plot_trajectory(
     Y: Any,
     images: ArrayLike | None = None,
@@ -93,8 +94,6 @@ def plot_trajectory(
     >>> len(ax.images), [text.get_text() for text in ax.get_legend().get_texts()]
     (8, ['start', 'end'])
     """
-    check_number("n_images", n_images, integer=True, low=1)
-    check_number("zoom", zoom, low=0, open_low=True)
     curves, over_time = _curves(Y, time)
     first = next(iter(curves.values()))
     shown = np.concatenate(list(curves.values()))
@@ -119,6 +118,7 @@ def plot_trajectory(
     return ax
 
 
+@constrained(n_cells=integer(1))
 def plot_image_grid(
     Y: Any,
     images: ArrayLike,
@@ -171,7 +171,6 @@ def plot_image_grid(
     >>> len(ax.images) <= 12 * 12
     True
     """
-    check_number("n_cells", n_cells, integer=True, low=1)
     points = _positions(Y)
     if points.shape[1] != 2:
         raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")

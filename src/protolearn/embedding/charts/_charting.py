@@ -13,20 +13,18 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.neighbors import first_nearest
+from protolearn.core.parameters import integer, none, number, option, part, positive
 from protolearn.core.progress import Progress
 from protolearn.core.signs import settled_signs
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import lower
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import (
-    check_number,
-    check_option,
-    check_part,
-    check_running,
     read_samples,
 )
 from protolearn.embedding._base import View
 from protolearn.embedding.charts import charts_of, fitted_model
+from protolearn.embedding.charts._charts import BANDWIDTHS, GATINGS
 from protolearn.embedding.charts._gluing import chart_groups, coordinated, glued, isometric
 from protolearn.lvq._base import LVQClassifier
 
@@ -151,6 +149,21 @@ class Charting(View, Estimator):
     True
     """
 
+    _constraints = {
+        "n_components": integer(1),
+        "n_charts": integer(1),
+        "local_model": part() | none,
+        "coordination": option("charting", "llc"),
+        "n_neighbors": integer(1),
+        "gating": option("auto", *GATINGS),
+        "fraction": positive,
+        "n_nearest": integer(1),
+        "bandwidth": option(*BANDWIDTHS),
+        "overlap": number(0, 1),
+        "rescale": option("isometric") | none,
+        "n_init": integer(1),
+    }
+
     def __init__(
         self,
         n_components: int = 2,
@@ -267,19 +280,9 @@ class Charting(View, Estimator):
         return tags
 
     def _check_parameters(self) -> None:
-        check_running(self)
-        if self.local_model is not None:
-            check_part("local_model", self.local_model)
-        check_number("n_components", self.n_components, integer=True, low=1)
-        check_number("n_charts", self.n_charts, integer=True, low=1)
-        check_option("coordination", self.coordination, ("charting", "llc"))
+        super()._check_parameters()
         if self.coordination == "charting" and self.gating == "crisp":
             raise ValueError("Charts with gating='crisp' do not overlap; use another gating, or coordination='llc'.")
-        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
-        check_number("overlap", self.overlap, low=0, high=1)
-        check_number("n_init", self.n_init, integer=True, low=1)
-        if self.rescale is not None:
-            check_option("rescale", self.rescale, ("isometric",), also=" or None")
 
     def _read(self, X: ArrayLike) -> Array:
         samples = read_samples(self, X, reset=True, learning=True, ensure_min_samples=2)

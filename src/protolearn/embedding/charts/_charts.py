@@ -19,9 +19,10 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.chunks import CACHED, row_blocks
+from protolearn.core.parameters import constrained, integer, none, number, option, positive
 from protolearn.core.spans import row_space
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number, check_option, require_memory
+from protolearn.core.validation import require_memory
 from protolearn.lvq._base import LVQClassifier
 from protolearn.maps._base import PrototypeMap
 from protolearn.maps._shaped import ShapedMap
@@ -30,6 +31,7 @@ __all__ = ["Charts", "Gating", "charts_of", "fitted_model"]
 
 
 GATINGS = ("crisp", "density", "distance", "rank")
+BANDWIDTHS = ("square", "mean", "root_sum")
 FEW_PER_COORDINATE = 3  # samples of a chart, for each of its coordinates and the offset, below which they are few
 N_NEARBY = 3  # prototypes that a chart should reach
 MOST_AT_ONCE = 256  # coordinates of all charts up to which all are computed for every sample
@@ -217,6 +219,15 @@ class Charts:
         return np.square(z[:, counts]) @ (1.0 / variances[counts]) + 2.0 * self.model.log_volumes_[chart]
 
 
+@constrained(
+    n_components=integer(1) | none,
+    gating=option("auto", *GATINGS),
+    fraction=positive,
+    n_nearest=integer(1),
+    bandwidth=option(*BANDWIDTHS),
+    range_=positive,
+    cutoff=number(0, 0.5),
+)
 def charts_of(
     model: Any,
     X: Array | None = None,
@@ -278,12 +289,6 @@ def charts_of(
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(model).__name__} was fitted to {model.n_features_in_}."
         )
-    check_option("gating", gating, ("auto", *GATINGS))
-    check_option("bandwidth", bandwidth, ("square", "mean", "root_sum"))
-    check_number("fraction", fraction, low=0, open_low=True)
-    check_number("n_nearest", n_nearest, integer=True, low=1)
-    check_number("range_", range_, low=0, open_low=True)
-    check_number("cutoff", cutoff, low=0, high=0.5)
     classifies = isinstance(model, LVQClassifier)
     if gating == "auto":
         gating = "density" if isinstance(model, ShapedMap) else "distance" if classifies else "crisp"
@@ -359,7 +364,6 @@ def _axes(model: Any, X: Array | None, n_components: int | None) -> Floats:
         axes = _local_directions(X, _nearest(model, X), len(model.prototypes_), n_components)
     if n_components is None:
         return np.asarray(axes, np.float64)
-    check_number("n_components", n_components, integer=True, low=1)
     if n_components > axes.shape[1]:
         raise ValueError(
             f"n_components={n_components} is more than the {axes.shape[1]} directions that {type(model).__name__} has; "

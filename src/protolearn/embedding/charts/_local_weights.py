@@ -8,9 +8,9 @@ import numpy as np
 from scipy import sparse
 
 from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.parameters import integer
 from protolearn.core.signs import largest_positive
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number
 
 __all__ = ["locally_linear", "reconstruction_weights"]
 
@@ -92,7 +92,7 @@ def locally_linear(weights: Any, n_components: int, rng: np.random.RandomState) 
     array([1., 1., 1., 3.])
     """
     n = weights.shape[0]
-    check_number("n_components", n_components, integer=True, low=1, high=n - 1)
+    integer(1, n - 1).check("n_components", n_components)
     residual = sparse.eye_array(n, format="csr") - weights
     cost = sparse.csc_array(residual.T @ residual)
     vectors = (_all_vectors if n <= FEW else _slow_vectors)(cost, n_components, rng)

@@ -19,11 +19,12 @@ from sklearn.utils import check_random_state
 
 from protolearn.core.chunks import cut
 from protolearn.core.estimator import nothing_lost
+from protolearn.core.parameters import array, fraction, integer, none, option, positive
 from protolearn.core.progress import Progress
 from protolearn.core.signs import largest_positive
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Bools, Floats
-from protolearn.core.validation import check_number, check_option, given_array
+from protolearn.core.validation import given_array
 from protolearn.embedding._base import Embedding, Samples
 from protolearn.embedding._start import classical_scaling
 from protolearn.embedding.neighbor._neighbors import nearest_in_matrix, nearest_vectors
@@ -152,6 +153,16 @@ class MVU(Embedding):
     (True, True)
     """
 
+    _constraints = {
+        "n_neighbors": integer(1),
+        "connectivity": array("an array of shape (n_samples, n_samples)") | none,
+        "constraint": option("equal", "shrink", "slack"),
+        "stiffness": positive,
+        "method": option("auto", "low_rank", "sdp"),
+        "rank": integer(1),
+        "tol": fraction,
+    }
+
     def __init__(
         self,
         n_components: int = 2,
@@ -206,7 +217,7 @@ class MVU(Embedding):
         self._check_parameters()
         with chunk_threads(self.n_jobs) as n_threads:
             samples = self._read_samples(X, self.n_jobs)
-            check_number("n_components", self.n_components, integer=True, low=1, high=len(samples) - 1)
+            integer(1, len(samples) - 1).check("n_components", self.n_components)
             rng = check_random_state(self.random_state)
             different, places = _different(samples)
             self.method_ = self._chosen_method(len(different))
@@ -220,17 +231,6 @@ class MVU(Embedding):
         return self
 
     # Reading
-
-    def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, integer=True, low=1)
-        check_number("n_neighbors", self.n_neighbors, integer=True, low=1)
-        check_option("constraint", self.constraint, ("equal", "shrink", "slack"))
-        check_number("stiffness", self.stiffness, low=0, open_low=True)
-        check_option("method", self.method, ("auto", "low_rank", "sdp"))
-        check_number("rank", self.rank, integer=True, low=1)
-        check_number("tol", self.tol, low=0, high=1, open_low=True)
-        check_number("max_iter", self.max_iter, integer=True, low=1)
-        self._check_reading()
 
     def _chosen_method(self, n: int) -> str:
         if self.method == "sdp" and n > MOST_CONVEX:

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from protolearn.core.chunks import CACHED, block_size, cut, row_blocks
-from protolearn.core.validation import check_option
+from protolearn.core.parameters import constrained, instance, option
 from protolearn.embedding.divergences._bregman import (
     Beta,
     Bregman,
@@ -74,7 +74,10 @@ DIVERGENCES: dict[str, type[Divergence]] = {
     "cauchy_schwarz": CauchySchwarz,
 }
 
+A_DIVERGENCE = option(*DIVERGENCES) | instance(Divergence, "an instance of a divergence")
 
+
+@constrained(divergence=A_DIVERGENCE)
 def get_divergence(divergence: str | Divergence) -> Divergence:
     """Return the divergence of a name, or the given one itself.
 
@@ -94,10 +97,7 @@ def get_divergence(divergence: str | Divergence) -> Divergence:
     >>> get_divergence("gamma")
     Gamma(gamma=0.5)
     """
-    if isinstance(divergence, Divergence):
-        return divergence
-    check_option("divergence", divergence, tuple(DIVERGENCES), also=" or an instance of a divergence")
-    return DIVERGENCES[divergence]()
+    return DIVERGENCES[divergence]() if isinstance(divergence, str) else divergence
 
 
 def pairwise_divergences(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.special import kl_div, rel_entr
 
-from protolearn.core.validation import check_number
+from protolearn.core.parameters import constrained, number
 from protolearn.embedding.divergences._divergence import TOLERANCE, Divergence, Floats, Pull, near, ratio, times
 
 __all__ = [
@@ -93,6 +93,7 @@ class ReverseKullbackLeibler(Divergence):
         return 1.0 - np.log(ratio(p, q))[None]
 
 
+@constrained(trade_off=number(0, 1))
 @dataclass(frozen=True)
 class NeRV(Divergence):
     r"""The cost of the neighbor retrieval visualizer: both directions of the Kullback-Leibler divergence.
@@ -122,9 +123,6 @@ class NeRV(Divergence):
     trade_off: float = 0.5
 
     needs_positive_q = True
-
-    def __post_init__(self) -> None:
-        check_number("trade_off", self.trade_off, low=0, high=1)
 
     @property
     def needs_positive_p(self) -> bool:
@@ -255,6 +253,7 @@ class ItakuraSaito(_PowerBregman):
         return _settled(p, q, u - np.log(u) - 1.0)[None]
 
 
+@constrained(beta=number())
 @dataclass(frozen=True)
 class Beta(_PowerBregman):
     r"""The beta divergence, also called density power divergence, of non-negative arrays.
@@ -284,9 +283,6 @@ class Beta(_PowerBregman):
 
     beta: float = 0.5
 
-    def __post_init__(self) -> None:
-        check_number("beta", self.beta)
-
     @property
     def _order(self) -> float:  # type: ignore[override]
         return self.beta
@@ -297,6 +293,7 @@ class Beta(_PowerBregman):
         return ItakuraSaito() if near(self.beta, 0.0) else self
 
 
+@constrained(eta=number(1, open_low=True))
 @dataclass(frozen=True)
 class Eta(_PowerBregman):
     r"""The eta divergence, also called norm-like divergence, of non-negative arrays.
@@ -323,9 +320,6 @@ class Eta(_PowerBregman):
     """
 
     eta: float = 2.0
-
-    def __post_init__(self) -> None:
-        check_number("eta", self.eta, low=1, open_low=True)
 
     @property
     def _order(self) -> float:  # type: ignore[override]

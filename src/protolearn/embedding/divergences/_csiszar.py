@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.validation import check_number
+from protolearn.core.parameters import constrained, number, positive
 from protolearn.embedding.divergences._bregman import (
     GeneralizedKullbackLeibler,
     KullbackLeibler,
@@ -48,6 +48,7 @@ class _MixedPowers(Divergence):
         return Pull(0, 1.0 - self.alpha, self.alpha, 1.0 - self.alpha)
 
 
+@constrained(alpha=number())
 @dataclass(frozen=True)
 class Alpha(_MixedPowers):
     r"""The alpha divergence of non-negative arrays.
@@ -82,9 +83,6 @@ class Alpha(_MixedPowers):
     _for_measures = True
     _positive = True
 
-    def __post_init__(self) -> None:
-        check_number("alpha", self.alpha)
-
     def outer(self, sums: Floats) -> Any:
         return sums[0] / (self.alpha * (self.alpha - 1.0))
 
@@ -95,6 +93,7 @@ class Alpha(_MixedPowers):
         return _limit_of_measures(self)
 
 
+@constrained(alpha=number())
 @dataclass(frozen=True)
 class GeneralizedRenyi(_MixedPowers):
     r"""The Renyi divergence of non-negative arrays that need not sum to one.
@@ -135,10 +134,8 @@ class GeneralizedRenyi(_MixedPowers):
     _positive = True
 
     def __post_init__(self) -> None:
-        if self.normalized:
-            check_number("alpha", self.alpha)
-        else:
-            check_number("alpha", self.alpha, low=0, open_low=True, also="; other numbers need normalized=True")
+        if not self.normalized:
+            positive.check("alpha", self.alpha, "; other numbers need normalized=True")
 
     @property
     def _divisor(self) -> float:
@@ -155,6 +152,7 @@ class GeneralizedRenyi(_MixedPowers):
         return _limit_of_measures(self) if self.normalized or near(self.alpha, 1.0) else self
 
 
+@constrained(alpha=positive)
 @dataclass(frozen=True)
 class Renyi(_MixedPowers):
     r"""The Renyi divergence of densities.
@@ -188,9 +186,6 @@ class Renyi(_MixedPowers):
 
     _scalable = True
 
-    def __post_init__(self) -> None:
-        check_number("alpha", self.alpha, low=0, open_low=True)
-
     def outer(self, sums: Floats) -> Any:
         return np.log(sums[0]) / (self.alpha - 1.0)
 
@@ -204,6 +199,7 @@ class Renyi(_MixedPowers):
         return (self.alpha * np.log(a) + (1.0 - self.alpha) * np.log(b)) / (self.alpha - 1.0)
 
 
+@constrained(alpha=positive)
 @dataclass(frozen=True)
 class Tsallis(_MixedPowers):
     r"""The Tsallis divergence of densities.
@@ -232,9 +228,6 @@ class Tsallis(_MixedPowers):
     """
 
     alpha: float = 0.5
-
-    def __post_init__(self) -> None:
-        check_number("alpha", self.alpha, low=0, open_low=True)
 
     def outer(self, sums: Floats) -> Any:
         return (sums[0] - 1.0) / (self.alpha - 1.0)

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from protolearn.core.parameters import number
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number
 
 __all__ = ["Divergence", "Floats", "Pull", "near", "ratio", "times"]
 
@@ -165,7 +165,7 @@ def times(a: Any, b: Any) -> Any:
 
 
 def _checked(p: ArrayLike, q: ArrayLike, pseudocount: float) -> tuple[Floats, Floats]:
-    check_number("pseudocount", pseudocount, low=0)
+    number(0).check("pseudocount", pseudocount)
     p, q = (_entries(name, array) for name, array in (("p", p), ("q", q)))
     if p.shape[-1] != q.shape[-1]:
         raise ValueError(f"p has {p.shape[-1]} entries along its last axis, q has {q.shape[-1]}; give as many of both.")

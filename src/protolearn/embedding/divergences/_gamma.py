@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.validation import check_number
+from protolearn.core.parameters import constrained, number
 from protolearn.embedding.divergences._bregman import KullbackLeibler
 from protolearn.embedding.divergences._divergence import Divergence, Floats, Pull, near, times
 
 __all__ = ["CauchySchwarz", "Gamma"]
 
 
+@constrained(gamma=number(0))
 @dataclass(frozen=True)
 class Gamma(Divergence):
     r"""The gamma divergence, which does not depend on the scales of p and q.
@@ -49,9 +50,6 @@ class Gamma(Divergence):
 
     _positive = True
     _scalable = True
-
-    def __post_init__(self) -> None:
-        check_number("gamma", self.gamma, low=0)
 
     @property
     def needs_positive_q(self) -> bool:

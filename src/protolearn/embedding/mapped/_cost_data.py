@@ -12,9 +12,9 @@ import numpy as np
 from scipy import sparse
 
 from protolearn.core.neighbors import first_nearest, first_smallest
+from protolearn.core.parameters import constrained, integer, none, positive
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number
 from protolearn.dissimilarities._geodesic import check_connected
 from protolearn.embedding._base import Samples
 from protolearn.embedding.charts._local_weights import _weights_of, reconstruction_weights
@@ -187,6 +187,7 @@ class EdgeSquares:
         return _in_rows(*nearest_of_new(samples, new, self.n_neighbors, threads), len(samples))
 
 
+@constrained(width=positive | none)
 @dataclass(frozen=True)
 class HeatKernel:
     """Weights ``exp(-|x - x'|^2 / width)`` of neighbors.
@@ -215,8 +216,6 @@ class HeatKernel:
         return self._warmed(edges, _graph(samples, self.n_neighbors, threads, rng), samples.unit)
 
     def _warmed(self, edges: Any, graph: Any, unit: float) -> Any:
-        if self.width is not None:
-            check_number("width", self.width, low=0, open_low=True)
         width = (graph.data.mean() or 1.0) if self.width is None else self.width / unit**2
         return sparse.csr_array((np.exp(-edges.data / width), edges.indices, edges.indptr), shape=edges.shape)
 
@@ -255,7 +254,7 @@ class Reconstruction:
 
 def nearest_of_new(samples: Samples, new: Samples, k: int, threads: Threads) -> tuple[Floats, Array]:
     """Return squared distances (m, k) of new samples to the nearest of the others, in order, and which these are."""
-    check_number("n_neighbors", k, integer=True, low=1, high=len(samples))
+    integer(1, len(samples)).check("n_neighbors", k)
     if new.squares is not None:
         indices = first_smallest(new.squares, k)
         squares = np.take_along_axis(new.squares, indices, axis=1)
@@ -265,7 +264,7 @@ def nearest_of_new(samples: Samples, new: Samples, k: int, threads: Threads) -> 
 
 
 def _nearest(samples: Samples, k: int, threads: Threads, rng: RandomState) -> Neighbors:
-    check_number("n_neighbors", k, integer=True, low=1, high=len(samples) - 1)
+    integer(1, len(samples) - 1).check("n_neighbors", k)
     if samples.vectors is None:
         return nearest_in_matrix(samples.all_squares(), k)
     return nearest_vectors(samples.vectors, k, threads, rng)

@@ -13,9 +13,9 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from protolearn.core.chunks import CLOSE, block_size, cut, row_blocks
+from protolearn.core.parameters import constrained, option, positive
 from protolearn.core.threads import Threads
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number, check_option
 from protolearn.embedding.divergences import Divergence
 from protolearn.embedding.neighbor._exact import TINY, Exact, floors
 from protolearn.embedding.neighbor._fast import Fast, is_tame
@@ -77,6 +77,7 @@ class Constraint(Protocol):
 # Errors
 
 
+@constrained(weighting=option("none", "sammon"))
 @dataclass(frozen=True)
 class LeastSquares:
     """Squared differences ``w (a - b)^2``.
@@ -96,9 +97,6 @@ class LeastSquares:
     weighting: str = "none"
 
     nothing: ClassVar[float] = 0.0
-
-    def __post_init__(self) -> None:
-        check_option("weighting", self.weighting, ("none", "sammon"))
 
     def terms(self, a: Any, b: Any) -> Any:
         """Return the summands."""
@@ -364,6 +362,7 @@ class _Forces:
 # Constraints
 
 
+@constrained(weight=positive)
 @dataclass(frozen=True)
 class Whitened:
     """The mean should be zero and the covariance one: ``weight (|mean|^2 + |covariance - I|^2)``.
@@ -377,9 +376,6 @@ class Whitened:
     """
 
     weight: float = 1.0
-
-    def __post_init__(self) -> None:
-        check_number("weight", self.weight, low=0, open_low=True)
 
     def on(self, given: Any, size: float) -> Rows:
         """Return the penalty as a function of all positions."""
@@ -396,6 +392,7 @@ class Whitened:
         return rows
 
 
+@constrained(weight=positive)
 @dataclass(frozen=True)
 class Spread:
     """Points should be far apart: minus ``weight`` times their variance in the view over that in the data.
@@ -407,9 +404,6 @@ class Spread:
     """
 
     weight: float = 0.01
-
-    def __post_init__(self) -> None:
-        check_number("weight", self.weight, low=0, open_low=True)
 
     def on(self, given: Any, size: float) -> Rows:
         """Return the penalty as a function of all positions."""

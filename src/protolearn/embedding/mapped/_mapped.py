@@ -12,15 +12,24 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.parameters import array, integer, none, number, option, positive
 from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number, check_option, given_array, read_samples
+from protolearn.core.validation import given_array, read_samples
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.mapped._placing import Placing
-from protolearn.embedding.mapped.costs import Cost, Objective, get_cost
-from protolearn.embedding.mapped.mappings import Fitted, Free, LocalLinear, Mapping, Network, Solved, get_mapping
+from protolearn.embedding.mapped.costs import A_COST, Cost, Objective, get_cost
+from protolearn.embedding.mapped.mappings import (
+    A_MAPPING,
+    Fitted,
+    Free,
+    LocalLinear,
+    Network,
+    Solved,
+    get_mapping,
+)
 
 __all__ = ["MappedEmbedding"]
 
@@ -131,6 +140,15 @@ class MappedEmbedding(Embedding):
     True
     """
 
+    _constraints = {
+        "cost": A_COST,
+        "mapping": A_MAPPING,
+        "n_train": positive | none,
+        "init": option("pca", "random") | array("an array"),
+        "n_init": integer(1),
+        "tol": number(0),
+    }
+
     def __init__(
         self,
         n_components: int = 2,
@@ -180,7 +198,8 @@ class MappedEmbedding(Embedding):
         self : object
             The fitted view. If the fit is interrupted from the keyboard, the state reached so far is kept.
         """
-        cost, mapping = self._checked()
+        self._check_parameters()
+        cost, mapping = get_cost(self.cost), get_mapping(self.mapping)
         with chunk_threads(self.n_jobs) as n_threads:
             samples = self._read_samples(X, self.n_jobs)
             if samples.vectors is None and not isinstance(mapping, Free):
@@ -263,22 +282,11 @@ class MappedEmbedding(Embedding):
     def _read_vectors(self, X: ArrayLike) -> Array:
         return read_samples(self, X)
 
-    def _checked(self) -> tuple[Cost, Mapping]:
-        self._check_reading()
-        check_number("n_components", self.n_components, integer=True, low=1)
-        check_number("n_init", self.n_init, integer=True, low=1)
-        check_number("max_iter", self.max_iter, integer=True, low=1)
-        check_number("tol", self.tol, low=0)
-        if isinstance(self.init, str) or self.init is None:
-            check_option("init", self.init, ("pca", "random"), also=" or an array")
-        return get_cost(self.cost), get_mapping(self.mapping)
-
     def _drawn(self, n: int, rng: np.random.RandomState) -> Array:
         """Return which samples to train on."""
         if self.n_train is None:
             return np.arange(n)
         whole = isinstance(self.n_train, int | np.integer) and not isinstance(self.n_train, bool)
-        check_number("n_train", self.n_train, integer=whole, low=0, open_low=True, also=" or None")
         if isinstance(get_mapping(self.mapping), Free):
             raise ValueError("n_train needs a mapping; of free positions all are found. Give fewer samples to fit.")
         if not whole and self.n_train > 1:
@@ -312,9 +320,9 @@ class MappedEmbedding(Embedding):
         """Return the best parameters of some starts, and whether the search was interrupted."""
         best: Floats | None = None
         self.cost_ = np.inf
-        for number in range(self.n_init):
-            if given is None or number:
-                kind = "random" if number else str(self.init)
+        for run in range(self.n_init):
+            if given is None or run:
+                kind = "random" if run else str(self.init)
                 given = self._first(samples, objective.size, kind, rng)
             start = fitted.start(given)
             theta, history, interrupted = self._descend(objective, fitted, start)

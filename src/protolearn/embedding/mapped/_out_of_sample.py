@@ -11,16 +11,16 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.parameters import instance, option, part
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array
-from protolearn.core.validation import check_part, check_running
 from protolearn.dissimilarities._geometry import checked
 from protolearn.embedding._base import LEAST_SAMPLES, Samples, View, vector_samples
 from protolearn.embedding.divergences import get_divergence
 from protolearn.embedding.mapped import costs
 from protolearn.embedding.mapped._placing import Placing
-from protolearn.embedding.mapped.costs import Cost, get_cost
+from protolearn.embedding.mapped.costs import COSTS, Cost, get_cost
 from protolearn.embedding.neighbor.view import Gaussian, Student
 
 __all__ = ["OutOfSample"]
@@ -77,6 +77,8 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
     (75, 2)
     """
 
+    _constraints = {"embedding": part("fit_transform"), "cost": option("auto", *COSTS) | instance(Cost)}
+
     def __init__(self, embedding: Any, cost: str | Cost = "auto", n_jobs: int | None = None) -> None:
         self.embedding = embedding
         self.cost = cost
@@ -98,8 +100,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
         self : object
             The fitted view.
         """
-        check_part("embedding", self.embedding, "fit_transform")
-        check_running(self)
+        self._check_parameters()
         given = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
         cost = None if isinstance(self.cost, str) and self.cost == "auto" else get_cost(self.cost)
         if cost is None:

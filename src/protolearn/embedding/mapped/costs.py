@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from protolearn.core.parameters import constrained, instance, option, positive
 from protolearn.core.threads import Threads
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number, check_option
 from protolearn.embedding._base import Samples
 from protolearn.embedding.divergences import Divergence, NeRV, get_divergence
 from protolearn.embedding.mapped._cost_data import (
@@ -231,6 +231,7 @@ class Cost:
         return objective, _start(errors, samples, points, new, threads)
 
 
+@constrained(dof=positive)
 def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: float = 1.0) -> Cost:
     """Return the cost of t-distributed stochastic neighbor embedding.
 
@@ -254,7 +255,6 @@ def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: flo
     >>> tsne(perplexity=50, divergence="gamma").error
     Gamma(gamma=0.5)
     """
-    check_number("dof", dof, low=0, open_low=True)
     return Cost(Affinities(perplexity), KernelView(Student(dof)), get_divergence(divergence))
 
 
@@ -430,6 +430,10 @@ COSTS: dict[str, Cost] = {
 }
 
 
+A_COST = option(*COSTS) | instance(Cost)
+
+
+@constrained(cost=A_COST)
 def get_cost(cost: str | Cost) -> Cost:
     """Return the cost of a name, or the given one itself.
 
@@ -449,10 +453,7 @@ def get_cost(cost: str | Cost) -> Cost:
     >>> get_cost("sammon").error
     LeastSquares(weighting='sammon')
     """
-    if isinstance(cost, Cost):
-        return cost
-    check_option("cost", cost, tuple(COSTS), also=" or a Cost")
-    return COSTS[cost]
+    return COSTS[cost] if isinstance(cost, str) else cost
 
 
 def _radius(samples: Samples) -> float:

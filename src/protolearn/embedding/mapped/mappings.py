@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protolearn.core.chunks import cut
+from protolearn.core.parameters import constrained, integer, none, number, option, part
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number, check_option
 from protolearn.embedding.charts import Charts, charts_of, fitted_model
 from protolearn.embedding.charts._charts import GATINGS
 from protolearn.embedding.charts._gluing import whitened
@@ -90,6 +90,12 @@ class Linear:
         return _Linear(X, n_components)
 
 
+@constrained(
+    n_charts=integer(1) | none,
+    n_coordinates=integer(1) | none,
+    gating=option("auto", *GATINGS),
+    regularization=number(0),
+)
 @dataclass(frozen=True)
 class LocalLinear:
     """Linear on each chart of a map or LVQ classifier, ``y = sum_k r_k(x) (A_k z_k(x) + o_k)``.
@@ -125,14 +131,6 @@ class LocalLinear:
     gating: str = "auto"
     regularization: float = 0.1
 
-    def __post_init__(self) -> None:
-        if self.n_charts is not None:
-            check_number("n_charts", self.n_charts, integer=True, low=1)
-        check_option("gating", self.gating, ("auto", *GATINGS))
-        check_number("regularization", self.regularization, low=0)
-        if self.n_coordinates is not None:
-            check_number("n_coordinates", self.n_coordinates, integer=True, low=1)
-
     def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
         """Return the mapping of samples."""
         from protolearn.maps import KMeans
@@ -165,8 +163,7 @@ class Network:
     hidden: tuple[int, ...] = (100, 100, 500)
 
     def __post_init__(self) -> None:
-        for size in self.hidden:
-            check_number("hidden", size, integer=True, low=1)
+        integer(1).check_each("hidden", self.hidden)
 
     def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
         """Return the mapping of samples."""
@@ -197,6 +194,10 @@ MAPPINGS: dict[str, Mapping] = {
 }
 
 
+A_MAPPING = option(*MAPPINGS) | part("fit", "a map, an LVQ classifier") | part("fitted", "an instance of Mapping")
+
+
+@constrained(mapping=A_MAPPING)
 def get_mapping(mapping: Any) -> Mapping:
     """Return the mapping of a name, of a map or classifier that gives charts, or the given one itself.
 
@@ -205,12 +206,9 @@ def get_mapping(mapping: Any) -> Mapping:
     >>> get_mapping("linear")
     Linear()
     """
-    if hasattr(mapping, "fitted") and not isinstance(mapping, type):
-        return mapping
-    if hasattr(mapping, "fit") and not isinstance(mapping, type):
-        return LocalLinear(mapping)
-    check_option("mapping", mapping, tuple(MAPPINGS), also=", a map, an LVQ classifier, or an instance of Mapping")
-    return MAPPINGS[mapping]
+    if isinstance(mapping, str):
+        return MAPPINGS[mapping]
+    return mapping if hasattr(mapping, "fitted") else LocalLinear(mapping)
 
 
 class _Unbound:

@@ -13,14 +13,15 @@ from sklearn.utils.validation import validate_data
 
 from protolearn.core.documentation import extends, filled
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.parameters import array, flag, integer, none, number, option, positive
 from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_flags, check_number, check_option, given_array
+from protolearn.core.validation import given_array
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples, check_square
 from protolearn.embedding._start import classical_scaling, principal_components, spectral
-from protolearn.embedding.divergences import Divergence, KullbackLeibler, get_divergence
+from protolearn.embedding.divergences import A_DIVERGENCE, Divergence, KullbackLeibler, get_divergence
 from protolearn.embedding.neighbor._descent import Descent
 from protolearn.embedding.neighbor._exact import Exact
 from protolearn.embedding.neighbor._fast import Fast, is_tame
@@ -125,6 +126,19 @@ class Graph:
 class NeighborEmbedding(Embedding):
     """Base of `SNE` and `TSNE`, which differ in the kernel of the view."""
 
+    _constraints = {
+        "perplexity": number(1, open_low=True),
+        "divergence": A_DIVERGENCE,
+        "dof": positive,
+        "symmetric": flag,
+        "n_neighbors": integer(2) | none,
+        "method": option("auto", "exact", "fast"),
+        "init": option("auto", "pca", "spectral", "random") | array("an array"),
+        "early_exaggeration": number(1),
+        "early_exaggeration_iter": integer(0),
+        "learning_rate": positive | option("auto"),
+    }
+
     n_components: int
     perplexity: float
     divergence: str | Divergence
@@ -156,7 +170,8 @@ class NeighborEmbedding(Embedding):
         self : object
             The fitted embedding. If the fit is interrupted from the keyboard, the state reached so far is kept.
         """
-        divergence = self._checked()
+        self._check_parameters()
+        divergence = get_divergence(self.divergence).limit()
         with chunk_threads(self.n_jobs) as n_threads:
             data = self._read_graph(X) if self._pairwise and sparse.issparse(X) else self._read_samples(X, self.n_jobs)
             check_perplexity(self.perplexity, len(data))
@@ -193,20 +208,6 @@ class NeighborEmbedding(Embedding):
         raise NotImplementedError
 
     # Reading
-
-    def _checked(self) -> Divergence:
-        check_number("n_components", self.n_components, integer=True, low=1)
-        check_option("method", self.method, ("auto", "exact", "fast"))
-        check_number("early_exaggeration", self.early_exaggeration, low=1)
-        check_number("early_exaggeration_iter", self.early_exaggeration_iter, integer=True, low=0)
-        check_number("max_iter", self.max_iter, integer=True, low=1)
-        self._check_reading()
-        check_flags(self, "symmetric")
-        if self.learning_rate != "auto":
-            check_number("learning_rate", self.learning_rate, low=0, open_low=True, also=" or 'auto'")
-        if self.n_neighbors is not None:
-            check_number("n_neighbors", self.n_neighbors, integer=True, low=2)
-        return get_divergence(self.divergence).limit()
 
     def _read_graph(self, X: Any) -> Graph:
         read = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
@@ -266,8 +267,6 @@ class NeighborEmbedding(Embedding):
 
     def _first_positions(self, data: Samples | Graph, rng: np.random.RandomState) -> Floats:
         n, d = len(data), self.n_components
-        if self.init is None:
-            raise ValueError("init=None must be 'auto', 'pca', 'spectral', 'random', or an array.")
         if not isinstance(self.init, str):
             given = given_array("init", self.init, copy=True)
             if given.shape != (n, d):
@@ -275,7 +274,6 @@ class NeighborEmbedding(Embedding):
             if (given == given[0]).all():
                 raise ValueError("All positions in init are the same, so nothing would move; give some that differ.")
             return given
-        check_option("init", self.init, ("auto", "pca", "spectral", "random"), also=", or an array")
         kind = self.init if self.init != "auto" else "spectral" if isinstance(data, Graph) else "pca"
         if kind == "pca" and isinstance(data, Graph):
             raise ValueError("init='pca' needs vectors or all dissimilarities, not a graph; use init='spectral'.")
@@ -529,10 +527,6 @@ class TSNE(SNE):
             **common,
         )
         self.dof = dof
-
-    def _checked(self) -> Divergence:
-        check_number("dof", self.dof, low=0, open_low=True)
-        return super()._checked()
 
     def _kernel(self) -> Kernel:
         return Student(self.dof)

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from protolearn.core.parameters import number
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import check_number
 
 __all__ = ["Neighbors", "calibrated", "check_perplexity", "conditional_affinities", "joint_affinities"]
 
@@ -43,7 +43,7 @@ def check_perplexity(perplexity: float, n: int) -> None:
     ...
     ValueError: perplexity=30 is more than the 19 neighbors that each of n_samples=20 has; choose about a third of ...
     """
-    check_number("perplexity", perplexity, low=1, open_low=True)
+    number(1, open_low=True).check("perplexity", perplexity)
     if perplexity > n - 1:
         raise ValueError(
             f"perplexity={perplexity:g} is more than the {n - 1} neighbors that each of n_samples={n} has; "

@@ -11,11 +11,12 @@ from scipy.spatial import cKDTree
 from sklearn.utils import check_random_state
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.parameters import array, integer, option
 from protolearn.core.progress import Progress
 from protolearn.core.schedules import geometric
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Floats, Indices
-from protolearn.core.validation import check_number, check_option, given_array
+from protolearn.core.validation import given_array
 from protolearn.embedding._base import Embedding
 from protolearn.embedding.topographic.structures import SHAPES, triangular_mesh, uniform
 
@@ -65,6 +66,12 @@ class Trainer(Protocol):
 class TopographicEmbedding(Embedding):
     """Base of `XOM` and `SONE`: reads samples, places images, runs epochs and keeps what they show."""
 
+    _constraints = {
+        "structure": option("auto", *SHAPES, "uniform") | array("an array"),
+        "n_sampling": integer(2) | option("auto"),
+        "init": option("random") | array("an array"),
+    }
+
     n_components: int
     structure: Any
     n_sampling: int | str
@@ -72,7 +79,6 @@ class TopographicEmbedding(Embedding):
     max_iter: int
     random_state: Any
     verbose: int
-    _winners: tuple[str, ...]
     winner: str
 
     @nothing_lost
@@ -107,20 +113,6 @@ class TopographicEmbedding(Embedding):
 
     # Reading
 
-    def _check_parameters(self) -> None:
-        check_number("n_components", self.n_components, integer=True, low=1)
-        check_option("winner", self.winner, self._winners)
-        check_number("max_iter", self.max_iter, integer=True, low=1)
-        self._check_reading()
-        if self.n_sampling != "auto":
-            check_number("n_sampling", self.n_sampling, integer=True, low=2, also=" or 'auto'")
-
-    def _check_positive(self, *names: str) -> None:
-        """Require positive numbers, or "auto"."""
-        for name in names:
-            if getattr(self, name) != "auto":
-                check_number(name, getattr(self, name), low=0, open_low=True, also=" or 'auto'")
-
     def _read(self, X: Any) -> Floats:
         """Return the squared dissimilarities of the samples, with a mean of one."""
         squares = self._read_samples(X).all_squares()
@@ -130,8 +122,6 @@ class TopographicEmbedding(Embedding):
         """Return the structure as it is used in training, and the unit that makes it the one given."""
         if isinstance(self.structure, str):
             return self._named_structure(n_samples, rng), 1.0
-        if self.structure is None:
-            raise ValueError("structure=None, but this model needs sampling vectors; give a name or an array.")
         vectors = given_array("structure", self.structure, order="C")
         if vectors.shape[1] != self.n_components:
             raise ValueError(f"structure has {vectors.shape[1]} columns; expected n_components={self.n_components}.")
@@ -142,7 +132,6 @@ class TopographicEmbedding(Embedding):
         return vectors / unit, unit
 
     def _named_structure(self, n_samples: int, rng: np.random.RandomState) -> Floats:
-        check_option("structure", self.structure, ("auto", *SHAPES, "uniform"), also=", or an array")
         n_points = max(LEAST_VECTORS, min(MOST_VECTORS, 3 * n_samples // 4))
         n_points = n_points if self.n_sampling == "auto" else int(self.n_sampling)
         flat = self.n_components == 2
@@ -157,7 +146,6 @@ class TopographicEmbedding(Embedding):
 
     def _start(self, n_samples: int, unit: float, rng: np.random.RandomState) -> Floats:
         if isinstance(self.init, str):
-            check_option("init", self.init, ("random",), also=" or an array")
             return rng.normal(scale=START_SPREAD, size=(n_samples, self.n_components))
         images = given_array("init", self.init, order="C")
         if images.shape != (n_samples, self.n_components):

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
-from protolearn.core.validation import check_number, check_option
+from protolearn.core.parameters import fraction, none, option, positive
 from protolearn.embedding.divergences import (
+    A_DIVERGENCE,
     Alpha,
     Beta,
     Divergence,
@@ -40,6 +41,8 @@ from protolearn.embedding.topographic._base import (
 __all__ = ["SONE"]
 
 KERNELS = ("gaussian", "student")
+POSITIVE = ("spacing", "n_neighbors_start", "n_neighbors_end", "scale_start", "scale_end", "learning_rate_start",
+            "learning_rate_end", "variance")  # fmt: skip
 WINNERS = ("image", "mean", "divergence")  # in the order of the compiled loop
 LEAST_PERPLEXITY = 1.5  # with a perplexity of 1 there is one neighbor, and no bandwidth
 NEGLIGIBLE = 6.0 * np.log(10.0)  # -log of an affinity that does not count in a mean
@@ -181,7 +184,14 @@ class SONE(TopographicEmbedding):
     ((150, 2), True)
     """
 
-    _winners = WINNERS
+    _constraints = {
+        "kernel": option(*KERNELS),
+        "structure": TopographicEmbedding._constraints["structure"] | none,
+        "divergence": A_DIVERGENCE,
+        "winner": option(*WINNERS),
+        "bandwidth": option("radius", "perplexity"),
+        "diversify": fraction | none,
+    } | dict.fromkeys(POSITIVE, positive | option("auto"))
 
     def __init__(
         self,
@@ -236,13 +246,6 @@ class SONE(TopographicEmbedding):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        check_option("kernel", self.kernel, KERNELS)
-        check_option("bandwidth", self.bandwidth, ("radius", "perplexity"))
-        self._check_positive("spacing", "variance")
-        for name in ("n_neighbors", "scale", "learning_rate"):
-            self._check_positive(f"{name}_start", f"{name}_end")
-        if self.diversify is not None:
-            check_number("diversify", self.diversify, low=0, high=1, open_low=True, also=" or None")
         _require_for_measures(get_divergence(self.divergence))
 
     @property

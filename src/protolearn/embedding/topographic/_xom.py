@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protolearn.core.validation import check_number
+from protolearn.core.parameters import fraction, option, positive
 from protolearn.embedding.topographic._base import (
     LAST_NEIGHBORS,
     NO_WEIGHTS,
@@ -120,7 +120,13 @@ class XOM(TopographicEmbedding):
     (150, 2)
     """
 
-    _winners = WINNERS
+    _constraints = {
+        "winner": option(*WINNERS),
+        "range_start": positive | option("auto"),
+        "range_end": positive | option("auto"),
+        "learning_rate_start": fraction,
+        "learning_rate_end": fraction,
+    }
 
     def __init__(
         self,
@@ -156,12 +162,6 @@ class XOM(TopographicEmbedding):
         self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        self._check_positive("range_start", "range_end")
-        for name in ("learning_rate_start", "learning_rate_end"):
-            check_number(name, getattr(self, name), low=0, high=1, open_low=True)
 
     def _spacing(self) -> float:
         return 1.0

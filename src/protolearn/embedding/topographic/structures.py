@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, check_random_state
 
+from protolearn.core.parameters import constrained, integer, none, number, option, positive
 from protolearn.core.types import Floats
-from protolearn.core.validation import check_number, check_option
 
 __all__ = ["class_centers", "gaussian_mixture", "triangular_mesh", "uniform"]
 
@@ -20,6 +20,7 @@ __all__ = ["class_centers", "gaussian_mixture", "triangular_mesh", "uniform"]
 SHAPES = ("hexagon", "circle", "square")
 
 
+@constrained(shape=option(*SHAPES), n_points=integer(1), spacing=positive)
 def triangular_mesh(shape: str = "hexagon", n_points: int = 200, spacing: float = 1.0) -> Floats:
     """Fill a shape in the plane with equilateral triangles.
 
@@ -50,9 +51,6 @@ def triangular_mesh(shape: str = "hexagon", n_points: int = 200, spacing: float 
            [ 0.5 ,  0.87],
            [ 1.  ,  0.  ]])
     """
-    check_option("shape", shape, SHAPES)
-    check_number("n_points", n_points, integer=True, low=1)
-    check_number("spacing", spacing, low=0, open_low=True)
     reach = np.arange(-np.ceil(np.sqrt(n_points)) - 1, np.ceil(np.sqrt(n_points)) + 2)  # enough for each outline
     row, col = np.meshgrid(reach, reach, indexing="ij")
     nodes = np.column_stack([(col + (row % 2) / 2.0).ravel(), row.ravel() * np.sqrt(3.0) / 2.0])
@@ -60,6 +58,7 @@ def triangular_mesh(shape: str = "hexagon", n_points: int = 200, spacing: float 
     return spacing * nodes[np.lexsort(keys.round(9).T)[:n_points]]  # rounding must not break ties
 
 
+@constrained(n_points=integer(1), n_components=integer(1), side=positive | none)
 def uniform(
     n_points: int = 200, n_components: int = 2, *, side: float | None = None, random_state: Any = None
 ) -> Floats:
@@ -88,14 +87,12 @@ def uniform(
     >>> points.shape, bool(abs(points).max() <= 5)
     ((1000, 3), True)
     """
-    check_number("n_points", n_points, integer=True, low=1)
-    check_number("n_components", n_components, integer=True, low=1)
     if side is None:
         side = n_points ** (1.0 / n_components)
-    check_number("side", side, low=0, open_low=True)
     return check_random_state(random_state).uniform(-side / 2.0, side / 2.0, (n_points, n_components))
 
 
+@constrained(n_points=integer(1), spread=number(0))
 def gaussian_mixture(
     centers: ArrayLike, n_points: int = 200, *, spread: float = 1.0, random_state: Any = None
 ) -> Floats:
@@ -125,12 +122,11 @@ def gaussian_mixture(
     array([6., 0.])
     """
     means = check_array(centers, dtype=np.float64, input_name="centers")
-    check_number("n_points", n_points, integer=True, low=1)
-    check_number("spread", spread, low=0)
     noise = check_random_state(random_state).normal(scale=spread, size=(n_points, means.shape[1]))
     return means[np.arange(n_points) % len(means)] + noise
 
 
+@constrained(n_classes=integer(2), n_components=integer(1), spacing=positive)
 def class_centers(n_classes: int, n_components: int = 2, spacing: float = 1.0) -> Floats:
     """Place points with equal distances: the corners of a regular polygon, or of a simplex if there is room for it.
 
@@ -158,9 +154,6 @@ def class_centers(n_classes: int, n_components: int = 2, spacing: float = 1.0) -
            [-1.414214,  0.      ],
            [ 0.      , -1.414214]])
     """
-    check_number("n_classes", n_classes, integer=True, low=2)
-    check_number("n_components", n_components, integer=True, low=1)
-    check_number("spacing", spacing, low=0, open_low=True)
     centers = np.zeros((n_classes, n_components))
     if n_components == 1:
         centers[:, 0] = np.arange(n_classes) - (n_classes - 1) / 2.0
