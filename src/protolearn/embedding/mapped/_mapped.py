@@ -12,10 +12,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_option, given_array, refuse_overflow
-from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples
+from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, Samples
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.mapped._placing import Placing
 from protolearn.embedding.mapped.costs import Cost, Objective, get_cost
@@ -66,8 +67,9 @@ class MappedEmbedding(Embedding):
         Most iterations of L-BFGS.
     tol : float, default=1e-7
         Relative decrease of the cost below which to stop.
-    metric : str or callable, default="euclidean"
-        As in `TSNE`; with other than ``"euclidean"`` only free positions can be found.
+    metric : str, callable or learned metric, default="euclidean"
+        As in `TSNE`; with other than ``"euclidean"`` and learned metrics of one matrix, whose projections are mapped,
+        only free positions can be found.
     squared : bool, default=False
         Whether precomputed numbers are squared distances already.
     symmetrize : {"raise", "mean"}, default="raise"
@@ -130,6 +132,8 @@ class MappedEmbedding(Embedding):
     True
     """
 
+    _lens: Lens | None = None  # of a learned metric
+
     def __init__(
         self,
         n_components: int = 2,
@@ -187,6 +191,7 @@ class MappedEmbedding(Embedding):
                     f"metric={self.metric!r} gives dissimilarities, which {type(mapping).__name__} cannot map; use "
                     "mapping='free', or vectors."
                 )
+            self._lens = Lens.of(as_metric(self.metric), X) if is_learned(self.metric) else None
             rng = check_random_state(self.random_state)
             self.train_indices_ = rows = self._drawn(len(samples), rng)
             training = _part(samples, rows)
@@ -200,7 +205,9 @@ class MappedEmbedding(Embedding):
             theta, interrupted = self._best(objective, fitted, training, self._given(len(samples), rows, unit), rng)
             positions = fitted.forward(theta)
             solved = fitted.solved(theta, unit)
-            self.mapping_: Solved = solved or Placing(cost, samples, positions, unit, self.squared, self.n_jobs)
+            self.mapping_: Solved = solved or Placing(
+                cost, samples, positions, unit, self.squared and self._pairwise, self.n_jobs
+            )
             self.embedding_ = unit * positions if solved is None else solved.place(vectors)
         if interrupted:
             keep(self)
@@ -222,7 +229,7 @@ class MappedEmbedding(Embedding):
             Positions.
         """
         check_is_fitted(self, "embedding_")
-        if not (self._of_vectors or self._pairwise):
+        if not (self._of_vectors or self._pairwise or self._lens):
             raise ValueError(
                 f"New samples cannot be placed by metric={self.metric!r}; fit dissimilarities with "
                 "metric='precomputed', and give those of new samples to the training samples here."
@@ -249,7 +256,8 @@ class MappedEmbedding(Embedding):
         positions: Floats = check_array(X, dtype=np.float64)
         if positions.shape[1] != self.n_components:
             raise ValueError(f"X has {positions.shape[1]} columns, but the view has {self.n_components} dimensions.")
-        return self.mapping_.invert(positions)  # type: ignore[attr-defined]
+        samples = self.mapping_.invert(positions)  # type: ignore[attr-defined]
+        return samples if self._lens is None else self._lens.restore(samples)
 
     def __sklearn_tags__(self) -> Tags:
         """Say whether classes are needed."""
@@ -260,6 +268,9 @@ class MappedEmbedding(Embedding):
         return tags
 
     def _read_vectors(self, X: ArrayLike) -> Array:
+        if self._lens is not None:
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return self._lens.see(X)
         return refuse_overflow(validate_data(self, X, dtype=(np.float64, np.float32), reset=False))
 
     def _checked(self) -> tuple[Cost, Mapping]:
