@@ -238,8 +238,8 @@ def test_impossible_metrics(args, message):
 
 
 def test_bad_arrays_and_samples():
-    with pytest.raises(ValueError, match=r"metric has shape \(\); expected a matrix"):
-        as_metric(np.array(3.0))
+    with pytest.raises(ValueError, match=r"metric has shape \(1, 2, 2\); expected a matrix"):
+        as_metric(np.ones((1, 2, 2)))
     with pytest.raises(ValueError, match=r"negative relevances \(smallest -1\)"):
         as_metric([1.0, -1.0])
     metric = MODELS["LMNN"].metric_

@@ -406,7 +406,7 @@ def is_learned(metric: Any) -> bool:
 
 
 def _of_array(source: Any) -> LearnedMetric:
-    given = given_array("metric", source, ensure_2d=False)
+    given = given_array("metric", source, ensure_2d=False, allow_nd=True)
     if given.ndim not in (1, 2):
         raise ValueError(
             f"metric has shape {given.shape}; expected a matrix (M, N), or the relevances (N,) of features."
