@@ -297,5 +297,5 @@ def test_results_do_not_depend_on_the_number_of_threads(estimator, monkeypatch):
 
 
 def test_every_public_estimator_is_tried():
-    public = {name for name in protolearn.__all__ if isinstance(getattr(protolearn, name), type)}
+    public = {name for name in protolearn.__all__ if isinstance(getattr(protolearn, name), type)} - {"LearnedMetric"}
     assert public == {type(estimator).__name__ for estimator in ESTIMATORS}

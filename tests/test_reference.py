@@ -27,7 +27,8 @@ PACKAGES = [
     ".relational",
 ]
 PARTS = [
-    f".core.{name}" for name in ("cooperation", "density", "lattices", "pairs", "prototypes", "relational", "shapes")
+    f".core.{name}"
+    for name in ("cooperation", "density", "lattices", "metric", "pairs", "prototypes", "relational", "shapes")
 ]
 
 

@@ -47,6 +47,8 @@ _HOME = {
     "OutOfSample": "embedding",
     "MVU": "embedding",
     "DiscriminativeEmbedding": "embedding",
+    "LearnedMetric": "core.metric",
+    "as_metric": "core.metric",
 }
 
 __all__ = ["__version__", *_HOME]

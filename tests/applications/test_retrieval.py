@@ -190,9 +190,9 @@ def test_the_index_can_hold_other_images(lesions):
 def turned(retriever, seed):
     """Return a retriever whose local matrices are rotated, which leaves every local metric as it is."""
     other = pickle.loads(pickle.dumps(retriever))
-    matrices = other._maps.matrices
+    matrices = other.learned_metric_.matrices
     rotations = ortho_group.rvs(matrices.shape[1], size=len(matrices), random_state=seed)
-    other._maps = replace(other._maps, matrices=rotations @ matrices)
+    other.learned_metric_ = replace(other.learned_metric_, matrices=rotations @ matrices)
     return other.index(other.scaler_.inverse_transform(other.vectors_), other.labels_)
 
 

@@ -39,7 +39,7 @@ from protolearn import (
     KMeans,
     LLiRaMLVQ,
 )
-from protolearn.embedding import discriminative
+from protolearn.core import metric as learned
 from protolearn.embedding._discriminative import DiscriminativeEmbedding
 from protolearn.embedding.discriminative import discriminative_distances, local_projection
 from protolearn.lvq import Minkowski
@@ -166,7 +166,7 @@ def test_symmetric_inside_a_field_and_not_across(name):
 @pytest.mark.parametrize("symmetrize", ["mean", "min", "max"])
 def test_symmetrized_squares(symmetrize, tile, monkeypatch):
     plain = discriminative_distances(LOCAL, X, squared=True, symmetrize=None)
-    monkeypatch.setattr(discriminative, "TILE", tile)
+    monkeypatch.setattr(learned, "TILE", tile)
     squares = discriminative_distances(LOCAL, X, squared=True, symmetrize=symmetrize)
     np.testing.assert_array_equal(squares, squares.T)
     np.testing.assert_allclose(squares, MERGED[symmetrize](plain, plain.T), rtol=1e-9, atol=1e-15)
@@ -177,7 +177,7 @@ def test_symmetrized_squares(symmetrize, tile, monkeypatch):
 @SYMMETRIZE
 @pytest.mark.parametrize("tile", [7, 10**6])
 def test_distances_to_other_samples(symmetrize, tile, monkeypatch):
-    monkeypatch.setattr(discriminative, "TILE", tile)
+    monkeypatch.setattr(learned, "TILE", tile)
     few, others = X[::5], X[1::4]
     squares = discriminative_distances(LOCAL, few, others, squared=True, symmetrize=symmetrize)
     by_rows, by_columns = squares_by_loops("LGMLVQ", few, others), squares_by_loops("LGMLVQ", others, few).T

@@ -12,9 +12,9 @@ import numpy as np
 from sklearn.preprocessing import StandardScaler
 
 from protolearn.applications._files import FilePath, file_size, replacing
-from protolearn.applications._metric_maps import MetricMaps
 from protolearn.applications.color import RegionColors
 from protolearn.applications.retrieval import Collection, ImageRetriever
+from protolearn.core.metric import LearnedMetric
 from protolearn.core.types import Array
 
 __all__ = ["read_index", "write_index"]
@@ -34,8 +34,12 @@ Arrays = dict[str, Array]
 
 def write_index(path: FilePath, retriever: ImageRetriever) -> None:
     """Write a retriever that was fitted to a folder by `RegionColors`, with a metric given by its name."""
-    features, maps, scaler = retriever.features_, retriever._maps, retriever.scaler_
-    if not isinstance(features, RegionColors) or maps is None or retriever.paths_ is None or scaler is None:
+    features, metric, scaler = retriever.features_, retriever.learned_metric_, retriever.scaler_
+    if (
+        not isinstance(features, RegionColors)
+        or (metric is None or metric.steps is not None)
+        or (retriever.paths_ is None or scaler is None)
+    ):
         raise ValueError("An index file holds scaled colors of files, with a metric that LVQ or LMNN has learned.")
     settings = {name: getattr(retriever, name) for name in ("metric", "n_components", "n_neighbors", "local_map")}
     arrays: dict[str, Any] = {
@@ -44,10 +48,10 @@ def write_index(path: FilePath, retriever: ImageRetriever) -> None:
         "features": json.dumps(features.get_params()),
         "mean": scaler.mean_,
         "scale": scaler.scale_,
-        "matrices": maps.matrices,
-        "prototypes": maps.prototypes,
-        "slots": maps.slots,
-        "names": maps.names,
+        "matrices": metric.omegas,
+        "prototypes": metric.prototypes,
+        "slots": metric.slots,
+        "names": metric.labels,
         "vectors": retriever.vectors_,
         "labels": retriever.labels_,
         "paths": [str(file.resolve()) for file in retriever.paths_],
@@ -102,7 +106,9 @@ def _retriever(arrays: Arrays) -> ImageRetriever:
     retriever._names = features.get_feature_names_out()
     if len(retriever._names) != retriever.n_features_in_:
         raise ValueError("it has other features than it says")
-    retriever._maps = MetricMaps(*(arrays[name] for name in ("matrices", "prototypes", "slots", "names")))
+    retriever.learned_metric_ = LearnedMetric(
+        arrays["matrices"], arrays["prototypes"], arrays["slots"], arrays["names"]
+    )
     paths = [Path(name) for name in arrays["paths"].tolist()]
     retriever._fill(arrays["vectors"], arrays["labels"], Collection(None, True, paths=paths))
     return retriever

@@ -1,85 +1,26 @@
-"""The linear maps that a learned metric consists of: which of them measures a sample, views, and how to read them.
-
-Arrays: X (n, N) samples, A (s, M, N) matrices Omega, W (p, N) prototypes. The distance of two samples is
-``|A_s (x - z)|``, where s is the matrix of the prototype that is nearest to x.
-"""
+"""The linear maps that a learned metric consists of: views of several at once, and how to read them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.metric import LearnedMetric
+from protolearn.core.types import Array, Floats
 from protolearn.lvq import canonical, mean_canonical
-from protolearn.lvq._base import LVQClassifier
-from protolearn.lvq._lfda import LinearMetric
 
-__all__ = ["MetricMaps", "Recommendation", "canonical_maps", "maps_of", "patchwork"]
+__all__ = ["Recommendation", "canonical_maps", "patchwork"]
 
 
-@dataclass(frozen=True)
-class MetricMaps:
-    """Matrices of a metric, and the prototypes that choose between them.
-
-    Parameters
-    ----------
-    matrices : ndarray of shape (s, M, N)
-        The matrices, one if all samples are measured alike.
-    prototypes : ndarray of shape (p, N)
-        Prototypes, none if there is one matrix.
-    slots : ndarray of shape (p,)
-        The matrix of each prototype.
-    names : ndarray of shape (p,)
-        The class of each prototype.
-    """
-
-    matrices: Floats
-    prototypes: Floats
-    slots: Indices
-    names: Array
-
-    @classmethod
-    def shared(cls, matrix: Any) -> MetricMaps:
-        """Return the maps of a metric with one matrix (M, N)."""
-        A = np.asarray(matrix, dtype=np.float64)
-        return cls(A[None], np.empty((0, A.shape[1])), np.empty(0, np.int64), np.empty(0, str))
-
-    @property
-    def local(self) -> bool:
-        """Whether samples are measured by different matrices."""
-        return len(self.matrices) > 1
-
-    def winners(self, X: Floats) -> Indices:
-        """Return the nearest prototype of each sample, each measured by its own matrix."""
-        pairs = zip(self.prototypes, self.slots)
-        distances = [np.square((X - w) @ self.matrices[slot].T).sum(axis=1) for w, slot in pairs]
-        return np.argmin(distances, axis=0)
-
-
-def maps_of(model: Any) -> MetricMaps | None:
-    """Return the matrices of a fitted metric learner of this library; None of other estimators."""
-    if isinstance(model, LinearMetric):
-        return MetricMaps.shared(model.components_)
-    if not isinstance(model, LVQClassifier):
-        return None
-    matrices, slots = model._matrices("ImageRetriever")
-    if matrices.ndim == 2:  # relevances of single features
-        matrices = matrices[:, None, :] * np.eye(matrices.shape[1])
-    if len(matrices) == 1:
-        return MetricMaps.shared(matrices[0])
-    return MetricMaps(matrices, model.prototypes_, slots, model.prototype_labels_)
-
-
-def patchwork(maps: MetricMaps, X: Floats, kind: str) -> Floats:
+def patchwork(metric: LearnedMetric, X: Floats, kind: str) -> Floats:
     """Return one view (n, M) of all samples, each mapped by the matrix of its own prototype."""
-    winners = maps.winners(X)
-    shared = mean_canonical(maps.matrices)
-    view = np.empty((len(X), maps.matrices.shape[1]))
+    winners, vectors, omegas = metric.nearest(X), metric.samples(X), metric.omegas
+    shared = mean_canonical(omegas)
+    view = np.empty((len(vectors), omegas.shape[1]))
     for p in np.unique(winners):
-        members, w, A = X[winners == p], maps.prototypes[p], maps.matrices[maps.slots[p]]
+        members, w, A = vectors[winners == p], metric.prototypes[p], omegas[metric.slots[p]]
         if kind == "centered":
             patch = (members - w) @ _turned(A, shared).T + shared @ w
         else:  # Bunte 2011, eq. 4.8
@@ -88,10 +29,10 @@ def patchwork(maps: MetricMaps, X: Floats, kind: str) -> Floats:
     return view
 
 
-def canonical_maps(maps: MetricMaps) -> Floats:
+def canonical_maps(metric: LearnedMetric) -> Floats:
     """Return the matrices in canonical form, (M, N) of one and (s, M, N) of several."""
-    forms = np.stack([canonical(matrix) for matrix in maps.matrices])
-    return forms if maps.local else forms[0]
+    forms = np.stack([canonical(matrix) for matrix in metric.omegas])
+    return forms[0] if metric.is_global else forms
 
 
 @dataclass(frozen=True, repr=False)

@@ -265,9 +265,10 @@ def _run(
     model = clone(retriever)
     states = [name for name in model.get_params() if name.rpartition("__")[2] == "random_state"]
     model.set_params(**dict.fromkeys(states, seed)).fit(table[train], labels[train]).index(table, labels)
-    _, found = model._search(model.vectors_[test], max(sizes), test)
+    found = model.similar(test, max(sizes)).indices
     rates = precision_curve(labels[found], labels[test], sizes, average=False)
-    if model.metric_ is None or model._maps is None:
+    metric = model.learned_metric_
+    if model.metric_ is None or metric is None or metric.steps is not None:
         return rates, None, None
     advice = model.recommendation()
     return rates, advice.transform, advice.names

@@ -22,11 +22,12 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from protolearn.applications._contact_sheet import contact_sheet
 from protolearn.applications._image_files import read_each, read_pair
-from protolearn.applications._metric_maps import MetricMaps, Recommendation, canonical_maps, maps_of, patchwork
+from protolearn.applications._metric_maps import Recommendation, canonical_maps, patchwork
 from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
 from protolearn.applications.color import RegionColors
 from protolearn.core.estimator import Estimator, nothing_lost
-from protolearn.core.parameters import flag, function, integer, none, option, part
+from protolearn.core.metric import LearnedMetric, as_metric
+from protolearn.core.parameters import flag, function, instance, integer, none, option, part
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
 from protolearn.metrics import precision_curve
@@ -75,9 +76,10 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     Parameters
     ----------
-    metric : {"liram", "local", "lmnn", "euclidean"} or estimator, default="liram"
+    metric : {"liram", "local", "lmnn", "euclidean"}, estimator or LearnedMetric, default="liram"
         How the metric is learned. An estimator is cloned; it must have ``fit`` and ``transform``, such that Euclidean
-        distances after ``transform`` are to be used, or be an LVQ classifier.
+        distances after ``transform`` are to be used, or be an LVQ classifier. A `LearnedMetric` is used as it is, on
+        scaled features.
     features : transformer or callable, optional
         What is known of an image: a transformer of lists of images, or of tuples (image, mask), or a function of one
         image that returns a vector. By default ``RegionColors(regions="center")``: mean colors in Lab outside and
@@ -99,8 +101,10 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     Attributes
     ----------
-    metric_ : estimator or None
+    metric_ : estimator, LearnedMetric or None
         The fitted metric, which works on scaled features; None if it is Euclidean.
+    learned_metric_ : LearnedMetric or None
+        Its matrices; None of an estimator that has only ``transform``.
     features_ : transformer, callable or None
         What makes features of images; None after a fit to a table.
     scaler_ : StandardScaler or None
@@ -166,7 +170,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     """
 
     _constraints = {
-        "metric": option(*METRICS) | part("fit", "an estimator with fit and transform"),
+        "metric": option(*METRICS) | part("fit", "an estimator with fit and transform") | instance(LearnedMetric),
         "features": function("a function of one image") | part("transform", "a transformer of images") | none,
         "n_components": integer(1),
         "n_neighbors": integer(1),
@@ -220,7 +224,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         self.scaler_ = StandardScaler().set_output(transform="default").fit(table) if self.scale else None
         vectors = self._scaled(table)
         self.metric_ = self._learned_metric(vectors, labels)
-        self._maps = self._found_maps()
+        self.learned_metric_ = self._found_metric()
         self._fill(vectors, labels, found)
         return self
 
@@ -271,8 +275,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """
         check_is_fitted(self)
         if X is None:
-            own = np.arange(len(self.vectors_))
-            distances, indices = self._search(self.vectors_, n_neighbors, own)
+            distances, indices = self._search(self.vectors_, n_neighbors, np.arange(len(self.vectors_)))
         else:
             distances, indices = self._search(self._queries(X), n_neighbors)
         return (distances, indices) if return_distance else indices
@@ -294,6 +297,25 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         """
         check_is_fitted(self)
         return self._hits(*self._search(self._queries(X), n_neighbors))
+
+    def similar(self, indices: ArrayLike, n_neighbors: int | None = None) -> Hits:
+        """Find the images in the index that are most similar to some of it, which are not among their own results.
+
+        Parameters
+        ----------
+        indices : array-like of int, shape (n_queries,)
+            Numbers of images in the index.
+        n_neighbors : int, optional
+            Number of images; by default the parameter of the retriever.
+
+        Returns
+        -------
+        Hits
+            Numbers, distances, labels and paths.
+        """
+        check_is_fitted(self)
+        own = np.asarray(indices, dtype=np.int64)
+        return self._hits(*self._search(self.vectors_[own], n_neighbors, own))
 
     def precision_at_k(self, X: Any = None, y: ArrayLike | None = None, ks: Iterable[int] = (1, 5, 11)) -> Floats:
         """Return the share of the nearest k images that have the label of the query.
@@ -335,16 +357,16 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             The matrix in canonical form and the names of features; printed, it is a table.
         """
         check_is_fitted(self)
-        maps = self._maps
-        if maps is None:
+        metric = self.learned_metric_
+        if metric is None or metric.steps is not None:
             components: Any = getattr(self.metric_, "components_", ())
             if np.shape(components)[1:] != (self.n_features_in_,):
                 raise ValueError(f"{type(self.metric_).__name__} has no matrix (components_) to recommend.")
-            maps = MetricMaps.shared(components)
+            metric = as_metric(components)
         names = None
-        if maps.local:
-            names = np.array([maps.names[maps.slots == slot][0] for slot in range(len(maps.matrices))])
-        return Recommendation(canonical_maps(maps), self._names, names)
+        if not metric.is_global:
+            names = np.array([metric.labels[metric.slots == slot][0] for slot in range(len(metric.matrices))])
+        return Recommendation(canonical_maps(metric), self._names, names)
 
     def transform(self, X: Any) -> Floats:
         """Map images to a view in which Euclidean distances are those of the search.
@@ -448,6 +470,8 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         return table if self.scaler_ is None else self.scaler_.transform(table)
 
     def _learned_metric(self, vectors: Floats, labels: Any) -> Any:
+        if isinstance(self.metric, LearnedMetric):
+            return self.metric
         if not isinstance(self.metric, str):
             learner = clone(self.metric)
             if hasattr(learner, "set_output"):
@@ -466,19 +490,22 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         smallest = int(np.unique(labels, return_counts=True)[1].min())
         return LMNN(n_neighbors=max(1, min(TARGETS, smallest - 1)), **given).fit(vectors, labels)
 
-    def _found_maps(self) -> MetricMaps | None:
+    def _found_metric(self) -> LearnedMetric | None:
         if self.metric_ is None:
-            return MetricMaps.shared(np.eye(self.n_features_in_))
-        maps = maps_of(self.metric_)
-        if maps is None and not hasattr(self.metric_, "transform"):
-            raise ValueError(f"metric: {type(self.metric_).__name__} has no transform, and is no LVQ classifier.")
-        return maps
+            return as_metric(np.eye(self.n_features_in_))
+        try:
+            return as_metric(self.metric_, "ImageRetriever")
+        except TypeError:
+            if hasattr(self.metric_, "transform"):
+                return None
+        raise ValueError(f"metric: {type(self.metric_).__name__} has no transform, and is no LVQ classifier.")
 
     def _fill(self, vectors: Floats, labels: Array | None, found: Collection) -> None:
         """Make the index, which can be searched in as many views of the images as there are metrics."""
         self.vectors_, self.labels_ = vectors, labels
         self.paths_, self.skipped_ = found.paths, list(found.skipped)
-        self._n_views = len(self._maps.matrices) if self._maps is not None and self.local_map == "query" else 1
+        metric = self.learned_metric_
+        self._n_views = len(metric.matrices) if metric is not None and self.local_map == "query" else 1
         self._searches: dict[int, NearestNeighbors] = {}
         self._search_in(0)
 
@@ -490,11 +517,12 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     def _view(self, vectors: Floats, slot: int) -> Floats:
         """Return scaled features as one of the metrics sees them."""
-        if self._maps is None:
+        metric = self.learned_metric_
+        if metric is None:
             return self.metric_.transform(vectors)
-        if self._maps.local and self.local_map != "query":
-            return patchwork(self._maps, vectors, self.local_map)
-        return vectors @ self._maps.matrices[slot].T
+        if not metric.is_global and self.local_map != "query":
+            return patchwork(metric, vectors, self.local_map)
+        return metric.samples(vectors) @ metric.omegas[slot].T
 
     def _search(
         self, vectors: Floats, n_neighbors: int | None = None, own: Indices | None = None
@@ -504,9 +532,9 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         more = 0 if own is None else 1
         integer(1, n_images - more).check("n_neighbors", k, f" for {n_images} images")
         distances, indices = np.empty((len(vectors), k)), np.empty((len(vectors), k), np.int64)
-        slots, maps = np.zeros(len(vectors), np.int64), self._maps
-        if maps is not None and self._n_views > 1:
-            slots = maps.slots[maps.winners(vectors)]
+        slots, metric = np.zeros(len(vectors), np.int64), self.learned_metric_
+        if metric is not None and self._n_views > 1:
+            slots = metric.slots[metric.nearest(vectors)]
         for slot in np.unique(slots):
             members = np.flatnonzero(slots == slot)
             near, found = self._search_in(int(slot)).kneighbors(self._view(vectors[members], slot), k + more)

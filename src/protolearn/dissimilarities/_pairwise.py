@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from protolearn.core.density import squared_distances
+from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learned
 from protolearn.core.parameters import constrained, function, number, option
 from protolearn.core.types import Array, Indices
 from protolearn.dissimilarities._alignment import Alignment
@@ -37,7 +39,7 @@ def pairwise(
     X: Any,
     Y: Any = None,
     *,
-    metric: str | Callable[[Any, Any], float],
+    metric: Any,
     n_jobs: int | None = None,
     verbose: int = 0,
     symmetrize: str = "raise",
@@ -52,9 +54,9 @@ def pairwise(
     Y : list of objects or array-like, optional
         Objects to compare with. By default those of ``X`` with each other; then each pair is computed once, and the
         diagonal is zero.
-    metric : str or callable
-        One of `METRICS`, which are the names of the functions of this package, or a function of two objects that
-        returns their dissimilarity.
+    metric : str, callable or learned metric
+        One of `METRICS`, which are the names of the functions of this package; a function of two objects that
+        returns their dissimilarity; or whatever `protolearn.as_metric` takes, such as a fitted LVQ classifier.
     n_jobs : int, optional
         Number of threads; by default as many as the matrix library may use. A function of two objects is called in
         one.
@@ -89,9 +91,13 @@ def pairwise(
     return all_pairs(measure_of(metric, params, symmetrize), X, Y, n_jobs=n_jobs, verbose=verbose)
 
 
-@constrained(metric=option(*METRICS) | function(), symmetrize=option("raise", "mean"))
-def measure_of(metric: str | Callable[[Any, Any], float], params: dict[str, Any], symmetrize: str = "raise") -> Measure:
-    """Return the measure with a name, or one that calls a function of two objects."""
+@constrained(metric=option(*METRICS) | function() | A_METRIC, symmetrize=option("raise", "mean"))
+def measure_of(metric: Any, params: dict[str, Any], symmetrize: str = "raise") -> Measure:
+    """Return the measure with a name, one that calls a function of two objects, or a learned metric."""
+    if is_learned(metric):
+        if params:
+            raise ValueError(f"A learned metric has no parameters, but {', '.join(params)} was given.")
+        return Learned(as_metric(metric, "dissimilarities"))
     if callable(metric):
         return Function(metric, params, symmetrize)
     kind = _MEASURES[metric]
@@ -102,6 +108,27 @@ def measure_of(metric: str | Callable[[Any, Any], float], params: dict[str, Any]
             raise ValueError(f"metric {metric!r} has no parameter {name!r}; {allowed}.")
     measure: Measure = kind(**params)
     return measure
+
+
+@dataclass(eq=False)
+class Learned(Measure):
+    """Distances by a learned metric, the mean of squares if they depend on the order of two samples."""
+
+    metric: LearnedMetric
+    name = "learned metric"
+    tile = 1024
+    grain = 256
+
+    def encode(self, objects: Any, name: str = "X") -> Array:
+        """Return samples behind the steps of the metric, projected if it is global."""
+        return self.metric.project(objects) if self.metric.is_global else self.metric.samples(objects)
+
+    def block(self, a: Array, b: Array, n_threads: int = 1) -> Floats:
+        """Return distances."""
+        if self.metric.is_global:
+            origin = b.mean(axis=0, dtype=np.float64)
+            return np.sqrt(squared_distances(a - origin, b - origin))
+        return self.metric.inner.distances(a, b)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protolearn.core.chunks import block_size
+from protolearn.core.metric import A_METRIC
 from protolearn.core.parameters import function, option
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.dissimilarities._blocks import encoded_pairs
@@ -30,8 +31,9 @@ class Dissimilarities:
     data : sequence of objects, or square array
         Objects (strings, sequences, rows of an array, ...) for a metric between them; or with
         ``metric="precomputed"`` their dissimilarities: an array, a memory map, an HDF5 data set or a Zarr array.
-    metric : str or callable, default="precomputed"
-        Name of a dissimilarity (see `protolearn.dissimilarities.METRICS`), or a function of two objects.
+    metric : str, callable or learned metric, default="precomputed"
+        Name of a dissimilarity (see `protolearn.dissimilarities.METRICS`), a function of two objects, or whatever
+        `protolearn.as_metric` takes.
     n_jobs : int, optional
         Number of threads that compute a block.
     verbose : int, default=0
@@ -60,7 +62,7 @@ class Dissimilarities:
     def __init__(
         self,
         data: Any,
-        metric: str | Callable[[Any, Any], float] = "precomputed",
+        metric: Any = "precomputed",
         *,
         n_jobs: int | None = None,
         verbose: int = 0,
@@ -87,7 +89,7 @@ class Dissimilarities:
                     f"shape {shape}. For objects give a metric, such as metric='edit'."
                 )
         else:
-            (option("precomputed", *METRICS) | function("a function of two objects")).check("metric", metric)
+            (option("precomputed", *METRICS) | function("a function of two objects") | A_METRIC).check("metric", metric)
             self._measure = measure_of(metric, metric_params, symmetrize)
 
     def __len__(self) -> int:

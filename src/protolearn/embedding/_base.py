@@ -9,10 +9,11 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_array, validate_data
 
 from protolearn.core.chunks import cut
 from protolearn.core.estimator import Estimator
+from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learned
 from protolearn.core.parameters import flag, function, instance, integer, option
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
@@ -23,7 +24,7 @@ from protolearn.core.validation import (
 )
 from protolearn.dissimilarities._geometry import checked
 
-__all__ = ["Embedding", "Samples", "View", "check_square", "vector_samples"]
+__all__ = ["Embedding", "Lens", "Samples", "View", "check_square", "vector_samples"]
 
 
 LEAST_SAMPLES = 4
@@ -60,6 +61,39 @@ class Samples:
             squares[rows, rows.start :] = part
             squares[rows.start :, rows] = part.T
         return squares
+
+
+@dataclass(frozen=True)
+class Lens:
+    """Samples as a learned metric sees them: projected if it is global, else their distances to training samples.
+
+    Parameters
+    ----------
+    metric : LearnedMetric
+        The metric.
+    training : ndarray of shape (n, N), optional
+        Training samples behind the steps of the metric, of a global one their mean; by default samples see each other.
+    """
+
+    metric: LearnedMetric
+    training: Array | None = None
+
+    @classmethod
+    def of(cls, metric: LearnedMetric, X: Any) -> Lens:
+        """Return the lens for new samples beside those of a fit."""
+        vectors = metric.samples(X)
+        return cls(metric, vectors.mean(axis=0, keepdims=True) if metric.is_global else vectors)
+
+    def see(self, X: Any) -> Array:
+        """Return projections (m, M), or distances (m, n)."""
+        if self.metric.is_global:
+            return self.metric.project(X)
+        return self.metric.inner.distances(self.metric.samples(X), self.training)
+
+    def restore(self, Z: Array) -> Array:
+        """Return the samples nearest to the mean of the training samples that have given projections."""
+        assert self.training is not None
+        return self.metric.restore(Z, self.training[0])
 
 
 def require_pairs(n: int) -> None:
@@ -105,7 +139,7 @@ class Embedding(View, Estimator):
     _constraints = {
         "n_components": integer(1),
         "max_iter": integer(1),
-        "metric": instance(str, "the name of a metric") | function("a function of two objects"),
+        "metric": instance(str, "the name of a metric") | function("a function of two objects") | A_METRIC,
         "squared": flag,
         "symmetrize": option("raise", "mean"),
     }
@@ -120,7 +154,7 @@ class Embedding(View, Estimator):
         """Say whether ``X`` is a matrix of pairs."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._pairwise
-        tags.input_tags.two_d_array = self._pairwise or self._of_vectors
+        tags.input_tags.two_d_array = self._pairwise or self._of_vectors or is_learned(self.metric)
         tags.input_tags.positive_only = self._pairwise and not self.squared
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
@@ -141,13 +175,14 @@ class Embedding(View, Estimator):
                 "sparse vectors. SNE and TSNE take a sparse graph of distances to neighbors with "
                 "metric='precomputed'; other embeddings need the dissimilarities of all pairs."
             )
-        if self._of_vectors:
-            X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
-            if (X[0] == X).all():
-                raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
-            return vector_samples(X)
+        metric = as_metric(self.metric, type(self).__name__) if is_learned(self.metric) else None
         squared = self.squared and self._pairwise
-        if self._pairwise:
+        if metric is not None:
+            validate_data(self, X, skip_check_array=True)
+            X = check_array(Lens(metric).see(X), dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
+        elif self._of_vectors:
+            X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
+        elif self._pairwise:
             X = validate_data(self, X, dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
             check_square(X)
             require_pairs(len(X))
@@ -157,6 +192,10 @@ class Embedding(View, Estimator):
             if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1 and not np.issubdtype(np.asarray(X).dtype, np.number):
                 raise ValueError(f"X is a table with one column; give the {len(X)} objects in it as a list.")
             X = pairwise(X, metric=self.metric, n_jobs=n_jobs, symmetrize=self.symmetrize)
+        if self._of_vectors or (metric is not None and metric.is_global):
+            if (X[0] == X).all():
+                raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
+            return vector_samples(X)
         given, largest = checked(X, squared=squared, symmetrize=self.symmetrize)
         refuse_large(given, largest, squared)
         if not largest:

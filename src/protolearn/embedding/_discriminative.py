@@ -14,12 +14,12 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
-from protolearn.core.parameters import integer, none, option, part
+from protolearn.core.metric import LearnedMetric, as_metric
+from protolearn.core.parameters import instance, integer, none, option, part
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array
 from protolearn.embedding._base import Embedding, View
 from protolearn.embedding.charts._local_weights import locally_linear, reconstruction_weights
-from protolearn.embedding.discriminative import Fields, distances_between, fields_of
 from protolearn.embedding.neighbor._neighbors import nearest_in_matrix
 from protolearn.embedding.neighbor._sne import TSNE
 from protolearn.lvq import LGMLVQ
@@ -40,7 +40,7 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
     classifier : object, optional
         An LVQ classifier, `LMNN` or `LFDA`, or a pipeline that ends in one, which suits features of different scales;
         `LGMLVQ` by default. It is cloned and fitted, unless it is fitted already and wrapped in scikit-learn's
-        ``FrozenEstimator``.
+        ``FrozenEstimator``. Or a metric that has been learned, `LearnedMetric`.
     embedding : object or "lle", optional
         Any embedding that takes precomputed distances by its parameter ``metric`` (`TSNE`, `SNE`, `XOM`, `SONE`; MDS,
         Isomap and TSNE of scikit-learn; UMAP), scikit-learn's SpectralEmbedding with neighbors, or one for which the
@@ -51,7 +51,7 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
     Attributes
     ----------
     classifier_ : object
-        The fitted classifier.
+        The fitted classifier, or the metric that was given.
     embedding_estimator_ : object
         The fitted embedding. Of a locally linear embedding there are ``embedding_`` and the parameters only.
     embedding_ : ndarray of shape (n_samples, n_components)
@@ -102,7 +102,10 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
     True
     """
 
-    _constraints = {"classifier": part() | none, "embedding": option("lle") | part("fit_transform") | none}
+    _constraints = {
+        "classifier": part() | instance(LearnedMetric) | none,
+        "embedding": option("lle") | part("fit_transform") | none,
+    }
 
     def __init__(self, classifier: Any = None, embedding: Any = None) -> None:
         self.classifier = classifier
@@ -125,13 +128,15 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
             The fitted view.
         """
         self._check_parameters()
+        learned = isinstance(self.classifier, LearnedMetric)
         validate_data(self, X, skip_check_array=True)
         classifier: Any = LGMLVQ(random_state=0) if self.classifier is None else clone(self.classifier)
-        self.classifier_ = classifier.fit(X, y)
+        self.classifier_ = classifier if learned else classifier.fit(X, y)
+        metric = as_metric(self.classifier_, type(self).__name__)
         with chunk_threads(1):
-            fields = fields_of(self.classifier_, X, type(self).__name__)
-        self.embedding_estimator_ = self._chosen_embedding(len(fields.vectors))
-        self.embedding_ = arranged(self.embedding_estimator_, fields)
+            vectors = metric.samples(X, type(self).__name__)
+        self.embedding_estimator_ = self._chosen_embedding(len(vectors))
+        self.embedding_ = arranged(self.embedding_estimator_, metric.inner, vectors)
         return self
 
     def __sklearn_tags__(self) -> Tags:
@@ -151,32 +156,31 @@ class DiscriminativeEmbedding(View, MetaEstimatorMixin, Estimator):
         return clone(self.embedding)
 
 
-def arranged(embedding: Any, fields: Fields) -> Array:
-    """Fit an embedding to samples in learned metrics; return their positions."""
+def arranged(embedding: Any, metric: LearnedMetric, X: Array) -> Array:
+    """Fit an embedding to samples in a learned metric; return their positions."""
     from sklearn.manifold import LocallyLinearEmbedding
 
     if isinstance(embedding, LocallyLinearEmbedding):
-        return _by_reconstruction(embedding, fields)
+        return _by_reconstruction(embedding, metric, X)
     parameters = embedding.get_params(deep=False)
     if "connectivity" in parameters:  # Bunte 2011, section 7.2.7: the metric chooses neighbors, and no lengths
-        near = learned_neighbors(fields, parameters["n_neighbors"])
-        return np.asarray(embedding.set_params(connectivity=_graph(near)).fit_transform(fields.vectors))
-    embedding.set_params(**_for_distances(embedding, parameters, len(fields.vectors)))
-    return np.asarray(embedding.fit_transform(distances_between(fields, fields, squared=False, symmetrize="mean")))
+        near = learned_neighbors(metric, X, parameters["n_neighbors"])
+        return np.asarray(embedding.set_params(connectivity=_graph(near)).fit_transform(X))
+    embedding.set_params(**_for_distances(embedding, parameters, len(X)))
+    return np.asarray(embedding.fit_transform(metric.distances(X)))
 
 
-def learned_neighbors(fields: Fields, k: int) -> Array:
-    """Return the k nearest others (n, k) of each sample, by the metric of its winner."""
-    n = len(fields.vectors)
-    integer(1, n - 1).check("n_neighbors", k, f" for n_samples={n}")
-    return np.asarray(nearest_in_matrix(distances_between(fields, fields, squared=True, symmetrize=None), k).indices)
+def learned_neighbors(metric: LearnedMetric, X: Array, k: int) -> Array:
+    """Return the k nearest others (n, k) of each sample, by the matrix of its winner."""
+    integer(1, len(X) - 1).check("n_neighbors", k, f" for n_samples={len(X)}")
+    return np.asarray(nearest_in_matrix(metric.distances(X, squared=True, symmetrize=None), k).indices)
 
 
-def _by_reconstruction(embedding: Any, fields: Fields) -> Array:
+def _by_reconstruction(embedding: Any, metric: LearnedMetric, X: Array) -> Array:
     """Arrange samples such that their learned neighbors reconstruct them as in the data."""
     if embedding.method != "standard":
         raise ValueError(f"method={embedding.method!r} must be one of 'standard' for neighbors by a learned metric.")
-    near = learned_neighbors(fields, embedding.n_neighbors)  # Bunte 2011, section 7.2.3
+    near = learned_neighbors(metric, X, embedding.n_neighbors)  # Bunte 2011, section 7.2.3
     n_groups = _n_closed(_graph(near))
     if n_groups > 1:
         warnings.warn(
@@ -187,7 +191,7 @@ def _by_reconstruction(embedding: Any, fields: Fields) -> Array:
         )
     rng = check_random_state(embedding.random_state)
     with chunk_threads(1):
-        weights = reconstruction_weights(fields.vectors, near, embedding.reg)
+        weights = reconstruction_weights(X, near, embedding.reg)
         embedding.embedding_ = locally_linear(weights, embedding.n_components, rng)
     return embedding.embedding_
 

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.estimator import Estimator
+from protolearn.core.metric import LearnedMetric
 from protolearn.core.parameters import array, instance, integer, number, option
 from protolearn.core.reject import relative_similarity, with_rejects
 from protolearn.core.threads import Threads, chunk_threads
@@ -95,6 +96,31 @@ class LVQClassifier(ClassifierMixin, Estimator):
             Squared distances; infinite to the prototypes of classes of which no sample has come yet.
         """
         return self._over_chunks(self._measure, self._check_new(X))
+
+    def nearest(self, X: ArrayLike) -> Indices:
+        """Return the index of the nearest prototype of each sample.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_samples,)
+            Row of ``prototypes_``.
+        """
+        return self._winners(self._check_new(X))
+
+    @property
+    def metric_(self) -> LearnedMetric:
+        """The learned metric, with matrices and prototypes."""
+        check_is_fitted(self, "prototypes_")
+        A, slots = self._matrices("metric_")
+        slots = slots.copy()
+        slots[self._hidden] = -1
+        names = getattr(self, "feature_names_in_", None)
+        return LearnedMetric(A, self.prototypes_, slots, self.prototype_labels_, None, names, type(self).__name__)
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return minus the distance to the nearest prototype of each class.

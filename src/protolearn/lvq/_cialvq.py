@@ -82,6 +82,8 @@ class CIALVQ(GLVQ):
         The prototypes as pictures (not with ``learn_filters``).
     prototype_powers_ : ndarray of shape (k, height, width)
         Power ``|r(w)|^2`` of each prototype at each frequency, frequency zero first.
+    prototype_maps_ : ndarray of shape (k,)
+        Which of the maps each prototype has.
     omegas_ : ndarray of shape (s, height * width, height * width * channels)
         The maps in the Fourier domain, complex.
     color_filters_ : ndarray of shape (s, height, width, channels)
@@ -212,8 +214,12 @@ class CIALVQ(GLVQ):
         plane = self._metric.map.plane
         if self._metric.learn_filters:
             return plane.unfold((self._metric.unit * self.prototypes_) ** 2 / plane.counts.ravel())
-        slots = self._metric.slots(self._codes)
-        return self.powers(self.prototypes_)[np.arange(len(slots)), slots]
+        return self.powers(self.prototypes_)[np.arange(len(self.prototypes_)), self.prototype_maps_]
+
+    @property
+    def prototype_maps_(self) -> Indices:
+        """Number of the map that each prototype has."""
+        return self._metric.slots(self._codes)
 
     @property
     def omegas_(self) -> NDArray[np.complex128]:

@@ -76,6 +76,8 @@ prototypes_ : ndarray of shape (k, n_features)
     The prototypes.
 prototype_labels_ : ndarray of shape (k,)
     Their classes.
+metric_ : LearnedMetric
+    The metric apart from the classifier, for whatever takes one; not there for distances without matrices.
 classes_ : ndarray of shape (n_classes,)
     The classes.
 """

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.density import squared_distances
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.metric import LearnedMetric
 from protolearn.core.parameters import integer, none, option
 from protolearn.core.spans import row_space
 from protolearn.core.threads import chunk_threads
@@ -55,6 +56,13 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         check_is_fitted(self, "components_")
         samples: Array = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
         return samples @ self.components_.T
+
+    @property
+    def metric_(self) -> LearnedMetric:
+        """The learned metric."""
+        check_is_fitted(self, "components_")
+        names = getattr(self, "feature_names_in_", None)
+        return LearnedMetric(self.components_[None], feature_names=names, learner=type(self).__name__)
 
     def _read(self, X: Any, y: Any) -> tuple[Floats, float, Indices, Array]:
         """Return samples with mean zero and mean square one, their scale, class codes, and two or more classes."""
@@ -123,6 +131,8 @@ class LFDA(LinearMetric):
         The directions, best first, the largest entry of each positive.
     eigenvalues_ : ndarray of shape (n_components,)
         Ratio of the scatters between and within classes along each direction.
+    metric_ : LearnedMetric
+        The metric, for whatever takes one.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)

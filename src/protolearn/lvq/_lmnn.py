@@ -92,6 +92,8 @@ class LMNN(LinearMetric):
         positive.
     gamma_ : ndarray of shape (n_features, n_features)
         The matrix of the metric, ``components_.T @ components_``.
+    metric_ : LearnedMetric
+        The metric, for whatever takes one.
     cost_history_ : list of float
         Cost after every iteration. That of ``"psd"`` may rise at times; the best matrix is kept.
     n_iter_ : int

@@ -30,7 +30,7 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights
 from protolearn.maps._neural_gas import NeuralGas
 
-__all__ = ["PrototypeClassifier"]
+__all__ = ["PrototypeClassifier", "distances_of"]
 
 ROWS = 4096  # compared with all prototypes at a time
 
@@ -215,7 +215,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             return shares
         return self.label_distribution_[self._winners(X)]
 
-    def nearest_prototypes(self, X: Any) -> Indices:
+    def nearest(self, X: Any) -> Indices:
         """Return the index of the nearest prototype of each sample, among those of all maps.
 
         Parameters
@@ -229,6 +229,21 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             Index into ``prototype_labels_``.
         """
         return self._winners(self._check_new(X))
+
+    def distances(self, X: Any) -> Array:
+        """Return the distance of each sample to the prototypes of all maps.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_prototypes)
+            Distances as the maps measure them, in the order of ``prototype_labels_``.
+        """
+        return self._distances(self._check_new(X))
 
     def confidence(self, X: Any) -> Floats:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
@@ -278,12 +293,12 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
     def _distances(self, X: Array) -> Array:
         if self.per_class and get_tags(self).input_tags.pairwise:
             cuts = (X[:, part] for part in self._parts)
-            return np.hstack([_distances(*pair) for pair in zip(self.estimators_, cuts)])
-        return np.hstack([_distances(estimator, X) for estimator in self.estimators_])
+            return np.hstack([distances_of(*pair) for pair in zip(self.estimators_, cuts)])
+        return np.hstack([distances_of(estimator, X) for estimator in self.estimators_])
 
     def _logarithmic(self) -> bool:
         """Say whether distances are twice the negative logarithm of a density."""
-        return getattr(_last(self.estimators_[0]), "_measure", "") in ("logdet", "mahalanobis")
+        return getattr(_last(self.estimators_[0]), "measure_", "") in ("logdet", "mahalanobis")
 
     def _class_shares(self, X: Array, codes: Indices, weights: Floats) -> Floats:
         """Return the class shares of each receptive field; an empty one takes the class of the nearest sample."""
@@ -346,8 +361,11 @@ def _reduce(estimator: Any, n_samples: int) -> None:
         estimator.set_params(n_prototypes=n_samples)
 
 
-def _distances(estimator: Any, X: Array) -> Array:
-    """Return the distances of samples to the prototypes of a map."""
+def distances_of(estimator: Any, X: Array) -> Array:
+    """Return the distances of samples to the prototypes of a map, at the end of a pipeline if it is in one.
+
+    Clusterers of scikit-learn have them as ``transform``.
+    """
     if isinstance(estimator, Pipeline):
-        return _distances(estimator[-1], estimator[:-1].transform(X))
+        return distances_of(estimator[-1], estimator[:-1].transform(X))
     return estimator.distances(X) if hasattr(estimator, "distances") else estimator.transform(X)

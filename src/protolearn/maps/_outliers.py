@@ -14,6 +14,7 @@ from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import none, number, part
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights
+from protolearn.maps._classifier import distances_of
 from protolearn.maps._matrix import MatrixNeuralGas
 
 __all__ = ["OutlierDetector"]
@@ -165,7 +166,7 @@ class OutlierDetector(OutlierMixin, Estimator):
     def _scores(self, X: Array) -> Floats:
         if hasattr(self.estimator_, "score_samples"):
             return self.estimator_.score_samples(X)
-        return -self.estimator_.transform(X).min(axis=1).astype(np.float64)
+        return -distances_of(self.estimator_, X).min(axis=1).astype(np.float64)
 
 
 def _threshold(scores: Floats, weights: Floats, share: float) -> float:

@@ -280,6 +280,16 @@ class ShapedMap(PrototypeMap):
     def _n_features_out(self) -> int:
         return 1 + self.components_.shape[1]
 
+    @property
+    def measure_(self) -> str:
+        """Name of the distance; with ``"logdet"`` and ``"mahalanobis"`` minus twice the logarithm of a density."""
+        return self._measure
+
+    @property
+    def n_dimensions_(self) -> Indices:
+        """Number of directions that count in the density of each prototype."""
+        return self._fitted.shapes.n_dimensions
+
     # Learning
 
     @property

@@ -56,8 +56,8 @@ def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> Array:
     if not isinstance(model, CIALVQ):
         raise ValueError(f"plot_color_filters shows a fitted CIALVQ, not a {type(model).__name__}.")
     check_is_fitted(model)
-    slots = model._metric.slots(model._codes)
-    members = [np.flatnonzero(model._codes == code)[:n_prototypes] for code in range(len(model.classes_))]
+    slots = model.prototype_maps_
+    members = [np.flatnonzero(model.prototype_labels_ == name)[:n_prototypes] for name in model.classes_]
     widest = max(map(len, members))
     patches = None if model.learn_filters else model.prototype_patches_
     n_kinds = 1 if patches is None else 2

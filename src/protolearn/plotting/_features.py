@@ -152,7 +152,7 @@ def plot_graph(
 
 def _is_euclidean(estimator: Any) -> bool:
     """Say whether prototypes are compared by Euclidean distance, so that receptive fields are Voronoi cells."""
-    if getattr(estimator, "metric", "euclidean") != "euclidean" or hasattr(estimator, "relevance_matrix_"):
+    if str(getattr(estimator, "metric", "euclidean")) != "euclidean" or hasattr(estimator, "relevance_matrix_"):
         return False
     weights = np.asarray(getattr(estimator, "relevances_", 1.0))
     return bool((weights == weights.max()).all())

@@ -202,7 +202,7 @@ def stacked(model: Any, attribute: str) -> Array:
 
 def winners_of(model: Any, X: Any) -> NDArray[np.intp]:
     """Return the number of the nearest prototype of each sample, among those of all maps."""
-    return winners(model, X) if len(_maps(model)) == 1 else model.nearest_prototypes(X)
+    return winners(model, X) if len(_maps(model)) == 1 else model.nearest(X)
 
 
 def _maps(model: Any) -> list[Any]:

@@ -113,7 +113,7 @@ def _search(retriever: ImageRetriever, image: Path, pair: Any, masked: bool, k: 
 
     own = np.flatnonzero([path == image.resolve() for path in retriever.paths_ or []])
     if len(own) and not masked and retriever.labels_ is not None:
-        return retriever._hits(*retriever._search(retriever.vectors_[own], k, own)), str(retriever.labels_[own[0]])
+        return retriever.similar(own, k), str(retriever.labels_[own[0]])
     return retriever.retrieve([pair], k), None
 
 

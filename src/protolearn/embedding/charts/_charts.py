@@ -7,6 +7,7 @@ linear mappings differ in how they find B.
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +20,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.chunks import CACHED, row_blocks
+from protolearn.core.metric import as_metric
 from protolearn.core.parameters import constrained, integer, none, number, option, positive
 from protolearn.core.spans import row_space
 from protolearn.core.types import Array, Floats
@@ -127,8 +129,8 @@ class Charts:
     def distances(self, X: Array) -> Array:
         """Return distances (n, k), as the gating wants them."""
         if self.gating.kind == "density":
-            return self.model._per_sample(X, np.asarray, "logdet")
-        return _distances(self.model, X)
+            return self.model.distances(X.astype(np.float64), measure="normal")
+        return self.model.distances(X)
 
     def shares(self, X: Array) -> Array:
         """Return the share (n, k) of each chart in each sample."""
@@ -158,7 +160,7 @@ class Charts:
         slopes, starts, origin = (part.astype(X.dtype) for part in (slopes, starts, origin))
         places = np.empty((len(X), blocks.shape[2]), X.dtype)
         crisp, few = self.gating.kind == "crisp", slopes.size <= MOST_AT_ONCE * d
-        winners = None if not crisp or (few and _is_plain(self.model)) else _nearest(self.model, X)
+        winners = None if not crisp or (few and _is_plain(self.model)) else self.model.nearest(X)
         if winners is not None and not few:
             for rows in row_blocks(len(X), 8 * slopes[0].size, CACHED):
                 own = winners[rows]
@@ -216,7 +218,8 @@ class Charts:
             return np.square(z).sum(axis=1)
         variances = self.model.variances_[chart, : z.shape[1]]
         counts = variances > 0.0
-        return np.square(z[:, counts]) @ (1.0 / variances[counts]) + 2.0 * self.model.log_volumes_[chart]
+        volume = self.model.log_volumes_[chart] + 0.5 * self.model.n_dimensions_[chart] * np.log(2.0 * np.pi)
+        return 0.5 * np.square(z[:, counts]) @ (1.0 / variances[counts]) + volume
 
 
 @constrained(
@@ -289,6 +292,9 @@ def charts_of(
         raise ValueError(
             f"X has {X.shape[1]} features, but {type(model).__name__} was fitted to {model.n_features_in_}."
         )
+    if hasattr(model, "feature_names_in_"):  # whoever asks for charts has looked at names
+        model = copy(model)
+        del model.feature_names_in_
     classifies = isinstance(model, LVQClassifier)
     if gating == "auto":
         gating = "density" if isinstance(model, ShapedMap) else "distance" if classifies else "crisp"
@@ -303,12 +309,8 @@ def charts_of(
     k = len(axes)
     offsets, rates = np.zeros(k), np.ones(k)
     if gating == "density":
-        shapes = model._fitted.shapes
-        assert shapes is not None
-        # Arnonkijpanich 2010, eq. 5.3
         with np.errstate(divide="ignore"):
-            offsets = np.log(model.weights_) - 0.5 * shapes.n_dimensions * np.log(2.0 * np.pi)
-        rates = np.full(k, 0.5)
+            offsets = np.log(model.weights_)  # Arnonkijpanich 2010, eq. 5.3
     elif gating == "distance":
         rates = 1.0 / _bandwidths(model, fraction, n_nearest, bandwidth)
     elif gating == "rank":
@@ -337,16 +339,6 @@ def _shaped(model: Any, X: Array) -> Any:
     return MatrixKMeans(len(model.prototypes_), regularization="floor", **start).fit(X)
 
 
-def _distances(model: Any, X: Array) -> Array:
-    if isinstance(model, LVQClassifier):
-        return model._over_chunks(model._measure, X)
-    return model.distances(X)
-
-
-def _nearest(model: Any, X: Array) -> Array:
-    return model._winners(X) if isinstance(model, LVQClassifier) else model.nearest(X)
-
-
 def _is_plain(model: Any) -> bool:
     return isinstance(model, PrototypeMap) and not isinstance(model, ShapedMap)
 
@@ -356,12 +348,12 @@ def _axes(model: Any, X: Array | None, n_components: int | None) -> Floats:
     if isinstance(model, ShapedMap):
         axes = model.components_
     elif isinstance(model, LVQClassifier):
-        matrices, slots = model._matrices("A chart")
-        axes = (matrices if matrices.ndim == 3 else np.stack([np.diag(row) for row in matrices]))[slots]
+        metric = as_metric(model, "A chart")
+        axes = metric.omegas[metric.slots]
     elif X is None:
         raise ValueError(f"{type(model).__name__} has no directions of its own; give X, the samples around prototypes.")
     else:
-        axes = _local_directions(X, _nearest(model, X), len(model.prototypes_), n_components)
+        axes = _local_directions(X, model.nearest(X), len(model.prototypes_), n_components)
     if n_components is None:
         return np.asarray(axes, np.float64)
     if n_components > axes.shape[1]:
@@ -398,7 +390,7 @@ def _local_directions(X: Array, labels: Array, k: int, m: int | None) -> Floats:
 
 def _bandwidths(model: Any, fraction: float, n_nearest: int, kind: str) -> Floats:
     """Return the widths (k,) of Gaussian shares."""
-    between = _distances(model, np.asarray(model.prototypes_)).astype(np.float64)
+    between = model.distances(model.prototypes_).astype(np.float64)
     np.fill_diagonal(between, np.inf)
     others = max(1, min(n_nearest, len(between) - 1))
     # Of the distances of all prototypes to one, measured by its own metric. Bunte 2011, eq. 7.5

@@ -79,9 +79,10 @@ class MVU(Embedding):
         Largest error of the length of a rod, in units of their root mean squared length.
     max_iter : int, default=5000
         Most steps taken in ``rank`` dimensions.
-    metric : str or callable, default="euclidean"
-        ``"euclidean"``, ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or a name or function that
-        `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
+    metric : str, callable or learned metric, default="euclidean"
+        ``"euclidean"``, ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, a name or function that
+        `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects, or what
+        `protolearn.as_metric` takes, such as a fitted LVQ classifier.
     squared : bool, default=False
         Whether precomputed numbers are squared distances already.
     symmetrize : {"raise", "mean"}, default="raise"

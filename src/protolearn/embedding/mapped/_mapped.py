@@ -9,15 +9,16 @@ from numpy.typing import ArrayLike
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.parameters import array, integer, none, number, option, positive
 from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import given_array, read_samples
-from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples
+from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, Samples
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.mapped._placing import Placing
 from protolearn.embedding.mapped.costs import A_COST, Cost, Objective, get_cost
@@ -76,8 +77,9 @@ class MappedEmbedding(Embedding):
         Most iterations of L-BFGS.
     tol : float, default=1e-7
         Relative decrease of the cost below which to stop.
-    metric : str or callable, default="euclidean"
-        As in `TSNE`; with other than ``"euclidean"`` only free positions can be found.
+    metric : str, callable or learned metric, default="euclidean"
+        As in `TSNE`; with other than ``"euclidean"`` and learned metrics of one matrix, whose projections are mapped,
+        only free positions can be found.
     squared : bool, default=False
         Whether precomputed numbers are squared distances already.
     symmetrize : {"raise", "mean"}, default="raise"
@@ -140,6 +142,7 @@ class MappedEmbedding(Embedding):
     True
     """
 
+    _lens: Lens | None = None  # of a learned metric
     _constraints = {
         "cost": A_COST,
         "mapping": A_MAPPING,
@@ -207,6 +210,7 @@ class MappedEmbedding(Embedding):
                     f"metric={self.metric!r} gives dissimilarities, which {type(mapping).__name__} cannot map; use "
                     "mapping='free', or vectors."
                 )
+            self._lens = Lens.of(as_metric(self.metric), X) if is_learned(self.metric) else None
             rng = check_random_state(self.random_state)
             self.train_indices_ = rows = self._drawn(len(samples), rng)
             training = _part(samples, rows)
@@ -220,7 +224,9 @@ class MappedEmbedding(Embedding):
             theta, interrupted = self._best(objective, fitted, training, self._given(len(samples), rows, unit), rng)
             positions = fitted.forward(theta)
             solved = fitted.solved(theta, unit)
-            self.mapping_: Solved = solved or Placing(cost, samples, positions, unit, self.squared, self.n_jobs)
+            self.mapping_: Solved = solved or Placing(
+                cost, samples, positions, unit, self.squared and self._pairwise, self.n_jobs
+            )
             self.embedding_ = unit * positions if solved is None else solved.place(vectors)
         if interrupted:
             keep(self)
@@ -242,7 +248,7 @@ class MappedEmbedding(Embedding):
             Positions.
         """
         check_is_fitted(self, "embedding_")
-        if not (self._of_vectors or self._pairwise):
+        if not (self._of_vectors or self._pairwise or self._lens):
             raise ValueError(
                 f"New samples cannot be placed by metric={self.metric!r}; fit dissimilarities with "
                 "metric='precomputed', and give those of new samples to the training samples here."
@@ -269,7 +275,8 @@ class MappedEmbedding(Embedding):
         positions: Floats = check_array(X, dtype=np.float64)
         if positions.shape[1] != self.n_components:
             raise ValueError(f"X has {positions.shape[1]} columns, but the view has {self.n_components} dimensions.")
-        return self.mapping_.invert(positions)  # type: ignore[attr-defined]
+        samples = self.mapping_.invert(positions)  # type: ignore[attr-defined]
+        return samples if self._lens is None else self._lens.restore(samples)
 
     def __sklearn_tags__(self) -> Tags:
         """Say whether classes are needed."""
@@ -280,6 +287,9 @@ class MappedEmbedding(Embedding):
         return tags
 
     def _read_vectors(self, X: ArrayLike) -> Array:
+        if self._lens is not None:
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return self._lens.see(X)
         return read_samples(self, X)
 
     def _drawn(self, n: int, rng: np.random.RandomState) -> Array:

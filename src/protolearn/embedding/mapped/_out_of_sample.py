@@ -11,12 +11,13 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.parameters import instance, option, part
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array
 from protolearn.dissimilarities._geometry import checked
-from protolearn.embedding._base import LEAST_SAMPLES, Samples, View, vector_samples
+from protolearn.embedding._base import LEAST_SAMPLES, Lens, Samples, View, vector_samples
 from protolearn.embedding.divergences import get_divergence
 from protolearn.embedding.mapped import costs
 from protolearn.embedding.mapped._placing import Placing
@@ -59,8 +60,9 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
 
     Notes
     -----
-    If the embedding takes precomputed dissimilarities, `transform` takes those of new samples (rows) to the training
-    samples (columns). New samples do not see each other. A training sample has its own position.
+    A learned metric of the embedding compares new samples, too. If the embedding takes precomputed dissimilarities,
+    `transform` takes those of new samples (rows) to the training samples (columns). New samples do not see each other.
+    A training sample has its own position.
 
     References
     ----------
@@ -77,6 +79,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
     (75, 2)
     """
 
+    _lens: Lens | None = None  # of a learned metric
     _constraints = {"embedding": part("fit_transform"), "cost": option("auto", *COSTS) | instance(Cost)}
 
     def __init__(self, embedding: Any, cost: str | Cost = "auto", n_jobs: int | None = None) -> None:
@@ -101,14 +104,14 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
             The fitted view.
         """
         self._check_parameters()
-        given = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
+        embedding, given, seen = self._read(X)
         cost = None if isinstance(self.cost, str) and self.cost == "auto" else get_cost(self.cost)
         if cost is None:
             _check_known(self.embedding)
         with chunk_threads(1):
-            samples = self._samples(given)
-        self.embedding_estimator_ = clone(self.embedding)
-        self.embedding_ = np.asarray(self.embedding_estimator_.fit_transform(given, y))
+            samples = self._samples(seen)
+        self.embedding_estimator_ = embedding
+        self.embedding_ = np.asarray(embedding.fit_transform(given, y))
         self.cost_ = cost or _own_cost(self.embedding_estimator_)
         with chunk_threads(1):
             unit = self.cost_.unit(samples)
@@ -130,8 +133,12 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
             Positions.
         """
         check_is_fitted(self, "embedding_")
-        given = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
-        return self._placing.place(given).astype(self.embedding_.dtype)
+        if self._lens is None:
+            seen = validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        else:
+            validate_data(self, X, skip_check_array=True, reset=False)
+            seen = self._lens.see(X)
+        return self._placing.place(seen).astype(self.embedding_.dtype)
 
     def __sklearn_tags__(self) -> Tags:
         """Take samples as the embedding does."""
@@ -147,10 +154,26 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
 
     @property
     def _squared(self) -> bool:
-        return bool(getattr(self.embedding, "squared", False))
+        return self._lens is None and bool(getattr(self.embedding, "squared", False))
+
+    def _sees_pairs(self) -> bool:
+        return _is_pairwise(self.embedding) if self._lens is None else not self._lens.metric.is_global
+
+    def _read(self, X: Any) -> tuple[Any, Any, Array]:
+        """Return an embedding to be fitted, what it takes, and the vectors or dissimilarities that it will see."""
+        embedding = clone(self.embedding)
+        metric = getattr(self.embedding, "metric", None)
+        self._lens = None
+        if not is_learned(metric):
+            given = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
+            return embedding, given, given
+        embedding.set_params(metric=as_metric(metric, type(self).__name__))  # a clone is not fitted
+        validate_data(self, X, skip_check_array=True)
+        self._lens = Lens.of(embedding.metric, X)
+        return embedding, X, Lens(embedding.metric).see(X)
 
     def _samples(self, X: Array) -> Samples:
-        if not _is_pairwise(self.embedding):
+        if not self._sees_pairs():
             if (X[0] == X).all():
                 raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
             return vector_samples(X.astype(np.float64))
@@ -176,6 +199,8 @@ def _check_known(embedding: Any) -> None:
             "their places."
         )
     metric = own.get("metric", "euclidean")
+    if is_learned(metric):
+        return
     other = not isinstance(metric, str) or metric not in ("euclidean", "minkowski", "precomputed")
     if name == "MDS":  # whose metric was once whether it is metric
         other = (other and isinstance(metric, str)) or not own.get("metric_mds", metric)

@@ -19,6 +19,7 @@ __all__ = ["Placing"]
 
 ROWS = 1000  # samples that are placed together
 MAX_ITER = 200
+SAME = 1e-28  # squared distance, in the unit of the samples, that is none but for rounding
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,6 @@ class Placing:
         options = {"maxiter": MAX_ITER, "maxfun": 2 * MAX_ITER, "ftol": 1e-9, "gtol": 1e-7}
         found = minimize(function, start.ravel(), jac=True, method="L-BFGS-B", options=options).x.reshape(start.shape)
         squares, indices = nearest_of_new(self.samples, new, 1, threads)
-        known = squares[:, 0] == 0.0
+        known = squares[:, 0] <= SAME
         found[known] = self.positions[indices[known, 0]]
         return found

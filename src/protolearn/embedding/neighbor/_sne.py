@@ -54,13 +54,14 @@ divergence : str or Divergence, default="kl"
     `protolearn.embedding.divergences.DIVERGENCES`, or an instance such as ``Gamma(0.6)``.
 """,
     "rest": """
-metric : str or callable, default="euclidean"
+metric : str, callable or learned metric, default="euclidean"
     ``"euclidean"``, where neighbors of more than 15,000 samples are looked for in the nearest cells of k-means: in
     data with clusters nearly all are found, in noise of many dimensions about half, and others as near instead.
     ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
     distances of each sample (row) to its neighbors; a name or function that
     `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects. A function must give the same
-    for both orders of two objects.
+    for both orders of two objects. Or what `protolearn.as_metric` takes, such as a fitted LVQ classifier: with one
+    matrix for all, projections take the place of samples; with several, distances of all pairs are taken.
 squared : bool, default=False
     Whether precomputed numbers are squared distances already.
 symmetrize : {"raise", "mean"}, default="raise"

@@ -110,9 +110,10 @@ class SONE(TopographicEmbedding):
     diversify : float or None, default=0.9
         A sample has this share of the affinity of its nearest neighbor to itself, so that not always the same samples
         win; None is the affinity 1.
-    metric : str or callable, default="euclidean"
+    metric : str, callable or learned metric, default="euclidean"
         ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a name or
-        function that `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
+        function that `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects; what
+        `protolearn.as_metric` takes, such as a fitted LVQ classifier.
     squared : bool, default=False
         Precomputed dissimilarities are distances, which are squared, or (True) squared distances already. Negative ones
         count as zero.

@@ -59,9 +59,10 @@ class XOM(TopographicEmbedding):
         largest dissimilarity and ends with a third of the median distance to the tenth neighbor.
     learning_rate_start, learning_rate_end : float, default=0.9, 0.05
         First and last rate :math:`\tau`, at most 1.
-    metric : str or callable, default="euclidean"
+    metric : str, callable or learned metric, default="euclidean"
         ``"euclidean"`` for vectors; ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs; a name or
-        function that `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects.
+        function that `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects; what
+        `protolearn.as_metric` takes, such as a fitted LVQ classifier.
     squared : bool, default=False
         Precomputed dissimilarities are distances, which are squared, or (True) squared distances already. Negative ones
         count as zero.
