@@ -18,7 +18,7 @@ def principal_components(X: Array, d: int, rng: np.random.RandomState) -> Floats
 
     rank = min(d, *X.shape)
     solver = "covariance_eigh" if X.shape[1] <= min(len(X), 1000) else "auto"
-    scores = _with_signs(PCA(rank, svd_solver=solver, random_state=rng).fit_transform(X))
+    scores = with_signs(PCA(rank, svd_solver=solver, random_state=rng).fit_transform(X))
     return np.hstack([scores, np.zeros((len(X), d - rank))]).astype(np.float64)
 
 
@@ -50,9 +50,9 @@ def _largest_eigenvectors(matrix: Any, k: int, rng: np.random.RandomState) -> tu
     else:
         values, vectors = sparse.linalg.eigsh(matrix, k, which="LA", v0=rng.normal(size=n), tol=1e-4)
     order = np.argsort(values)[::-1][:k]
-    return values[order], _with_signs(vectors[:, order])
+    return values[order], with_signs(vectors[:, order])
 
 
-def _with_signs(scores: Any) -> Any:
+def with_signs(scores: Any) -> Any:
     """Return scores (n, k) of which the largest in size is positive."""
     return scores * np.sign(scores[np.abs(scores).argmax(axis=0), np.arange(scores.shape[1])])

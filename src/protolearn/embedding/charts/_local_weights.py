@@ -9,7 +9,7 @@ from scipy import sparse
 
 from protolearn.core.types import Floats
 from protolearn.core.validation import check_number
-from protolearn.embedding._start import _with_signs
+from protolearn.embedding._start import with_signs
 
 __all__ = ["locally_linear", "reconstruction_weights"]
 
@@ -59,7 +59,7 @@ def reconstruction_weights(X: Any, indices: Any, regularization: float = 1e-3) -
     size = max(1, BLOCK // (k * max(k, X.shape[1])))
     for start in range(0, n, size):
         rows = slice(start, start + size)
-        weights[rows] = _weights_of(X[indices[rows]].astype(np.float64) - X[rows, None], regularization)
+        weights[rows] = affine_weights(X[indices[rows]].astype(np.float64) - X[rows, None], regularization)
     return sparse.csr_array((weights.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
 
 
@@ -99,10 +99,10 @@ def locally_linear(weights: Any, n_components: int, rng: np.random.RandomState) 
     cost = sparse.csc_array(residual.T @ residual)
     vectors = (_all_vectors if n <= FEW else _slow_vectors)(cost, n_components, rng)
     vectors, _ = np.linalg.qr(vectors - vectors.mean(axis=0))  # so that the covariance is exactly one
-    return np.sqrt(n) * _with_signs(vectors)
+    return np.sqrt(n) * with_signs(vectors)
 
 
-def _weights_of(differences: Floats, regularization: float) -> Floats:
+def affine_weights(differences: Floats, regularization: float) -> Floats:
     """Return weights (b, k) from the differences (b, k, d) between neighbors and samples."""
     size = np.abs(differences).max(axis=(1, 2), keepdims=True, initial=0.0)
     differences = differences / np.where(size > 0.0, size, 1.0)

@@ -22,7 +22,7 @@ from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Bools, Floats
 from protolearn.core.validation import check_number, check_option, given_array
 from protolearn.embedding._base import Embedding, Samples
-from protolearn.embedding._start import _with_signs, classical_scaling
+from protolearn.embedding._start import classical_scaling, with_signs
 from protolearn.embedding.neighbor._neighbors import nearest_in_matrix, nearest_vectors
 
 __all__ = ["MVU"]
@@ -211,7 +211,7 @@ class MVU(Embedding):
             points = self._unfolded(Framework(rods, np.bincount(places).astype(np.float64)), rng)
             positions = points[places] * (unit * samples.unit)
             axes, lengths, _ = np.linalg.svd(positions - positions.mean(axis=0), full_matrices=False)
-            self.coordinates_ = _with_signs(axes) * lengths
+            self.coordinates_ = with_signs(axes) * lengths
             self.eigenvalues_ = np.square(lengths)
             self.embedding_ = self.coordinates_[:, : self.n_components].copy()
         return self

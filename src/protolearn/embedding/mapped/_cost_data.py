@@ -17,7 +17,7 @@ from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number
 from protolearn.dissimilarities._geodesic import check_connected
 from protolearn.embedding._base import Samples
-from protolearn.embedding.charts._local_weights import _weights_of, reconstruction_weights
+from protolearn.embedding.charts._local_weights import affine_weights, reconstruction_weights
 from protolearn.embedding.neighbor._neighbors import all_pairs, nearest_in_matrix, nearest_vectors
 from protolearn.embedding.neighbor._sne import FEW, MOST_PAIRS
 from protolearn.embedding.neighbor.affinities import (
@@ -249,7 +249,7 @@ class Reconstruction:
         """Return weights (m, n), each row of which sums to 1."""
         vectors, others = _vectors(samples), _vectors(new)
         _, indices = nearest_of_new(samples, new, self.n_neighbors, threads)
-        weights = _weights_of(vectors[indices].astype(np.float64) - others[:, None], self.regularization)
+        weights = affine_weights(vectors[indices].astype(np.float64) - others[:, None], self.regularization)
         return _in_rows(weights, indices, len(samples))
 
 
