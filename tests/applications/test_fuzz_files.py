@@ -33,7 +33,7 @@ from protolearn.applications import (
     read_video,
     write_video,
 )
-from protolearn.applications._index_file import read_index, write_index
+from protolearn.applications.index_file import read_index, write_index
 from protolearn.datasets import make_lesion_images
 
 pytest.importorskip("PIL")

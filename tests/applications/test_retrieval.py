@@ -26,7 +26,7 @@ from protolearn.applications import (
     contact_sheet,
     retrieval_rates,
 )
-from protolearn.applications._index_file import read_index, write_index
+from protolearn.applications.index_file import read_index, write_index
 from protolearn.datasets import make_lesion_images, make_lesions
 from protolearn.lvq import GMLVQ, GRLVQ, LFDA, LGMLVQ, canonical, mean_canonical
 

@@ -41,7 +41,7 @@ from protolearn.plotting import (
     plot_quality,
 )
 from protolearn.plotting._embedding import _block_means, _spread_out, places_apart
-from protolearn.plotting._style import INK, MUTED, OKABE_ITO, class_colors
+from protolearn.plotting.style import INK, MUTED, OKABE_ITO, class_colors
 
 
 def blobs(n_classes: int, n_each: int = 20, spread: float = 0.3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

@@ -48,7 +48,7 @@ from protolearn.plotting import (
     plot_relevances,
     plot_view,
 )
-from protolearn.plotting._style import class_colors, tint
+from protolearn.plotting.style import class_colors, tint
 
 FEW = {"max_iter": 15, "random_state": 0}
 WHITE = (1.0, 1.0, 1.0)

@@ -40,9 +40,9 @@ from protolearn.plotting import (
     plot_topographic_function,
     plot_u_matrix,
 )
-from protolearn.plotting._cells import focused
 from protolearn.plotting._labels import LabelBox, _overlapping
-from protolearn.plotting._style import EMPTY, INK, class_colors, tint
+from protolearn.plotting.cells import focused
+from protolearn.plotting.style import EMPTY, INK, class_colors, tint
 
 LATTICES = [
     hyperbolic(7, 3),

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from protolearn.applications._blocks import grid_shape
-from protolearn.applications._files import FREE_PIXELS, PIXELS_PER_BYTE
+from protolearn.core.files import FREE_PIXELS, PIXELS_PER_BYTE
 from protolearn.core.types import Indices
 
 __all__ = ["Header", "pack", "packed_size", "range_decode", "range_encode", "seal", "unpack", "unpack_bands", "unseal"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protolearn.applications._image_files import read_image
+from protolearn.applications.image_files import read_image
 from protolearn.core.types import Array
 
 if TYPE_CHECKING:

@@ -21,10 +21,10 @@ from sklearn.utils import Tags, check_array, check_consistent_length, column_or_
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from protolearn.applications._contact_sheet import contact_sheet
-from protolearn.applications._image_files import read_each, read_pair
 from protolearn.applications._metric_maps import MetricMaps, Recommendation, canonical_maps, maps_of, patchwork
 from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
 from protolearn.applications.color import RegionColors
+from protolearn.applications.image_files import read_each, read_pair
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_flags, check_number, check_option

@@ -6,6 +6,7 @@ from protolearn.dissimilarities._geodesic import geodesic
 from protolearn.dissimilarities._geometry import (
     Signature,
     check_dissimilarities,
+    checked_with_scale,
     clip,
     flip,
     gram_matrix,
@@ -29,6 +30,7 @@ __all__ = [
     "Signature",
     "alignment",
     "check_dissimilarities",
+    "checked_with_scale",
     "clip",
     "cosine",
     "cyclic_edit",

@@ -83,10 +83,10 @@ def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: st
     squared=True if they are squared distances of a pseudo-Euclidean space, or lift them with
     protolearn.dissimilarities.spread(D, 1).
     """
-    return checked(D, squared=squared, symmetrize=symmetrize)[0]
+    return checked_with_scale(D, squared=squared, symmetrize=symmetrize)[0]
 
 
-def checked(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[Array, float]:
+def checked_with_scale(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[Array, float]:
     """Require a matrix of dissimilarities; return it and the size of its largest entry."""
     check_option("symmetrize", symmetrize, ("raise", "mean"))
     matrix = _square(D)
@@ -440,8 +440,8 @@ def flip(D: ArrayLike, squared: bool = False) -> Floats:
 
 
 def _square(D: ArrayLike) -> Array:
-    checked = check_array(D, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="D")
-    matrix: Array = np.asarray(checked)  # a memory map, too, becomes a plain array
+    checked_with_scale = check_array(D, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="D")
+    matrix: Array = np.asarray(checked_with_scale)  # a memory map, too, becomes a plain array
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"Dissimilarities of shape {matrix.shape} are not square; give those of all training objects to each "

@@ -22,7 +22,7 @@ from protolearn.core.validation import (
     refuse_large,
     require_memory,
 )
-from protolearn.dissimilarities._geometry import checked
+from protolearn.dissimilarities import checked_with_scale
 
 __all__ = ["Embedding", "Samples", "View", "check_square", "vector_samples"]
 
@@ -155,7 +155,7 @@ class Embedding(View, Estimator):
             if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1 and not np.issubdtype(np.asarray(X).dtype, np.number):
                 raise ValueError(f"X is a table with one column; give the {len(X)} objects in it as a list.")
             X = pairwise(X, metric=self.metric, n_jobs=n_jobs, symmetrize=self.symmetrize)
-        given, largest = checked(X, squared=squared, symmetrize=self.symmetrize)
+        given, largest = checked_with_scale(X, squared=squared, symmetrize=self.symmetrize)
         refuse_large(given, largest, squared)
         if not largest:
             raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")

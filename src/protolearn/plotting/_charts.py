@@ -21,7 +21,7 @@ from protolearn.plotting._bars import entitle
 from protolearn.plotting._embedding import Coloring, axes_in_space, check_sizes, frame_in_space, scatter_points
 from protolearn.plotting._relational import bare_plane
 from protolearn.plotting._shapes import moved_within
-from protolearn.plotting._style import INK, class_colors
+from protolearn.plotting.style import INK, class_colors
 
 __all__ = ["plot_charts"]
 

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number
 from protolearn.lvq import CIALVQ
-from protolearn.plotting._style import INK
+from protolearn.plotting.style import INK
 
 __all__ = ["plot_color_filters"]
 

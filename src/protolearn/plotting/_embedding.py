@@ -24,11 +24,11 @@ from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number, check_option
 from protolearn.metrics import ViewQuality
 from protolearn.plotting._bars import MOST_NAMES, label_size, whole_numbers
-from protolearn.plotting._cells import points_per_unit
 from protolearn.plotting._inputs import check_labels
 from protolearn.plotting._labels import LARGEST, SMALLEST, LabelBox, ScaledText, label_extent
 from protolearn.plotting._relational import bare_plane
-from protolearn.plotting._style import (
+from protolearn.plotting.cells import points_per_unit
+from protolearn.plotting.style import (
     EMPTY,
     INK,
     MUTED,

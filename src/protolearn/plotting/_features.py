@@ -17,8 +17,8 @@ from sklearn.utils import check_array
 
 from protolearn.core.types import Array, Floats
 from protolearn.plotting._inputs import check_labels, classes_of, fitted_map, select_features, value_of
-from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, class_colors, class_handles, tidy, tint
 from protolearn.plotting._voronoi import voronoi_cells
+from protolearn.plotting.style import INK, MUTED, add_legend, axes_or_new, class_colors, class_handles, tidy, tint
 
 __all__ = ["plot_graph", "plot_prototypes"]
 

@@ -15,8 +15,8 @@ from matplotlib.textpath import text_to_path
 
 from protolearn.core.lattices import Lattice
 from protolearn.core.types import Bools, Floats
-from protolearn.plotting._cells import CORNERS, node_radii, points_per_unit
-from protolearn.plotting._style import INK
+from protolearn.plotting.cells import CORNERS, node_radii, points_per_unit
+from protolearn.plotting.style import INK
 
 __all__ = ["draw_labels"]
 

@@ -22,7 +22,7 @@ from protolearn.plotting._bars import entitle
 from protolearn.plotting._features import SAMPLE, feature_plane, samples_in_plane, scatter_samples
 from protolearn.plotting._inputs import check_labels, fitted_map
 from protolearn.plotting._matrices import matrices_of, select
-from protolearn.plotting._style import INK, add_legend, class_colors, class_handles, tint
+from protolearn.plotting.style import INK, add_legend, class_colors, class_handles, tint
 
 __all__ = ["plot_decision_regions", "plot_view"]
 

@@ -21,12 +21,12 @@ from protolearn.dissimilarities import signature, spectrum
 from protolearn.metrics import stress
 from protolearn.metrics._inputs import is_relational, prototype_distances
 from protolearn.plotting._bars import entitle, whole_numbers
-from protolearn.plotting._cells import focused, height_to_width, node_radii, points_per_unit
 from protolearn.plotting._features import line_widths
 from protolearn.plotting._inputs import classes_of, fitted_map, lattice_of, value_of, winners
 from protolearn.plotting._labels import draw_labels
 from protolearn.plotting._maps import class_hits, disc_entry, draw_classes, hits_of
-from protolearn.plotting._style import (
+from protolearn.plotting.cells import focused, height_to_width, node_radii, points_per_unit
+from protolearn.plotting.style import (
     INK,
     MUTED,
     OKABE_ITO,

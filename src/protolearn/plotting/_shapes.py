@@ -22,7 +22,7 @@ from protolearn.plotting._features import (
     two_features,
 )
 from protolearn.plotting._inputs import check_labels, classes_of, fitted_map, value_of, winners
-from protolearn.plotting._style import INK, add_legend, class_colors, class_handles
+from protolearn.plotting.style import INK, add_legend, class_colors, class_handles
 
 __all__ = ["check_shapes", "plot_ellipses", "plot_training", "stacked", "winners_of"]
 

@@ -24,7 +24,7 @@ from protolearn.plotting._embedding import (
     view_positions,
 )
 from protolearn.plotting._relational import bare_plane
-from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, class_colors, tidy
+from protolearn.plotting.style import INK, MUTED, add_legend, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_image_grid", "plot_trajectory"]
 

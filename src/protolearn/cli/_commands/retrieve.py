@@ -43,9 +43,9 @@ def index(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import ImageRetriever, RegionColors
-        from protolearn.applications._files import check_output
-        from protolearn.applications._image_files import image_candidates
-        from protolearn.applications._index_file import write_index
+        from protolearn.applications.image_files import image_candidates
+        from protolearn.applications.index_file import write_index
+        from protolearn.core.files import check_output
 
         check_output(output, image_candidates(folder))
         features = RegionColors(space, regions="whole" if whole else "center", difference=difference)
@@ -90,9 +90,9 @@ def query(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import contact_sheet
-        from protolearn.applications._files import check_output, replacing
-        from protolearn.applications._image_files import mask_beside, read_pair
-        from protolearn.applications._index_file import read_index
+        from protolearn.applications.image_files import mask_beside, read_pair
+        from protolearn.applications.index_file import read_index
+        from protolearn.core.files import check_output, replacing
 
         if not index.exists():
             raise ValueError(f"There is no index {index}; make one with: protolearn retrieve index FOLDER")

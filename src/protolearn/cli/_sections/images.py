@@ -25,7 +25,7 @@ from protolearn.cli._report import Block, Picture, Prose, Section, Table
 from protolearn.cli._sections._effort import FULL, Effort
 from protolearn.core.types import Floats
 from protolearn.datasets import TexturePatches, make_color_textures, make_lesion_images, texture_protocol
-from protolearn.plotting._style import class_colors, class_handles
+from protolearn.plotting.style import class_colors, class_handles
 
 __all__ = ["images_section"]
 

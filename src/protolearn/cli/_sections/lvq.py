@@ -25,7 +25,7 @@ from protolearn.cli._sections.classifier import models as maps
 from protolearn.cli._sections.wine import readable_name
 from protolearn.core.types import Array, Floats
 from protolearn.plotting import plot_eigenvalues, plot_explanation, plot_relevances, plot_view
-from protolearn.plotting._style import class_colors, tint
+from protolearn.plotting.style import class_colors, tint
 
 __all__ = ["lvq_section"]
 

@@ -11,11 +11,10 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from scipy import sparse
 
-from protolearn.core.neighbors import first_nearest, first_smallest
+from protolearn.core.neighbors import check_connected, first_nearest, first_smallest
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_number
-from protolearn.dissimilarities._geodesic import check_connected
 from protolearn.embedding._base import Samples
 from protolearn.embedding.charts._local_weights import affine_weights, reconstruction_weights
 from protolearn.embedding.neighbor._neighbors import all_pairs, nearest_in_matrix, nearest_vectors

@@ -15,7 +15,7 @@ from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array
 from protolearn.core.validation import check_part, check_running
-from protolearn.dissimilarities._geometry import checked
+from protolearn.dissimilarities import checked_with_scale
 from protolearn.embedding._base import LEAST_SAMPLES, Samples, View, vector_samples
 from protolearn.embedding.divergences import get_divergence
 from protolearn.embedding.mapped import costs
@@ -153,7 +153,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
             if (X[0] == X).all():
                 raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
             return vector_samples(X.astype(np.float64))
-        given, largest = checked(X.astype(np.float64), squared=self._squared, symmetrize="mean")
+        given, largest = checked_with_scale(X.astype(np.float64), squared=self._squared, symmetrize="mean")
         if not largest:
             raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
         unit = power_of_two(largest)

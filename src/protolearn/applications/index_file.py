@@ -11,10 +11,10 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from protolearn.applications._files import FilePath, file_size, replacing
 from protolearn.applications._metric_maps import MetricMaps
 from protolearn.applications.color import RegionColors
 from protolearn.applications.retrieval import Collection, ImageRetriever
+from protolearn.core.files import FilePath, file_size, replacing
 from protolearn.core.types import Array
 
 __all__ = ["read_index", "write_index"]
