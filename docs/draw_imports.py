@@ -168,6 +168,7 @@ def draw(path: Path) -> None:
     ax.set(xlim=(-width / 2, width / 2), ylim=(-STEP / 2, (len(rows) - 0.5) * STEP), aspect="equal")
     ax.set_position((0, 0, 1, 1))
     ax.axis("off")
+    plt.rcParams["svg.hashsalt"] = "imports"  # the same file again, if nothing has changed
     figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
 
 
