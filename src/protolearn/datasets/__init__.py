@@ -25,7 +25,6 @@ from protolearn.datasets._planar import make_checkerboard, make_half_plane_class
 from protolearn.datasets._relational import (
     load_words,
     make_connectivity,
-    make_profiles,
     make_pseudo_euclidean,
     make_string_classes,
     make_topic_texts,
@@ -43,7 +42,6 @@ from protolearn.datasets._surrogates import make_kdd_surrogate, make_landsat_sur
 from protolearn.datasets._views import (
     make_evolved_sequences,
     make_noisy_histograms,
-    make_rotating_objects,
     make_spectra,
     make_three_gaussians,
     make_three_tip_star,
@@ -79,12 +77,10 @@ __all__ = [
     "make_magnification_control",
     "make_noisy_histograms",
     "make_oblique_classes",
-    "make_profiles",
     "make_pseudo_euclidean",
     "make_punctured_sphere",
     "make_ring_line_square",
     "make_ripley",
-    "make_rotating_objects",
     "make_rotating_views",
     "make_spectra",
     "make_spiral_gaussian",
