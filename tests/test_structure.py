@@ -19,33 +19,16 @@ embedding.charts._charts maps._base.PrototypeMap
 embedding.charts._charts maps._shaped.ShapedMap
 embedding.discriminative lvq._base.LVQClassifier
 embedding.discriminative lvq._lfda.LinearMetric
-maps._shaped maps._state._finite
 plotting._inputs metrics._inputs.is_relational
 plotting._maps metrics._inputs.edge_lengths
 plotting._relational metrics._inputs.is_relational
 plotting._relational metrics._inputs.prototype_distances
-relational._base maps._base.PrototypeMap
-relational._base maps._base.as_shares
-relational._base maps._som.suggest_lattice
-relational._base maps._state.Samples
-relational._median maps._kmeans.KMeans
-relational._median maps._matrix.ONLINE
-relational._median maps._neural_gas.NeuralGas
-relational._median maps._som.SOM
-relational._median maps._state.Samples
-relational._objects maps._state.Model
-relational._objects maps._state.Samples
-relational._relational maps._kmeans.KMeans
-relational._relational maps._matrix.ONLINE
-relational._relational maps._neural_gas.NeuralGas
-relational._relational maps._som.SOM
-relational._relational maps._state.Samples
 """
 PENDING_ATTRIBUTES = """
 applications._metric_maps model._matrices
+embedding.charts._charts model._fitted
 embedding.charts._charts model._matrices
 embedding.charts._charts model._measure
-embedding.charts._charts model._model
 embedding.charts._charts model._over_chunks
 embedding.charts._charts model._winners
 embedding.charts._charts self.model._per_sample

@@ -16,8 +16,7 @@ from protolearn.core.pairs import Pairs
 from protolearn.core.samples import Samples
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import refuse_large
-from protolearn.dissimilarities import checked_with_scale
-from protolearn.dissimilarities import Dissimilarities
+from protolearn.dissimilarities import Dissimilarities, checked_with_scale
 
 __all__ = ["FittedObjects", "Kept", "Objects", "Reading", "two_nearest"]
 
