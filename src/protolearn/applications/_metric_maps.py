@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.lvq import canonical, mean_canonical
+from protolearn.lvq import canonical_matrix, mean_canonical_matrix
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._lfda import LinearMetric
 
@@ -76,21 +76,21 @@ def maps_of(model: Any) -> MetricMaps | None:
 def patchwork(maps: MetricMaps, X: Floats, kind: str) -> Floats:
     """Return one view (n, M) of all samples, each mapped by the matrix of its own prototype."""
     winners = maps.winners(X)
-    shared = mean_canonical(maps.matrices)
+    shared = mean_canonical_matrix(maps.matrices)
     view = np.empty((len(X), maps.matrices.shape[1]))
     for p in np.unique(winners):
         members, w, A = X[winners == p], maps.prototypes[p], maps.matrices[maps.slots[p]]
         if kind == "centered":
             patch = (members - w) @ _turned(A, shared).T + shared @ w
         else:  # Bunte 2011, eq. 4.8
-            patch = members @ (A if kind == "raw" else canonical(A)).T
+            patch = members @ (A if kind == "raw" else canonical_matrix(A)).T
         view[winners == p] = patch
     return view
 
 
 def canonical_maps(maps: MetricMaps) -> Floats:
     """Return the matrices in canonical form, (M, N) of one and (s, M, N) of several."""
-    forms = np.stack([canonical(matrix) for matrix in maps.matrices])
+    forms = np.stack([canonical_matrix(matrix) for matrix in maps.matrices])
     return forms if maps.local else forms[0]
 
 

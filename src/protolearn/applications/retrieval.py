@@ -31,7 +31,7 @@ from protolearn.core.validation import check_flags, check_number, check_option
 from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
 from protolearn.metrics import precision_curve
 
-__all__ = ["Hits", "ImageRetriever", "Recommendation", "RetrievalRates", "contact_sheet", "retrieval_rates"]
+__all__ = ["ImageRetriever", "Recommendation", "RetrievalHits", "RetrievalRates", "contact_sheet", "retrieval_rates"]
 
 
 METRICS = ("liram", "local", "lmnn", "euclidean")
@@ -41,7 +41,7 @@ TARGETS = 25  # neighbors of the same class that LMNN pulls near; more of them s
 
 
 @dataclass(frozen=True)
-class Hits:
+class RetrievalHits:
     """What a search has found, in a row for each query, the nearest image first.
 
     Attributes
@@ -267,7 +267,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             distances, indices = self._search(self._queries(X), n_neighbors)
         return (distances, indices) if return_distance else indices
 
-    def retrieve(self, X: Any, n_neighbors: int | None = None) -> Hits:
+    def retrieve(self, X: Any, n_neighbors: int | None = None) -> RetrievalHits:
         """Find the images in the index that are most similar to each query, with their labels and files.
 
         Parameters
@@ -520,10 +520,10 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             distances[members], indices[members] = near, found
         return distances, indices
 
-    def _hits(self, distances: Floats, indices: Indices) -> Hits:
+    def _hits(self, distances: Floats, indices: Indices) -> RetrievalHits:
         labels = None if self.labels_ is None else self.labels_[indices]
         paths = None if self.paths_ is None else [[self.paths_[i] for i in row] for row in indices]
-        return Hits(indices, distances, labels, paths)
+        return RetrievalHits(indices, distances, labels, paths)
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from protolearn.datasets._manifolds import (
     make_twin_peaks,
 )
 from protolearn.datasets._moving import make_dynamic_texture, make_rotating_views
-from protolearn.datasets._patches import TexturePatches, cut_patches, texture_protocol
+from protolearn.datasets._patches import TexturePatches, cut_image_patches, texture_protocol
 from protolearn.datasets._planar import make_checkerboard, make_half_plane_classes, make_ripley
 from protolearn.datasets._relational import (
     load_words,
@@ -49,7 +49,7 @@ from protolearn.datasets._views import (
 
 __all__ = [
     "TexturePatches",
-    "cut_patches",
+    "cut_image_patches",
     "downsample_digits",
     "load_picture_textures",
     "load_words",

@@ -24,13 +24,13 @@ from protolearn.core.validation import check_number, check_option
 __all__ = [
     "Signature",
     "check_dissimilarities",
-    "clip",
-    "flip",
+    "clip_spectrum",
+    "flip_spectrum",
     "gram_matrix",
     "pseudo_euclidean",
     "signature",
     "spectrum",
-    "spread",
+    "spread_transform",
     "spread_value",
     "symmetrized",
 ]
@@ -81,7 +81,7 @@ def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: st
     ...
     ValueError: Negative values in data: the dissimilarity of objects 0 and 1 is -1, the lowest of all. Pass
     squared=True if they are squared distances of a pseudo-Euclidean space, or lift them with
-    protolearn.dissimilarities.spread(D, 1).
+    protolearn.dissimilarities.spread_transform(D, 1).
     """
     return checked_with_scale(D, squared=squared, symmetrize=symmetrize)[0]
 
@@ -111,7 +111,7 @@ def checked_with_scale(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple
         raise ValueError(
             f"Negative values in data: the dissimilarity of objects {i} and {j} is {low:g}, the lowest of all. Pass "
             "squared=True if they are squared distances of a pseudo-Euclidean space, or lift them with "
-            f"protolearn.dissimilarities.spread(D, {-low:g})."
+            f"protolearn.dissimilarities.spread_transform(D, {-low:g})."
         )
     own = np.abs(diagonal).max()
     if max(gap, own) <= tolerance:
@@ -315,7 +315,7 @@ def spread_value(D: ArrayLike, squared: bool = False) -> float:
     Returns
     -------
     float
-        The number to give to `spread`; 0 if the dissimilarities are Euclidean already.
+        The number to give to `spread_transform`; 0 if the dissimilarities are Euclidean already.
 
     Notes
     -----
@@ -354,7 +354,7 @@ def spread_value(D: ArrayLike, squared: bool = False) -> float:
     return value
 
 
-def spread(D: ArrayLike, value: float) -> Floats:
+def spread_transform(D: ArrayLike, value: float) -> Floats:
     """Add a number to the dissimilarities of all pairs of different objects.
 
     Parameters
@@ -376,8 +376,8 @@ def spread(D: ArrayLike, value: float) -> Floats:
 
     Examples
     --------
-    >>> from protolearn.dissimilarities import spread
-    >>> spread([[0, 1], [1, 0]], 0.5)
+    >>> from protolearn.dissimilarities import spread_transform
+    >>> spread_transform([[0, 1], [1, 0]], 0.5)
     array([[0. , 1.5],
            [1.5, 0. ]])
     """
@@ -387,7 +387,7 @@ def spread(D: ArrayLike, value: float) -> Floats:
     return lifted
 
 
-def clip(D: ArrayLike, squared: bool = False) -> Floats:
+def clip_spectrum(D: ArrayLike, squared: bool = False) -> Floats:
     """Make dissimilarities Euclidean by setting negative eigenvalues of the Gram matrix to zero.
 
     Parameters
@@ -404,8 +404,8 @@ def clip(D: ArrayLike, squared: bool = False) -> Floats:
 
     Examples
     --------
-    >>> from protolearn.dissimilarities import clip
-    >>> clip([[0, 1, 4], [1, 0, 1], [4, 1, 0]]).round(9)
+    >>> from protolearn.dissimilarities import clip_spectrum
+    >>> clip_spectrum([[0, 1, 4], [1, 0, 1], [4, 1, 0]]).round(9)
     array([[0., 2., 4.],
            [2., 0., 2.],
            [4., 2., 0.]])
@@ -413,7 +413,7 @@ def clip(D: ArrayLike, squared: bool = False) -> Floats:
     return _with_eigenvalues(D, squared, _positive_part)
 
 
-def flip(D: ArrayLike, squared: bool = False) -> Floats:
+def flip_spectrum(D: ArrayLike, squared: bool = False) -> Floats:
     """Make dissimilarities Euclidean by making negative eigenvalues of the Gram matrix positive.
 
     Parameters
@@ -430,8 +430,8 @@ def flip(D: ArrayLike, squared: bool = False) -> Floats:
 
     Examples
     --------
-    >>> from protolearn.dissimilarities import flip
-    >>> flip([[0, 1, 16], [1, 0, 1], [16, 1, 0]], squared=True).round(9)
+    >>> from protolearn.dissimilarities import flip_spectrum
+    >>> flip_spectrum([[0, 1, 16], [1, 0, 1], [16, 1, 0]], squared=True).round(9)
     array([[ 0.,  7., 16.],
            [ 7.,  0.,  7.],
            [16.,  7.,  0.]])

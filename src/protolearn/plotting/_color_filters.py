@@ -45,9 +45,9 @@ def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> Array:
     Examples
     --------
     >>> from protolearn import CIALVQ
-    >>> from protolearn.datasets import cut_patches, make_color_textures
+    >>> from protolearn.datasets import cut_image_patches, make_color_textures
     >>> from protolearn.plotting import plot_color_filters
-    >>> X, y, _ = cut_patches(*make_color_textures(1, random_state=0), 20, size=9, random_state=0)
+    >>> X, y, _ = cut_image_patches(*make_color_textures(1, random_state=0), 20, size=9, random_state=0)
     >>> axes = plot_color_filters(CIALVQ(2, max_iter=5, random_state=0).fit(X, y))
     >>> axes.shape
     (5, 5)

@@ -17,7 +17,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.types import Array, Floats
-from protolearn.lvq import canonical, prototypes_in_units
+from protolearn.lvq import canonical_matrix, prototypes_in_units
 from protolearn.plotting._bars import entitle
 from protolearn.plotting._features import SAMPLE, feature_plane, samples_in_plane, scatter_samples
 from protolearn.plotting._inputs import check_labels, fitted_map
@@ -190,7 +190,7 @@ def _view(model: Any, matrix: Any) -> tuple[Floats, str]:
         raise ValueError(f"matrix={matrix!r} chooses one of several, but {kind} has one view for all.")
     omega, _, title = select(stack, labels, matrix)
     # Rows of a masked or symmetric matrix are in no order; the local parts of LLiRaM belong to its rows as they are.
-    return omega if hasattr(model, "psis_") else canonical(omega), title
+    return omega if hasattr(model, "psis_") else canonical_matrix(omega), title
 
 
 def _prototypes(model: Any) -> tuple[Floats, Array]:

@@ -65,12 +65,12 @@ def decompress(
     with told_what_is_wrong(console):
         from PIL import Image
 
-        from protolearn.applications import decode
+        from protolearn.applications import decode_image
         from protolearn.core.files import check_output, file_size, replacing
 
         check_output(target, [source])
         file_size(source)  # of an ordinary file, which has an end
-        image = decode(source.read_bytes())
+        image = decode_image(source.read_bytes())
         with replacing(target) as new:
             Image.fromarray(image).save(new)
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from protolearn.cli._console import as_rich, printable, told_what_is_wrong
 
 if TYPE_CHECKING:
-    from protolearn.applications import Hits, ImageRetriever
+    from protolearn.applications import ImageRetriever, RetrievalHits
     from protolearn.cli._report import Table
 
 __all__ = ["retrieve"]
@@ -107,7 +107,9 @@ def query(
         console.print("\nPicture of the results:", printable(str(output)), highlight=False, soft_wrap=True)
 
 
-def _search(retriever: ImageRetriever, image: Path, pair: Any, masked: bool, k: int) -> tuple[Hits, str | None]:
+def _search(
+    retriever: ImageRetriever, image: Path, pair: Any, masked: bool, k: int
+) -> tuple[RetrievalHits, str | None]:
     """Return what was found; for an image of the index, without itself, and its label."""
     import numpy as np
 
@@ -153,7 +155,7 @@ def _rates(retriever: ImageRetriever, seed: int) -> Table:
     return Table("Right among the first results", ["metric", *map(str, sizes)], rows)
 
 
-def _hits(caption: str, hits: Hits) -> Table:
+def _hits(caption: str, hits: RetrievalHits) -> Table:
     """Return what was found, in a row for each image."""
     from protolearn.cli._report import Table
 

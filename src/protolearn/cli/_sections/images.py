@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from protolearn import CIALVQ
 from protolearn.applications import (
     ColorDifference,
-    Hits,
     ImageRetriever,
     RegionColors,
+    RetrievalHits,
     RetrievalRates,
     contact_sheet,
     gray_texture_classifier,
@@ -115,7 +115,12 @@ def _on_textures(parts: TexturePatches, models: dict[str, Any]) -> str:
 
 
 def _sheet(
-    images: NDArray[np.uint8], y: Labels, queries: NDArray[np.intp], known: NDArray[np.intp], found: Hits, name: str
+    images: NDArray[np.uint8],
+    y: Labels,
+    queries: NDArray[np.intp],
+    known: NDArray[np.intp],
+    found: RetrievalHits,
+    name: str,
 ) -> Picture:
     png = contact_sheet(list(images[queries]), found, list(images[known]), labels=y[queries], inches=1.0)
     return Picture(

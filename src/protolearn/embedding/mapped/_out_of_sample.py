@@ -21,7 +21,7 @@ from protolearn.embedding.divergences import get_divergence
 from protolearn.embedding.mapped import costs
 from protolearn.embedding.mapped._placing import Placing
 from protolearn.embedding.mapped.costs import Cost, get_cost
-from protolearn.embedding.neighbor.view import Gaussian, Student
+from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
 
 __all__ = ["OutOfSample"]
 
@@ -192,7 +192,7 @@ def _own_cost(embedding: Any) -> Cost:
     if name in ("SNE", "TSNE"):
         symmetric = own.get("symmetric", True)
         dof = own.get("dof", max(own["n_components"] - 1.0, 1.0))
-        kernel = costs.KernelView(Gaussian() if name == "SNE" else Student(dof), symmetric)
+        kernel = costs.KernelView(GaussianKernel() if name == "SNE" else StudentKernel(dof), symmetric)
         divergence = get_divergence(own.get("divergence", "kl"))
         return Cost(costs.Affinities(own["perplexity"], symmetric), kernel, divergence)
     if name == "MappedEmbedding":
