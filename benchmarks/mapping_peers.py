@@ -24,16 +24,16 @@ RANK: dict[str, Any] = {"gating": "rank", "n_charts": 200}  # a fit with shares 
 
 @competitor(OURS, "placing", "products", **OWN, **BOTH)
 def our_local_map(X: np.ndarray, task: PlacingTask) -> Any:
-    from protolearn.embedding.mapped.mappings import LocalLinear
+    from protolearn.embedding.mapped.mappings import LocalLinearMapping
 
-    return _our_map(X, task, LocalLinear(**CRISP))
+    return _our_map(X, task, LocalLinearMapping(**CRISP))
 
 
 @competitor(f"{OURS} (rank)", "placing", "products", **OWN, **BOTH)
 def our_smooth_map(X: np.ndarray, task: PlacingTask) -> Any:
-    from protolearn.embedding.mapped.mappings import LocalLinear
+    from protolearn.embedding.mapped.mappings import LocalLinearMapping
 
-    return _our_map(X, task, LocalLinear(**RANK))
+    return _our_map(X, task, LocalLinearMapping(**RANK))
 
 
 @competitor(f"{OURS} (linear)", "placing", **OWN, **BOTH)

@@ -47,7 +47,7 @@ from experiments._lvq import Samples, Watched, accuracy, segmentation
 from experiments._protocol import Array, canvas, repeat, z_transform
 from experiments._report import ADDED, NO_NUMBER, SKIPPED, Result, Row, holds, judge, report, row
 from protolearn import GMLVQ
-from protolearn.lvq import SGD, canonical
+from protolearn.lvq import SGD, canonical_matrix
 from protolearn.lvq.problem import Problem
 
 TITLE = "rank of the metric, segmentation"
@@ -226,7 +226,7 @@ def truncated_scores(runs: list[Run], epoch: int, test: Samples) -> dict[int, li
     for r in runs:
         W, (omega,) = r.states[epoch]
         for M in RANKS:
-            kept = canonical(omega[0], M)
+            kept = canonical_matrix(omega[0], M)
             nearest = KNeighborsClassifier(1).fit(W @ kept.T, np.unique(test[1]))
             scores[M].append(accuracy(nearest, (test[0] @ kept.T, test[1])))
     return scores

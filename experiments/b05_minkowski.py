@@ -31,7 +31,7 @@ from experiments._protocol import Array, canvas, repeat
 from experiments._report import NO_NUMBER, Result, Row, holds, report, row
 from experiments.b02_views import draw_borders
 from protolearn import GLVQ
-from protolearn.lvq import Minkowski
+from protolearn.lvq import MinkowskiMetric
 
 TITLE = "Minkowski distances"
 EXPONENTS = (1.1, 1.5, 2.0, 4.0)
@@ -46,7 +46,7 @@ CENTERS = np.array([[0.0, 0.0], [3.2, 2.6], [3.0, -0.4], [0.2, 3.0], [6.0, 0.6],
 def run(quick: bool = False) -> Result:
     n_runs, n_test = (2, 500) if quick else (RUNS, 3000)
     train, test = planar_classes(0), planar_classes(1, 500)
-    models = {p: GLVQ(2, metric=Minkowski(p), random_state=0).fit(*train) for p in sorted({*EXPONENTS, *DRAWN})}
+    models = {p: GLVQ(2, metric=MinkowskiMetric(p), random_state=0).fit(*train) for p in sorted({*EXPONENTS, *DRAWN})}
     scores = {q: np.array(repeat(one_noise, range(n_runs), q, n_test)) for q in NOISES}
     return report(
         settings={
@@ -81,7 +81,7 @@ def one_noise(seed: int, q: float, n_test: int) -> list[float]:
     rng = np.random.RandomState(seed)
     centers = rng.normal(size=(6, 8))
     train, test = (noisy(centers, q, n, rng) for n in (60, n_test // 6))
-    return [accuracy(GLVQ(2, metric=Minkowski(p), random_state=0).fit(*train), test) for p in EXPONENTS]
+    return [accuracy(GLVQ(2, metric=MinkowskiMetric(p), random_state=0).fit(*train), test) for p in EXPONENTS]
 
 
 def noisy(centers: Array, q: float, n_per_cluster: int, rng: np.random.RandomState) -> Samples:

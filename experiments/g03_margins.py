@@ -27,7 +27,7 @@ from experiments._lvq import COLORS, METHODS, Watched, accuracy, as_published
 from experiments._protocol import Array, canvas, repeat
 from experiments._report import NO_NUMBER, Result, holds, report, row
 from experiments.g01_cigars import EPOCHS, METRIC_START, cigars, online
-from protolearn.lvq import Identity
+from protolearn.lvq import EuclideanMetric
 from protolearn.lvq.problem import Problem
 from protolearn.metrics import classification_margins, margin_bound, margin_error, posterior_margin_bound
 
@@ -96,7 +96,7 @@ class Margins:
             return
         W, theta = problem.unpack(problem.normalized(flat))
         D = problem.metric.measure(problem.X, W, problem.classes, theta)[0]
-        trace = W.shape[1] if isinstance(problem.metric, Identity) else 1
+        trace = W.shape[1] if isinstance(problem.metric, EuclideanMetric) else 1
         self.found[self.epoch] = classification_margins(D / trace, problem.classes, problem.y)
         self.radius = float(np.sqrt(max((part**2).sum(axis=1).max() for part in (problem.X, W))))
 

@@ -53,7 +53,7 @@ from experiments._report import (
 )
 from protolearn import MappedEmbedding, NeuralGas
 from protolearn.embedding.mapped.costs import tsne
-from protolearn.embedding.mapped.mappings import LocalLinear, Network
+from protolearn.embedding.mapped.mappings import LocalLinearMapping, NetworkMapping
 from protolearn.metrics import nearest_neighbor_error, view_quality
 
 TITLE = "t-SNE mappings of a tenth, segmentation"
@@ -128,10 +128,10 @@ def run(quick: bool = False) -> Result:
 def models() -> dict[str, tuple[Any, float]]:
     """Return mappings and perplexities."""
     return {
-        LOCAL: (LocalLinear(NeuralGas(14), n_coordinates=10, gating="crisp"), 50.0),
-        NETWORK: (Network((100, 100, 500)), 25.0),
+        LOCAL: (LocalLinearMapping(NeuralGas(14), n_coordinates=10, gating="crisp"), 50.0),
+        NETWORK: (NetworkMapping((100, 100, 500)), 25.0),
         LINEAR: ("linear", 50.0),
-        SOFT: (LocalLinear(NeuralGas(14), n_coordinates=10, gating="rank"), 50.0),
+        SOFT: (LocalLinearMapping(NeuralGas(14), n_coordinates=10, gating="rank"), 50.0),
         DEFAULT: ("local", 50.0),
         PRINCIPAL: (None, 0.0),
     }

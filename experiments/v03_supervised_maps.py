@@ -41,7 +41,7 @@ from experiments._report import NO_NUMBER, NOT_YET, SKIPPED, Result, Row, holds,
 from experiments.v02_segmentation import cross_validated
 from protolearn import GMLVQ, LGMLVQ, MappedEmbedding, NeuralGas
 from protolearn.embedding.mapped.costs import tsne
-from protolearn.embedding.mapped.mappings import LocalLinear
+from protolearn.embedding.mapped.mappings import LocalLinearMapping
 
 TITLE = "supervised t-SNE mappings"
 RUNS = 5
@@ -153,7 +153,7 @@ def one_run(seed: int, name: str, X: Array, y: Array) -> Outcome:
 
 
 def mapped(model: Any, rank: int, gating: str, seed: int) -> MappedEmbedding:
-    charts = LocalLinear(model, n_coordinates=rank, gating=gating)
+    charts = LocalLinearMapping(model, n_coordinates=rank, gating=gating)
     return MappedEmbedding(cost=tsne(perplexity=PERPLEXITY), mapping=charts, n_jobs=1, random_state=seed)
 
 

@@ -46,7 +46,7 @@ from protolearn import (
     RelationalSOM,
 )
 from protolearn.embedding.mapped.costs import tsne
-from protolearn.lvq import Minkowski
+from protolearn.lvq import MinkowskiMetric
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -101,7 +101,7 @@ VARIANTS = [
     MedianSOM(metric="euclidean", winner="nearest", max_iter=10),
     RelationalSOM(metric="euclidean", keep_best=True, max_iter=10),
     PairwiseAnnealing(3, metric="euclidean", max_iter=30),
-    GLVQ(metric=Minkowski(3.0)),
+    GLVQ(metric=MinkowskiMetric(3.0)),
     GMLVQ(solver="adam", missing="partial"),
     TSNE(1, perplexity=2.0, max_iter=30, divergence="is", symmetric=False, method="fast"),
     Charting(1, local_model=LGMLVQ(n_components=1, max_iter=10), gating="distance"),

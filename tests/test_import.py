@@ -1,5 +1,10 @@
+import ast
+import inspect
+import os
+import site
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -33,3 +38,28 @@ def test_unknown_name():
 
 def test_subpackages_by_attribute():
     assert protolearn.metrics.quantization_error([[0.0]], [[3.0]]) == 3.0
+
+
+def test_editors_are_told_where_names_come_from():
+    """The imports for type checkers and the table of homes say the same."""
+    imports = [node for node in ast.walk(ast.parse(inspect.getsource(protolearn))) if isinstance(node, ast.ImportFrom)]
+    told = {
+        (alias.name, alias.asname): node.module
+        for node in imports
+        if node.module.startswith("protolearn.")
+        for alias in node.names
+    }
+    assert told == {(name, name): f"protolearn.{home}" for name, home in protolearn._HOME.items()}
+
+
+def test_names_have_types(tmp_path):
+    """A type checker knows what is imported from protolearn, and so does an editor that completes names."""
+    pytest.importorskip("mypy")
+    program = tmp_path / "program.py"
+    program.write_text("from protolearn import SOM, metrics\nreveal_type(SOM())\nreveal_type(metrics.psnr)\n")
+    command = [sys.executable, "-m", "mypy", "--follow-imports=silent", "--config-file=", str(program)]
+    source = str(Path(protolearn.__file__).parents[1])
+    environment = os.environ | ({} if source in site.getsitepackages() else {"MYPYPATH": source})
+    out = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, env=environment).stdout
+    assert 'Revealed type is "protolearn.maps._som.SOM"' in out
+    assert 'Revealed type is "def (' in out

@@ -17,7 +17,7 @@ HOMES = (  # of a name that has several, the last counts
     *(f".core.{part}" for part in PARTS),
     *(".embedding.view", ".embedding.structures", ".embedding.divergences"),
     *(".embedding.costs", ".embedding.mappings", ".embedding.charts", ".embedding"),
-    *(".maps.online_pca", ".lvq", ".dissimilarities", "", ".metrics", ".plotting", ".datasets", ".applications"),
+    *(".lvq", ".dissimilarities", "", ".metrics", ".plotting", ".datasets", ".applications"),
 )
 
 

@@ -18,7 +18,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_sample_image
 
-from protolearn.applications import ImageCompressor, decode
+from protolearn.applications import ImageCompressor, decode_image
 from protolearn.metrics import psnr
 
 color = load_sample_image("china.jpg")[64:320, 128:512]
@@ -74,7 +74,7 @@ for ax, name in zip(axes[:, 0], ("prototype", "direction 1", "direction 2")):
 
 small = ImageCompressor(entropy=True, bpp=1.25, random_state=0).fit(picture)
 stream = small.encode(picture)
-decoded = decode(stream)
+decoded = decode_image(stream)
 print(f"prototypes: {small.n_prototypes_}, directions: {small.n_components_}, block size: {small.block_size_}")
 print(f"{len(stream)} bytes for {picture.size} pixels")
 

@@ -4,7 +4,47 @@ Public names are imported on first use, so ``import protolearn`` costs next to n
 """
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what `_HOME` says, in a form that editors and type checkers read
+    from protolearn.embedding import MVU as MVU
+    from protolearn.embedding import SNE as SNE
+    from protolearn.embedding import SONE as SONE
+    from protolearn.embedding import TSNE as TSNE
+    from protolearn.embedding import XOM as XOM
+    from protolearn.embedding import Charting as Charting
+    from protolearn.embedding import DiscriminativeEmbedding as DiscriminativeEmbedding
+    from protolearn.embedding import MappedEmbedding as MappedEmbedding
+    from protolearn.embedding import OutOfSample as OutOfSample
+    from protolearn.lvq import CIALVQ as CIALVQ
+    from protolearn.lvq import GLVQ as GLVQ
+    from protolearn.lvq import GMLVQ as GMLVQ
+    from protolearn.lvq import GRLVQ as GRLVQ
+    from protolearn.lvq import LFDA as LFDA
+    from protolearn.lvq import LGMLVQ as LGMLVQ
+    from protolearn.lvq import LGRLVQ as LGRLVQ
+    from protolearn.lvq import LMNN as LMNN
+    from protolearn.lvq import LVQ1 as LVQ1
+    from protolearn.lvq import LVQ21 as LVQ21
+    from protolearn.lvq import LLiRaMLVQ as LLiRaMLVQ
+    from protolearn.maps import NGPCA as NGPCA
+    from protolearn.maps import SOM as SOM
+    from protolearn.maps import VQPCA as VQPCA
+    from protolearn.maps import KMeans as KMeans
+    from protolearn.maps import MatrixKMeans as MatrixKMeans
+    from protolearn.maps import MatrixNeuralGas as MatrixNeuralGas
+    from protolearn.maps import MatrixSOM as MatrixSOM
+    from protolearn.maps import MixturePPCA as MixturePPCA
+    from protolearn.maps import NeuralGas as NeuralGas
+    from protolearn.maps import OutlierDetector as OutlierDetector
+    from protolearn.maps import PrototypeClassifier as PrototypeClassifier
+    from protolearn.relational import MedianKMeans as MedianKMeans
+    from protolearn.relational import MedianNeuralGas as MedianNeuralGas
+    from protolearn.relational import MedianSOM as MedianSOM
+    from protolearn.relational import PairwiseAnnealing as PairwiseAnnealing
+    from protolearn.relational import RelationalKMeans as RelationalKMeans
+    from protolearn.relational import RelationalNeuralGas as RelationalNeuralGas
+    from protolearn.relational import RelationalSOM as RelationalSOM
 
 __version__ = "0.1.0"
 

@@ -8,7 +8,7 @@ from sklearn.model_selection import cross_val_score
 
 from protolearn import CIALVQ
 from protolearn.applications import GrayPowers, gray_texture_classifier
-from protolearn.datasets import cut_patches, make_color_textures
+from protolearn.datasets import cut_image_patches, make_color_textures
 from protolearn.lvq import difference_of_gaussians_bank, gabor_bank
 
 WEIGHTS = np.array([0.2989, 0.587, 0.114])
@@ -23,7 +23,7 @@ def plain_powers(patches, kernels, weights=WEIGHTS):
 
 @pytest.fixture(scope="module")
 def textures():
-    return cut_patches(*make_color_textures(2, size=64, random_state=0), 12, size=9, random_state=0)[:2]
+    return cut_image_patches(*make_color_textures(2, size=64, random_state=0), 12, size=9, random_state=0)[:2]
 
 
 @pytest.mark.parametrize("size", [(9, 9), (8, 8), (5, 8), (1, 7)])

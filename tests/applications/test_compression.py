@@ -15,7 +15,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from threadpoolctl import threadpool_limits
 
-from protolearn.applications import ImageCompressor, decode
+from protolearn.applications import ImageCompressor, decode_image
 from protolearn.applications import _bitstream as bitstream
 from protolearn.applications import compression as module
 from protolearn.applications._bitstream import FIELDS, Header, pack, packed_size, range_decode, range_encode, unpack
@@ -245,7 +245,7 @@ def test_the_same_bytes_and_pixels_each_time(image, entropy):
         again = fitted(image, entropy=entropy).encode(image)
     with threadpool_limits(1):
         assert stream == again == clone(compressor).fit(image).encode(image)
-    first, second = decode(stream), compressor.decode(stream)
+    first, second = decode_image(stream), compressor.decode(stream)
     assert first.dtype == np.uint8
     assert first.shape == image.shape
     np.testing.assert_array_equal(first, second)
@@ -286,7 +286,7 @@ STREAMS = {
 def test_streams_of_old_give_the_same_picture_for_ever(kind):
     """On every machine, too: the checksums of the pixels were computed once."""
     stream, checksum = STREAMS[kind]
-    assert zlib.crc32(decode(bytes.fromhex(stream)).tobytes()) == checksum
+    assert zlib.crc32(decode_image(bytes.fromhex(stream)).tobytes()) == checksum
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -424,15 +424,15 @@ def test_codebook_of_another_picture(entropy):
     left, right = GRAY[:, :48], GRAY[:, 48:]
     compressor = fitted(left, entropy=entropy)
     stream = compressor.encode(right, include_codebook=False)
-    decoded = decode(stream, codebook=compressor)
-    np.testing.assert_array_equal(decoded, decode(compressor.encode(right)))
+    decoded = decode_image(stream, codebook=compressor)
+    np.testing.assert_array_equal(decoded, decode_image(compressor.encode(right)))
     np.testing.assert_array_equal(decoded, compressor.decode(stream))
     with pytest.raises(ValueError, match="has no codebook"):
-        decode(stream)
+        decode_image(stream)
     with pytest.raises(ValueError, match="another codebook"):
-        decode(stream, codebook=fitted(right, entropy=entropy))
+        decode_image(stream, codebook=fitted(right, entropy=entropy))
     with pytest.raises(NotFittedError):
-        decode(stream, codebook=ImageCompressor())
+        decode_image(stream, codebook=ImageCompressor())
 
 
 def test_several_pictures():
@@ -460,15 +460,15 @@ def test_a_wrong_bit_is_noticed(stream, data):
     wrong = bytearray(stream)
     wrong[place] ^= 1 << bit
     with pytest.raises(ValueError, match=r"starts with|version|checksum"):
-        decode(bytes(wrong))
+        decode_image(bytes(wrong))
 
 
 def test_a_lost_or_added_byte_is_noticed(stream):
     for length in [*range(60), len(stream) - 4, len(stream) - 1]:
         with pytest.raises(ValueError, match=r"starts with|checksum"):
-            decode(stream[:length])
+            decode_image(stream[:length])
     with pytest.raises(ValueError, match="checksum"):
-        decode(stream + b"\0")
+        decode_image(stream + b"\0")
 
 
 @settings(max_examples=60, deadline=None)
@@ -479,7 +479,7 @@ def test_a_forged_header_makes_no_crash(stream, data):
     for _ in range(data.draw(st.integers(1, 3))):
         wrong[data.draw(st.integers(5, FIELDS.size - 1))] = data.draw(st.integers(0, 255))
     try:
-        decoded = decode(bytes(wrong) + zlib.crc32(wrong).to_bytes(4, "little"))
+        decoded = decode_image(bytes(wrong) + zlib.crc32(wrong).to_bytes(4, "little"))
     except ValueError as error:
         assert "header" in str(error) or "codebook" in str(error) or "prototype" in str(error)  # noqa: PT017
     else:
@@ -508,7 +508,7 @@ def test_a_few_bytes_cannot_ask_for_much(shape, changes, body):
     stream = sealed(Header(shape, has_codebook=True, checksum=0, **given), bytes(body))
     tracemalloc.start()
     with pytest.raises(ValueError, match="header"):
-        decode(stream)
+        decode_image(stream)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**20 + 4 * len(stream)
@@ -520,15 +520,15 @@ def test_large_pictures_of_next_to_nothing_come_back(entropy):
     image = np.full((3000, 4000), 7, np.uint8)
     stream = ImageCompressor("vq", entropy=entropy).fit(image[:8, :8]).encode(image)
     assert len(stream) == -(-(image.size - 2**23) // 1000)
-    np.testing.assert_array_equal(decode(stream), image)
+    np.testing.assert_array_equal(decode_image(stream), image)
 
 
 @pytest.mark.parametrize("entropy", [False, True])
 def test_decoding_a_row_at_a_time_changes_nothing(entropy, monkeypatch):
     stream = fitted(COLOR, "pca", entropy=entropy).encode(COLOR)
-    whole = decode(stream)
+    whole = decode_image(stream)
     monkeypatch.setattr(bitstream, "HELD", 1)
-    np.testing.assert_array_equal(decode(stream), whole)
+    np.testing.assert_array_equal(decode_image(stream), whole)
 
 
 @pytest.mark.parametrize("entropy", [False, True])
@@ -537,9 +537,9 @@ def test_decoding_takes_little_more_memory_than_picture_and_stream(entropy, monk
     image = np.tile(GRAY, (6, 6))
     stream = fitted(GRAY, "pca", block_size=1, n_components=1, entropy=entropy).encode(image)
     monkeypatch.setattr(bitstream, "HELD", 8 * 2**12)
-    decode(stream)
+    decode_image(stream)
     tracemalloc.start()
-    decode(stream)
+    decode_image(stream)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 4 * (image.size + len(stream))
@@ -547,15 +547,15 @@ def test_decoding_takes_little_more_memory_than_picture_and_stream(entropy, monk
 
 def test_other_files_and_versions(stream):
     with pytest.raises(ValueError, match=r"Not a compressed picture .* starts with b'\\x89PNG'"):
-        decode(b"\x89PNG\r\n\x1a\n" + stream)
+        decode_image(b"\x89PNG\r\n\x1a\n" + stream)
     with pytest.raises(ValueError, match="starts with b''"):
-        decode(b"")
+        decode_image(b"")
     newer = stream[:4] + b"\x07" + stream[5:-4]
     with pytest.raises(ValueError, match="version 7, but only version 1"):
-        decode(newer + zlib.crc32(newer).to_bytes(4, "little"))
+        decode_image(newer + zlib.crc32(newer).to_bytes(4, "little"))
     with pytest.raises(ValueError, match="not str"):
-        decode("stream")
-    np.testing.assert_array_equal(decode(bytearray(stream)), decode(memoryview(stream)))
+        decode_image("stream")
+    np.testing.assert_array_equal(decode_image(bytearray(stream)), decode_image(memoryview(stream)))
 
 
 # Manners

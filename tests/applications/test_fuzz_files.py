@@ -27,13 +27,13 @@ import pytest
 from protolearn.applications import (
     ImageCompressor,
     ImageRetriever,
-    decode,
+    decode_image,
     read_image,
     read_mask,
     read_video,
     write_video,
 )
-from protolearn.applications._index_file import read_index, write_index
+from protolearn.applications.index_file import read_index, write_index
 from protolearn.datasets import make_lesion_images
 
 pytest.importorskip("PIL")
@@ -201,10 +201,10 @@ def _packed(members):
 def check(form, path, good=None):
     """Read a file by all that reads its format; what comes out must be possible, or that of the good file."""
     if form == "plc":
-        image = decode(path.read_bytes())
+        image = decode_image(path.read_bytes())
         assert image.dtype == np.uint8
         assert image.ndim in (2, 3)
-        assert good is None or np.array_equal(image, decode(good))
+        assert good is None or np.array_equal(image, decode_image(good))
     elif form == "index":
         hits = read_index(path).retrieve([picture()], 3)
         assert hits.indices.shape == hits.labels.shape == (1, 3)

@@ -13,8 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protolearn import GMLVQ
-from protolearn.applications import RegionColors, read_image, read_image_folder, read_mask
-from protolearn.applications import _image_files as image_files
+from protolearn.applications import RegionColors, image_files, read_image, read_image_folder, read_mask
 
 pytest.importorskip("PIL")
 

@@ -20,15 +20,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from protolearn.applications import (
     ColorDifference,
-    Hits,
     ImageRetriever,
     RegionColors,
+    RetrievalHits,
     contact_sheet,
     retrieval_rates,
 )
-from protolearn.applications._index_file import read_index, write_index
+from protolearn.applications.index_file import read_index, write_index
 from protolearn.datasets import make_lesion_images, make_lesions
-from protolearn.lvq import GMLVQ, GRLVQ, LFDA, LGMLVQ, canonical, mean_canonical
+from protolearn.lvq import GMLVQ, GRLVQ, LFDA, LGMLVQ, canonical_matrix, mean_canonical_matrix
 
 METRICS = ["liram", "local", "lmnn", "euclidean"]
 LOCAL_MAPS = ["query", "raw", "canonical", "centered"]
@@ -216,7 +216,7 @@ def test_views_of_local_maps_by_definition(lesions, local_map):
     X, y = lesions
     retriever = ImageRetriever("local", local_map=local_map, random_state=0).fit(X, y)
     model, Z = retriever.metric_, z_scored(X, X)
-    shared = mean_canonical(model.omegas_)
+    shared = mean_canonical_matrix(model.omegas_)
     view = []
     for z in Z:
         A = metric_of(model, z)
@@ -225,7 +225,7 @@ def test_views_of_local_maps_by_definition(lesions, local_map):
             U, _, Vt = np.linalg.svd(A @ shared.T)
             view.append((U @ Vt).T @ A @ (z - w) + shared @ w)
         else:
-            view.append((A if local_map == "raw" else canonical(A)) @ z)
+            view.append((A if local_map == "raw" else canonical_matrix(A)) @ z)
     np.testing.assert_allclose(retriever.transform(X), view, atol=1e-9)
     assert retriever.transform(X).shape == (len(X), 3)
 
@@ -233,9 +233,9 @@ def test_views_of_local_maps_by_definition(lesions, local_map):
 def test_raw_maps_are_those_that_training_left(lesions):
     X, y = lesions
     raw = ImageRetriever("local", local_map="raw", random_state=0).fit(X, y).metric_.omegas_
-    assert max(np.abs(canonical(omega) - omega).max() for omega in raw) > 0.05
+    assert max(np.abs(canonical_matrix(omega) - omega).max() for omega in raw) > 0.05
     plain = ImageRetriever("local", random_state=0).fit(X, y).metric_.omegas_
-    np.testing.assert_allclose([canonical(omega) for omega in plain], plain, atol=1e-12)
+    np.testing.assert_allclose([canonical_matrix(omega) for omega in plain], plain, atol=1e-12)
 
 
 def test_ranks_of_one_query_have_no_common_view(lesions):
@@ -578,7 +578,7 @@ def rates_by_definition(metric, X, y, sizes, n_folds, n_starts, random_state, sc
         for fold, (train, test) in enumerate(folds):
             Z = z_scored(X, X[train] if scale_over == "train" else X)
             model = clone(metric).set_params(random_state=seeds[start, fold]).fit(Z[train], y[train])
-            matrices.append(canonical(model.omega_))
+            matrices.append(canonical_matrix(model.omega_))
             for j in test:
                 order = np.argsort(np.linalg.norm((Z - Z[j]) @ model.omega_.T, axis=1), kind="stable")
                 order = order[order != j]
@@ -606,7 +606,7 @@ def test_rates_by_definition(lesions, scale_over):
     np.testing.assert_allclose(found.transforms.reshape(matrices.shape), matrices, atol=1e-9)
     assert found.at(4) == pytest.approx(r[1])
 
-    reference = mean_canonical(matrices)
+    reference = mean_canonical_matrix(matrices)
     aligned = [[row if row @ other > 0 else -row for row, other in zip(A, reference)] for A in matrices]
     np.testing.assert_allclose(found.mean_transform, np.mean(aligned, axis=0))
     np.testing.assert_allclose(
@@ -663,7 +663,7 @@ def test_rates_of_local_metrics_and_images(pictures):
     assert found.mean_transform.shape == found.transform_deviation.shape == (4, 3, 6)
     for slot, name in enumerate(["blue", "brown", "red", "white"]):
         runs = found.transforms[:, :, slot].reshape(-1, 3, 6)
-        np.testing.assert_allclose(found.recommendation.transform[slot], mean_canonical(runs))
+        np.testing.assert_allclose(found.recommendation.transform[slot], mean_canonical_matrix(runs))
         assert found.names[slot] == name
     assert list(found.feature_names[:1]) == ["outside L"]
 
@@ -759,7 +759,7 @@ def plain(color, height=20, width=20):
 def test_the_sheet_shows_queries_and_results_in_order():
     colors = [(200, 0, 0), (0, 0, 200), (200, 200, 0), (0, 150, 150)]
     images = [plain(color) for color in colors]
-    hits = Hits(np.array([[1, 3], [2, 0]]), np.zeros((2, 2)), np.array([["a", "b"], ["b", "b"]]))
+    hits = RetrievalHits(np.array([[1, 3], [2, 0]]), np.zeros((2, 2)), np.array([["a", "b"], ["b", "b"]]))
     pixels = pixels_of(contact_sheet([plain((90, 0, 90)), plain((0, 90, 0))], hits, images, labels=["a", "b"]))
 
     def center(color):
@@ -781,7 +781,7 @@ def test_the_sheet_shows_queries_and_results_in_order():
 
 @pytest.mark.parametrize(("n_queries", "k"), [(1, 1), (1, 11), (20, 3)])
 def test_sheets_of_many_sizes(n_queries, k):
-    hits = Hits(
+    hits = RetrievalHits(
         np.zeros((n_queries, k), int), np.zeros((n_queries, k)), np.full((n_queries, k), "a $ long_name of $ it")
     )
     queries = [plain(50, 40, 60)] * n_queries
@@ -798,7 +798,7 @@ def test_the_sheet_reads_files_and_large_images(folder):
 
 
 def test_what_is_wrong_with_a_sheet_is_said():
-    hits = Hits(np.zeros((2, 1), int), np.zeros((2, 1)))
+    hits = RetrievalHits(np.zeros((2, 1), int), np.zeros((2, 1)))
     with pytest.raises(ValueError, match="3 queries, but results of 2"):
         contact_sheet([plain(0)] * 3, hits, [plain(1)])
     with pytest.raises(ValueError, match="give the images of the index"):

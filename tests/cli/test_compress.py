@@ -12,7 +12,7 @@ pytest.importorskip("PIL")
 from PIL import EpsImagePlugin, Image
 from typer.testing import CliRunner
 
-from protolearn.applications import ImageCompressor, decode
+from protolearn.applications import ImageCompressor, decode_image
 from protolearn.cli import app
 from protolearn.metrics import psnr
 
@@ -50,7 +50,7 @@ def test_there_and_back(pictures, tmp_path, name, options):
     assert run("decompress", tmp_path / "small.plc", tmp_path / "back.png").exit_code == 0
     with Image.open(tmp_path / "back.png") as picture:
         back = np.asarray(picture)
-    np.testing.assert_array_equal(back, decode(stream))
+    np.testing.assert_array_equal(back, decode_image(stream))
 
     row = re.split(r"\s{2,}|(?<=\d) (?=\d)", result.output.strip().splitlines()[-1].strip())
     size, n_bytes, rate, ratio, quality, seconds = row
@@ -74,7 +74,7 @@ def test_transparency_is_left_out(pictures, tmp_path):
     result = run("compress", folder / "clear.png", tmp_path / "a.plc", "--method", "pca", "--bpp", 3)
     assert result.exit_code == 0
     assert "Transparency is left out" in result.output
-    assert decode((tmp_path / "a.plc").read_bytes()).shape == (60, 81, 3)
+    assert decode_image((tmp_path / "a.plc").read_bytes()).shape == (60, 81, 3)
 
 
 def test_what_is_wrong_is_said(pictures, tmp_path):
@@ -119,7 +119,7 @@ def test_pictures_are_upright(pictures, tmp_path):
     exif[0x0112] = 6
     Image.fromarray(arrays["color"]).save(tmp_path / "a.png", exif=exif)
     assert run("compress", tmp_path / "a.png", tmp_path / "a.plc", "--method", "pca", "--bpp", 4).exit_code == 0
-    back = decode((tmp_path / "a.plc").read_bytes())
+    back = decode_image((tmp_path / "a.plc").read_bytes())
     assert psnr(np.rot90(arrays["color"], -1), back) > 25
 
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protolearn.datasets import cut_patches, texture_protocol
+from protolearn.datasets import cut_image_patches, texture_protocol
 
 
 def numbered(*shapes, channels=3):
@@ -35,7 +35,7 @@ class TestCutPatches:
     def test_patches_are_parts_of_their_pictures(self, shapes, channels, size, wrap, seed):
         images = numbered(*shapes, channels=channels)
         y = np.array(list("abcd"[: len(shapes)]))
-        patches, labels, sources = cut_patches(images, y, 5, size=size, wrap=wrap, random_state=seed)
+        patches, labels, sources = cut_image_patches(images, y, 5, size=size, wrap=wrap, random_state=seed)
         assert patches.shape == (5 * len(shapes), size, size, channels)
         np.testing.assert_array_equal(sources, np.repeat(np.arange(len(shapes)), 5))
         np.testing.assert_array_equal(labels, y[sources])
@@ -50,7 +50,7 @@ class TestCutPatches:
 
     @pytest.mark.parametrize(("wrap", "n_rows", "n_columns"), [(False, 3, 5), (True, 5, 7)])
     def test_all_places_are_equally_likely(self, wrap, n_rows, n_columns):
-        patches, _, _ = cut_patches(numbered((5, 7)), ["a"], 30_000, size=3, wrap=wrap, random_state=0)
+        patches, _, _ = cut_image_patches(numbered((5, 7)), ["a"], 30_000, size=3, wrap=wrap, random_state=0)
         counts = np.zeros((5, 7))
         np.add.at(counts, tuple(np.array([place(patch)[1:] for patch in patches]).T), 1)
         expected = 30_000 / (n_rows * n_columns)
@@ -59,27 +59,27 @@ class TestCutPatches:
 
     def test_a_patch_may_be_the_whole_picture(self):
         images = numbered((4, 4))
-        patches, _, _ = cut_patches(images, [0], 2, size=4)
+        patches, _, _ = cut_image_patches(images, [0], 2, size=4)
         np.testing.assert_array_equal(patches, [images[0]] * 2)
 
     @pytest.mark.parametrize("dtype", [np.uint8, np.float32])
     def test_the_type_stays(self, dtype):
         images = np.arange(2 * 6 * 6 * 3).reshape(2, 6, 6, 3).astype(dtype)
-        assert cut_patches(images, [0, 1], 1, size=3)[0].dtype == dtype
+        assert cut_image_patches(images, [0, 1], 1, size=3)[0].dtype == dtype
 
     def test_pictures_are_left_alone(self):
         images = numbered((6, 6))
-        patches, _, _ = cut_patches(images, [0], 4, size=3)
+        patches, _, _ = cut_image_patches(images, [0], 4, size=3)
         patches[:] = 0
         np.testing.assert_array_equal(images[0], numbered((6, 6))[0])
 
     def test_the_seed_decides(self):
         images = numbered((40, 40), (50, 30))
-        first, again, other = (cut_patches(images, [0, 1], 10, random_state=seed)[0] for seed in (3, 3, 4))
+        first, again, other = (cut_image_patches(images, [0, 1], 10, random_state=seed)[0] for seed in (3, 3, 4))
         np.testing.assert_array_equal(first, again)
         assert not np.array_equal(first, other)
 
-    @pytest.mark.parametrize("cut", [cut_patches, texture_protocol])
+    @pytest.mark.parametrize("cut", [cut_image_patches, texture_protocol])
     @pytest.mark.parametrize(
         ("images", "message"),
         [
@@ -97,18 +97,18 @@ class TestCutPatches:
     )
     @pytest.mark.parametrize("wrap", [False, True])
     def test_pictures_that_do_not_fit_are_named(self, cut, images, message, wrap):
-        n_patches = (5,) if cut is cut_patches else ()
+        n_patches = (5,) if cut is cut_image_patches else ()
         with pytest.raises(ValueError, match=message):
             cut(images, ["a", "a"], *n_patches, wrap=wrap)
 
     def test_says_what_is_wrong(self):
         images = numbered((20, 20))
         with pytest.raises(ValueError, match=r"n_patches=0 must be an integer in .1, inf."):
-            cut_patches(images, [0], 0)
+            cut_image_patches(images, [0], 0)
         with pytest.raises(ValueError, match=r"size=0 must be an integer in .1, inf."):
-            cut_patches(images, [0], 1, size=0)
+            cut_image_patches(images, [0], 1, size=0)
         with pytest.raises(ValueError, match="images is empty"):
-            cut_patches([], [], 1)
+            cut_image_patches([], [], 1)
 
 
 class TestTextureProtocol:

@@ -9,7 +9,6 @@ from sklearn.neighbors import KNeighborsClassifier
 from protolearn.datasets import (
     load_words,
     make_connectivity,
-    make_profiles,
     make_pseudo_euclidean,
     make_string_classes,
     make_topic_texts,
@@ -21,7 +20,6 @@ GENERATORS = {
     "pseudo_euclidean": (make_pseudo_euclidean, 200, 4),
     "string_classes": (make_string_classes, 200, 5),
     "connectivity": (make_connectivity, 65, 4),
-    "profiles": (make_profiles, 400, 2),
     "topic_texts": (make_topic_texts, 400, 4),
 }
 KINDS = ["levels", "angles", "letters"]
@@ -64,7 +62,6 @@ class TestEveryGenerator:
             ("string_classes", {"mutation": 1.5}, "mutation=1.5 must be a number in .0, 1."),
             ("string_classes", {"kind": "words"}, "kind='words' must be one of 'levels', 'angles', 'letters'"),
             ("connectivity", {"sizes": (3, 0)}, "sizes=0 must be an integer in .1, inf."),
-            ("profiles", {"n_times": 1}, "n_times=1 must be an integer in .2, inf."),
             ("topic_texts", {"n_words": 1}, "n_words=1 must be an integer in .2, inf."),
             ("topic_texts", {"n_topics": 5000}, "n_topics=5000 must be an integer in .1, 1000."),
         ],
@@ -187,29 +184,6 @@ class TestConnectivity:
         by_way_of_another = (D[:, :, None] + D[:, None, :]).min(axis=0)
         assert np.mean(by_way_of_another < D) > 0.04
         assert signature(D).negative > 15
-
-
-class TestProfiles:
-    def test_one_rise_or_fall(self):
-        X, y = make_profiles(101, 20, noise=0, random_state=0)
-        assert X.shape == (101, 20)
-        rising = np.diff(X, axis=1) > 0
-        np.testing.assert_array_equal(rising, np.repeat(y[:, None] == 1, 19, axis=1))
-        assert sorted(np.bincount(y)) == [50, 51]
-
-    def test_noise_in_proportion_to_the_change(self):
-        X, _ = make_profiles(500, noise=0.0, random_state=0)
-        noisy, _ = make_profiles(500, noise=0.2, random_state=0)
-        size = X.max(axis=1) - X.min(axis=1)
-        relative = (noisy - X).std(axis=1) / size
-        assert np.median(relative) == pytest.approx(0.2, rel=0.1)
-        assert abs(np.corrcoef(relative, size)[0, 1]) < 0.2
-
-    def test_onset_differs(self):
-        X, y = make_profiles(300, noise=0, random_state=0)
-        steepest = np.abs(np.diff(X, axis=1)).argmax(axis=1)
-        for label in (0, 1):
-            assert set(steepest[y == label]) >= set(range(3, 10))
 
 
 class TestTopicTexts:

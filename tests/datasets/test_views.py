@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from scipy.spatial.distance import cdist, pdist, squareform
+from scipy.spatial.distance import cdist
 from scipy.stats import kstest, spearmanr
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
@@ -8,7 +8,6 @@ from sklearn.neighbors import NearestNeighbors
 from protolearn.datasets import (
     make_evolved_sequences,
     make_noisy_histograms,
-    make_rotating_objects,
     make_spectra,
     make_three_gaussians,
     make_three_tip_star,
@@ -19,7 +18,6 @@ from protolearn.dissimilarities import hamming
 GENERATORS = {
     "three_gaussians": (make_three_gaussians, (300, 3), 3),
     "three_tip_star": (make_three_tip_star, (3000, 10), 2),
-    "rotating_objects": (make_rotating_objects, (1440, 1024), 20),
     "spectra": (make_spectra, (3048, 1000), 200),
 }
 
@@ -40,8 +38,7 @@ class TestEveryGenerator:
         sizes = np.bincount(y)
         assert len(sizes) == n_classes
         assert np.ptp(sizes) <= 1
-        if name != "rotating_objects":
-            assert np.mean(y[1:] == y[:-1]) < 0.6
+        assert np.mean(y[1:] == y[:-1]) < 0.6
 
     @pytest.mark.parametrize(
         "make",
@@ -60,8 +57,6 @@ class TestEveryGenerator:
             (make_three_gaussians, {"n_per_class": 0}, "n_per_class=0 must be an integer in .1, inf."),
             (make_three_tip_star, {"n_per_cluster": 0}, "n_per_cluster=0 must be an integer in .1, inf."),
             (make_three_tip_star, {"noise": -1.0}, "noise=-1.0 must be a number in .0, inf."),
-            (make_rotating_objects, {"n_views": 0}, "n_views=0 must be an integer in .1, inf."),
-            (make_rotating_objects, {"size": 1}, "size=1 must be an integer in .2, inf."),
             (make_spectra, {"n_genera": 0}, "n_genera=0 must be an integer in .1, inf."),
             (make_noisy_histograms, {"image": "sun"}, r"image='sun' must be one of 'moon', 'dolphins', or an array"),
             (make_noisy_histograms, {"image": [[0.0, 2.0]]}, r"image has values from 0 to 2; scale it"),
@@ -115,36 +110,6 @@ class TestThreeTipStar:
         X, _ = make_three_tip_star(noise=2.0, n_noise=3, random_state=0)
         assert X.shape == (3000, 5)
         np.testing.assert_allclose(X[:, 2:].std(axis=0), 2.0, rtol=0.05)
-
-
-class TestRotatingObjects:
-    def test_neighbors_on_the_loop_are_neighbors_in_the_data(self):
-        X, y = make_rotating_objects(5, random_state=0)
-        nearest = NearestNeighbors(n_neighbors=2).fit(X).kneighbors(return_distance=False)
-        np.testing.assert_array_equal(y[nearest], np.column_stack([y, y]))
-        steps = (nearest - np.arange(len(X))[:, None]) % 72
-        assert np.isin(steps, (1, 71)).mean() > 0.97
-
-    def test_the_loop_is_closed_and_not_a_line(self):
-        X, _ = make_rotating_objects(1, 72, random_state=0)
-        D = squareform(pdist(X))
-        steps = D[np.arange(72), (np.arange(72) + 1) % 72]
-        assert steps.max() < 5 * np.median(steps)
-        assert D[np.arange(72), (np.arange(72) + 36) % 72].min() > 2 * np.median(steps)
-
-    def test_images(self):
-        X, _ = make_rotating_objects(3, 10, size=20, random_state=0)
-        assert X.shape == (30, 400)
-        assert X.min() >= 0
-        np.testing.assert_array_equal(X.max(axis=1), 1.0)
-
-    def test_a_turn_keeps_the_height_of_blobs(self):
-        """Blobs move across, so the light in a row changes by their brightness at most, and that averages out."""
-        X, _ = make_rotating_objects(1, 36, random_state=0)
-        opposite = X.reshape(36, 32, 32)[[0, 18]]
-        rows = opposite.sum(axis=2)
-        assert np.corrcoef(rows)[0, 1] > 0.8
-        assert np.corrcoef(opposite[0, :, ::-1].ravel(), opposite[1].ravel())[0, 1] > 0.6  # seen from behind
 
 
 class TestSpectra:

@@ -11,13 +11,13 @@ from protolearn.datasets import make_connectivity, make_pseudo_euclidean
 from protolearn.dissimilarities import (
     _geometry,
     check_dissimilarities,
-    clip,
-    flip,
+    clip_spectrum,
+    flip_spectrum,
     gram_matrix,
     pseudo_euclidean,
     signature,
     spectrum,
-    spread,
+    spread_transform,
     spread_value,
     symmetrized,
 )
@@ -125,13 +125,13 @@ class TestCheck:
     def test_squares_may_be_negative(self, n):
         D, _ = make_pseudo_euclidean(n, 2, 2, scale=1.0, random_state=0)
         assert check_dissimilarities(D, squared=True) is D
-        with pytest.raises(ValueError, match=r"squared=True.*or lift them with .*spread\(D, "):
+        with pytest.raises(ValueError, match=r"squared=True.*or lift them with .*spread_transform\(D, "):
             check_dissimilarities(D)
 
     def test_the_remedy_for_negative_entries_works(self):
         D = random_dissimilarities(6) - 0.5
         np.fill_diagonal(D, 0)
-        assert check_dissimilarities(spread(D, -D.min())).min() == 0
+        assert check_dissimilarities(spread_transform(D, -D.min())).min() == 0
 
     @pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-8), (np.float32, 1e-5)])
     @pytest.mark.parametrize("n", SIZES)
@@ -231,9 +231,17 @@ class TestGram:
     def test_input_is_not_changed(self, squared):
         D = random_dissimilarities(12)
         before = D.copy()
-        for function in (gram_matrix, spectrum, signature, pseudo_euclidean, spread_value, clip, flip):
+        for function in (
+            gram_matrix,
+            spectrum,
+            signature,
+            pseudo_euclidean,
+            spread_value,
+            clip_spectrum,
+            flip_spectrum,
+        ):
             function(D, squared=squared)
-        spread(D, 1.0)
+        spread_transform(D, 1.0)
         symmetrized(D)
         np.testing.assert_array_equal(D, before)
 
@@ -310,9 +318,9 @@ class TestSpread:
         D = random_dissimilarities(5)
         for value in (0, 0.7, -3):
             expected = D + value * (1 - np.eye(5))
-            np.testing.assert_array_equal(spread(D, value), expected)
+            np.testing.assert_array_equal(spread_transform(D, value), expected)
         with pytest.raises(ValueError, match="value=nan must be a number"):
-            spread(D, np.nan)
+            spread_transform(D, np.nan)
 
     @pytest.mark.pairwise(make=[random_dissimilarities, ordinal_dissimilarities], n=[3, 30, 510], squared=[False, True])
     def test_value_is_enough_and_no_smaller_one_is(self, make, n, squared):
@@ -321,8 +329,8 @@ class TestSpread:
         value = spread_value(D, squared=squared)
         size = np.abs(gram_matrix(D, squared)).max()
         assert value > 0
-        assert lowest_eigenvalue(spread(D, value), squared) == pytest.approx(0, abs=1e-10 * n * size)
-        assert lowest_eigenvalue(spread(D, value - 1e-3), squared) < -1e-4
+        assert lowest_eigenvalue(spread_transform(D, value), squared) == pytest.approx(0, abs=1e-10 * n * size)
+        assert lowest_eigenvalue(spread_transform(D, value - 1e-3), squared) < -1e-4
 
     @pytest.mark.parametrize("seed", range(5))
     def test_value_for_distances_by_the_eigenvalues_of_a_matrix_of_double_size(self, seed):
@@ -363,7 +371,7 @@ class TestSpread:
         D = squareform(entries)
         value = spread_value(D, squared=squared)
         assert value >= 0
-        assert lowest_eigenvalue(spread(D, value), squared) >= -1e-10 * (1 + D.max() ** 2)
+        assert lowest_eigenvalue(spread_transform(D, value), squared) >= -1e-10 * (1 + D.max() ** 2)
         assert spread_value(3 * D, squared=squared) == pytest.approx(3 * value, rel=1e-6, abs=1e-6)
 
     def test_value_is_of_the_same_kind_as_what_it_is_added_to(self):
@@ -377,12 +385,14 @@ class TestClipAndFlip:
     def test_spectra(self, squared):
         D = random_dissimilarities(40)
         before = spectrum(D, squared=squared)
-        clipped, flipped = (spectrum(change(D, squared=squared), squared=squared) for change in (clip, flip))
+        clipped, flipped = (
+            spectrum(change(D, squared=squared), squared=squared) for change in (clip_spectrum, flip_spectrum)
+        )
         np.testing.assert_allclose(clipped, np.maximum(before, 0), atol=1e-12)
         np.testing.assert_allclose(flipped, np.sort(np.abs(before))[::-1], atol=1e-12)
 
     @pytest.mark.parametrize("squared", [False, True])
-    @pytest.mark.parametrize("change", [clip, flip])
+    @pytest.mark.parametrize("change", [clip_spectrum, flip_spectrum])
     def test_result_is_a_matrix_of_dissimilarities_not_below_the_old_ones(self, change, squared):
         D = random_dissimilarities(40)
         changed = change(D, squared=squared)
@@ -390,13 +400,13 @@ class TestClipAndFlip:
         assert (changed >= D - 1e-12).all()
         np.testing.assert_allclose(change(changed, squared=squared), changed, atol=1e-7)
 
-    @pytest.mark.parametrize("change", [clip, flip])
+    @pytest.mark.parametrize("change", [clip_spectrum, flip_spectrum])
     def test_euclidean_distances_stay(self, change):
         D = euclidean_distances(30)
         np.testing.assert_allclose(change(D), D, atol=1e-6)
         np.testing.assert_allclose(change(D**2, squared=True), D**2, atol=1e-12)
 
-    @pytest.mark.parametrize("change", [clip, flip])
+    @pytest.mark.parametrize("change", [clip_spectrum, flip_spectrum])
     def test_negative_squares(self, change):
         D, _ = make_pseudo_euclidean(30, 2, 2, scale=1.0, random_state=0)
         assert D.min() < 0
@@ -408,5 +418,5 @@ class TestClipAndFlip:
         directions = np.linalg.qr(points - points.mean(axis=0))[0]
         positive, negative = (squareform(pdist(part, "sqeuclidean")) for part in (directions[:, :2], directions[:, 2:]))
         S = positive - 0.5 * negative
-        np.testing.assert_allclose(clip(S, squared=True), positive, atol=1e-12)
-        np.testing.assert_allclose(flip(S, squared=True), positive + 0.5 * negative, atol=1e-12)
+        np.testing.assert_allclose(clip_spectrum(S, squared=True), positive, atol=1e-12)
+        np.testing.assert_allclose(flip_spectrum(S, squared=True), positive + 0.5 * negative, atol=1e-12)

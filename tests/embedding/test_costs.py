@@ -21,20 +21,20 @@ from protolearn.embedding.mapped.costs import (
     Affinities,
     Cost,
     Distances,
+    DistanceView,
     EdgeSquares,
     Geodesics,
     HeatKernel,
     InnerProducts,
+    InnerProductView,
     KernelView,
     LeastSquares,
-    Lengths,
-    Product,
-    Products,
+    ProductError,
     Reconstruction,
-    Residuals,
+    ResidualView,
     Spread,
-    Squared,
-    Squares,
+    SquaredDistanceView,
+    SquaredError,
     Whitened,
     get_cost,
     isomap,
@@ -49,7 +49,7 @@ from protolearn.embedding.mapped.costs import (
     tnerv,
     tsne,
 )
-from protolearn.embedding.neighbor.view import Gaussian, Student
+from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
 from protolearn.metrics import sammon_stress, stress
 
 THREADS = Threads()
@@ -59,8 +59,8 @@ METRIC = {
     "isomap": isomap(8),
     "strain": strain(),
     "mvu": mvu(8),
-    "curved_sammon": Cost(Geodesics(8), Lengths(), LeastSquares("sammon")),
-    "local_sammon": Cost(EdgeSquares(8), Squares(), LeastSquares("sammon"), Spread()),
+    "curved_sammon": Cost(Geodesics(8), DistanceView(), LeastSquares("sammon")),
+    "local_sammon": Cost(EdgeSquares(8), SquaredDistanceView(), LeastSquares("sammon"), Spread()),
 }
 AFFINE = {"lle": lle(8), "laplacian": laplacian(8), "narrow": laplacian(8, width=0.5, weight=3.0)}
 NEIGHBORS = {
@@ -466,7 +466,7 @@ def test_samples_have_the_affinities_they_were_trained_with(n, duplicates):
     np.testing.assert_allclose(np.sort(placed, axis=1), np.sort(trained, axis=1), atol=1e-6)
 
 
-@pytest.mark.parametrize("kernel", [Student(), Student(3.0), Gaussian()])
+@pytest.mark.parametrize("kernel", [StudentKernel(), StudentKernel(3.0), GaussianKernel()])
 def test_placement_by_affinities_by_hand(kernel):
     X, points, Z = vectors(), rng(1).normal(size=(40, 2)), vectors(6, seed=2)
     cost = Cost(Affinities(8.0), KernelView(kernel), KullbackLeibler())
@@ -567,11 +567,11 @@ def test_names():
 @pytest.mark.parametrize(
     ("data", "view", "error"),
     [
-        (Distances(), Lengths(), KullbackLeibler()),
-        (Affinities(), KernelView(Student()), LeastSquares()),
-        (Distances(), KernelView(Student()), KullbackLeibler()),
-        (Affinities(), Lengths(), LeastSquares()),
-        (Affinities(symmetric=False), KernelView(Student()), KullbackLeibler()),
+        (Distances(), DistanceView(), KullbackLeibler()),
+        (Affinities(), KernelView(StudentKernel()), LeastSquares()),
+        (Distances(), KernelView(StudentKernel()), KullbackLeibler()),
+        (Affinities(), DistanceView(), LeastSquares()),
+        (Affinities(symmetric=False), KernelView(StudentKernel()), KullbackLeibler()),
     ],
 )
 def test_parts_that_do_not_go_together(data, view, error):
@@ -582,11 +582,11 @@ def test_parts_that_do_not_go_together(data, view, error):
 def test_parts_can_be_put_together_anew():
     points = rng(1).normal(size=(40, 2))
     for cost in (
-        Cost(InnerProducts(), Products(), Squared()),
-        Cost(Distances(), Products(), LeastSquares()),
-        Cost(HeatKernel(8), Lengths(), Product(), Whitened()),
-        Cost(Distances(), Squares(), LeastSquares("sammon")),
-        Cost(Reconstruction(8), Residuals(), LeastSquares(), Whitened()),
+        Cost(InnerProducts(), InnerProductView(), SquaredError()),
+        Cost(Distances(), InnerProductView(), LeastSquares()),
+        Cost(HeatKernel(8), DistanceView(), ProductError(), Whitened()),
+        Cost(Distances(), SquaredDistanceView(), LeastSquares("sammon")),
+        Cost(Reconstruction(8), ResidualView(), LeastSquares(), Whitened()),
     ):
         assert_slopes(objective(cost, vectors()), points)
 

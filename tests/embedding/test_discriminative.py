@@ -42,7 +42,7 @@ from protolearn import (
 from protolearn.core import metric as learned
 from protolearn.embedding._discriminative import DiscriminativeEmbedding
 from protolearn.embedding.discriminative import discriminative_distances, local_projection
-from protolearn.lvq import Minkowski
+from protolearn.lvq import MinkowskiMetric
 from protolearn.metrics import nearest_neighbor_error
 
 X, Y = load_iris(return_X_y=True)
@@ -310,8 +310,8 @@ def test_missing_values_that_the_model_allows(function):
 def test_models_without_a_learned_metric(function):
     with pytest.raises(TypeError, match=f"KMeans has no metric for {function.__name__}; give an LVQ classifier"):
         function(KMeans(3).fit(X), X)
-    with pytest.raises(ValueError, match=f"{function.__name__} needs a metric .* Minkowski is of another kind"):
-        function(GLVQ(metric=Minkowski(3.0)).fit(X, Y), X)
+    with pytest.raises(ValueError, match=f"{function.__name__} needs a metric .* MinkowskiMetric is of another kind"):
+        function(GLVQ(metric=MinkowskiMetric(3.0)).fit(X, Y), X)
 
 
 def test_unknown_symmetrization_and_other_samples_with_gaps():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from protolearn.core.threads import Threads
 from protolearn.embedding.neighbor._field import Field, Grid
-from protolearn.embedding.neighbor.view import Gaussian, Student
+from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
 
 
 def slow(points, kernel, power, charges=None):
@@ -34,12 +34,12 @@ def clusters(seed, n=200, size=20.0):
 
 
 KERNELS = [
-    (Student(), 1.0),
-    (Student(), 2.0),
-    (Student(0.5), 1.5),
-    (Student(4.0), 1.0),
-    (Gaussian(), 1.0),
-    (Gaussian(), 2.0),
+    (StudentKernel(), 1.0),
+    (StudentKernel(), 2.0),
+    (StudentKernel(0.5), 1.5),
+    (StudentKernel(4.0), 1.0),
+    (GaussianKernel(), 1.0),
+    (GaussianKernel(), 2.0),
 ]
 
 
@@ -65,9 +65,9 @@ def test_sums_and_gradients(kernel, power, size):
 def test_any_points(seed, n, stretch, shift):
     rng = np.random.default_rng(seed)
     points = rng.normal(size=(n, 2)) * [5.0, 5.0 * stretch] + shift
-    grid, field, k = on_grid(points, Student(), 1.0)
+    grid, field, k = on_grid(points, StudentKernel(), 1.0)
     values, gradients = field.potential(grid.waves(k))
-    true_values, true_gradients = slow(points, Student(), 1.0)
+    true_values, true_gradients = slow(points, StudentKernel(), 1.0)
     assert_close(values, true_values, 2e-3)
     assert_close(gradients, true_gradients, 0.02)
 
@@ -75,9 +75,9 @@ def test_any_points(seed, n, stretch, shift):
 def test_charges():
     points = clusters(1)
     charges = np.random.default_rng(2).normal(size=len(points))
-    grid, field, k = on_grid(points, Student(), 1.0)
+    grid, field, k = on_grid(points, StudentKernel(), 1.0)
     values, gradients = field.potential(grid.waves(k), charges)
-    true_values, true_gradients = slow(points, Student(), 1.0, charges)
+    true_values, true_gradients = slow(points, StudentKernel(), 1.0, charges)
     assert_close(values, true_values, 2e-3)
     assert_close(gradients, true_gradients, 0.01)
 
@@ -110,9 +110,9 @@ def test_points_on_the_border_of_the_grid():
     inside = np.random.default_rng(0).uniform(-9.0, 9.0, size=(20, 2))
     points = np.vstack([low, high, [low[0], high[1]], [high[0], 0.0], [0.0, low[1]], inside])
     assert grid.suits(points, 1.0)
-    _, field, k = on_grid(points, Student(), 1.0, grid)
+    _, field, k = on_grid(points, StudentKernel(), 1.0, grid)
     values, gradients = field.potential(grid.waves(k))
-    true_values, true_gradients = slow(points, Student(), 1.0)
+    true_values, true_gradients = slow(points, StudentKernel(), 1.0)
     assert_close(values, true_values, 1e-3)
     assert_close(gradients, true_gradients, 0.01)
     np.testing.assert_allclose(field.sum_over_pairs(k), true_values.sum(), rtol=1e-3)
@@ -123,9 +123,9 @@ def test_points_on_nodes():
     rng = np.random.default_rng(0)
     points = grid.low + grid.step * rng.integers(3, 20, size=(30, 2))
     points = np.unique(points, axis=0)
-    _, field, k = on_grid(points, Student(), 1.0, grid)
+    _, field, k = on_grid(points, StudentKernel(), 1.0, grid)
     values, gradients = field.potential(grid.waves(k))
-    true_values, true_gradients = slow(points, Student(), 1.0)
+    true_values, true_gradients = slow(points, StudentKernel(), 1.0)
     assert_close(values, true_values, 1e-3)
     assert_close(gradients, true_gradients, 0.01)
 
@@ -150,7 +150,7 @@ def test_lost_points_are_an_error(bad):
 
 def test_coinciding_points():
     points = np.ones((30, 2))
-    grid, field, k = on_grid(points, Student(), 1.0)
+    grid, field, k = on_grid(points, StudentKernel(), 1.0)
     values, gradients = field.potential(grid.waves(k))
     np.testing.assert_allclose(values, 29.0, rtol=1e-6)
     np.testing.assert_allclose(gradients, 0.0, atol=1e-2)
@@ -159,7 +159,7 @@ def test_coinciding_points():
 
 def test_threads_change_nothing_but_rounding():
     points = clusters(4)
-    grid, field, k = on_grid(points, Student(), 1.0)
+    grid, field, k = on_grid(points, StudentKernel(), 1.0)
     other = Field(grid, points, Threads(3, least=20))
     for a, b in zip(field.potential(grid.waves(k)), other.potential(grid.waves(k))):
         np.testing.assert_allclose(b, a, atol=1e-5 * np.abs(a).max())
@@ -167,7 +167,7 @@ def test_threads_change_nothing_but_rounding():
 
 def test_sums_do_not_spoil_each_other():
     points = clusters(5)
-    grid, field, k = on_grid(points, Student(), 1.0)
+    grid, field, k = on_grid(points, StudentKernel(), 1.0)
     before = field.potential(grid.waves(k))
     first = field.sum_over_pairs(k)
     field.sum_over_pairs(k**2)

@@ -33,7 +33,7 @@ from protolearn.embedding.neighbor._exact import Exact
 from protolearn.embedding.neighbor._fast import Fast, _Edges
 from protolearn.embedding.neighbor._neighbors import nearest_in_matrix
 from protolearn.embedding.neighbor.affinities import calibrated, conditional_affinities, joint_affinities
-from protolearn.embedding.neighbor.view import Gaussian, Student
+from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
 
 
 def cube(f):
@@ -78,7 +78,7 @@ OTHERS = [
     Csiszar(pearson, pearson_slope),
 ]
 GENERIC = (Bregman, Csiszar)
-KERNELS = [Gaussian(), Student(), Student(0.5), Student(3.0)]
+KERNELS = [GaussianKernel(), StudentKernel(), StudentKernel(0.5), StudentKernel(3.0)]
 
 
 def name(item):
@@ -115,12 +115,12 @@ def view_affinities(points, kernel, symmetric):
         for j in range(n):
             if i != j:
                 r[i, j] = ((points[i] - points[j]) ** 2).sum()
-                if isinstance(kernel, Gaussian):
+                if isinstance(kernel, GaussianKernel):
                     w[i, j] = np.exp(-r[i, j])
                 else:
                     w[i, j] = (1.0 + r[i, j] / kernel.dof) ** (-(kernel.dof + 1.0) / 2.0)
     q = w / (w.sum() if symmetric else w.sum(axis=1, keepdims=True))
-    rate = np.ones_like(r) if isinstance(kernel, Gaussian) else 0.5 * (kernel.dof + 1.0) / (kernel.dof + r)
+    rate = np.ones_like(r) if isinstance(kernel, GaussianKernel) else 0.5 * (kernel.dof + 1.0) / (kernel.dof + r)
     return q, r, rate
 
 
@@ -137,7 +137,7 @@ def test_gradient_is_that_of_the_value(divergence, kernel, symmetric, zeros):
 @pytest.mark.parametrize("d", [1, 3])
 def test_gradient_in_other_dimensions(d):
     points = np.random.default_rng(1).normal(size=(7, d))
-    forces = Exact(affinities(7, False, 0), Student(2.0), False)
+    forces = Exact(affinities(7, False, 0), StudentKernel(2.0), False)
     slow = differences(lambda Y: forces.value(Y, Gamma()), points)
     np.testing.assert_allclose(forces.step(points, Gamma()).gradient, slow, atol=1e-8 * np.abs(slow).max() + 1e-9)
 
@@ -213,11 +213,11 @@ def test_gradients_of_sne_and_tsne_by_plain_loops():
     n = 7
     points = np.random.default_rng(5).normal(size=(n, 2))
     p = affinities(n, False, 6)
-    q, r, _ = view_affinities(points, Gaussian(), False)
+    q, r, _ = view_affinities(points, GaussianKernel(), False)
     sne, tsne = np.zeros_like(points), np.zeros_like(points)
     joint = (p + p.T) / (2 * n)
     dof = 2.0
-    t, _, _ = view_affinities(points, Student(dof), True)
+    t, _, _ = view_affinities(points, StudentKernel(dof), True)
     for i in range(n):
         for j in range(n):
             if i != j:
@@ -225,10 +225,10 @@ def test_gradients_of_sne_and_tsne_by_plain_loops():
                 sne[i] += 2.0 * apart * (p[i, j] - q[i, j] + p[j, i] - q[j, i])
                 tsne[i] += 2.0 * (dof + 1.0) / dof * (joint[i, j] - t[i, j]) / (1.0 + r[i, j] / dof) * apart
     kl = KullbackLeibler()
-    np.testing.assert_allclose(Exact(p, Gaussian(), False).step(points, kl).gradient, sne, atol=1e-13)
-    np.testing.assert_allclose(Exact(joint, Student(dof), True).step(points, kl).gradient, tsne, atol=1e-13)
+    np.testing.assert_allclose(Exact(p, GaussianKernel(), False).step(points, kl).gradient, sne, atol=1e-13)
+    np.testing.assert_allclose(Exact(joint, StudentKernel(dof), True).step(points, kl).gradient, tsne, atol=1e-13)
     value = sum(p[i, j] * np.log(p[i, j] / q[i, j]) for i in range(n) for j in range(n) if i != j)
-    np.testing.assert_allclose(Exact(p, Gaussian(), False).value(points, kl), value)
+    np.testing.assert_allclose(Exact(p, GaussianKernel(), False).value(points, kl), value)
 
 
 @pytest.mark.parametrize("c", [0.0, 0.3, 1.0])
@@ -236,7 +236,7 @@ def test_gradient_of_the_retrieval_visualizer(c):
     n = 7
     points = np.random.default_rng(5).normal(size=(n, 2))
     p = affinities(n, False, 6)
-    q, _, _ = view_affinities(points, Gaussian(), False)
+    q, _, _ = view_affinities(points, GaussianKernel(), False)
     gradient = np.zeros_like(points)
     a = np.zeros((n, n))
     for i in range(n):
@@ -247,10 +247,12 @@ def test_gradient_of_the_retrieval_visualizer(c):
     for i in range(n):
         for j in range(n):
             gradient[i] += 2.0 * (a[i, j] + a[j, i]) * (points[i] - points[j])
-    np.testing.assert_allclose(Exact(p, Gaussian(), False).step(points, NeRV(c).limit()).gradient, gradient, atol=1e-12)
+    np.testing.assert_allclose(
+        Exact(p, GaussianKernel(), False).step(points, NeRV(c).limit()).gradient, gradient, atol=1e-12
+    )
 
 
-@pytest.mark.parametrize("kernel", [Gaussian(), Student()], ids=name)
+@pytest.mark.parametrize("kernel", [GaussianKernel(), StudentKernel()], ids=name)
 @pytest.mark.parametrize("symmetric", [True, False], ids=["joint", "conditional"])
 def test_links_between_families(kernel, symmetric):
     points = np.random.default_rng(7).normal(size=(9, 2))
@@ -285,7 +287,7 @@ def test_forces_turn_with_the_view_and_cancel(divergence):
     points, p = rng.normal(size=(10, 2)), affinities(10, False, 10, 0.3)
     turn = np.array([[0.6, -0.8], [0.8, 0.6]])
     order = rng.permutation(10)
-    forces, moved = Exact(p, Student(), False), Exact(p[order][:, order], Student(), False)
+    forces, moved = Exact(p, StudentKernel(), False), Exact(p[order][:, order], StudentKernel(), False)
     step, other = forces.step(points, divergence), moved.step(points[order] @ turn + 3.0, divergence)
     size = np.abs(step.gradient).max()
     np.testing.assert_allclose(other.gradient, step.gradient[order] @ turn, atol=1e-10 * size)
@@ -297,7 +299,7 @@ def test_forces_turn_with_the_view_and_cancel(divergence):
 @pytest.mark.parametrize("divergence", [KullbackLeibler(), Gamma(), NeRV(0.3)], ids=name)
 def test_exaggeration_multiplies_the_pull_alone(divergence):
     points = np.random.default_rng(9).normal(size=(10, 2))
-    forces = Exact(affinities(10, True, 1), Student(), True)
+    forces = Exact(affinities(10, True, 1), StudentKernel(), True)
     push, net, stronger = (forces.step(points, divergence, factor).gradient for factor in (0.0, 1.0, 5.0))
     np.testing.assert_allclose(stronger, push + 5.0 * (net - push), atol=1e-14)
 
@@ -344,7 +346,7 @@ def error(exact, fast, points, divergence):
 def test_fast_forces_are_those_of_all_pairs(spread, symmetric):
     layout = LAYOUTS[spread]
     p, points = layout.p[symmetric], layout.points
-    exact, fast = Exact(p.toarray(), Student(), symmetric), Fast(p, Student(), symmetric, Threads())
+    exact, fast = Exact(p.toarray(), StudentKernel(), symmetric), Fast(p, StudentKernel(), symmetric, Threads())
     for divergence in FAST_DIVERGENCES:
         # Where each row has its own sums of cubes, a lone point's are small against what the grid rounds off.
         tolerance = 0.02 if divergence == Gamma(2.0) and not symmetric else 0.01
@@ -355,10 +357,10 @@ def test_fast_forces_are_those_of_all_pairs(spread, symmetric):
 
 
 @pytest.mark.parametrize("symmetric", [True, False], ids=["joint", "conditional"])
-@pytest.mark.parametrize("kernel", [Gaussian(), Student(0.5), Student(3.0)], ids=name)
+@pytest.mark.parametrize("kernel", [GaussianKernel(), StudentKernel(0.5), StudentKernel(3.0)], ids=name)
 def test_fast_forces_under_other_kernels(kernel, symmetric):
     layout = LAYOUTS[2.0]
-    points = layout.points * (1.0 if isinstance(kernel, Gaussian) else 5.0)
+    points = layout.points * (1.0 if isinstance(kernel, GaussianKernel) else 5.0)
     p = layout.p[symmetric]
     exact, fast = Exact(p.toarray(), kernel, symmetric), Fast(p, kernel, symmetric, Threads())
     for divergence in (KullbackLeibler(), Gamma(), NeRV(), Renyi(0.5), Eta(2.0)):
@@ -380,7 +382,7 @@ def test_few_points(n, size, symmetric):
     p = lone_points(n)
     p = (p + p.T) / (2 * n) if symmetric else p
     points = size * np.random.default_rng(n).normal(size=(n, 2))
-    exact, fast = Exact(p, Student(), symmetric), Fast(sparse.csr_array(p), Student(), symmetric, Threads())
+    exact, fast = Exact(p, StudentKernel(), symmetric), Fast(sparse.csr_array(p), StudentKernel(), symmetric, Threads())
     for divergence in (KullbackLeibler(), Gamma(), Hellinger(), CauchySchwarz()):
         assert error(exact, fast, points, divergence) < 0.01, divergence
 
@@ -392,7 +394,7 @@ def test_far_clusters(symmetric):
     p /= p.sum(axis=None if symmetric else 1, keepdims=True)
     points = np.random.default_rng(0).normal(size=(n, 2))
     points[n // 2 :, 0] += 1e4
-    exact, fast = Exact(p, Student(), symmetric), Fast(sparse.csr_array(p), Student(), symmetric, Threads())
+    exact, fast = Exact(p, StudentKernel(), symmetric), Fast(sparse.csr_array(p), StudentKernel(), symmetric, Threads())
     for divergence in (KullbackLeibler(), Gamma()):
         true, found = (forces.step(points, divergence) for forces in (exact, fast))
         assert np.isfinite(found.gradient).all()
@@ -403,7 +405,7 @@ def test_far_clusters(symmetric):
 def test_views_on_a_line(symmetric):
     layout = LAYOUTS[25.0]
     p, points = layout.p[symmetric], layout.points[:, :1].copy()
-    exact, fast = Exact(p.toarray(), Student(), symmetric), Fast(p, Student(), symmetric, Threads())
+    exact, fast = Exact(p.toarray(), StudentKernel(), symmetric), Fast(p, StudentKernel(), symmetric, Threads())
     for divergence in (KullbackLeibler(), Gamma(), NeRV()):
         assert fast.step(points, divergence).gradient.shape == points.shape
         assert error(exact, fast, points, divergence) < 0.01, divergence
@@ -412,13 +414,13 @@ def test_views_on_a_line(symmetric):
 def test_a_grid_that_is_kept_gives_the_same():
     layout = LAYOUTS[25.0]
     p, rng = layout.p[True], np.random.default_rng(0)
-    kept = Fast(p, Student(), True, Threads())
+    kept = Fast(p, StudentKernel(), True, Threads())
     points = layout.points.copy()
     for divergence in (KullbackLeibler(), Gamma(2.0), KullbackLeibler()):
         for _ in range(3):
             points *= 1.01
             points += 0.2 * rng.normal(size=points.shape)
-            fresh = Fast(p, Student(), True, Threads())
+            fresh = Fast(p, StudentKernel(), True, Threads())
             assert error(fresh, kept, points, divergence) < 0.01
 
 
@@ -427,7 +429,7 @@ def test_threads_change_nothing_but_rounding(symmetric):
     layout = LAYOUTS[25.0]
     for divergence in (KullbackLeibler(), Gamma(), NeRV()):
         one, two = (
-            Fast(layout.p[symmetric], Student(), symmetric, threads).step(layout.points, divergence).gradient
+            Fast(layout.p[symmetric], StudentKernel(), symmetric, threads).step(layout.points, divergence).gradient
             for threads in (Threads(), Threads(2, least=50))
         )
         np.testing.assert_allclose(two, one, atol=1e-6 * np.abs(one).max())
@@ -436,8 +438,8 @@ def test_threads_change_nothing_but_rounding(symmetric):
 def test_points_are_left_as_they_are():
     layout = LAYOUTS[2.0]
     before = layout.points.copy()
-    Fast(layout.p[True], Student(), True, Threads()).step(layout.points, Gamma())
-    Exact(layout.p[True].toarray(), Student(), True).step(layout.points, Gamma())
+    Fast(layout.p[True], StudentKernel(), True, Threads()).step(layout.points, Gamma())
+    Exact(layout.p[True].toarray(), StudentKernel(), True).step(layout.points, Gamma())
     np.testing.assert_array_equal(layout.points, before)
 
 
@@ -455,7 +457,7 @@ def edges_and_points(seed):
 @pytest.mark.parametrize("exponent", [0.0, 0.3, 1.0, 2.5, -1.0])
 def test_compiled_pull(kernel, exponent):
     graph, points = edges_and_points(0)
-    points *= 0.3 if isinstance(kernel, Gaussian) else 1.0  # whose inverse grows beyond single precision
+    points *= 0.3 if isinstance(kernel, GaussianKernel) else 1.0  # whose inverse grows beyond single precision
     forces = Fast(graph, kernel, True, Threads())
     edges = _Edges.of(graph, graph.sum(axis=1))
     found, totals = forces._power_pulls(points.astype(np.float64), edges, exponent)

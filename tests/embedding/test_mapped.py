@@ -20,7 +20,7 @@ from protolearn import LGMLVQ, KMeans, MappedEmbedding
 from protolearn.datasets import make_three_gaussians
 from protolearn.embedding.mapped import _mapped
 from protolearn.embedding.mapped.costs import COSTS, isomap, laplacian, lle, mvu, nerv, sne, tnerv, tsne
-from protolearn.embedding.mapped.mappings import Free, Linear, LocalLinear, Network
+from protolearn.embedding.mapped.mappings import FreeMapping, LinearMapping, LocalLinearMapping, NetworkMapping
 from protolearn.metrics import nearest_neighbor_error
 
 SMALL = {
@@ -35,9 +35,9 @@ SMALL = {
 }
 MAPPINGS = {
     "linear": "linear",
-    "local": LocalLinear(n_charts=5),
-    "soft": LocalLinear(KMeans(3, random_state=0), gating="density"),
-    "network": Network((12, 12)),
+    "local": LocalLinearMapping(n_charts=5),
+    "soft": LocalLinearMapping(KMeans(3, random_state=0), gating="density"),
+    "network": NetworkMapping((12, 12)),
     "free": "free",
 }
 
@@ -62,7 +62,9 @@ def moved_onto(Y, target):
 # Known minima
 
 
-@pytest.mark.parametrize("mapping", ["linear", "free", LocalLinear(n_charts=4, n_coordinates=4, regularization=0.0)])
+@pytest.mark.parametrize(
+    "mapping", ["linear", "free", LocalLinearMapping(n_charts=4, n_coordinates=4, regularization=0.0)]
+)
 @pytest.mark.parametrize("init", ["pca", "random"])
 def test_strain_is_least_for_principal_components(mapping, init):
     X = samples()
@@ -416,7 +418,7 @@ def test_failed_fit_leaves_the_old_one():
 def test_ways_back_that_do_not_exist():
     assert hasattr(view(mapping="linear"), "inverse_transform")
     assert hasattr(view(mapping=KMeans(3)), "inverse_transform")
-    for mapping in ("free", "network", Free(), Network((3,))):
+    for mapping in ("free", "network", FreeMapping(), NetworkMapping((3,))):
         assert not hasattr(view(mapping=mapping), "inverse_transform")
     with pytest.raises(NotFittedError):
         view(mapping="linear").inverse_transform(np.ones((2, 2)))
@@ -439,7 +441,7 @@ def test_pickled_copies_place_alike(mapping):
 
 def test_copies_have_mappings_of_their_own():
     model = KMeans(3)
-    mapping = LocalLinear(model)
+    mapping = LocalLinearMapping(model)
     copy = clone(view(mapping=mapping, cost=tsne(5.0)))
     assert copy.get_params()["cost"] == tsne(5.0)
     copy.fit(samples())
@@ -460,7 +462,7 @@ def test_search_over_parameters():
     pipeline = make_pipeline(view(max_iter=20), KNeighborsClassifier(3))
     search = GridSearchCV(
         pipeline,
-        {"mappedembedding__mapping": [Linear(), KMeans(4)], "mappedembedding__cost": [tsne(15.0), "strain"]},
+        {"mappedembedding__mapping": [LinearMapping(), KMeans(4)], "mappedembedding__cost": [tsne(15.0), "strain"]},
         cv=3,
         error_score="raise",
     ).fit(X, y)
@@ -468,5 +470,10 @@ def test_search_over_parameters():
 
 
 def test_classes_are_required_by_charts_of_classifiers_only():
-    for mapping, required in ((LGMLVQ(), True), (LocalLinear(LGMLVQ()), True), (KMeans(), False), ("local", False)):
+    for mapping, required in (
+        (LGMLVQ(), True),
+        (LocalLinearMapping(LGMLVQ()), True),
+        (KMeans(), False),
+        ("local", False),
+    ):
         assert view(mapping=mapping).__sklearn_tags__().target_tags.required == required

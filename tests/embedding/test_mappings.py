@@ -13,7 +13,14 @@ from protolearn import LGMLVQ, NGPCA, KMeans, MatrixNeuralGas, NeuralGas
 from protolearn.core.threads import Threads
 from protolearn.embedding._base import Samples
 from protolearn.embedding.mapped.costs import isomap, laplacian, lle, mds, mvu, nerv, sammon, sne, strain, tnerv, tsne
-from protolearn.embedding.mapped.mappings import MAPPINGS, Free, Linear, LocalLinear, Network, get_mapping
+from protolearn.embedding.mapped.mappings import (
+    MAPPINGS,
+    FreeMapping,
+    LinearMapping,
+    LocalLinearMapping,
+    NetworkMapping,
+    get_mapping,
+)
 
 COSTS = {
     "tsne": tsne(8.0),
@@ -29,13 +36,13 @@ COSTS = {
     "laplacian": laplacian(8),
 }
 LOCAL = {
-    "crisp": LocalLinear(KMeans(4, random_state=0), n_coordinates=3),
-    "rank": LocalLinear(NeuralGas(4, random_state=0), n_coordinates=3, gating="rank"),
-    "density": LocalLinear(MatrixNeuralGas(3, random_state=0), n_coordinates=2),
-    "distance": LocalLinear(LGMLVQ(n_components=2, random_state=0), regularization=0.0),
-    "default": LocalLinear(),
+    "crisp": LocalLinearMapping(KMeans(4, random_state=0), n_coordinates=3),
+    "rank": LocalLinearMapping(NeuralGas(4, random_state=0), n_coordinates=3, gating="rank"),
+    "density": LocalLinearMapping(MatrixNeuralGas(3, random_state=0), n_coordinates=2),
+    "distance": LocalLinearMapping(LGMLVQ(n_components=2, random_state=0), regularization=0.0),
+    "default": LocalLinearMapping(),
 }
-MADE = {"linear": Linear(), "network": Network((7, 6)), "free": Free()} | LOCAL
+MADE = {"linear": LinearMapping(), "network": NetworkMapping((7, 6)), "free": FreeMapping()} | LOCAL
 
 
 def rng(seed=0):
@@ -179,7 +186,9 @@ def test_free_positions_have_no_map():
 @pytest.mark.parametrize("name", ["linear", "crisp", "rank", "density"])
 def test_start_of_what_is_linear_is_the_nearest(name):
     (X, y), wanted = samples(), rng(3).normal(size=(40, 2))
-    mapping = MADE[name] if name == "linear" else LocalLinear(LOCAL[name].model, regularization=0.0, n_coordinates=2)
+    mapping = (
+        MADE[name] if name == "linear" else LocalLinearMapping(LOCAL[name].model, regularization=0.0, n_coordinates=2)
+    )
     fitted = mapping.fitted(X, y, 2, rng())
     theta = fitted.start(wanted)
     best = np.square(fitted.forward(theta) - wanted).sum()
@@ -190,7 +199,7 @@ def test_start_of_what_is_linear_is_the_nearest(name):
 
 def test_white_features_are_white():
     for name in ("linear", "crisp", "rank", "density"):
-        mapping = MADE[name] if name == "linear" else LocalLinear(LOCAL[name].model, regularization=0.0)
+        mapping = MADE[name] if name == "linear" else LocalLinearMapping(LOCAL[name].model, regularization=0.0)
         fitted = mapping.fitted(*samples(), 2, rng())
         size = len(fitted.start(np.zeros((40, 2)))) // 2
         steps = [fitted.forward(np.eye(2 * size)[2 * i])[:, 0] for i in range(size)]
@@ -201,7 +210,9 @@ def test_white_features_are_white():
 def test_directions_in_which_samples_hardly_vary_have_no_part(name):
     X, y = samples(60)
     thin = np.column_stack([X, np.full(60, 0.1), 1e-13 * rng(4).normal(size=60)])
-    mapping = LocalLinear(KMeans(3, random_state=0), n_coordinates=7, gating=name) if name in LOCAL else MADE[name]
+    mapping = (
+        LocalLinearMapping(KMeans(3, random_state=0), n_coordinates=7, gating=name) if name in LOCAL else MADE[name]
+    )
     fitted = mapping.fitted(thin, y, 2, rng())
     solved = fitted.solved(fitted.start(rng(1).normal(size=(60, 2))), 1.0)
     pushed = thin.copy()
@@ -222,7 +233,7 @@ def test_parameters_mean_the_same_at_all_scales(name, scale):
 @pytest.mark.parametrize("d", [2, 5])
 def test_way_back_of_an_orthonormal_map_is_exact(d):
     X = rng().normal(size=(50, d)) + 7.0
-    fitted = Linear().fitted(X, None, d, rng())
+    fitted = LinearMapping().fitted(X, None, d, rng())
     turn = np.linalg.qr(rng(1).normal(size=(d, d)))[0]
     solved = fitted.solved(fitted.start((X - X.mean(axis=0)) @ turn), 1.0)
     np.testing.assert_allclose(solved.weights, turn, atol=1e-10)
@@ -233,7 +244,7 @@ def test_way_back_of_an_orthonormal_map_is_exact(d):
 def test_way_back_of_principal_components_loses_the_other_eigenvalues(m):
     X = load_iris().data
     pca = PCA().fit(X)
-    fitted = Linear().fitted(X, None, m, rng())
+    fitted = LinearMapping().fitted(X, None, m, rng())
     solved = fitted.solved(fitted.start(pca.transform(X)[:, :m]), 1.0)
     loss = np.square(X - solved.invert(solved.place(X))).sum() / (len(X) - 1)
     assert loss == pytest.approx(pca.explained_variance_[m:].sum(), rel=1e-8)
@@ -251,7 +262,7 @@ def test_way_back_of_charts_leads_to_where_it_came_from(name):
 
 def test_prototype_is_the_sample_of_its_position():
     (X, y), weights = samples(200), rng(1).normal(size=(20, 4, 2)) * 5.0
-    fitted = LocalLinear(KMeans(20, random_state=0), n_coordinates=3).fitted(X, y, 2, rng())
+    fitted = LocalLinearMapping(KMeans(20, random_state=0), n_coordinates=3).fitted(X, y, 2, rng())
     solved = fitted.solved(fitted.start(np.zeros((200, 2))), 1.0)
     solved.weights[:] = weights.reshape(80, 2)
     centers = solved.charts.centers
@@ -263,19 +274,19 @@ def test_prototype_is_the_sample_of_its_position():
 
 def test_default_charts_are_many_and_of_the_dimension_of_the_view():
     for n, k in ((8, 2), (60, 10), (600, 100)):
-        fitted = LocalLinear().fitted(samples(n)[0], None, 2, rng())
+        fitted = LocalLinearMapping().fitted(samples(n)[0], None, 2, rng())
         assert fitted.charts.axes.shape == (k, 2, 5)
         assert fitted.charts.gating.kind == "crisp"
 
 
 def test_given_charts_are_kept():
     X, y = samples(100)
-    assert LocalLinear(n_charts=5, n_coordinates=4).fitted(X, y, 2, rng()).charts.axes.shape == (5, 4, 5)
+    assert LocalLinearMapping(n_charts=5, n_coordinates=4).fitted(X, y, 2, rng()).charts.axes.shape == (5, 4, 5)
     model = NGPCA(3, 2, random_state=0).fit(X)
-    fitted = LocalLinear(FrozenEstimator(model), gating="rank").fitted(X, y, 2, rng())
+    fitted = LocalLinearMapping(FrozenEstimator(model), gating="rank").fitted(X, y, 2, rng())
     assert fitted.charts.model is model
     assert fitted.charts.gating.kind == "rank"
-    supervised = LocalLinear(LGMLVQ(n_components=3, random_state=0)).fitted(X, y, 2, rng())
+    supervised = LocalLinearMapping(LGMLVQ(n_components=3, random_state=0)).fitted(X, y, 2, rng())
     assert supervised.charts.gating.kind == "distance"
     assert set(supervised.charts.model.classes_) == {0, 1}
 
@@ -284,7 +295,7 @@ def test_given_charts_are_kept():
 def test_charts_in_one_place_do_no_harm(gating):
     X = np.repeat(samples(6)[0], 8, axis=0)
     with pytest.warns(ConvergenceWarning, match="distinct"):
-        fitted = LocalLinear(KMeans(10, random_state=0), gating=gating).fitted(X, None, 2, rng())
+        fitted = LocalLinearMapping(KMeans(10, random_state=0), gating=gating).fitted(X, None, 2, rng())
     theta = fitted.start(rng(1).normal(size=(48, 2)))
     assert np.isfinite(theta).all()
     value, slopes = fitted.penalty(theta, fitted.forward(theta))
@@ -296,7 +307,7 @@ def test_stiffer_charts_throw_nearby_prototypes_less_far():
     X, wanted = samples(120)[0], rng(1).normal(size=(120, 2))
     thrown = []
     for weight in (0.0, 0.1, 10.0):
-        fitted = LocalLinear(n_charts=20, regularization=weight).fitted(X, None, 2, rng())
+        fitted = LocalLinearMapping(n_charts=20, regularization=weight).fitted(X, None, 2, rng())
         weights = fitted.solved(fitted.start(wanted), 1.0).weights.reshape(20, 3, 2)[:, :2]
         thrown.append(np.square(weights).sum())
     assert thrown[0] > thrown[1] > thrown[2]
@@ -307,20 +318,20 @@ def test_stiffer_charts_throw_nearby_prototypes_less_far():
 
 def test_names_and_models_are_mappings():
     assert {name: type(get_mapping(name)) for name in MAPPINGS} == {
-        "linear": Linear,
-        "local": LocalLinear,
-        "network": Network,
-        "free": Free,
+        "linear": LinearMapping,
+        "local": LocalLinearMapping,
+        "network": NetworkMapping,
+        "free": FreeMapping,
     }
     model = KMeans(3)
-    assert get_mapping(model) == LocalLinear(model)
-    assert get_mapping(Linear()) == Linear()
+    assert get_mapping(model) == LocalLinearMapping(model)
+    assert get_mapping(LinearMapping()) == LinearMapping()
 
 
 def test_mappings_of_ones_own_are_taken():
     class Own:
         def fitted(self, X, y, n_components, rng):
-            return Linear().fitted(X, y, n_components, rng)
+            return LinearMapping().fitted(X, y, n_components, rng)
 
     own = Own()
     assert get_mapping(own) is own
@@ -335,12 +346,12 @@ def test_what_is_no_mapping_is_refused(mapping):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (partial(LocalLinear, n_charts=0), "n_charts=0"),
-        (partial(LocalLinear, n_coordinates=0), "n_coordinates=0"),
-        (partial(LocalLinear, gating="soft"), "gating='soft'"),
-        (partial(LocalLinear, regularization=-1.0), "regularization=-1.0"),
-        (partial(Network, (10, 0)), "hidden=0"),
-        (partial(Network, (2.5,)), "hidden=2.5"),
+        (partial(LocalLinearMapping, n_charts=0), "n_charts=0"),
+        (partial(LocalLinearMapping, n_coordinates=0), "n_coordinates=0"),
+        (partial(LocalLinearMapping, gating="soft"), "gating='soft'"),
+        (partial(LocalLinearMapping, regularization=-1.0), "regularization=-1.0"),
+        (partial(NetworkMapping, (10, 0)), "hidden=0"),
+        (partial(NetworkMapping, (2.5,)), "hidden=2.5"),
     ],
 )
 def test_parameters_out_of_range_are_refused(make, message):
@@ -350,7 +361,7 @@ def test_parameters_out_of_range_are_refused(make, message):
 
 def test_more_coordinates_than_directions_are_refused():
     with pytest.raises(ValueError, match="n_components=6 is more than the 5 directions"):
-        LocalLinear(n_coordinates=6).fitted(*samples(), 2, rng())
+        LocalLinearMapping(n_coordinates=6).fitted(*samples(), 2, rng())
 
 
 # Networks
@@ -369,7 +380,7 @@ def test_network_is_a_network():
 
 def test_network_starts_near_given_positions():
     X, _ = samples(200)
-    fitted = Network((50, 50)).fitted(X, None, 2, rng())
+    fitted = NetworkMapping((50, 50)).fitted(X, None, 2, rng())
     wanted = PCA(2).fit_transform(X)
     gaps = fitted.forward(fitted.start(wanted)) - wanted
     assert np.square(gaps).sum() < 0.1 * np.square(wanted).sum()
@@ -377,7 +388,7 @@ def test_network_starts_near_given_positions():
 
 def test_network_without_hidden_layers_is_linear():
     X, _ = samples()
-    fitted = Network(()).fitted(X, None, 2, rng())
+    fitted = NetworkMapping(()).fitted(X, None, 2, rng())
     theta = fitted.start(rng(1).normal(size=(40, 2)))
     Y = fitted.forward(theta)
     padded = np.column_stack([X, np.ones(40)])

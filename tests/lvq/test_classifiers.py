@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from protolearn import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LVQ1, LVQ21, LLiRaMLVQ
 from protolearn.datasets import make_cigars, make_clouds
-from protolearn.lvq import SGD, Matrix, Metric, canonical, mean_canonical
+from protolearn.lvq import SGD, MatrixMetric, Metric, canonical_matrix, mean_canonical_matrix
 
 ALL = [LVQ1(), LVQ21(), GLVQ(), GRLVQ(), LGRLVQ(), GMLVQ(), LGMLVQ(), LLiRaMLVQ()]
 COSTED = ALL[2:]
@@ -54,7 +54,7 @@ def test_band_limits_the_matrix(wine):
 def test_whole_mask_is_no_mask(wine):
     X, y = wine
     masked = GMLVQ(mask=np.ones((13, 13)), max_iter=10).fit(X, y)
-    assert np.allclose(canonical(masked.omega_), GMLVQ(max_iter=10).fit(X, y).omega_, atol=1e-8)
+    assert np.allclose(canonical_matrix(masked.omega_), GMLVQ(max_iter=10).fit(X, y).omega_, atol=1e-8)
 
 
 @pytest.mark.parametrize("model", MATRICES, ids=name)
@@ -155,14 +155,14 @@ def test_local_views_hold_the_distances(wine):
 
 def test_canonical_matrices(rng):
     omega = rng.normal(size=(3, 5))
-    rows = canonical(omega)
+    rows = canonical_matrix(omega)
     assert np.allclose(rows.T @ rows, omega.T @ omega)
     assert np.allclose(rows @ rows.T, np.diag(np.diag(rows @ rows.T)))
     assert (np.diff(np.diag(rows @ rows.T)) <= 0).all()
     assert (rows[np.arange(3), np.abs(rows).argmax(axis=1)] > 0).all()
-    assert np.allclose(canonical(rotation(3) @ omega), rows)
-    assert np.allclose(canonical(omega, 2), rows[:2])
-    assert np.allclose(mean_canonical([omega, rotation(3) @ omega, -omega]), rows)
+    assert np.allclose(canonical_matrix(rotation(3) @ omega), rows)
+    assert np.allclose(canonical_matrix(omega, 2), rows[:2])
+    assert np.allclose(mean_canonical_matrix([omega, rotation(3) @ omega, -omega]), rows)
 
 
 @pytest.mark.parametrize("model", [GMLVQ(), LGMLVQ(), GRLVQ()], ids=name)
@@ -538,10 +538,10 @@ def test_divergence_is_an_error(wine):
 
 def test_matrix_starts():
     rng = np.random.RandomState(0)
-    omega = Matrix(2, start_at="random").start(3, np.arange(2), rng)[0]
+    omega = MatrixMetric(2, start_at="random").start(3, np.arange(2), rng)[0]
     assert omega.shape == (1, 2, 3)
     assert np.linalg.norm(omega) == pytest.approx(1.0)
-    assert np.allclose(Matrix(2).start(3, np.arange(2), rng)[0][0], np.eye(2, 3) / np.sqrt(2))
+    assert np.allclose(MatrixMetric(2).start(3, np.arange(2), rng)[0][0], np.eye(2, 3) / np.sqrt(2))
 
 
 def test_discriminative_start_beats_random_start(wine):

@@ -5,27 +5,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from protolearn.lvq import Diagonal, Identity, Matrix, Minkowski, Product
+from protolearn.lvq import DiagonalMetric, EuclideanMetric, MatrixMetric, MinkowskiMetric, ProductMetric
 from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
 
 N = 4
 METRICS = {
-    "identity": Identity(),
-    "diagonal": Diagonal(),
-    "diagonal per class": Diagonal("class"),
-    "diagonal per prototype": Diagonal("prototype"),
-    "matrix": Matrix(),
-    "matrix of rank 2": Matrix(2),
-    "matrix per class": Matrix(localization="class"),
-    "matrix of rank 3 per prototype": Matrix(3, localization="prototype"),
-    "banded matrix": Matrix(mask=1),
-    "masked local matrix": Matrix(2, mask=np.array([[1, 0, 1, 1], [0, 1, 1, 0]]), localization="prototype"),
-    "product per class": Product(2),
-    "product per prototype": Product(3, localization="prototype"),
-    "Minkowski": Minkowski(3.0),
-    "symmetric matrix": Matrix(symmetric=True),
-    "symmetric banded matrix per class": Matrix(symmetric=True, mask=1, localization="class"),
+    "identity": EuclideanMetric(),
+    "diagonal": DiagonalMetric(),
+    "diagonal per class": DiagonalMetric("class"),
+    "diagonal per prototype": DiagonalMetric("prototype"),
+    "matrix": MatrixMetric(),
+    "matrix of rank 2": MatrixMetric(2),
+    "matrix per class": MatrixMetric(localization="class"),
+    "matrix of rank 3 per prototype": MatrixMetric(3, localization="prototype"),
+    "banded matrix": MatrixMetric(mask=1),
+    "masked local matrix": MatrixMetric(2, mask=np.array([[1, 0, 1, 1], [0, 1, 1, 0]]), localization="prototype"),
+    "product per class": ProductMetric(2),
+    "product per prototype": ProductMetric(3, localization="prototype"),
+    "Minkowski": MinkowskiMetric(3.0),
+    "symmetric matrix": MatrixMetric(symmetric=True),
+    "symmetric banded matrix per class": MatrixMetric(symmetric=True, mask=1, localization="class"),
 }
 
 
@@ -49,7 +49,7 @@ def problem_of(metric, squashing="sigmoid", regularization=0.3, missing=False, n
         metric,
         squashing,
         (2.0, 3.0),
-        0.0 if isinstance(metric, Minkowski) else regularization,
+        0.0 if isinstance(metric, MinkowskiMetric) else regularization,
         [W.shape, *(part.shape for part in theta)],
     )
     return problem, pack(W, theta)
@@ -83,14 +83,14 @@ def test_gradient_with_missing_values(name):
 
 
 def test_gradient_of_part_of_the_samples():
-    problem, flat = problem_of(Matrix(2))
+    problem, flat = problem_of(MatrixMetric(2))
     rows = np.array([3, 5, 8])
     numeric = finite_differences(lambda point: problem(point, 2.0, rows)[0], flat)
     assert np.linalg.norm(problem(flat, 2.0, rows)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
 
 
 def test_cost_is_a_sum_over_chunks_and_threads(monkeypatch):
-    problem, flat = problem_of(Matrix(2), n=700)
+    problem, flat = problem_of(MatrixMetric(2), n=700)
     cost, gradient = problem(flat, 2.0)
     monkeypatch.setattr("protolearn.lvq.problem.CACHED", 1)
     chunked, slopes = problem(flat, 2.0)
@@ -102,7 +102,7 @@ def test_cost_is_a_sum_over_chunks_and_threads(monkeypatch):
 
 
 def test_size_of_all_local_factors_together_does_not_pay():
-    problem, flat = problem_of(Product(2))
+    problem, flat = problem_of(ProductMetric(2))
     W, (omega, psi) = problem.unpack(flat)
     assert problem(pack(W, (omega, 1e3 * psi)), 2.0)[0] == pytest.approx(problem(flat, 2.0)[0], rel=1e-9)
 
@@ -118,7 +118,7 @@ def test_cost_does_not_depend_on_the_size_of_a_shared_matrix(name):
 
 
 def test_cost_does_not_depend_on_rotations_of_the_view_nor_on_translations():
-    problem, flat = problem_of(Matrix(3))
+    problem, flat = problem_of(MatrixMetric(3))
     W, (omega,) = problem.unpack(flat)
     Q = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
     cost = problem(flat, 2.0)[0]
@@ -129,14 +129,14 @@ def test_cost_does_not_depend_on_rotations_of_the_view_nor_on_translations():
 
 def test_volume_of_a_matrix_with_equal_rows_is_small_and_finite():
     theta = (np.array([[[1.0, 2.0, 2.0], [1.0, 2.0, 2.0]]]),)
-    value, (slope,) = Matrix(2).log_volume(theta)
+    value, (slope,) = MatrixMetric(2).log_volume(theta)
     assert value == pytest.approx((np.log(np.sqrt(18.0)) + np.log(1e-8 * np.sqrt(18.0))) / 2)  # its singular values
     assert slope.shape == theta[0].shape
     assert np.isfinite(slope).all()
 
 
 def test_sample_on_two_prototypes_does_not_count():
-    problem, flat = problem_of(Matrix())
+    problem, flat = problem_of(MatrixMetric())
     W, theta = problem.unpack(flat.copy())
     W[0] = W[2] = problem.X[0]  # classes 0 and 1
     problem.y[0] = 0

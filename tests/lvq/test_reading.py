@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from protolearn import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LVQ1, LLiRaMLVQ
-from protolearn.lvq import Minkowski, prototypes_in_units
+from protolearn.lvq import MinkowskiMetric, prototypes_in_units
 from protolearn.lvq._base import best_temperature
 
 MODELS = [LVQ1(2), GLVQ(2), GRLVQ(2), LGRLVQ(2), GMLVQ(2), GMLVQ(2, n_components=2), LGMLVQ(2), LLiRaMLVQ(2)]
@@ -146,8 +146,8 @@ def test_counterfactuals_reach_a_target(wine):
 
 
 def test_metrics_of_other_kinds_cannot_explain(iris):
-    model = GLVQ(metric=Minkowski(3.0)).fit(*iris)
-    with pytest.raises(ValueError, match="Minkowski is of another kind"):
+    model = GLVQ(metric=MinkowskiMetric(3.0)).fit(*iris)
+    with pytest.raises(ValueError, match="MinkowskiMetric is of another kind"):
         model.explain(iris[0])
 
 

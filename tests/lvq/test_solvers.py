@@ -6,7 +6,17 @@ from sklearn.base import clone
 
 from protolearn import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LVQ1, LVQ21, LLiRaMLVQ
 from protolearn.datasets import make_cigars
-from protolearn.lvq import LBFGS, SGD, Adam, Diagonal, Identity, Matrix, Minkowski, Product, Waypoint
+from protolearn.lvq import (
+    LBFGS,
+    SGD,
+    Adam,
+    DiagonalMetric,
+    EuclideanMetric,
+    MatrixMetric,
+    MinkowskiMetric,
+    ProductMetric,
+    Waypoint,
+)
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.solvers import Solver
 from protolearn.lvq.sweeps import _sweep_any, sweep
@@ -31,16 +41,16 @@ def problem_of(metric, squashing="swish", missing=False, regularization=0.0):
 
 
 EXACT = {
-    "identity": Identity(),
-    "matrix": Matrix(),
-    "matrix of rank 2": Matrix(2),
-    "matrix per prototype": Matrix(localization="prototype"),
-    "matrix of rank 2 per class": Matrix(2, localization="class"),
-    "banded matrix": Matrix(mask=1),
-    "symmetric matrix": Matrix(symmetric=True),
-    "symmetric matrix per prototype": Matrix(symmetric=True, localization="prototype"),
-    "product": Product(2),
-    "product per prototype": Product(3, localization="prototype"),
+    "identity": EuclideanMetric(),
+    "matrix": MatrixMetric(),
+    "matrix of rank 2": MatrixMetric(2),
+    "matrix per prototype": MatrixMetric(localization="prototype"),
+    "matrix of rank 2 per class": MatrixMetric(2, localization="class"),
+    "banded matrix": MatrixMetric(mask=1),
+    "symmetric matrix": MatrixMetric(symmetric=True),
+    "symmetric matrix per prototype": MatrixMetric(symmetric=True, localization="prototype"),
+    "product": ProductMetric(2),
+    "product per prototype": ProductMetric(3, localization="prototype"),
 }
 
 
@@ -80,7 +90,7 @@ def oracle_symmetric(X, y, order, W, omega, rates):
 
 
 def test_symmetric_local_matrices_follow_the_report():
-    problem, flat = problem_of(Matrix(symmetric=True, localization="prototype"), "identity")
+    problem, flat = problem_of(MatrixMetric(symmetric=True, localization="prototype"), "identity")
     problem.u[:] = 1.0
     order = np.random.default_rng(1).permutation(25)
     rates = (0.05, 0.02, 0.003)
@@ -94,7 +104,7 @@ def test_symmetric_local_matrices_follow_the_report():
 
 @pytest.mark.parametrize("localization", ["global", "prototype", "class"])
 def test_relevances_follow_the_published_rule(localization):
-    problem, flat = problem_of(Diagonal(localization), "identity")
+    problem, flat = problem_of(DiagonalMetric(localization), "identity")
     problem.u[:] = 1.0
     order = np.random.default_rng(1).permutation(25)
     by_prototypes, by_relevances = 0.05, 0.5  # so large that some relevances are clipped
@@ -132,7 +142,7 @@ def test_metric_does_not_move_before_its_start(wine):
     X, y = wine
     late = GMLVQ(solver=SGD(metric_start=6), metric_init="random", max_iter=5, random_state=0, symmetric=False, mask=12)
     early = clone(late).set_params(solver__metric_start=1)
-    start = Matrix(mask=12, start_at="random").start(13, np.arange(3), np.random.RandomState(0))[0][0]
+    start = MatrixMetric(mask=12, start_at="random").start(13, np.arange(3), np.random.RandomState(0))[0][0]
     assert np.array_equal(late.fit(X, y).omega_, start)
     assert not np.allclose(early.fit(X, y).omega_, start)
 
@@ -201,7 +211,7 @@ def test_annealing_ends_at_the_second_slope(wine):
 
 def test_any_metric_can_be_swept(iris):
     X, y = iris
-    model = GLVQ(metric=Minkowski(3.0), solver=SGD(0.01), max_iter=3, random_state=0).fit(X, y)
+    model = GLVQ(metric=MinkowskiMetric(3.0), solver=SGD(0.01), max_iter=3, random_state=0).fit(X, y)
     assert model.score(X, y) > 0.9
 
 

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 
 from protolearn.core.schedules import geometric
 from protolearn.maps._ngpca_kernels import _project, orthonormalize, present, settle
-from protolearn.maps.online_pca import interlocked_step, orthonormalized
+from tests.maps.online_pca import interlocked_step, orthonormalized
 
 MEASURES = ["combined", "euclidean", "mahalanobis", "reconstruction"]
 RULES = ["rrlsa", "gram_schmidt", "sanger", "ccipca"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.linalg import expm, hilbert
 
-from protolearn.maps.online_pca import interlocked_step, orthonormalized, potential, rrlsa_step
+from tests.maps.online_pca import interlocked_step, orthonormalized, potential, rrlsa_step
 
 seeds = st.integers(0, 10_000)
 EIGENVALUES = np.array([9.0, 4.0, 2.0, 0.5, 0.1])

@@ -6,7 +6,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.spatial.distance import pdist, squareform
 from sklearn.cluster import KMeans
 
-from protolearn.dissimilarities import spread
+from protolearn.dissimilarities import spread_transform
 from protolearn.metrics import dual_cost, intra_cluster_cost, quantization_error
 
 ENTRIES = arrays(np.float64, 15, elements=st.floats(-10, 10))
@@ -25,7 +25,7 @@ def test_intra_cluster_cost_by_its_definition(entries, labels):
 @given(ENTRIES, st.lists(st.integers(0, 3), min_size=6, max_size=6), st.floats(0, 10))
 def test_spreading_raises_the_cost_by_a_known_amount(entries, labels, value):
     D = squareform(entries)
-    rise = intra_cluster_cost(spread(D, value), labels) - intra_cluster_cost(D, labels)
+    rise = intra_cluster_cost(spread_transform(D, value), labels) - intra_cluster_cost(D, labels)
     assert rise == pytest.approx(value * (6 - len(set(labels))), abs=1e-9)
 
 

@@ -16,7 +16,7 @@ from protolearn.core.lattices import (
     rectangular,
     tree,
 )
-from protolearn.plotting._cells import draw_cells, draw_pies, edge_lines, node_radii
+from protolearn.plotting.cells import draw_cells, draw_pies, edge_lines, node_radii
 
 STAR = np.zeros((9, 9))
 STAR[0, 1:] = STAR[1:, 0] = 1.0

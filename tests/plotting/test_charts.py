@@ -21,7 +21,7 @@ from sklearn.tree import DecisionTreeClassifier
 from protolearn import GLVQ, LGMLVQ, Charting, KMeans, MatrixNeuralGas, PrototypeClassifier
 from protolearn.datasets import make_toroidal_helix, make_twin_peaks
 from protolearn.plotting import _lvq, plot_charts, plot_decision_regions
-from protolearn.plotting._style import INK, class_colors, tint
+from protolearn.plotting.style import INK, class_colors, tint
 
 
 @pytest.fixture(scope="module")

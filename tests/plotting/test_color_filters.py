@@ -6,13 +6,13 @@ from matplotlib import pyplot as plt
 from sklearn.exceptions import NotFittedError
 
 from protolearn import CIALVQ, GLVQ
-from protolearn.datasets import cut_patches, make_color_textures
+from protolearn.datasets import cut_image_patches, make_color_textures
 from protolearn.plotting import plot_color_filters
 
 
 @pytest.fixture(scope="module")
 def textures():
-    return cut_patches(*make_color_textures(1, size=32, random_state=0), 10, size=7, random_state=0)[:2]
+    return cut_image_patches(*make_color_textures(1, size=32, random_state=0), 10, size=7, random_state=0)[:2]
 
 
 @pytest.fixture(autouse=True)

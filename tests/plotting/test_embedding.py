@@ -40,8 +40,8 @@ from protolearn.plotting import (
     plot_images,
     plot_quality,
 )
-from protolearn.plotting._embedding import _apart, _block_means, _spread_out
-from protolearn.plotting._style import INK, MUTED, OKABE_ITO, class_colors
+from protolearn.plotting._embedding import _block_means, _spread_out, places_apart
+from protolearn.plotting.style import INK, MUTED, OKABE_ITO, class_colors
 
 
 def blobs(n_classes: int, n_each: int = 20, spread: float = 0.3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -147,7 +147,7 @@ def test_boxes_are_put_apart(seed: int, n_boxes: int, width: float, height: floa
     centers = rng.uniform(-1, 1, (n_boxes, 2))
     halves = np.array([width, height]) * rng.uniform(0.3, 1, (n_boxes, 1))
     low, high = np.full(2, -1.2), np.full(2, 1.2)
-    places = _apart(centers, halves, low, high)
+    places = places_apart(centers, halves, low, high)
     placed = ~np.isnan(places[:, 0])
     assert placed[0]
     for (a, half_a), (b, half_b) in combinations(zip(places[placed], halves[placed]), 2):

@@ -11,7 +11,7 @@ from sklearn.datasets import make_moons
 
 from protolearn import SOM, KMeans, NeuralGas, PrototypeClassifier
 from protolearn.plotting import plot_graph, plot_prototypes
-from protolearn.plotting._style import class_colors, tint
+from protolearn.plotting.style import class_colors, tint
 
 
 @pytest.fixture(scope="module")

@@ -35,7 +35,7 @@ from protolearn import (
     PrototypeClassifier,
 )
 from protolearn.datasets import make_cigars
-from protolearn.lvq import Minkowski, prototypes_in_units
+from protolearn.lvq import MinkowskiMetric, prototypes_in_units
 from protolearn.plotting import (
     _lvq,
     plot_decision_regions,
@@ -48,7 +48,7 @@ from protolearn.plotting import (
     plot_relevances,
     plot_view,
 )
-from protolearn.plotting._style import class_colors, tint
+from protolearn.plotting.style import class_colors, tint
 
 FEW = {"max_iter": 15, "random_state": 0}
 WHITE = (1.0, 1.0, 1.0)
@@ -660,7 +660,7 @@ def test_samples_with_names_are_predicted_with_names(flat: GMLVQ, wine: Any) -> 
         GLVQ(3, **FEW),
         LGRLVQ(**FEW),
         LGMLVQ(**FEW),
-        GLVQ(metric=Minkowski(3), **FEW),
+        GLVQ(metric=MinkowskiMetric(3), **FEW),
         PrototypeClassifier(KMeans(5, random_state=0)),
         DecisionTreeClassifier(max_depth=3, random_state=0),
         make_pipeline(StandardScaler(), LogisticRegression()),
@@ -727,7 +727,7 @@ def test_receptive_fields_of_prototypes_are_those_of_the_classifier(cigars: Any)
         GMLVQ(**FEW),
         LGMLVQ(**FEW),
         GRLVQ(**FEW),
-        GLVQ(metric=Minkowski(3), **FEW),
+        GLVQ(metric=MinkowskiMetric(3), **FEW),
         LVQ1(relevance_learning_rate=0.1, random_state=0),
     ],
     ids=["GMLVQ", "LGMLVQ", "GRLVQ", "Minkowski", "RLVQ"],

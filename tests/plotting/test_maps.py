@@ -11,7 +11,7 @@ from matplotlib.colors import to_rgb
 from protolearn import SOM, PrototypeClassifier
 from protolearn.core.lattices import chain, from_distances, hexagonal, hyperbolic, rectangular
 from protolearn.plotting import plot_class_map, plot_component_planes, plot_hits, plot_u_matrix
-from protolearn.plotting._style import EMPTY, class_colors, tint
+from protolearn.plotting.style import EMPTY, class_colors, tint
 
 
 def cells_of(ax: Any) -> PatchCollection:

@@ -40,9 +40,9 @@ from protolearn.plotting import (
     plot_topographic_function,
     plot_u_matrix,
 )
-from protolearn.plotting._cells import focused
-from protolearn.plotting._labels import _Box, _overlapping
-from protolearn.plotting._style import EMPTY, INK, class_colors, tint
+from protolearn.plotting._labels import LabelBox, _overlapping
+from protolearn.plotting.cells import focused
+from protolearn.plotting.style import EMPTY, INK, class_colors, tint
 
 LATTICES = [
     hyperbolic(7, 3),
@@ -144,7 +144,7 @@ def test_words_can_be_read_and_never_overlap(lattice: Lattice, n_examples: int, 
 def test_rectangles_that_meet() -> None:
     rng = np.random.default_rng(0)
     boxes = np.array(
-        [_Box(rng.random(2), 0.1 + 0.4 * rng.random(2), 1.0, angle).corners for angle in rng.uniform(0, np.pi, 60)]
+        [LabelBox(rng.random(2), 0.1 + 0.4 * rng.random(2), 1.0, angle).corners for angle in rng.uniform(0, np.pi, 60)]
     )
     expected = [[meet(box, other) for other in boxes] for box in boxes]
     assert 0.2 < np.mean(expected) < 0.8

@@ -29,7 +29,7 @@ from protolearn.plotting import (
     plot_variation,
 )
 from protolearn.plotting._shapes import SAMPLE
-from protolearn.plotting._style import INK, class_colors
+from protolearn.plotting.style import INK, class_colors
 
 NAMES = (
     "plot_ellipses",

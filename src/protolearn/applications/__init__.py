@@ -11,12 +11,12 @@ from protolearn.applications.color import (
     read_mask,
 )
 from protolearn.applications.color_textures import GrayPowers, gray_texture_classifier
-from protolearn.applications.compression import ImageCompressor, decode
+from protolearn.applications.compression import ImageCompressor, decode_image
 from protolearn.applications.digits import digit_classifier, digit_pixels
 from protolearn.applications.retrieval import (
-    Hits,
     ImageRetriever,
     Recommendation,
+    RetrievalHits,
     RetrievalRates,
     contact_sheet,
     retrieval_rates,
@@ -35,18 +35,18 @@ __all__ = [
     "ColorDifference",
     "DynamicTexture",
     "GrayPowers",
-    "Hits",
     "ImageCompressor",
     "ImageFolder",
     "ImageRetriever",
     "LinearDynamicTexture",
     "Recommendation",
     "RegionColors",
+    "RetrievalHits",
     "RetrievalRates",
     "Trajectory",
     "contact_sheet",
     "convert_color",
-    "decode",
+    "decode_image",
     "digit_classifier",
     "digit_pixels",
     "frame_errors",

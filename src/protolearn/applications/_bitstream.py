@@ -12,8 +12,8 @@ from typing import Self
 import numpy as np
 
 from protolearn.applications._blocks import grid_shape
-from protolearn.applications._files import FREE_PIXELS, PIXELS_PER_BYTE
 from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.files import FREE_PIXELS, PIXELS_PER_BYTE
 from protolearn.core.types import Indices
 
 __all__ = ["Header", "pack", "packed_size", "range_decode", "range_encode", "seal", "unpack", "unpack_bands", "unseal"]

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from protolearn.applications._image_files import read_image
+from protolearn.applications.image_files import read_image
 from protolearn.core.types import Array
 
 if TYPE_CHECKING:
-    from protolearn.applications.retrieval import Hits
+    from protolearn.applications.retrieval import RetrievalHits
 
 __all__ = ["contact_sheet"]
 
@@ -26,7 +26,7 @@ LONGEST = 15  # letters of a caption
 
 def contact_sheet(
     queries: Sequence[Any] | Array,
-    hits: Hits,
+    hits: RetrievalHits,
     images: Sequence[Any] | Array | None = None,
     *,
     labels: ArrayLike | None = None,
@@ -105,7 +105,7 @@ def contact_sheet(
     return stream.getvalue()
 
 
-def _found(hits: Hits, images: Sequence[Any] | Array | None) -> list[list[Any]]:
+def _found(hits: RetrievalHits, images: Sequence[Any] | Array | None) -> list[list[Any]]:
     """Return the images that were found, or their paths."""
     if images is not None:
         return [[images[i] for i in row] for row in hits.indices]

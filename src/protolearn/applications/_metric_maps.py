@@ -9,7 +9,7 @@ import numpy as np
 
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.types import Array, Floats
-from protolearn.lvq import canonical, mean_canonical
+from protolearn.lvq import canonical_matrix, mean_canonical_matrix
 
 __all__ = ["Recommendation", "canonical_maps", "patchwork"]
 
@@ -17,21 +17,21 @@ __all__ = ["Recommendation", "canonical_maps", "patchwork"]
 def patchwork(metric: LearnedMetric, X: Floats, kind: str) -> Floats:
     """Return one view (n, M) of all samples, each mapped by the matrix of its own prototype."""
     winners, vectors, omegas = metric.nearest(X), metric.samples(X), metric.omegas
-    shared = mean_canonical(omegas)
+    shared = mean_canonical_matrix(omegas)
     view = np.empty((len(vectors), omegas.shape[1]))
     for p in np.unique(winners):
         members, w, A = vectors[winners == p], metric.prototypes[p], omegas[metric.slots[p]]
         if kind == "centered":
             patch = (members - w) @ _turned(A, shared).T + shared @ w
         else:  # Bunte 2011, eq. 4.8
-            patch = members @ (A if kind == "raw" else canonical(A)).T
+            patch = members @ (A if kind == "raw" else canonical_matrix(A)).T
         view[winners == p] = patch
     return view
 
 
 def canonical_maps(metric: LearnedMetric) -> Floats:
     """Return the matrices in canonical form, (M, N) of one and (s, M, N) of several."""
-    forms = np.stack([canonical(matrix) for matrix in metric.omegas])
+    forms = np.stack([canonical_matrix(matrix) for matrix in metric.omegas])
     return forms[0] if metric.is_global else forms
 
 

@@ -20,7 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from protolearn.applications._metric_maps import Recommendation
 from protolearn.core.parameters import constrained, integer, option
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.lvq import mean_canonical
+from protolearn.lvq import mean_canonical_matrix
 from protolearn.metrics import precision_curve
 
 __all__ = ["RetrievalRates", "checked_sizes", "retrieval_rates"]
@@ -112,7 +112,9 @@ class RetrievalRates:
         assert self.transforms is not None
         runs = self.transforms.reshape(-1, *self.transforms.shape[2:])
         return (
-            mean_canonical(runs) if runs.ndim == 3 else np.stack([mean_canonical(part) for part in runs.swapaxes(0, 1)])
+            mean_canonical_matrix(runs)
+            if runs.ndim == 3
+            else np.stack([mean_canonical_matrix(part) for part in runs.swapaxes(0, 1)])
         )
 
     def _aligned(self) -> Floats:

@@ -12,7 +12,7 @@ from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from protolearn.applications._image_files import ImageFolder, check_mask, read_image, read_image_folder, read_mask
+from protolearn.applications.image_files import ImageFolder, check_mask, read_image, read_image_folder, read_mask
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import constrained, flag, option
 from protolearn.core.types import Array, Bools, Floats

@@ -43,7 +43,7 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.maps import NGPCA, VQPCA, MatrixNeuralGas, MixturePPCA, NeuralGas
 from protolearn.metrics import psnr
 
-__all__ = ["ImageCompressor", "decode"]
+__all__ = ["ImageCompressor", "decode_image"]
 
 LOCAL: dict[str, Any] = {
     "matrix": partial(MatrixNeuralGas, regularization="floor"),
@@ -121,7 +121,7 @@ class ImageCompressor(Estimator):
 
     See Also
     --------
-    decode : Decoding without a fitted compressor.
+    decode_image : Decoding without a fitted compressor.
 
     Notes
     -----
@@ -138,14 +138,14 @@ class ImageCompressor(Estimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.applications import ImageCompressor, decode
+    >>> from protolearn.applications import ImageCompressor, decode_image
     >>> x = np.linspace(0, 8, 128)
     >>> image = (127 + 127 * np.sin(np.hypot.outer(x, x))).astype(np.uint8)
     >>> compressor = ImageCompressor(n_prototypes=4, n_components=2, coefficient_bits=6, random_state=0).fit(image)
     >>> stream = compressor.encode(image)
     >>> len(stream), bool(compressor.bits_per_pixel_ == 8 * len(stream) / image.size)
     (2047, True)
-    >>> decode(stream).shape, compressor.score(image) > 35
+    >>> decode_image(stream).shape, compressor.score(image) > 35
     ((128, 128), True)
     """
 
@@ -225,7 +225,7 @@ class ImageCompressor(Estimator):
         image : array of shape (height, width) or (height, width, 3)
             Picture of type uint8, gray or in color as those of the training, of any size.
         include_codebook : bool, default=True
-            Whether the stream can be decoded by itself; if not, `decode` needs this compressor.
+            Whether the stream can be decoded by itself; if not, `decode_image` needs this compressor.
 
         Returns
         -------
@@ -249,7 +249,7 @@ class ImageCompressor(Estimator):
             The picture.
         """
         check_is_fitted(self)
-        return decode(stream, codebook=self)
+        return decode_image(stream, codebook=self)
 
     def reconstruct(self, image: ArrayLike, *, quantized: bool = True) -> Array:
         """Return a picture as it looks after compression.
@@ -268,7 +268,7 @@ class ImageCompressor(Estimator):
         """
         picture = self._check_image(image)
         if quantized:
-            return decode(self.encode(picture))
+            return decode_image(self.encode(picture))
         blocks = cut_blocks(picture, self.block_size_)
         decoded = np.empty(blocks.shape)
         with chunk_threads(1):
@@ -463,7 +463,7 @@ class ImageCompressor(Estimator):
         return seal(header.to_bytes() + codebook + body, header.least_size)
 
 
-def decode(stream: bytes, *, codebook: ImageCompressor | None = None) -> NDArray[np.uint8]:
+def decode_image(stream: bytes, *, codebook: ImageCompressor | None = None) -> NDArray[np.uint8]:
     """Return the picture of a stream that `ImageCompressor.encode` wrote.
 
     Parameters
@@ -481,12 +481,12 @@ def decode(stream: bytes, *, codebook: ImageCompressor | None = None) -> NDArray
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.applications import ImageCompressor, decode
+    >>> from protolearn.applications import ImageCompressor, decode_image
     >>> image = np.add.outer(np.arange(64), np.arange(64)).astype(np.uint8)
     >>> left, right = image[:, :32], image[:, 32:]
     >>> compressor = ImageCompressor(n_prototypes=4, n_components=1, random_state=0).fit(left)
     >>> stream = compressor.encode(right, include_codebook=False)
-    >>> len(stream), bool(np.abs(decode(stream, codebook=compressor).astype(int) - right).max() <= 1)
+    >>> len(stream), bool(np.abs(decode_image(stream, codebook=compressor).astype(int) - right).max() <= 1)
     (207, True)
     """
     header, body = unseal(stream)
@@ -534,7 +534,9 @@ def check_image(image: ArrayLike) -> NDArray[np.uint8]:
 
 def _codebook_of(compressor: ImageCompressor | None, header: Header) -> Codebook:
     if compressor is None:
-        raise ValueError("The stream has no codebook: give the compressor that wrote it, decode(stream, codebook=...).")
+        raise ValueError(
+            "The stream has no codebook: give the compressor that wrote it, decode_image(stream, codebook=...)."
+        )
     check_is_fitted(compressor)
     shape = (header.n_prototypes, header.n_components, header.n_values)
     if compressor._checksum != header.checksum or compressor._codebook.directions.shape != shape:

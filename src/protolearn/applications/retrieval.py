@@ -21,10 +21,10 @@ from sklearn.utils import Tags, check_array, check_consistent_length, column_or_
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from protolearn.applications._contact_sheet import contact_sheet
-from protolearn.applications._image_files import read_each, read_pair
 from protolearn.applications._metric_maps import Recommendation, canonical_maps, patchwork
 from protolearn.applications._retrieval_rates import RetrievalRates, checked_sizes, retrieval_rates
 from protolearn.applications.color import RegionColors
+from protolearn.applications.image_files import read_each, read_pair
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.metric import LearnedMetric, as_metric
 from protolearn.core.parameters import flag, function, instance, integer, none, option, part
@@ -32,7 +32,7 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.lvq import GMLVQ, LGMLVQ, LMNN
 from protolearn.metrics import precision_curve
 
-__all__ = ["Hits", "ImageRetriever", "Recommendation", "RetrievalRates", "contact_sheet", "retrieval_rates"]
+__all__ = ["ImageRetriever", "Recommendation", "RetrievalHits", "RetrievalRates", "contact_sheet", "retrieval_rates"]
 
 
 METRICS = ("liram", "local", "lmnn", "euclidean")
@@ -42,7 +42,7 @@ TARGETS = 25  # neighbors of the same class that LMNN pulls near; more of them s
 
 
 @dataclass(frozen=True)
-class Hits:
+class RetrievalHits:
     """What a search has found, in a row for each query, the nearest image first.
 
     Attributes
@@ -280,7 +280,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             distances, indices = self._search(self._queries(X), n_neighbors)
         return (distances, indices) if return_distance else indices
 
-    def retrieve(self, X: Any, n_neighbors: int | None = None) -> Hits:
+    def retrieve(self, X: Any, n_neighbors: int | None = None) -> RetrievalHits:
         """Find the images in the index that are most similar to each query, with their labels and files.
 
         Parameters
@@ -292,13 +292,13 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
         Returns
         -------
-        Hits
+        RetrievalHits
             Numbers, distances, labels and paths.
         """
         check_is_fitted(self)
         return self._hits(*self._search(self._queries(X), n_neighbors))
 
-    def similar(self, indices: ArrayLike, n_neighbors: int | None = None) -> Hits:
+    def similar(self, indices: ArrayLike, n_neighbors: int | None = None) -> RetrievalHits:
         """Find the images in the index that are most similar to some of it, which are not among their own results.
 
         Parameters
@@ -310,7 +310,7 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
         Returns
         -------
-        Hits
+        RetrievalHits
             Numbers, distances, labels and paths.
         """
         check_is_fitted(self)
@@ -543,10 +543,10 @@ class ImageRetriever(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             distances[members], indices[members] = near, found
         return distances, indices
 
-    def _hits(self, distances: Floats, indices: Indices) -> Hits:
+    def _hits(self, distances: Floats, indices: Indices) -> RetrievalHits:
         labels = None if self.labels_ is None else self.labels_[indices]
         paths = None if self.paths_ is None else [[self.paths_[i] for i in row] for row in indices]
-        return Hits(indices, distances, labels, paths)
+        return RetrievalHits(indices, distances, labels, paths)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 
 from protolearn.applications._frames import Eigenimages, check_frames, frame_errors
 from protolearn.applications._trajectory import Trajectory, check_start
-from protolearn.applications._video import read_video, write_video
+from protolearn.applications.video import read_video, write_video
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import constrained, flag, integer, none, option, part
 from protolearn.core.types import Array, Floats

@@ -11,9 +11,9 @@ import numpy
 import sklearn
 
 from protolearn import __version__
-from protolearn.applications._files import check_output, replacing
 from protolearn.cli._report import Section, Table, render_page
 from protolearn.cli._sections import FULL, SECTIONS, Effort
+from protolearn.core.files import check_output, replacing
 
 __all__ = ["Demo", "run_demo"]
 

@@ -18,7 +18,7 @@ from PIL import Image
 
 from protolearn import KMeans
 from protolearn.core.types import Floats
-from protolearn.plotting._style import INK, tint
+from protolearn.plotting.style import INK, tint
 
 __all__ = ["canvas", "draw_images", "draw_labels", "in_terms_of", "ink_png", "signed_png", "to_png", "with_palette"]
 

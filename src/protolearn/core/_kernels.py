@@ -376,7 +376,7 @@ def swap_medoids(S: Array, weights: Floats, medoids: Indices, order: Indices, n_
 
 
 @njit(cache=True, nogil=True)
-def squares_to(points: Array, others: Array, indices: Array, first: int, last: int, squares: Array) -> None:
+def squares_to_rows(points: Array, others: Array, indices: Array, first: int, last: int, squares: Array) -> None:
     """Fill squares (n, k) with the squared distances of some points (n, d) to those of the others that are named."""
     for i in range(first, last):
         for j in range(indices.shape[1]):

@@ -6,6 +6,8 @@ equally far rows are taken; in tables of whole numbers there are many.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from protolearn.core.chunks import HELD, row_blocks
@@ -13,7 +15,7 @@ from protolearn.core.density import squared_distances
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 
-__all__ = ["first_nearest", "first_smallest", "two_nearest"]
+__all__ = ["check_connected", "first_nearest", "first_smallest", "squares_to", "two_nearest"]
 
 SPARE = 8  # candidates beyond those wanted, among which most ties are settled
 TIED = 1e-12  # relative difference of distances that are equal up to rounding
@@ -50,8 +52,6 @@ def first_nearest(
     """
     from sklearn.neighbors import NearestNeighbors
 
-    from protolearn.core._kernels import squares_to
-
     threads = threads or Threads()
     given = X if new is None else new
     # measured from one of them, points on a grid stay on it
@@ -60,8 +60,7 @@ def first_nearest(
     n_others = len(X) - (new is None)
     search = NearestNeighbors(n_neighbors=min(n_others, k + SPARE), n_jobs=threads.n).fit(rows)
     found = np.sort(search.kneighbors(None if new is None else asked, return_distance=False), axis=1)
-    squares = np.empty(found.shape)
-    threads.over(len(given), squares_to, asked, rows, found, ..., squares)
+    squares = squares_to(asked, rows, found, threads)
     rounding = 4.0 * np.finfo(np.float64).eps * np.sqrt(np.square(rows).sum(axis=1).max())
     chosen, settled = _first_of_tied(np.sqrt(squares), k, rounding)
     squares, indices = np.take_along_axis(squares, chosen, axis=1), np.take_along_axis(found, chosen, axis=1)
@@ -72,9 +71,7 @@ def first_nearest(
         if new is None:
             all_squares[np.arange(len(some)), some] = np.inf
         indices[some], _ = _first_of_tied(np.sqrt(all_squares), k, rounding)
-    exact = np.empty((len(rest), k))
-    squares_to(asked[rest], rows, indices[rest], 0, len(rest), exact)
-    squares[rest] = exact
+    squares[rest] = squares_to(asked[rest], rows, indices[rest], Threads())
     order = np.argsort(squares, axis=1, kind="stable")
     return np.take_along_axis(squares, order, axis=1), np.take_along_axis(indices, order, axis=1)
 
@@ -106,6 +103,37 @@ def two_nearest(distances: Array) -> tuple[Indices, Indices]:
     second = distances.argmin(axis=1)
     distances[rows, first] = smallest
     return first, second
+
+
+def squares_to(points: Array, others: Array, indices: Array, threads: Threads) -> Floats:
+    """Return the squared distances (m, k) of points (m, d) to the rows of others whose indices (m, k) are given.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squares_to(np.array([[0.0], [1.0]]), np.array([[3.0], [4.0]]), np.array([[0, 1], [1, 0]]), Threads())
+    array([[ 9., 16.],
+           [ 9.,  4.]])
+    """
+    from protolearn.core._kernels import squares_to_rows
+
+    squares = np.empty(indices.shape)
+    threads.over(len(points), squares_to_rows, points, others, indices, ..., squares)
+    return squares
+
+
+def check_connected(graph: Any, n_neighbors: int) -> None:
+    """Refuse a sparse graph of neighbors (n, n) that falls apart."""
+    from scipy.sparse.csgraph import connected_components
+
+    n_components, parts = connected_components(graph, directed=False)
+    if n_components > 1:
+        sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5]))
+        raise ValueError(
+            f"With n_neighbors={n_neighbors} the graph of neighbors falls into {n_components} components, of {sizes}"
+            f"{', ...' if n_components > 5 else ''} objects, with no path between them. Raise n_neighbors, or take the "
+            "components one by one."
+        )
 
 
 def _first_of_tied(distances: Array, k: int, rounding: float) -> tuple[Indices, Bools]:

@@ -20,12 +20,11 @@ from protolearn.datasets._manifolds import (
     make_twin_peaks,
 )
 from protolearn.datasets._moving import make_dynamic_texture, make_rotating_views
-from protolearn.datasets._patches import TexturePatches, cut_patches, texture_protocol
+from protolearn.datasets._patches import TexturePatches, cut_image_patches, texture_protocol
 from protolearn.datasets._planar import make_checkerboard, make_half_plane_classes, make_ripley
 from protolearn.datasets._relational import (
     load_words,
     make_connectivity,
-    make_profiles,
     make_pseudo_euclidean,
     make_string_classes,
     make_topic_texts,
@@ -43,7 +42,6 @@ from protolearn.datasets._surrogates import make_kdd_surrogate, make_landsat_sur
 from protolearn.datasets._views import (
     make_evolved_sequences,
     make_noisy_histograms,
-    make_rotating_objects,
     make_spectra,
     make_three_gaussians,
     make_three_tip_star,
@@ -51,7 +49,7 @@ from protolearn.datasets._views import (
 
 __all__ = [
     "TexturePatches",
-    "cut_patches",
+    "cut_image_patches",
     "downsample_digits",
     "load_picture_textures",
     "load_words",
@@ -79,12 +77,10 @@ __all__ = [
     "make_magnification_control",
     "make_noisy_histograms",
     "make_oblique_classes",
-    "make_profiles",
     "make_pseudo_euclidean",
     "make_punctured_sphere",
     "make_ring_line_square",
     "make_ripley",
-    "make_rotating_objects",
     "make_rotating_views",
     "make_spectra",
     "make_spiral_gaussian",

@@ -57,10 +57,6 @@ def make_rotating_views(
     angles : ndarray of shape (n_frames,)
         The angle of the pot in each image, from 0 to `max_angle` in equal steps.
 
-    See Also
-    --------
-    make_rotating_objects : Several random objects, each seen from all sides.
-
     References
     ----------
     Weinberger, K. Q., Saul, L. K. (2006). Unsupervised learning of image manifolds by semidefinite programming.

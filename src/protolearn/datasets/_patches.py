@@ -14,7 +14,7 @@ from sklearn.utils import check_consistent_length, check_random_state, column_or
 from protolearn.core.parameters import constrained, integer, number
 from protolearn.core.types import Array
 
-__all__ = ["TexturePatches", "cut_patches", "texture_protocol"]
+__all__ = ["TexturePatches", "cut_image_patches", "texture_protocol"]
 
 Pictures = Sequence[Array] | Array
 Patches = tuple[Array, Array, NDArray[np.intp]]
@@ -49,7 +49,7 @@ class TexturePatches:
 
 
 @constrained(n_patches=integer(1), size=integer(1))
-def cut_patches(
+def cut_image_patches(
     images: Pictures, y: ArrayLike, n_patches: int, *, size: int = 15, wrap: bool = False, random_state: Any = None
 ) -> Patches:
     """Cut patches from random places of pictures.
@@ -84,9 +84,9 @@ def cut_patches(
 
     Examples
     --------
-    >>> from protolearn.datasets import cut_patches, make_color_textures
+    >>> from protolearn.datasets import cut_image_patches, make_color_textures
     >>> images, y = make_color_textures(2, random_state=0)
-    >>> patches, labels, sources = cut_patches(images, y, 30, random_state=0)
+    >>> patches, labels, sources = cut_image_patches(images, y, 30, random_state=0)
     >>> patches.shape, str(labels[-1]), int(sources[-1])
     ((300, 15, 15, 3), 'food', 9)
     """
@@ -160,7 +160,9 @@ def texture_protocol(
 
     def part(which: NDArray[np.intp], n_patches: int) -> Patches:
         chosen = [pictures[i] for i in which]
-        X, classes, sources = cut_patches(chosen, labels[which], n_patches, size=size, wrap=wrap, random_state=rng)
+        X, classes, sources = cut_image_patches(
+            chosen, labels[which], n_patches, size=size, wrap=wrap, random_state=rng
+        )
         return X, classes, which[sources]
 
     return TexturePatches(*part(seen, n_train), *part(seen, n_test), *part(apart, n_unseen), apart)

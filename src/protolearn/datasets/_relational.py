@@ -19,7 +19,6 @@ from protolearn.datasets._shares import labels_in_shares
 __all__ = [
     "load_words",
     "make_connectivity",
-    "make_profiles",
     "make_pseudo_euclidean",
     "make_string_classes",
     "make_topic_texts",
@@ -32,8 +31,6 @@ CLASS_SEED = 4  # classes are the same for every random_state
 # How often connections have strength 0, 1, 2 and 3.
 WITHIN_GROUPS, BETWEEN_GROUPS = (0.35, 0.20, 0.30, 0.15), (0.86, 0.07, 0.05, 0.02)
 STRONGEST = 4.0  # dissimilarity of two areas without connection
-
-LAST_DAY = 26.0
 
 CONSONANTS, VOWELS = "bdfgklmnprstvz", "aeiou"
 N_WORDS = 100  # words of a topic, and words that all topics share
@@ -226,49 +223,6 @@ def make_connectivity(sizes: Sequence[int] = (10, 18, 18, 19), *, random_state: 
     D = STRONGEST - (strengths + strengths.T) / 2
     np.fill_diagonal(D, 0.0)
     return D, y
-
-
-@constrained(n_profiles=integer(1), n_times=integer(2), noise=number(0))
-def make_profiles(
-    n_profiles: int = 400, n_times: int = 14, *, noise: float = 0.25, random_state: Any = None
-) -> tuple[Floats, Labels]:
-    """Make profiles over time that rise or fall once, sooner or later, fast or slowly.
-
-    A stand-in for the activity of genes, to be compared by the ``pearson`` dissimilarity: level and size of the change
-    differ widely and mean nothing.
-
-    Parameters
-    ----------
-    n_profiles : int, default=400
-        Number of profiles.
-    n_times : int, default=14
-        Number of points in time, from day 0 to day 26.
-    noise : float, default=0.25
-        Standard deviation of what is added at each time, relative to the size of the change.
-    random_state : int, RandomState or None, default=None
-        Seed for reproducible profiles.
-
-    Returns
-    -------
-    X : ndarray of shape (n, n_times)
-        The profiles.
-    y : ndarray of shape (n,)
-        1 for profiles that rise, 0 for those that fall; as many of the one as of the other.
-
-    Examples
-    --------
-    >>> from protolearn.datasets import make_profiles
-    >>> X, y = make_profiles(random_state=0)
-    >>> X.shape, bool(((X[:, -1] > X[:, 0]) == y).mean() > 0.95)
-    ((400, 14), True)
-    """
-    rng = check_random_state(random_state)
-    y = labels_in_shares(n_profiles, np.ones(2), rng)
-    level, size = rng.normal(8.0, 2.0, (n_profiles, 1)), rng.lognormal(0.0, 0.5, (n_profiles, 1))
-    onset, pace = rng.uniform(4.0, LAST_DAY - 4.0, (n_profiles, 1)), rng.uniform(1.0, 4.0, (n_profiles, 1))
-    change = 1.0 / (1.0 + np.exp((onset - np.linspace(0.0, LAST_DAY, n_times)) / pace))
-    sign = 2 * y[:, None] - 1
-    return level + size * (sign * change + noise * rng.standard_normal((n_profiles, n_times))), y
 
 
 @constrained(n_texts=integer(1), n_topics=integer(1, MAX_TOPICS), n_words=integer(2), share=number(0, 1))

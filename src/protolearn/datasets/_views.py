@@ -17,7 +17,6 @@ from protolearn.datasets._shares import labels_in_shares
 __all__ = [
     "make_evolved_sequences",
     "make_noisy_histograms",
-    "make_rotating_objects",
     "make_spectra",
     "make_three_gaussians",
     "make_three_tip_star",
@@ -33,9 +32,6 @@ STACK_SPREAD = np.array([4.0, 0.3, 6.0])
 TIP_ANGLES = np.radians([90.0, 210.0, 330.0])
 TIP_RADIUS, TIP_OFFSET = 5.0, 1.1  # of a cluster: along the axis of its tip, and across
 TIP_SPREAD = np.array([2.0, 0.7])
-
-N_BLOBS = 12
-DEPTH = 0.4  # how much brighter than in the middle a blob is at the front
 
 N_BINS, GENUS_PEAKS, OWN_PEAKS = 1000, 60, 30
 KEPT, DROPOUT, HEIGHT_SPREAD = 0.6, 0.15, 0.4
@@ -135,51 +131,6 @@ def make_three_tip_star(
     cos, sin = np.cos(TIP_ANGLES[tip]), np.sin(TIP_ANGLES[tip])
     star = np.column_stack([along * cos - across * sin, along * sin + across * cos])
     return np.hstack([star, noise * rng.standard_normal((len(y), n_noise))]), y
-
-
-@constrained(n_objects=integer(1), n_views=integer(1), size=integer(2))
-def make_rotating_objects(
-    n_objects: int = 20, n_views: int = 72, *, size: int = 32, random_state: Any = None
-) -> tuple[Floats, Labels]:
-    """Make images of solid objects, each seen from all sides: a closed loop of images for every object.
-
-    A stand-in for photographs of things on a turntable. An object is a cloud of 12 bright round blobs that turns about
-    the upright axis in equal steps; blobs at the front are brighter than those at the back.
-
-    Parameters
-    ----------
-    n_objects : int, default=20
-        Number of objects.
-    n_views : int, default=72
-        Number of images of each object, in steps of ``360 / n_views`` degrees.
-    size : int, default=32
-        Height and width of an image in pixels.
-    random_state : int, RandomState or None, default=None
-        Seed for reproducible objects.
-
-    Returns
-    -------
-    X : ndarray of shape (n_objects * n_views, size * size)
-        The images, with values from 0 to 1 in each: all views of the first object in the order of the angle, then those
-        of the second one, and so on.
-    y : ndarray of shape (n_objects * n_views,)
-        The object in each image.
-
-    References
-    ----------
-    Nene, S. A., Nayar, S. K., Murase, H. (1996). Columbia Object Image Library (COIL-20). Technical Report CUCS-005-96.
-
-    Examples
-    --------
-    >>> from protolearn.datasets import make_rotating_objects
-    >>> X, y = make_rotating_objects(3, 36, random_state=0)
-    >>> X.shape, y[[0, 35, 36]]
-    ((108, 1024), array([0, 0, 1]))
-    """
-    rng = check_random_state(random_state)
-    angles = 2.0 * np.pi * np.arange(n_views) / n_views
-    X = np.concatenate([_turned(angles, size, rng) for _ in range(n_objects)])
-    return X, np.repeat(np.arange(n_objects), n_views)
 
 
 @constrained(n_samples=integer(1), n_genera=integer(1), n_species=integer(1))
@@ -356,21 +307,6 @@ def make_evolved_sequences(
     order = rng.permutation(len(codes))
     alphabet = np.frombuffer(LETTERS.encode(), dtype=np.uint8)
     return [bytes(row).decode() for row in alphabet[codes[order]]], np.repeat(np.arange(len(sizes)), sizes)[order]
-
-
-def _turned(angles: Floats, size: int, rng: np.random.RandomState) -> Floats:
-    """Images (v, size * size) of one new object turned by angles (v,), seen from far away."""
-    directions = rng.standard_normal((N_BLOBS, 3))
-    radii = rng.uniform(size=(N_BLOBS, 1)) ** (1.0 / 3.0)  # uniform in the unit ball
-    x, y, z = (radii * directions / np.linalg.norm(directions, axis=1, keepdims=True)).T
-    amplitudes, widths = rng.uniform(0.4, 1.0, N_BLOBS), rng.uniform(0.12, 0.3, N_BLOBS)
-    cos, sin = np.cos(angles)[:, None], np.sin(angles)[:, None]
-    across, depth = x * cos + y * sin, y * cos - x * sin
-    pixels = np.linspace(-1.3, 1.3, size)
-    columns = np.exp(-0.5 * np.square((pixels - across[..., None]) / widths[:, None]))
-    rows = np.exp(-0.5 * np.square((pixels[::-1] - z[:, None]) / widths[:, None]))
-    images = np.einsum("vb,br,vbc->vrc", amplitudes * (1.0 + DEPTH * depth), rows, columns).reshape(len(angles), -1)
-    return images / images.max(axis=1, keepdims=True)
 
 
 def _species_of_genus(genus: int, n_species: int) -> Bools:

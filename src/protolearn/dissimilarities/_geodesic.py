@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_array
 
-from protolearn.core.neighbors import first_nearest, first_smallest
+from protolearn.core.neighbors import check_connected, first_nearest, first_smallest
 from protolearn.core.parameters import integer
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.validation import require_memory
 from protolearn.dissimilarities._blocks import Floats
 
-__all__ = ["check_connected", "geodesic"]
+__all__ = ["geodesic"]
 
 
 def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs: int | None = None) -> Floats:
@@ -74,17 +74,3 @@ def _neighbor_graph(X: Any, k: int, metric: str, n_jobs: int | None) -> Any:
         lengths = np.take_along_axis(given, indices, axis=1)
     places, starts = (numbers.astype(np.int32) for numbers in (indices.ravel(), np.arange(0, indices.size + 1, k)))
     return csr_array((lengths.ravel(), places, starts), shape=(len(given),) * 2)
-
-
-def check_connected(graph: Any, n_neighbors: int) -> None:
-    """Refuse a sparse graph of neighbors (n, n) that falls apart."""
-    from scipy.sparse.csgraph import connected_components
-
-    n_components, parts = connected_components(graph, directed=False)
-    if n_components > 1:
-        sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5]))
-        raise ValueError(
-            f"With n_neighbors={n_neighbors} the graph of neighbors falls into {n_components} components, of {sizes}"
-            f"{', ...' if n_components > 5 else ''} objects, with no path between them. Raise n_neighbors, or take the "
-            "components one by one."
-        )

@@ -23,13 +23,13 @@ from protolearn.core.types import Array, Floats
 __all__ = [
     "Signature",
     "check_dissimilarities",
-    "clip",
-    "flip",
+    "clip_spectrum",
+    "flip_spectrum",
     "gram_matrix",
     "pseudo_euclidean",
     "signature",
     "spectrum",
-    "spread",
+    "spread_transform",
     "spread_value",
     "symmetrized",
 ]
@@ -80,13 +80,13 @@ def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: st
     ...
     ValueError: Negative values in data: the dissimilarity of objects 0 and 1 is -1, the lowest of all. Pass
     squared=True if they are squared distances of a pseudo-Euclidean space, or lift them with
-    protolearn.dissimilarities.spread(D, 1).
+    protolearn.dissimilarities.spread_transform(D, 1).
     """
-    return checked(D, squared=squared, symmetrize=symmetrize)[0]
+    return checked_with_scale(D, squared=squared, symmetrize=symmetrize)[0]
 
 
 @constrained(symmetrize=option("raise", "mean"))
-def checked(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[Array, float]:
+def checked_with_scale(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[Array, float]:
     """Require a matrix of dissimilarities; return it and the size of its largest entry."""
     matrix = _square(D)
     gap, low, high = _extremes(matrix)
@@ -110,7 +110,7 @@ def checked(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[Array, flo
         raise ValueError(
             f"Negative values in data: the dissimilarity of objects {i} and {j} is {low:g}, the lowest of all. Pass "
             "squared=True if they are squared distances of a pseudo-Euclidean space, or lift them with "
-            f"protolearn.dissimilarities.spread(D, {-low:g})."
+            f"protolearn.dissimilarities.spread_transform(D, {-low:g})."
         )
     own = np.abs(diagonal).max()
     if max(gap, own) <= tolerance:
@@ -316,7 +316,7 @@ def spread_value(D: ArrayLike, squared: bool = False) -> float:
     Returns
     -------
     float
-        The number to give to `spread`; 0 if the dissimilarities are Euclidean already.
+        The number to give to `spread_transform`; 0 if the dissimilarities are Euclidean already.
 
     Notes
     -----
@@ -356,7 +356,7 @@ def spread_value(D: ArrayLike, squared: bool = False) -> float:
 
 
 @constrained(value=number())
-def spread(D: ArrayLike, value: float) -> Floats:
+def spread_transform(D: ArrayLike, value: float) -> Floats:
     """Add a number to the dissimilarities of all pairs of different objects.
 
     Parameters
@@ -378,8 +378,8 @@ def spread(D: ArrayLike, value: float) -> Floats:
 
     Examples
     --------
-    >>> from protolearn.dissimilarities import spread
-    >>> spread([[0, 1], [1, 0]], 0.5)
+    >>> from protolearn.dissimilarities import spread_transform
+    >>> spread_transform([[0, 1], [1, 0]], 0.5)
     array([[0. , 1.5],
            [1.5, 0. ]])
     """
@@ -388,7 +388,7 @@ def spread(D: ArrayLike, value: float) -> Floats:
     return lifted
 
 
-def clip(D: ArrayLike, squared: bool = False) -> Floats:
+def clip_spectrum(D: ArrayLike, squared: bool = False) -> Floats:
     """Make dissimilarities Euclidean by setting negative eigenvalues of the Gram matrix to zero.
 
     Parameters
@@ -405,8 +405,8 @@ def clip(D: ArrayLike, squared: bool = False) -> Floats:
 
     Examples
     --------
-    >>> from protolearn.dissimilarities import clip
-    >>> clip([[0, 1, 4], [1, 0, 1], [4, 1, 0]]).round(9)
+    >>> from protolearn.dissimilarities import clip_spectrum
+    >>> clip_spectrum([[0, 1, 4], [1, 0, 1], [4, 1, 0]]).round(9)
     array([[0., 2., 4.],
            [2., 0., 2.],
            [4., 2., 0.]])
@@ -414,7 +414,7 @@ def clip(D: ArrayLike, squared: bool = False) -> Floats:
     return _with_eigenvalues(D, squared, _positive_part)
 
 
-def flip(D: ArrayLike, squared: bool = False) -> Floats:
+def flip_spectrum(D: ArrayLike, squared: bool = False) -> Floats:
     """Make dissimilarities Euclidean by making negative eigenvalues of the Gram matrix positive.
 
     Parameters
@@ -431,8 +431,8 @@ def flip(D: ArrayLike, squared: bool = False) -> Floats:
 
     Examples
     --------
-    >>> from protolearn.dissimilarities import flip
-    >>> flip([[0, 1, 16], [1, 0, 1], [16, 1, 0]], squared=True).round(9)
+    >>> from protolearn.dissimilarities import flip_spectrum
+    >>> flip_spectrum([[0, 1, 16], [1, 0, 1], [16, 1, 0]], squared=True).round(9)
     array([[ 0.,  7., 16.],
            [ 7.,  0.,  7.],
            [16.,  7.,  0.]])
@@ -441,8 +441,8 @@ def flip(D: ArrayLike, squared: bool = False) -> Floats:
 
 
 def _square(D: ArrayLike) -> Array:
-    checked = check_array(D, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="D")
-    matrix: Array = np.asarray(checked)  # a memory map, too, becomes a plain array
+    checked_with_scale = check_array(D, dtype=[np.float64, np.float32], ensure_all_finite=False, input_name="D")
+    matrix: Array = np.asarray(checked_with_scale)  # a memory map, too, becomes a plain array
     if matrix.shape[0] != matrix.shape[1]:
         raise ValueError(
             f"Dissimilarities of shape {matrix.shape} are not square; give those of all training objects to each "

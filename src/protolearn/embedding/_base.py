@@ -22,7 +22,7 @@ from protolearn.core.validation import (
     refuse_large,
     require_memory,
 )
-from protolearn.dissimilarities._geometry import checked
+from protolearn.dissimilarities import checked_with_scale
 
 __all__ = ["Embedding", "Lens", "Samples", "View", "check_square", "vector_samples"]
 
@@ -196,7 +196,7 @@ class Embedding(View, Estimator):
             if (X[0] == X).all():
                 raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
             return vector_samples(X)
-        given, largest = checked(X, squared=squared, symmetrize=self.symmetrize)
+        given, largest = checked_with_scale(X, squared=squared, symmetrize=self.symmetrize)
         refuse_large(given, largest, squared)
         if not largest:
             raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")

@@ -25,7 +25,7 @@ from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
 from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
-from protolearn.lvq.relevance import Diagonal, Identity, Metric, Theta
+from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, Metric, Theta
 from protolearn.lvq.solvers import LBFGS, SOLVERS, Adam, Solver
 from protolearn.lvq.start import Frame, first_prototypes, natural_frame, plain_frame
 from protolearn.lvq.stream import Stream
@@ -256,7 +256,7 @@ class GLVQ(LVQClassifier):
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         """Return the metric, given samples in the coordinates of the solver."""
-        return clone(self.metric) if isinstance(self.metric, Metric) else Identity()
+        return clone(self.metric) if isinstance(self.metric, Metric) else EuclideanMetric()
 
     def _frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
         """Return the coordinates to work in."""
@@ -537,7 +537,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         self.regularization = regularization
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
-        return Diagonal()
+        return DiagonalMetric()
 
     def _store_metric(self, theta: Theta) -> Theta:
         self.omega_ = np.abs(theta[0][0])
@@ -627,7 +627,7 @@ class LGRLVQ(GLVQ):
         self.regularization = regularization
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
-        return Diagonal(self.localization)
+        return DiagonalMetric(self.localization)
 
     def _store_metric(self, theta: Theta) -> Theta:
         self.relevances_ = theta[0] ** 2

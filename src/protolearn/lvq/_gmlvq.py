@@ -15,7 +15,7 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, require_memory
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
-from protolearn.lvq.relevance import Matrix, Metric, Product, Theta, canonical
+from protolearn.lvq.relevance import MatrixMetric, Metric, ProductMetric, Theta, canonical_matrix
 from protolearn.lvq.start import Frame, discriminative_directions
 
 __all__ = ["GMLVQ", "LGMLVQ", "LLiRaMLVQ"]
@@ -70,13 +70,13 @@ class _MatrixLVQ(GLVQ):
         rank, N = self._rank(), self.n_features_in_
         if self.symmetric and rank != N:
             raise ValueError(f"A symmetric matrix must be square; got n_components={rank} for {N} features.")
-        s = Matrix(localization=self.localization).n_matrices(self._codes)
+        s = MatrixMetric(localization=self.localization).n_matrices(self._codes)
         require_memory(
             f"{type(self).__name__} with {s} matrices of {min(rank, X.shape[1])} x {X.shape[1]} numbers",
             SOLVER_VECTORS * 8 * s * min(rank, X.shape[1]) * X.shape[1],
             "use a small n_components, such as 10, or fewer features",
         )
-        return Matrix(
+        return MatrixMetric(
             min(rank, X.shape[1]),
             localization=self.localization,
             mask=self.mask,
@@ -97,7 +97,7 @@ class _MatrixLVQ(GLVQ):
         rank = min(self._rank(), X.shape[1])
         if not isinstance(self.metric_init, str):
             (given,) = frame.enter_metric((self._given_matrices(),))
-            return given if given.shape[1] == rank else np.stack([canonical(part, rank) for part in given])
+            return given if given.shape[1] == rank else np.stack([canonical_matrix(part, rank) for part in given])
         if self.metric_init == "discriminative" or (self.metric_init == "auto" and rank < X.shape[1]):
             return discriminative_directions(X, y, u, rank)
         return "random" if self.metric_init == "random" else "identity"
@@ -106,7 +106,7 @@ class _MatrixLVQ(GLVQ):
         """Return the matrices that the user gave."""
         given = given_array("metric_init", self.metric_init, ensure_2d=False, allow_nd=True, ensure_all_finite=False)
         shape = (self._rank(), self.n_features_in_)
-        several = (Matrix(localization=self.localization).n_matrices(self._codes), *shape)
+        several = (MatrixMetric(localization=self.localization).n_matrices(self._codes), *shape)
         if given.shape not in (shape, several) or not np.isfinite(given).all() or not given.any():
             raise ValueError(
                 f"metric_init has shape {given.shape}; expected finite values, not all zero, of shape {shape}"
@@ -237,7 +237,7 @@ class GMLVQ(_WithView):
         self.regularization = regularization
 
     def _store_metric(self, theta: Theta) -> Theta:
-        self.omega_ = canonical(theta[0][0]) if self._rotates() else theta[0][0]
+        self.omega_ = canonical_matrix(theta[0][0]) if self._rotates() else theta[0][0]
         return (self.omega_[None],)
 
 
@@ -348,7 +348,7 @@ class LGMLVQ(_MatrixLVQ):
         return self.omegas_
 
     def _store_metric(self, theta: Theta) -> Theta:
-        self.omegas_ = np.stack([canonical(omega) for omega in theta[0]]) if self._rotates() else theta[0]
+        self.omegas_ = np.stack([canonical_matrix(omega) for omega in theta[0]]) if self._rotates() else theta[0]
         return (self.omegas_,)
 
 
@@ -427,10 +427,10 @@ class LLiRaMLVQ(_WithView):
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         rank = min(self._rank(), X.shape[1])
-        return Product(rank, localization=self.localization, start_at=self._start_at(frame, X, y, u))
+        return ProductMetric(rank, localization=self.localization, start_at=self._start_at(frame, X, y, u))
 
     def _store_metric(self, theta: Theta) -> Theta:
         (omega,), psi = theta
-        self.omega_ = canonical(omega)
+        self.omega_ = canonical_matrix(omega)
         self.psis_ = psi @ (omega @ np.linalg.pinv(self.omega_))
         return self.omega_[None], self.psis_

@@ -24,7 +24,7 @@ from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, require_memory
 from protolearn.lvq._lfda import LinearMetric
-from protolearn.lvq.relevance import canonical
+from protolearn.lvq.relevance import canonical_matrix
 from protolearn.lvq.start import discriminative_directions
 
 __all__ = ["LMNN", "LargeMarginCost", "NearPairs", "target_neighbors"]
@@ -221,7 +221,7 @@ class LMNN(LinearMetric):
                 stacklevel=3,
             )
         upsilon = upsilon if axes is None else upsilon @ axes.T
-        self.components_ = canonical(upsilon / scale, self.n_components)
+        self.components_ = canonical_matrix(upsilon / scale, self.n_components)
         self.n_iter_ = len(self.cost_history_)
         if interrupted:
             keep(self)

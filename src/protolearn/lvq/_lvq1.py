@@ -16,7 +16,7 @@ from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Floats, Indices
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
-from protolearn.lvq.relevance import Diagonal, Identity
+from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric
 from protolearn.lvq.start import first_prototypes, weighted_mean
 from protolearn.lvq.sweeps import pieces
 
@@ -102,7 +102,7 @@ class _HeuristicLVQ(LVQClassifier):
 
     def _begin(self, W: Floats) -> None:
         """Set the metric that training starts with."""
-        self._metric, self._theta = Identity(), ()
+        self._metric, self._theta = EuclideanMetric(), ()
 
     def _sweep(self, X: Floats, y: Codes, order: Codes, W: Floats, rate: float) -> float:
         raise NotImplementedError
@@ -200,7 +200,7 @@ class LVQ1(_HeuristicLVQ):
     def _begin(self, W: Floats) -> None:
         self._rates = np.full(len(W), float(self.learning_rate))
         self.relevances_ = np.full(W.shape[1], 1.0 / W.shape[1])
-        self._metric, self._theta = Diagonal(), (np.sqrt(self.relevances_)[None],)
+        self._metric, self._theta = DiagonalMetric(), (np.sqrt(self.relevances_)[None],)
 
     def _sweep(self, X: Floats, y: Codes, order: Codes, W: Floats, rate: float) -> float:
         from protolearn.lvq import _kernels

@@ -23,15 +23,15 @@ from protolearn.core.signs import largest_positive
 from protolearn.core.types import Bools, Floats, Indices
 
 __all__ = [
-    "Diagonal",
-    "Identity",
-    "Matrix",
+    "DiagonalMetric",
+    "EuclideanMetric",
+    "MatrixMetric",
     "Metric",
-    "Minkowski",
-    "Product",
+    "MinkowskiMetric",
+    "ProductMetric",
     "Relevance",
-    "canonical",
-    "mean_canonical",
+    "canonical_matrix",
+    "mean_canonical_matrix",
 ]
 
 Theta = tuple[Floats, ...]
@@ -173,7 +173,7 @@ class Relevance(Metric):
         return ((slopes[0] - along * unit) / norms, *slopes[1:])
 
 
-class Identity(Relevance):
+class EuclideanMetric(Relevance):
     """Squared Euclidean distance; nothing is learned but the prototypes."""
 
     def matrices(self, theta: Theta) -> Floats:
@@ -193,7 +193,7 @@ class Identity(Relevance):
         return slopes
 
 
-class Diagonal(Relevance):
+class DiagonalMetric(Relevance):
     """One relevance for each feature, ``d = sum_i omega_i^2 (x_i - w_i)^2``, squares adding up to one.
 
     Parameters
@@ -225,7 +225,7 @@ class Diagonal(Relevance):
         return float(np.log(np.abs(safe)).mean()), (1.0 / safe / omega.size,)
 
 
-class Matrix(Relevance):
+class MatrixMetric(Relevance):
     """A matrix ``Omega`` (M, N): scaled and rotated features, ``d = |Omega (x - w)|^2``.
 
     Parameters
@@ -301,7 +301,7 @@ class Matrix(Relevance):
         return A if self.mask is None else np.where(allowed_entries(self.mask, A.shape[1:], self.symmetric), A, 0.0)
 
 
-class Product(Relevance):
+class ProductMetric(Relevance):
     """A shared matrix ``Omega`` (M, N) followed by local ones ``Psi`` (M, M): ``d = |Psi Omega (x - w)|^2``.
 
     All distances depend on ``Omega x`` alone, so classes with metrics of their own still share one view. Only
@@ -326,7 +326,7 @@ class Product(Relevance):
 
     def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
         """Return Omega of Frobenius norm one, and identities."""
-        (omega,) = Matrix(self.n_components, start_at=self.start_at).start(n_features, classes, rng)
+        (omega,) = MatrixMetric(self.n_components, start_at=self.start_at).start(n_features, classes, rng)
         M = omega.shape[1]
         return omega, np.tile(np.eye(M), (self.n_matrices(classes), 1, 1))
 
@@ -348,7 +348,7 @@ class Product(Relevance):
         return of_omega + of_psi - 0.5 * float(np.log(size)), (by_omega, by_psi - psi / size)
 
 
-class Minkowski(Metric):
+class MinkowskiMetric(Metric):
     """Sum of the p-th powers of the differences, ``d = sum_i |x_i - w_i|^p``; nothing is learned but the prototypes.
 
     Parameters
@@ -359,9 +359,9 @@ class Minkowski(Metric):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from protolearn.lvq import GLVQ, Minkowski
+    >>> from protolearn.lvq import GLVQ, MinkowskiMetric
     >>> X, y = load_iris(return_X_y=True)
-    >>> GLVQ(metric=Minkowski(3)).fit(X, y).score(X, y) > 0.9
+    >>> GLVQ(metric=MinkowskiMetric(3)).fit(X, y).score(X, y) > 0.9
     True
     """
 
@@ -385,7 +385,7 @@ class Minkowski(Metric):
         return D, pullback
 
 
-def canonical(omega: ArrayLike, n_components: int | None = None) -> Floats:
+def canonical_matrix(omega: ArrayLike, n_components: int | None = None) -> Floats:
     """Return the equivalent matrix whose rows are the eigenvectors of the relevance matrix, in falling order.
 
     Row i is the i-th eigenvector of ``omega.T @ omega`` times the root of its eigenvalue, with its largest entry
@@ -410,8 +410,8 @@ def canonical(omega: ArrayLike, n_components: int | None = None) -> Floats:
 
     Examples
     --------
-    >>> from protolearn.lvq import canonical
-    >>> canonical([[0.0, 3.0], [-4.0, 0.0]])
+    >>> from protolearn.lvq import canonical_matrix
+    >>> canonical_matrix([[0.0, 3.0], [-4.0, 0.0]])
     array([[4., 0.],
            [0., 3.]])
     """
@@ -422,7 +422,7 @@ def canonical(omega: ArrayLike, n_components: int | None = None) -> Floats:
     return rows[:n_components] + 0.0
 
 
-def mean_canonical(omegas: ArrayLike, n_components: int | None = None) -> Floats:
+def mean_canonical_matrix(omegas: ArrayLike, n_components: int | None = None) -> Floats:
     """Return the canonical matrix of the mean relevance matrix of several runs.
 
     Averaging matrices entry by entry would mix their signs and orders; averaging ``omega.T @ omega`` does not.
@@ -442,15 +442,15 @@ def mean_canonical(omegas: ArrayLike, n_components: int | None = None) -> Floats
     Examples
     --------
     >>> import numpy as np
-    >>> from protolearn.lvq import mean_canonical
-    >>> bool(np.allclose(mean_canonical([[[3.0, 4.0]], [[-3.0, -4.0]]]), [[3, 4]]))
+    >>> from protolearn.lvq import mean_canonical_matrix
+    >>> bool(np.allclose(mean_canonical_matrix([[[3.0, 4.0]], [[-3.0, -4.0]]]), [[3, 4]]))
     True
     """
     stack = np.asarray(omegas, dtype=np.float64)
     mean = np.einsum("rmi,rmj->ij", stack, stack) / len(stack)
     values, vectors = np.linalg.eigh(mean)
     root = (vectors * np.sqrt(np.maximum(values, 0.0))).T
-    return canonical(root, n_components or stack.shape[1])
+    return canonical_matrix(root, n_components or stack.shape[1])
 
 
 def allowed_entries(mask: int | ArrayLike, shape: tuple[int, ...], symmetric: bool = False) -> Bools:

@@ -10,7 +10,7 @@ from protolearn.core.chunks import row_blocks
 from protolearn.core.types import Floats, Indices
 from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
-from protolearn.lvq.relevance import Diagonal, Identity, Matrix, Product, allowed_entries
+from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, MatrixMetric, ProductMetric, allowed_entries
 
 __all__ = ["pieces", "sweep"]
 
@@ -23,9 +23,9 @@ def sweep(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: f
 
     ``rates`` are those of the prototypes, of the diagonal and of the other entries of a matrix.
     """
-    if type(problem.metric) in (Identity, Diagonal):
+    if type(problem.metric) in (EuclideanMetric, DiagonalMetric):
         return _sweep_diagonal(problem, flat, order, rates, slope)
-    if type(problem.metric) in (Matrix, Product):
+    if type(problem.metric) in (MatrixMetric, ProductMetric):
         return _sweep_matrix(problem, flat, order, rates, slope)
     return _sweep_any(problem, flat, order, rates, slope)
 

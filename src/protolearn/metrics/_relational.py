@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array, column_or_1d
 
-from protolearn.dissimilarities._geometry import check_dissimilarities
+from protolearn.dissimilarities import check_dissimilarities
 
 __all__ = ["dual_cost", "intra_cluster_cost"]
 

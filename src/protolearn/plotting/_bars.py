@@ -11,7 +11,7 @@ from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 
 from protolearn.core.types import Array, Floats
-from protolearn.plotting._style import (
+from protolearn.plotting.style import (
     INK,
     add_color_bar,
     add_legend,

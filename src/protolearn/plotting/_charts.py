@@ -18,10 +18,10 @@ from protolearn.core.parameters import constrained, option, positive
 from protolearn.core.types import Floats
 from protolearn.embedding.charts import Charts
 from protolearn.plotting._bars import entitle
-from protolearn.plotting._embedding import _check_sizes, _Coloring, _frame_in_space, _scatter, axes_in_space
-from protolearn.plotting._relational import _bare_plane
-from protolearn.plotting._shapes import _within
-from protolearn.plotting._style import INK, class_colors
+from protolearn.plotting._embedding import Coloring, axes_in_space, check_sizes, frame_in_space, scatter_points
+from protolearn.plotting._relational import bare_plane
+from protolearn.plotting._shapes import moved_within
+from protolearn.plotting.style import INK, class_colors
 
 __all__ = ["plot_charts"]
 
@@ -101,7 +101,7 @@ def plot_charts(
             f"Charts are shown in two or three dimensions, but the {space} has {points.shape[1]}. "
             "plot_embedding(charting, charting.labels_) shows positions on a line in a row for each chart."
         )
-    colors = _Coloring.of(y, len(samples))
+    colors = Coloring.of(y, len(samples))
     own = class_colors(len(used))
     ax = _draw(
         ax,
@@ -161,12 +161,12 @@ def _draw(ax: Axes | None, points: Floats, shades: Floats, shapes: Floats, edges
     outer = np.repeat(edges, shapes.shape[1], axis=0)
     look: dict[str, Any] = {"facecolors": np.column_stack([outer, np.full(len(outer), 0.12)]), "edgecolors": outer}
     if points.shape[1] == 2:
-        ax = _bare_plane(ax, np.concatenate([points, _within(polygons.reshape(-1, 2), points)]))
-        _scatter(ax, points, shades, _check_sizes(None, len(points)))
+        ax = bare_plane(ax, np.concatenate([points, moved_within(polygons.reshape(-1, 2), points)]))
+        scatter_points(ax, points, shades, check_sizes(None, len(points)))
         ax.add_collection(PolyCollection(list(polygons), linewidths=0.9, zorder=2, **look), autolim=False)
         return ax
     space = axes_in_space(ax)
-    _frame_in_space(space, points)
-    _scatter(space, points, shades, _check_sizes(None, len(points)))
+    frame_in_space(space, points)
+    scatter_points(space, points, shades, check_sizes(None, len(points)))
     space.add_collection3d(Poly3DCollection(list(polygons), linewidths=0.9, **look))
     return space

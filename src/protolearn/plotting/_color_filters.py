@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from protolearn.core.parameters import constrained, integer
 from protolearn.core.types import Array, Floats
 from protolearn.lvq import CIALVQ
-from protolearn.plotting._style import INK
+from protolearn.plotting.style import INK
 
 __all__ = ["plot_color_filters"]
 
@@ -46,9 +46,9 @@ def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> Array:
     Examples
     --------
     >>> from protolearn import CIALVQ
-    >>> from protolearn.datasets import cut_patches, make_color_textures
+    >>> from protolearn.datasets import cut_image_patches, make_color_textures
     >>> from protolearn.plotting import plot_color_filters
-    >>> X, y, _ = cut_patches(*make_color_textures(1, random_state=0), 20, size=9, random_state=0)
+    >>> X, y, _ = cut_image_patches(*make_color_textures(1, random_state=0), 20, size=9, random_state=0)
     >>> axes = plot_color_filters(CIALVQ(2, max_iter=5, random_state=0).fit(X, y))
     >>> axes.shape
     (5, 5)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from protolearn.metrics import topographic_function
 from protolearn.plotting._inputs import fitted_map, lattice_of, value_of
-from protolearn.plotting._style import INK, MUTED, OKABE_ITO, axes_or_new, tidy
+from protolearn.plotting.style import INK, MUTED, OKABE_ITO, axes_or_new, tidy
 
 __all__ = ["plot_history", "plot_topographic_function"]
 

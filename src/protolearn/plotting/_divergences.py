@@ -20,7 +20,7 @@ from protolearn.core.types import Floats
 from protolearn.embedding.divergences import get_divergence
 from protolearn.plotting._bars import entitle
 from protolearn.plotting._embedding import axes_in_space
-from protolearn.plotting._style import INK, MUTED, OKABE_ITO, axes_or_new
+from protolearn.plotting.style import INK, MUTED, OKABE_ITO, axes_or_new
 
 __all__ = ["plot_divergence_octant", "plot_divergence_simplex"]
 

@@ -17,7 +17,7 @@ from protolearn.core.types import Array, Floats
 from protolearn.maps import PrototypeClassifier
 from protolearn.plotting._inputs import check_labels, fitted_map
 from protolearn.plotting._shapes import check_shapes, stacked, winners_of
-from protolearn.plotting._style import INK, OKABE_ITO, axes_or_new
+from protolearn.plotting.style import INK, OKABE_ITO, axes_or_new
 
 __all__ = ["plot_codebook", "plot_eigenimages", "plot_misclassified", "plot_variation"]
 

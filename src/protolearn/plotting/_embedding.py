@@ -24,11 +24,11 @@ from protolearn.core.parameters import constrained, integer, none, option, posit
 from protolearn.core.types import Array, Floats
 from protolearn.metrics import ViewQuality
 from protolearn.plotting._bars import MOST_NAMES, label_size, whole_numbers
-from protolearn.plotting._cells import points_per_unit
 from protolearn.plotting._inputs import check_labels
-from protolearn.plotting._labels import LARGEST, SMALLEST, _Box, _extent, _ScaledText
-from protolearn.plotting._relational import _bare_plane
-from protolearn.plotting._style import (
+from protolearn.plotting._labels import LARGEST, SMALLEST, LabelBox, ScaledText, label_extent
+from protolearn.plotting._relational import bare_plane
+from protolearn.plotting.cells import points_per_unit
+from protolearn.plotting.style import (
     EMPTY,
     INK,
     MUTED,
@@ -106,13 +106,13 @@ def plot_embedding(
     >>> [text.get_text() for text in ax.texts]
     ['setosa', 'versicolor', 'virginica']
     """
-    points = _positions(Y)
-    colors = _Coloring.of(y, len(points))
-    areas = _check_sizes(sizes, len(points))
+    points = view_positions(Y)
+    colors = Coloring.of(y, len(points))
+    areas = check_sizes(sizes, len(points))
     order = np.random.RandomState(0).permutation(len(points))
     if points.shape[1] == 3:
         ax = axes_in_space(ax)
-        _frame_in_space(ax, points)
+        frame_in_space(ax, points)
         if labels == "centers":
             _draw_names_in_space(ax, colors.names, _centers(points, colors.codes)[0])
     elif points.shape[1] == 2:
@@ -121,7 +121,7 @@ def plot_embedding(
             _draw_names(ax, colors.names, *_centers(points, colors.codes))
     else:
         ax, points = _rows(ax, points[:, 0], colors, named=labels == "centers")
-    _scatter(ax, points[order], colors.rgb[order], areas[order])
+    scatter_points(ax, points[order], colors.rgb[order], areas[order])
     if labels == "legend" or colors.scale is not None:
         colors.explain(ax)
     return ax
@@ -175,18 +175,18 @@ def plot_images(
     >>> len(ax.images)
     50
     """
-    points = _positions(Y)
+    points = view_positions(Y)
     if points.shape[1] != 2:
         raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")
-    pixels = _check_images(images, len(points))
-    colors = _Coloring.of(y, len(points))
+    pixels = check_images(images, len(points))
+    colors = Coloring.of(y, len(points))
     height, width = pixels.shape[1:3]
     side = zoom * THUMBNAIL * (np.ptp(points, axis=0).max() or 1.0)
     half = 0.5 * side * np.sqrt([width / height, height / width])
-    ax = _bare_plane(ax, np.concatenate([points - half, points + half]))
-    _scatter(ax, points, colors.rgb, _check_sizes(None, len(points)))
+    ax = bare_plane(ax, np.concatenate([points - half, points + half]))
+    scatter_points(ax, points, colors.rgb, check_sizes(None, len(points)))
     chosen = _spread_out(points / (2.0 * half), n_images, 1.1)
-    _draw_thumbnails(ax, pixels, chosen, points[chosen], half, cmap, MUTED if y is None else colors.rgb[chosen])
+    draw_thumbnails(ax, pixels, chosen, points[chosen], half, cmap, MUTED if y is None else colors.rgb[chosen])
     colors.explain(ax)
     return ax
 
@@ -331,7 +331,7 @@ def plot_quality(
     return ax
 
 
-def _draw_thumbnails(ax: Axes, pixels: Array, chosen: Any, places: Floats, half: Floats, cmap: str, edges: Any) -> None:
+def draw_thumbnails(ax: Axes, pixels: Array, chosen: Any, places: Floats, half: Floats, cmap: str, edges: Any) -> None:
     """Draw some of the images with their centers at places (c, 2), of these half-sides, in frames of these colors."""
     limits: dict[str, Any] = {"vmin": pixels.min(), "vmax": pixels.max()} if pixels.ndim == 3 else {}
     for index, (left, low), (right, high) in zip(chosen, places - half, places + half):
@@ -351,7 +351,7 @@ def axes_in_space(ax: Axes | None) -> Any:
 
 
 @dataclass(frozen=True)
-class _Coloring:
+class Coloring:
     """The color of each sample, and what tells what colors mean: names of classes, or a scale of values."""
 
     rgb: Floats
@@ -361,7 +361,7 @@ class _Coloring:
     label: str = ""
 
     @classmethod
-    def of(cls, y: ArrayLike | None, n_samples: int) -> _Coloring:
+    def of(cls, y: ArrayLike | None, n_samples: int) -> Coloring:
         values = check_labels(y, n_samples)
         codes, classes = np.zeros(n_samples, dtype=np.intp), np.empty(0)
         if values is None:
@@ -386,7 +386,7 @@ class _Coloring:
             add_legend(ax, class_handles(self.classes, class_colors(len(self.classes))))
 
 
-def _positions(Y: Any) -> Floats:
+def view_positions(Y: Any) -> Floats:
     """Return positions (n, 1 to 3), those of an estimator or those given."""
     if hasattr(Y, "fit"):
         check_is_fitted(Y)
@@ -402,7 +402,7 @@ def _positions(Y: Any) -> Floats:
     return points
 
 
-def _check_sizes(sizes: Any, n_samples: int) -> Floats:
+def check_sizes(sizes: Any, n_samples: int) -> Floats:
     """Return the area of each point (n,)."""
     if sizes is None:
         return np.full(n_samples, np.clip(15000.0 / n_samples, 0.8, 20.0))
@@ -412,7 +412,7 @@ def _check_sizes(sizes: Any, n_samples: int) -> Floats:
     return np.broadcast_to(areas, n_samples)
 
 
-def _scatter(ax: Any, points: Floats, colors: Floats, areas: Floats) -> None:
+def scatter_points(ax: Any, points: Floats, colors: Floats, areas: Floats) -> None:
     n_samples = len(points)
     look: dict[str, Any] = {"depthshade": False} if points.shape[1] == 3 else {}
     opacity = float(np.clip(1.7 - 0.27 * np.log10(n_samples), 0.4, 0.85))
@@ -431,14 +431,14 @@ def _centers(points: Floats, codes: Indices) -> tuple[Floats, Floats]:
 def _room_for(ax: Axes | None, points: Floats) -> Axes:
     """Return Axes for points (n, 2), those of a new figure in their final size."""
     given = ax
-    ax = _bare_plane(ax, points)
+    ax = bare_plane(ax, points)
     if given is None:
         figure: Any = ax.figure
         figure.draw_without_rendering()
     return ax
 
 
-def _rows(ax: Axes | None, positions: Floats, colors: _Coloring, named: bool) -> tuple[Axes, Floats]:
+def _rows(ax: Axes | None, positions: Floats, colors: Coloring, named: bool) -> tuple[Axes, Floats]:
     """Return Axes for positions (n,) on a line, and points (n, 2): a row for each class, the first one at the top."""
     n_rows = max(len(colors.classes), 1)
     jitter = np.random.RandomState(0).uniform(-0.35, 0.35, len(positions))
@@ -460,23 +460,23 @@ def _draw_names(ax: Axes, names: Sequence[str], centers: Floats, reaches: Floats
         return
     low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
     unit = points_per_unit(ax, high - low)
-    extents = np.array([_extent(name) for name in names])
+    extents = np.array([label_extent(name) for name in names])
     fitting = np.sqrt(NAMES_SHARE * (high - low).prod() / extents.prod(axis=1).sum())
     size = float(np.clip(fitting, SMALLEST / unit, LARGEST / unit))
     halves = 0.5 * size * extents
     wanted = centers.copy()
     wanted[:, 1] += np.where((reaches < halves).all(axis=1), reaches[:, 1] + halves[:, 1], 0.0)
-    places = _apart(wanted, halves, low, high)
+    places = places_apart(wanted, halves, low, high)
     for name, extent, place in zip(names, extents, places):
         if not np.isnan(place[0]):
-            ax.add_artist(_ScaledText(_Box(place, extent, size), name))
+            ax.add_artist(ScaledText(LabelBox(place, extent, size), name))
     moved = (np.abs(places - wanted) - halves).max(axis=1) > 0
     borders = np.clip(centers, places - halves, places + halves)
     lines = list(np.stack([centers, borders], axis=1)[moved])
     ax.add_collection(LineCollection(lines, colors=INK, linewidths=0.5, zorder=3), autolim=False)
 
 
-def _frame_in_space(ax: Any, points: Floats) -> None:
+def frame_in_space(ax: Any, points: Floats) -> None:
     extent = np.ptp(points, axis=0)
     ax.set_box_aspect(np.maximum(extent, 0.1 * extent.max()) if extent.any() else None)
     ax.set(xticklabels=[], yticklabels=[], zticklabels=[])
@@ -488,7 +488,7 @@ def _draw_names_in_space(ax: Any, names: Sequence[str], centers: Floats) -> None
         ax.text(*center, name, ha="center", va="center", fontsize="small", color=INK, zorder=4, path_effects=halo)
 
 
-def _apart(centers: Floats, halves: Floats, low: Floats, high: Floats, shown: Floats | None = None) -> Floats:
+def places_apart(centers: Floats, halves: Floats, low: Floats, high: Floats, shown: Floats | None = None) -> Floats:
     """Return the place (C, 2) of boxes of half-sides (C, 2) near their centers, apart and within a frame.
 
     Boxes are placed one after the other on a spiral around their centers, and not over points (m, 2) that are to be
@@ -512,7 +512,7 @@ def _apart(centers: Floats, halves: Floats, low: Floats, high: Floats, shown: Fl
     return places
 
 
-def _check_images(images: ArrayLike, n_samples: int) -> Array:
+def check_images(images: ArrayLike, n_samples: int) -> Array:
     pixels = np.asarray(images)
     known = pixels.ndim == 3 or (pixels.ndim == 4 and pixels.shape[3] in (3, 4))
     if not known or len(pixels) != n_samples:

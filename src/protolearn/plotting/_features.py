@@ -17,8 +17,8 @@ from sklearn.utils import check_array
 
 from protolearn.core.types import Array, Floats
 from protolearn.plotting._inputs import check_labels, classes_of, fitted_map, select_features, value_of
-from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, class_colors, class_handles, tidy, tint
 from protolearn.plotting._voronoi import voronoi_cells
+from protolearn.plotting.style import INK, MUTED, add_legend, axes_or_new, class_colors, class_handles, tidy, tint
 
 __all__ = ["plot_graph", "plot_prototypes"]
 
@@ -69,23 +69,23 @@ def plot_prototypes(
     >>> len(ax.collections[0].get_paths())  # receptive fields
     10
     """
-    columns, names = _two_features(estimator, features)
+    columns, names = two_features(estimator, features)
     points = value_of(estimator, "prototypes_", "prototypes")[:, columns].astype(np.float64)
-    samples = _project(X, columns, estimator)
+    samples = samples_in_plane(X, columns, estimator)
     labels = check_labels(y, len(samples))
     classes = classes_of(estimator, labels)
-    learned = _positions(getattr(estimator, "prototype_labels_", None), classes)
+    learned = class_codes(getattr(estimator, "prototype_labels_", None), classes)
     colors = class_colors(0 if classes is None else len(classes))
-    ax, low, high = _plane(ax, np.concatenate([points, samples]), names)
+    ax, low, high = feature_plane(ax, np.concatenate([points, samples]), names)
     if voronoi and fitted_map(estimator).prototypes_.shape[1] == 2 and _is_euclidean(estimator):
         fields = PolyCollection(voronoi_cells(points, low, high), edgecolor=MUTED, linewidth=0.6, zorder=0.5)
-        fields.set_facecolor(_colored(learned, tint(colors, 0.18), "none"))
+        fields.set_facecolor(colored(learned, tint(colors, 0.18), "none"))
         ax.add_collection(fields, autolim=False)
-    _scatter_samples(ax, samples, _colored(_positions(labels, classes), colors, SAMPLE))
+    scatter_samples(ax, samples, colored(class_codes(labels, classes), colors, SAMPLE))
     if hasattr(fitted_map(estimator), "lattice_"):
         lines = points[fitted_map(estimator).lattice_.edges]
         ax.add_collection(LineCollection(list(lines), colors=INK, linewidths=0.6, zorder=2), autolim=False)
-    _mark_prototypes(ax, points, _colored(learned, colors, INK))
+    _mark_prototypes(ax, points, colored(learned, colors, INK))
     if classes is not None:
         add_legend(ax, class_handles(classes, colors))
     return ax
@@ -133,15 +133,15 @@ def plot_graph(
     >>> 2 * len(ax.collections[1].get_segments()) == gas.graph_.nnz
     True
     """
-    columns, names = _two_features(estimator, features)
+    columns, names = two_features(estimator, features)
     points = value_of(estimator, "prototypes_", "prototypes")[:, columns].astype(np.float64)
-    samples = _project(X, columns, estimator)
+    samples = samples_in_plane(X, columns, estimator)
     graph = sparse.triu(value_of(estimator, "graph_", "the graph of neighboring prototypes"), k=1).tocoo()
     heaviest = graph.data.max(initial=0.0)
-    ax, _, _ = _plane(ax, np.concatenate([points, samples]), names)
-    _scatter_samples(ax, samples, SAMPLE)
+    ax, _, _ = feature_plane(ax, np.concatenate([points, samples]), names)
+    scatter_samples(ax, samples, SAMPLE)
     ends = np.stack([points[graph.row], points[graph.col]], axis=1)
-    edges = LineCollection(list(ends), colors="#0072B2", linewidths=_widths(graph.data, heaviest), zorder=2)
+    edges = LineCollection(list(ends), colors="#0072B2", linewidths=line_widths(graph.data, heaviest), zorder=2)
     edges.set_capstyle("round")
     ax.add_collection(edges, autolim=False)
     _mark_prototypes(ax, points, INK)
@@ -158,14 +158,14 @@ def _is_euclidean(estimator: Any) -> bool:
     return bool((weights == weights.max()).all())
 
 
-def _two_features(estimator: Any, features: Sequence[int | str]) -> tuple[NDArray[np.intp], list[str]]:
+def two_features(estimator: Any, features: Sequence[int | str]) -> tuple[NDArray[np.intp], list[str]]:
     columns, names = select_features(estimator, features)
     if len(columns) != 2 or columns[0] == columns[1]:
         raise ValueError(f"features={features!r} must be two different features, one across and one up.")
     return columns, names
 
 
-def _project(X: ArrayLike | None, columns: NDArray[np.intp], estimator: Any) -> Floats:
+def samples_in_plane(X: ArrayLike | None, columns: NDArray[np.intp], estimator: Any) -> Floats:
     """Return the samples in the plane (n, 2), none if there are none."""
     if X is None:
         return np.empty((0, 2))
@@ -176,18 +176,18 @@ def _project(X: ArrayLike | None, columns: NDArray[np.intp], estimator: Any) -> 
     return samples[:, columns]
 
 
-def _positions(labels: Array | None, classes: Array | None) -> NDArray[np.intp] | None:
+def class_codes(labels: Array | None, classes: Array | None) -> NDArray[np.intp] | None:
     """Return where labels (n,) stand among the sorted classes; None without labels, or if some are not among them."""
     if labels is None or classes is None or not set(labels.tolist()) <= set(classes.tolist()):
         return None
     return np.searchsorted(classes, labels)
 
 
-def _colored(codes: NDArray[np.intp] | None, colors: Floats, otherwise: str) -> Any:
+def colored(codes: NDArray[np.intp] | None, colors: Floats, otherwise: str) -> Any:
     return otherwise if codes is None else colors[codes]
 
 
-def _plane(ax: Axes | None, points: Floats, names: list[str]) -> tuple[Axes, Floats, Floats]:
+def feature_plane(ax: Axes | None, points: Floats, names: list[str]) -> tuple[Axes, Floats, Floats]:
     """Return Axes that show all points (n, 2) with a margin, and the corners of what they show."""
     low, high = points.min(axis=0), points.max(axis=0)
     extent = high - low
@@ -202,7 +202,7 @@ def _plane(ax: Axes | None, points: Floats, names: list[str]) -> tuple[Axes, Flo
     return ax, low, high
 
 
-def _scatter_samples(ax: Axes, samples: Floats, colors: Any) -> None:
+def scatter_samples(ax: Axes, samples: Floats, colors: Any) -> None:
     if len(samples):
         small = np.clip(3000 / len(samples), 2, 12)
         ax.scatter(
@@ -221,7 +221,7 @@ def _mark_prototypes(ax: Axes, points: Floats, colors: Any) -> None:
     ax.scatter(points[:, 0], points[:, 1], s=34, c=colors, edgecolors="white", linewidths=0.9, zorder=3)
 
 
-def _widths(weights: Floats, heaviest: float) -> Floats:
+def line_widths(weights: Floats, heaviest: float) -> Floats:
     """Return line widths in points that grow with the weight, thin but visible for the lightest."""
     return 0.4 + 3.6 * weights / heaviest
 
@@ -231,5 +231,5 @@ def _width_entries(heaviest: float) -> list[Artist]:
     weights = ticks[(ticks > 0) & (ticks <= heaviest)]
     return [
         Line2D([], [], color="#0072B2", linewidth=width, label=f"{weight:g}", solid_capstyle="butt")
-        for weight, width in zip(weights, _widths(weights, heaviest))
+        for weight, width in zip(weights, line_widths(weights, heaviest))
     ]

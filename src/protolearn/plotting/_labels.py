@@ -15,8 +15,8 @@ from matplotlib.textpath import text_to_path
 
 from protolearn.core.lattices import Lattice
 from protolearn.core.types import Bools, Floats
-from protolearn.plotting._cells import CORNERS, node_radii, points_per_unit
-from protolearn.plotting._style import INK
+from protolearn.plotting.cells import CORNERS, node_radii, points_per_unit
+from protolearn.plotting.style import INK
 
 __all__ = ["draw_labels"]
 
@@ -33,7 +33,7 @@ def draw_labels(ax: Axes, lattice: Lattice, labels: Sequence[str]) -> list[Text]
     A word that does not fit on its dot in letters that one can read is written from there outwards. Where there is no
     room for that either, it is left out.
     """
-    extents = np.array([_extent(label) for label in labels])
+    extents = np.array([label_extent(label) for label in labels])
     drawing = np.array([ax.get_xlim(), ax.get_ylim()]).T
     limits = drawing
     for _ in range(2):  # the first round tells how much room is needed beyond the border
@@ -41,11 +41,11 @@ def draw_labels(ax: Axes, lattice: Lattice, labels: Sequence[str]) -> list[Text]
         corners = np.concatenate([drawing, *(box.corners for box in boxes.values())])
         limits = np.array([corners.min(axis=0), corners.max(axis=0)])
     ax.set(xlim=limits[:, 0], ylim=limits[:, 1])
-    return [ax.add_artist(_ScaledText(box, labels[node])) for node, box in boxes.items()]  # type: ignore[misc]
+    return [ax.add_artist(ScaledText(box, labels[node])) for node, box in boxes.items()]  # type: ignore[misc]
 
 
 @dataclass(frozen=True)
-class _Box:
+class LabelBox:
     """A place for a label: the middle of its box, the extent of the box, the angle of its lines, the font size."""
 
     center: Floats
@@ -61,10 +61,10 @@ class _Box:
         return self.center + 0.5 * self.size * (signs * self.extent) @ [across, [-across[1], across[0]]]
 
 
-class _ScaledText(Text):
+class ScaledText(Text):
     """Text whose size is measured in units of the data, so that it keeps its place when a figure changes its size."""
 
-    def __init__(self, box: _Box, text: str) -> None:
+    def __init__(self, box: LabelBox, text: str) -> None:
         look: dict[str, Any] = {"rotation_mode": "anchor", "ha": "center", "va": "center_baseline", "color": INK}
         x, y = box.center
         super().__init__(x, y, text, rotation=np.degrees(box.angle), parse_math=False, zorder=4, **look)
@@ -86,7 +86,7 @@ class _ScaledText(Text):
         self.set_path_effects([withStroke(linewidth=0.2 * points, foreground="white", alpha=0.7)])
 
 
-def _extent(label: str) -> Floats:
+def label_extent(label: str) -> Floats:
     """Return width and height of a label, in units of its font size."""
     lines = label.split("\n")
     font = FontProperties(size=1.0)
@@ -94,15 +94,15 @@ def _extent(label: str) -> Floats:
     return np.array([MARGIN * width, LINE * len(lines)])
 
 
-def _arranged(lattice: Lattice, extents: Floats, unit: float) -> dict[int, _Box]:
+def _arranged(lattice: Lattice, extents: Floats, unit: float) -> dict[int, LabelBox]:
     """Return a box for the label of each node that has room for it, with ``unit`` points to a unit of the lattice."""
     sheet = lattice.kind in CORNERS
     points, radii = lattice.coordinates, node_radii(lattice)
     room = 2.0 * radii[:, None] * [0.95 if sheet else OVERHANG, 0.9]
     fitting = np.minimum((room / np.maximum(extents, 1e-9)).min(axis=1), LARGEST / unit)
-    dots = np.array([_Box(point, np.full(2, 1.4), radius).corners for point, radius in zip(points, radii)])
+    dots = np.array([LabelBox(point, np.full(2, 1.4), radius).corners for point, radius in zip(points, radii)])
     angles = _outward_angles(lattice)
-    boxes: dict[int, _Box] = {}
+    boxes: dict[int, LabelBox] = {}
     written = np.empty((0, 4, 2))
     for node in np.argsort(-fitting, kind="stable"):
         if extents[node, 0] == 0.0 or radii[node] * unit < SMALLEST_DOT:
@@ -124,20 +124,20 @@ def _arranged(lattice: Lattice, extents: Floats, unit: float) -> dict[int, _Box]
 
 def _places(
     point: Floats, extent: Floats, fitting: float, sizes: list[float], beyond: tuple[float, float] | None = None
-) -> Iterator[_Box]:
+) -> Iterator[LabelBox]:
     """Yield boxes for a label, best first: within its node or, in smaller letters, across it, or beyond its border.
 
     Without ``beyond``, the radius and direction in which to go on, labels stay on their nodes.
     """
     if fitting >= sizes[0]:
-        yield _Box(point, extent, fitting)
+        yield LabelBox(point, extent, fitting)
     for size in sizes:
-        yield _Box(point, extent, size)
+        yield LabelBox(point, extent, size)
         if beyond is not None:
             radius, angle = beyond
             along = np.array([np.cos(angle), np.sin(angle)])
             upright = angle if along[0] > -1e-9 else angle + np.pi
-            yield _Box(point + (radius + 0.5 * size * extent[0]) * along, extent, size, upright)
+            yield LabelBox(point + (radius + 0.5 * size * extent[0]) * along, extent, size, upright)
 
 
 def _outward_angles(lattice: Lattice) -> Floats:

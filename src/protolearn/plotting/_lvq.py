@@ -17,12 +17,12 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.types import Array, Floats
-from protolearn.lvq import canonical, prototypes_in_units
+from protolearn.lvq import canonical_matrix, prototypes_in_units
 from protolearn.plotting._bars import entitle
-from protolearn.plotting._features import SAMPLE, _plane, _project, _scatter_samples
+from protolearn.plotting._features import SAMPLE, feature_plane, samples_in_plane, scatter_samples
 from protolearn.plotting._inputs import check_labels, fitted_map
 from protolearn.plotting._matrices import matrices_of, select
-from protolearn.plotting._style import INK, add_legend, class_colors, class_handles, tint
+from protolearn.plotting.style import INK, add_legend, class_colors, class_handles, tint
 
 __all__ = ["plot_decision_regions", "plot_view"]
 
@@ -82,7 +82,7 @@ def plot_view(
     True
     """
     omega, title = _view(model, matrix)
-    samples = _project(X, np.arange(omega.shape[1]), model)
+    samples = samples_in_plane(X, np.arange(omega.shape[1]), model)
     shares = np.square(omega).sum(axis=1) / np.square(omega).sum()
     plane = omega[:2]
     back = np.linalg.pinv(plane)
@@ -190,7 +190,7 @@ def _view(model: Any, matrix: Any) -> tuple[Floats, str]:
         raise ValueError(f"matrix={matrix!r} chooses one of several, but {kind} has one view for all.")
     omega, _, title = select(stack, labels, matrix)
     # Rows of a masked or symmetric matrix are in no order; the local parts of LLiRaM belong to its rows as they are.
-    return omega if hasattr(model, "psis_") else canonical(omega), title
+    return omega if hasattr(model, "psis_") else canonical_matrix(omega), title
 
 
 def _prototypes(model: Any) -> tuple[Floats, Array]:
@@ -221,10 +221,10 @@ def _draw_scene(
     room = np.where(high > low, 0.5 * (high - low), np.inf)  # prototypes may be far away from all samples
     near = ((prototypes >= low - room) & (prototypes <= high + room)).all(axis=1)
     own = ax is None
-    ax, low, high = _plane(ax, np.concatenate([samples, prototypes[near]]), names)
+    ax, low, high = feature_plane(ax, np.concatenate([samples, prototypes[near]]), names)
     if predict is not None:
         _draw_regions(ax, low, high, predict, classes, colors)
-    _scatter_samples(ax, samples, shades)
+    scatter_samples(ax, samples, shades)
     handles = class_handles(classes, colors)
     if len(prototypes):
         fill = colors[_codes(prototype_labels, classes)]

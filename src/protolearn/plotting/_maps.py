@@ -17,9 +17,9 @@ from numpy.typing import ArrayLike, NDArray
 from protolearn.core.fitted import edge_lengths
 from protolearn.core.lattices import Lattice
 from protolearn.core.types import Array, Floats
-from protolearn.plotting._cells import draw_cells, draw_pies, focused, height_to_width
 from protolearn.plotting._inputs import class_shares, fitted_map, lattice_of, select_features, value_of, winners
-from protolearn.plotting._style import (
+from protolearn.plotting.cells import draw_cells, draw_pies, focused, height_to_width
+from protolearn.plotting.style import (
     EMPTY,
     MUTED,
     add_color_bar,

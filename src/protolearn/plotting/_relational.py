@@ -21,12 +21,12 @@ from protolearn.core.types import Floats
 from protolearn.dissimilarities import signature, spectrum
 from protolearn.metrics import stress
 from protolearn.plotting._bars import entitle, whole_numbers
-from protolearn.plotting._cells import focused, height_to_width, node_radii, points_per_unit
-from protolearn.plotting._features import _widths
+from protolearn.plotting._features import line_widths
 from protolearn.plotting._inputs import classes_of, fitted_map, lattice_of, value_of, winners
 from protolearn.plotting._labels import draw_labels
 from protolearn.plotting._maps import class_hits, disc_entry, draw_classes, hits_of
-from protolearn.plotting._style import (
+from protolearn.plotting.cells import focused, height_to_width, node_radii, points_per_unit
+from protolearn.plotting.style import (
     INK,
     MUTED,
     OKABE_ITO,
@@ -244,9 +244,9 @@ def plot_prototype_view(
     distances = prototype_distances(fitted_map(estimator))
     entries, colors, shares, _ = _coloring(estimator, None, y)
     points = _scaled(distances, kind)
-    ax = _bare_plane(ax, points)
+    ax = bare_plane(ax, points)
     ends = np.stack([points[graph.row], points[graph.col]], axis=1)
-    widths = _widths(graph.data, graph.data.max(initial=1.0))
+    widths = line_widths(graph.data, graph.data.max(initial=1.0))
     ax.add_collection(LineCollection(list(ends), colors=MUTED, linewidths=widths, zorder=1), autolim=False)
     areas = np.maximum(200.0 * masses / masses.max(), 8.0)
     own = np.where(shares.any(axis=1, keepdims=True), colors[shares.argmax(axis=1)], to_rgb(INK))
@@ -387,7 +387,7 @@ def _scaled(distances: Floats, kind: str) -> Floats:
     return points if kind == "metric" else smacof(distances, metric=False, init=points, n_init=1, eps=1e-6)[0]
 
 
-def _bare_plane(ax: Axes | None, points: Floats) -> Axes:
+def bare_plane(ax: Axes | None, points: Floats) -> Axes:
     """Return Axes without ticks that show all points (n, 2) to scale."""
     low, high = points.min(axis=0), points.max(axis=0)
     extent = (high - low).max() or 1.0

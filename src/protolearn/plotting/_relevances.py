@@ -24,7 +24,7 @@ from protolearn.plotting._bars import (
     whole_numbers,
 )
 from protolearn.plotting._matrices import matrices_of, select
-from protolearn.plotting._style import INK, MUTED, OKABE_ITO, add_color_bar, axes_or_new
+from protolearn.plotting.style import INK, MUTED, OKABE_ITO, add_color_bar, axes_or_new
 
 __all__ = ["plot_eigenvalues", "plot_explanation", "plot_relevance_matrix", "plot_relevances"]
 

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from protolearn.plotting._bars import whole_numbers
-from protolearn.plotting._style import axes_or_new, class_colors, tidy
+from protolearn.plotting.style import axes_or_new, class_colors, tidy
 
 __all__ = ["plot_retrieval_rates"]
 

@@ -14,15 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 from protolearn.core.types import Array, Floats
 from protolearn.plotting._features import (
     SAMPLE,
-    _colored,
-    _plane,
-    _positions,
-    _project,
-    _scatter_samples,
-    _two_features,
+    class_codes,
+    colored,
+    feature_plane,
+    samples_in_plane,
+    scatter_samples,
+    two_features,
 )
 from protolearn.plotting._inputs import check_labels, classes_of, fitted_map, value_of, winners
-from protolearn.plotting._style import INK, add_legend, class_colors, class_handles
+from protolearn.plotting.style import INK, add_legend, class_colors, class_handles
 
 __all__ = ["check_shapes", "plot_ellipses", "plot_training", "stacked", "winners_of"]
 
@@ -96,21 +96,21 @@ def plot_ellipses(
     check_shapes(model)
     maps = _maps(model)
     named = model if len(maps) == 1 else maps[0]
-    columns, names = _two_features(named, features)
+    columns, names = two_features(named, features)
     centers = stacked(model, "prototypes_")[:, columns].astype(np.float64)
     half_axes, angles = _ellipses(model, columns, size)
     tips = _directions(model, columns, size) if arrows else np.empty((len(centers), 0, 2))
-    samples = _project(X, columns, named)
+    samples = samples_in_plane(X, columns, named)
     labels = check_labels(winners_of(model, X) if winners else y, len(samples))
     classes = np.arange(len(centers)) if winners else classes_of(model, labels)
     colors = class_colors(0 if classes is None else len(classes))
     reach = _reach(half_axes, angles)
     outlines = np.concatenate([centers - reach, centers + reach, (centers[:, None] + tips).reshape(-1, 2)])
     own_figure = ax is None
-    ax, _, _ = _plane(ax, np.concatenate([_within(outlines, samples), samples]), names)
-    _scatter_samples(ax, samples, _colored(_positions(labels, classes), colors, SAMPLE))
-    own = np.arange(len(centers)) if winners else _positions(getattr(model, "prototype_labels_", None), classes)
-    _draw_ellipses(ax, centers, half_axes, angles, _colored(own, colors, INK))
+    ax, _, _ = feature_plane(ax, np.concatenate([moved_within(outlines, samples), samples]), names)
+    scatter_samples(ax, samples, colored(class_codes(labels, classes), colors, SAMPLE))
+    own = np.arange(len(centers)) if winners else class_codes(getattr(model, "prototype_labels_", None), classes)
+    _draw_ellipses(ax, centers, half_axes, angles, colored(own, colors, INK))
     _draw_arrows(ax, centers, tips)
     if classes is not None and not winners:
         add_legend(ax, class_handles(classes, colors))
@@ -235,7 +235,7 @@ def _reach(half_axes: Floats, angles: Floats) -> Floats:
     return np.column_stack([across, np.hypot(longer * np.sin(turns), shorter * np.cos(turns))])
 
 
-def _within(points: Floats, samples: Floats) -> Floats:
+def moved_within(points: Floats, samples: Floats) -> Floats:
     """Move points (m, 2) that are far from all samples nearer to them, if there are any."""
     if not len(samples):
         return points

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.plotting._bars import whole_numbers
-from protolearn.plotting._style import MUTED, OKABE_ITO, axes_or_new, class_colors, tidy
+from protolearn.plotting.style import MUTED, OKABE_ITO, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_learning_curve", "plot_margins"]
 

@@ -15,16 +15,16 @@ from numpy.typing import ArrayLike, NDArray
 from protolearn.core.parameters import constrained, integer, positive
 from protolearn.core.types import Array, Floats
 from protolearn.plotting._embedding import (
-    _apart,
-    _check_images,
-    _Coloring,
-    _draw_thumbnails,
-    _frame_in_space,
-    _positions,
+    Coloring,
     axes_in_space,
+    check_images,
+    draw_thumbnails,
+    frame_in_space,
+    places_apart,
+    view_positions,
 )
-from protolearn.plotting._relational import _bare_plane
-from protolearn.plotting._style import INK, MUTED, add_legend, axes_or_new, class_colors, tidy
+from protolearn.plotting._relational import bare_plane
+from protolearn.plotting.style import INK, MUTED, add_legend, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_image_grid", "plot_trajectory"]
 
@@ -102,7 +102,7 @@ def plot_trajectory(
     elif over_time or first.shape[1] == 3:
         raise ValueError("Images are shown along curves in the plane; give positions of two columns, and time=False.")
     else:
-        pixels = _check_images(images, len(first))
+        pixels = check_images(images, len(first))
         half = _half_sides(pixels, zoom * THUMBNAIL * (np.ptp(shown, axis=0).max() or 1.0))
         ax = _axes_for(ax, np.concatenate([shown - 2.4 * half, shown + 2.4 * half]), over_time)
         _draw_beside(ax, list(curves.values()), pixels, n_images, half, cmap)
@@ -171,24 +171,24 @@ def plot_image_grid(
     >>> len(ax.images) <= 12 * 12
     True
     """
-    points = _positions(Y)
+    points = view_positions(Y)
     if points.shape[1] != 2:
         raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")
-    pixels = _check_images(images, len(points))
-    colors = _Coloring.of(y, len(points))
+    pixels = check_images(images, len(points))
+    colors = Coloring.of(y, len(points))
     proportions = _half_sides(pixels, 1.0)
     cell = proportions * ((np.ptp(points, axis=0) / proportions).max() / n_cells or 1.0)
     chosen, centers = _nearest_in_cells(points, cell)
-    ax = _bare_plane(ax, np.concatenate([centers - 0.5 * cell, centers + 0.5 * cell]))
+    ax = bare_plane(ax, np.concatenate([centers - 0.5 * cell, centers + 0.5 * cell]))
     edges = MUTED if y is None else colors.rgb[chosen]
-    _draw_thumbnails(ax, pixels, chosen, centers, 0.5 * GAP * cell, cmap, edges)
+    draw_thumbnails(ax, pixels, chosen, centers, 0.5 * GAP * cell, cmap, edges)
     colors.explain(ax)
     return ax
 
 
 def _curves(Y: Any, time: bool) -> tuple[dict[str, Floats], bool]:
     """Return curves by name, an empty name if there is only one, and whether their first column is the time."""
-    given = {str(name): _positions(each) for name, each in (Y.items() if isinstance(Y, Mapping) else [("", Y)])}
+    given = {str(name): view_positions(each) for name, each in (Y.items() if isinstance(Y, Mapping) else [("", Y)])}
     columns = {points.shape[1] for points in given.values()}
     if len(columns) != 1:
         raise ValueError(
@@ -206,14 +206,14 @@ def _axes_for(ax: Axes | None, points: Floats, over_time: bool) -> Axes:
     """Return Axes for points of two or three columns, the first of which may be the time."""
     if points.shape[1] == 3:
         space = axes_in_space(ax)
-        _frame_in_space(space, points)
+        frame_in_space(space, points)
         if over_time:
             extent = np.ptp(points[:, 1:], axis=0)
             space.set_box_aspect((1.6, *np.maximum(extent / (extent.max() or 1.0), 0.1)))
             space.set_xlabel("time")
         return space
     if not over_time:
-        return _bare_plane(ax, points)
+        return bare_plane(ax, points)
     ax = axes_or_new(ax)
     tidy(ax)
     ax.set(xlabel="time", ylabel="position")
@@ -232,12 +232,12 @@ def _draw_beside(ax: Axes, curves: list[Floats], pixels: Array, n_images: int, h
     points = curves[0][chosen]
     low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
     line = np.concatenate([_refined(curve, 0.5 * half.min()) for curve in curves])
-    places = _apart(points, np.tile(1.25 * half, (len(points), 1)), low, high, line)
+    places = places_apart(points, np.tile(1.25 * half, (len(points), 1)), low, high, line)
     found = ~np.isnan(places[:, 0])
     chosen, points, places = chosen[found], points[found], places[found]
     ends = np.stack([points, np.clip(points, places - half, places + half)], axis=1)
     ax.add_collection(LineCollection(list(ends), colors=INK, linewidths=0.5, zorder=1), autolim=False)
-    _draw_thumbnails(ax, pixels, chosen, places, half, cmap, MUTED)
+    draw_thumbnails(ax, pixels, chosen, places, half, cmap, MUTED)
 
 
 def _refined(curve: Floats, step: float) -> Floats:

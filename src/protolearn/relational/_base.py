@@ -17,7 +17,7 @@ from protolearn.core.samples import Samples, labeled
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights
-from protolearn.dissimilarities._source import Dissimilarities
+from protolearn.dissimilarities import Dissimilarities
 from protolearn.relational._objects import FittedObjects, Objects, Reading
 from protolearn.relational._start import principal_plane
 

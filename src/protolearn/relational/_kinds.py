@@ -17,7 +17,7 @@ from protolearn.core.relational import Median, Relational
 from protolearn.core.samples import Samples, as_shares
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array
-from protolearn.dissimilarities._geometry import check_dissimilarities, spread_value
+from protolearn.dissimilarities import check_dissimilarities, spread_value
 from protolearn.relational._epochs import dual_cost
 from protolearn.relational._objects import FittedObjects, Kept, Objects, Reading, two_nearest
 from protolearn.relational._start import around_center, on_principal_plane, random_objects, spread_objects

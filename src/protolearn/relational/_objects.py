@@ -16,8 +16,7 @@ from protolearn.core.pairs import Pairs
 from protolearn.core.samples import Samples
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import refuse_large
-from protolearn.dissimilarities._geometry import checked
-from protolearn.dissimilarities._source import Dissimilarities
+from protolearn.dissimilarities import Dissimilarities, checked_with_scale
 
 __all__ = ["FittedObjects", "Kept", "Objects", "Reading", "two_nearest"]
 
@@ -145,7 +144,7 @@ class Reading:
         if self.is_kernel:
             matrix = check_kernel(self.squares(matrix), self.symmetrize)
             return Pairs(matrix, diagonal=matrix.diagonal().astype(np.float64), **common)
-        matrix, largest = checked(matrix, squared=self.squared, symmetrize=self.symmetrize)
+        matrix, largest = checked_with_scale(matrix, squared=self.squared, symmetrize=self.symmetrize)
         refuse_large(matrix, largest, self.squared)
         return Pairs(matrix if self.squared else _squares(matrix), **common)
 

@@ -30,8 +30,8 @@ def compress(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import ImageCompressor
-        from protolearn.applications._files import check_output, replacing
         from protolearn.cli._report import Table
+        from protolearn.core.files import check_output, replacing
         from protolearn.metrics import psnr
 
         check_output(target, [source])
@@ -65,12 +65,12 @@ def decompress(
     with told_what_is_wrong(console):
         from PIL import Image
 
-        from protolearn.applications import decode
-        from protolearn.applications._files import check_output, file_size, replacing
+        from protolearn.applications import decode_image
+        from protolearn.core.files import check_output, file_size, replacing
 
         check_output(target, [source])
         file_size(source)  # of an ordinary file, which has an end
-        image = decode(source.read_bytes())
+        image = decode_image(source.read_bytes())
         with replacing(target) as new:
             Image.fromarray(image).save(new)
 
@@ -79,7 +79,7 @@ def _read(source: Path, console: Console) -> NDArray[np.uint8]:
     """Return a picture as an array, gray or in color."""
     import numpy as np
 
-    from protolearn.applications._image_files import open_image
+    from protolearn.applications.image_files import open_image
 
     picture = open_image(source)
     if picture.mode.startswith(("I", "F")):

@@ -12,7 +12,7 @@ from rich.console import Console
 from protolearn.cli._console import as_rich, printable, told_what_is_wrong
 
 if TYPE_CHECKING:
-    from protolearn.applications import Hits, ImageRetriever
+    from protolearn.applications import ImageRetriever, RetrievalHits
     from protolearn.cli._report import Table
 
 __all__ = ["retrieve"]
@@ -43,9 +43,9 @@ def index(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import ImageRetriever, RegionColors
-        from protolearn.applications._files import check_output
-        from protolearn.applications._image_files import image_candidates
-        from protolearn.applications._index_file import write_index
+        from protolearn.applications.image_files import image_candidates
+        from protolearn.applications.index_file import write_index
+        from protolearn.core.files import check_output
 
         check_output(output, image_candidates(folder))
         features = RegionColors(space, regions="whole" if whole else "center", difference=difference)
@@ -90,9 +90,9 @@ def query(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import contact_sheet
-        from protolearn.applications._files import check_output, replacing
-        from protolearn.applications._image_files import mask_beside, read_pair
-        from protolearn.applications._index_file import read_index
+        from protolearn.applications.image_files import mask_beside, read_pair
+        from protolearn.applications.index_file import read_index
+        from protolearn.core.files import check_output, replacing
 
         if not index.exists():
             raise ValueError(f"There is no index {index}; make one with: protolearn retrieve index FOLDER")
@@ -107,7 +107,9 @@ def query(
         console.print("\nPicture of the results:", printable(str(output)), highlight=False, soft_wrap=True)
 
 
-def _search(retriever: ImageRetriever, image: Path, pair: Any, masked: bool, k: int) -> tuple[Hits, str | None]:
+def _search(
+    retriever: ImageRetriever, image: Path, pair: Any, masked: bool, k: int
+) -> tuple[RetrievalHits, str | None]:
     """Return what was found; for an image of the index, without itself, and its label."""
     import numpy as np
 
@@ -153,7 +155,7 @@ def _rates(retriever: ImageRetriever, seed: int) -> Table:
     return Table("Right among the first results", ["metric", *map(str, sizes)], rows)
 
 
-def _hits(caption: str, hits: Hits) -> Table:
+def _hits(caption: str, hits: RetrievalHits) -> Table:
     """Return what was found, in a row for each image."""
     from protolearn.cli._report import Table
 

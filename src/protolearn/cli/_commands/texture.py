@@ -47,8 +47,8 @@ def texture(
     console = Console()
     with told_what_is_wrong(console):
         from protolearn.applications import DynamicTexture, LinearDynamicTexture, read_video, write_video
-        from protolearn.applications._files import check_output, replacing
-        from protolearn.applications._video import video_kind
+        from protolearn.applications.video import video_kind
+        from protolearn.core.files import check_output, replacing
 
         video_kind(output)  # before the learning, which takes a while
         sheet = output.with_suffix(".png")

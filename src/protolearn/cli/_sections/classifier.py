@@ -22,7 +22,7 @@ from protolearn.cli._sections._effort import Effort
 from protolearn.core.lattices import hexagonal
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.metrics import map_entropy, quantization_error, topographic_error
-from protolearn.plotting._style import class_colors, tidy
+from protolearn.plotting.style import class_colors, tidy
 
 __all__ = ["Trial", "classifier_section"]
 

@@ -18,8 +18,8 @@ from protolearn.core.lattices import Lattice, hexagonal
 from protolearn.core.types import Floats
 from protolearn.metrics import topographic_error
 from protolearn.plotting import plot_class_map, plot_graph
-from protolearn.plotting._cells import draw_cells
-from protolearn.plotting._style import INK, class_colors, tint
+from protolearn.plotting.cells import draw_cells
+from protolearn.plotting.style import INK, class_colors, tint
 
 __all__ = ["digits_section", "draw_digits_map"]
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from protolearn import CIALVQ
 from protolearn.applications import (
     ColorDifference,
-    Hits,
     ImageRetriever,
     RegionColors,
+    RetrievalHits,
     RetrievalRates,
     contact_sheet,
     gray_texture_classifier,
@@ -25,7 +25,7 @@ from protolearn.cli._report import Block, Picture, Prose, Section, Table
 from protolearn.cli._sections._effort import FULL, Effort
 from protolearn.core.types import Floats
 from protolearn.datasets import TexturePatches, make_color_textures, make_lesion_images, texture_protocol
-from protolearn.plotting._style import class_colors, class_handles
+from protolearn.plotting.style import class_colors, class_handles
 
 __all__ = ["images_section"]
 
@@ -115,7 +115,12 @@ def _on_textures(parts: TexturePatches, models: dict[str, Any]) -> str:
 
 
 def _sheet(
-    images: NDArray[np.uint8], y: Labels, queries: NDArray[np.intp], known: NDArray[np.intp], found: Hits, name: str
+    images: NDArray[np.uint8],
+    y: Labels,
+    queries: NDArray[np.intp],
+    known: NDArray[np.intp],
+    found: RetrievalHits,
+    name: str,
 ) -> Picture:
     png = contact_sheet(list(images[queries]), found, list(images[known]), labels=y[queries], inches=1.0)
     return Picture(

@@ -22,10 +22,10 @@ from protolearn.cli._sections._digits_data import as_images, load_samples
 from protolearn.cli._sections._effort import Effort
 from protolearn.cli._sections.classifier import SUPERVISED, Trial, rejection_curve
 from protolearn.cli._sections.classifier import models as maps
-from protolearn.cli._sections.wine import _readable
+from protolearn.cli._sections.wine import readable_name
 from protolearn.core.types import Array, Floats
 from protolearn.plotting import plot_eigenvalues, plot_explanation, plot_relevances, plot_view
-from protolearn.plotting._style import class_colors, tint
+from protolearn.plotting.style import class_colors, tint
 
 __all__ = ["lvq_section"]
 
@@ -127,7 +127,7 @@ def fit_wines() -> tuple[Pipeline, Floats, Classes, list[str]]:
     y = np.array([f"cultivar {number + 1}" for number in wine.target])
     train, test = next(StratifiedShuffleSplit(1, test_size=0.3, random_state=0).split(wine.data, y))
     model = make_pipeline(StandardScaler(), GMLVQ(n_components=2, random_state=0)).fit(wine.data[train], y[train])
-    return model, wine.data[test], y[test], [_readable(name) for name in wine.feature_names]
+    return model, wine.data[test], y[test], [readable_name(name) for name in wine.feature_names]
 
 
 def doubtful_sample(model: Any, X: Floats, y: Classes) -> int:

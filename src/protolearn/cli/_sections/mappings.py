@@ -60,7 +60,7 @@ def mappings_section(effort: Effort) -> Section:
         Prose(_on_charts(X)),
         Gallery([_charts_in_space(charting, X), _unrolled(charting, sheet)], "medium"),
         Prose(_on_the_way_back(charting, new)),
-        Prose(_on_digits(digits, len(views[LOCAL].mapping_.charts))),
+        Prose(_on_digits(digits, len(views[LOCAL].mapping_.charts))),  # type: ignore[attr-defined]
         _table(digits, views),
         Gallery([_view(digits, view, name) for name, view in views.items()], "medium"),
         _grid(digits, views[LOCAL]),

@@ -29,7 +29,7 @@ def wine_section(effort: Effort) -> Section:
     """Map the wines and show classes, borders, hits and the features that the map orders best."""
     wine = load_wine()
     y = np.array([f"cultivar {number + 1}" for number in wine.target])
-    names = [_readable(name) for name in wine.feature_names]
+    names = [readable_name(name) for name in wine.feature_names]
     scaler = StandardScaler().fit(wine.data)
     X = scaler.transform(wine.data)
     som = SOM(LATTICE, max_iter=effort.max_iter).fit(X)
@@ -60,8 +60,8 @@ def neighbors_of_a_kind(som: SOM, y: Array) -> tuple[float, float]:
     return float(np.mean(largest[edges[:, 0]] == largest[edges[:, 1]])), float(shares @ shares)
 
 
-def _readable(name: str) -> str:
-    return name.replace("od280/od315_of_diluted_wines", "OD280/OD315").replace("color", "color").replace("_", " ")
+def readable_name(name: str) -> str:
+    return name.replace("od280/od315_of_diluted_wines", "OD280/OD315").replace("_", " ")
 
 
 def _on_maps(X: Floats, som: SOM, y: Array) -> str:

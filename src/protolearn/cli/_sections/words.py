@@ -114,7 +114,7 @@ def _members(words: list[str], word_map: RelationalSOM, node: int) -> str:
 def _map(
     som: RelationalSOM, objects: Any, classes: NDArray[np.str_], n_examples: int, alternative: str, caption: str
 ) -> Picture:
-    rows, columns = som.lattice_.shape
+    rows, columns = som.lattice_.shape or (1, 1)
     ax = canvas(8.0, 6.0 * rows / columns)
     plot_examples(som, objects, y=classes, n_examples=n_examples, ax=ax)
     return Picture(to_png(ax), alternative, caption)

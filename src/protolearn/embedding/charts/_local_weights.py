@@ -57,7 +57,7 @@ def reconstruction_weights(X: Any, indices: Any, regularization: float = 1e-3) -
     n, k = indices.shape
     weights = np.empty((n, k))
     for rows in row_blocks(n, 8 * k * max(k, X.shape[1]), HELD):
-        weights[rows] = _weights_of(X[indices[rows]].astype(np.float64) - X[rows, None], regularization)
+        weights[rows] = affine_weights(X[indices[rows]].astype(np.float64) - X[rows, None], regularization)
     return sparse.csr_array((weights.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
 
 
@@ -100,7 +100,7 @@ def locally_linear(weights: Any, n_components: int, rng: np.random.RandomState) 
     return np.sqrt(n) * largest_positive(vectors, axis=0)
 
 
-def _weights_of(differences: Floats, regularization: float) -> Floats:
+def affine_weights(differences: Floats, regularization: float) -> Floats:
     """Return weights (b, k) from the differences (b, k, d) between neighbors and samples."""
     size = np.abs(differences).max(axis=(1, 2), keepdims=True, initial=0.0)
     differences = differences / np.where(size > 0.0, size, 1.0)

@@ -11,13 +11,12 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from scipy import sparse
 
-from protolearn.core.neighbors import first_nearest, first_smallest
+from protolearn.core.neighbors import check_connected, first_nearest, first_smallest
 from protolearn.core.parameters import constrained, integer, none, positive
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
-from protolearn.dissimilarities._geodesic import check_connected
 from protolearn.embedding._base import Samples
-from protolearn.embedding.charts._local_weights import _weights_of, reconstruction_weights
+from protolearn.embedding.charts._local_weights import affine_weights, reconstruction_weights
 from protolearn.embedding.neighbor._neighbors import all_pairs, nearest_in_matrix, nearest_vectors
 from protolearn.embedding.neighbor._sne import FEW, MOST_PAIRS
 from protolearn.embedding.neighbor.affinities import (
@@ -248,7 +247,7 @@ class Reconstruction:
         """Return weights (m, n), each row of which sums to 1."""
         vectors, others = _vectors(samples), _vectors(new)
         _, indices = nearest_of_new(samples, new, self.n_neighbors, threads)
-        weights = _weights_of(vectors[indices].astype(np.float64) - others[:, None], self.regularization)
+        weights = affine_weights(vectors[indices].astype(np.float64) - others[:, None], self.regularization)
         return _in_rows(weights, indices, len(samples))
 
 

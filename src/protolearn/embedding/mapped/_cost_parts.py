@@ -22,18 +22,18 @@ from protolearn.embedding.neighbor._fast import Fast, is_tame
 from protolearn.embedding.neighbor.view import Kernel
 
 __all__ = [
-    "Constraint",
+    "DistanceView",
     "ErrorPart",
+    "InnerProductView",
     "KernelView",
     "LeastSquares",
-    "Lengths",
-    "Product",
-    "Products",
-    "Residuals",
+    "ProductError",
+    "ResidualView",
     "Rows",
     "Spread",
-    "Squared",
-    "Squares",
+    "SquaredDistanceView",
+    "SquaredError",
+    "ViewConstraint",
     "ViewPart",
     "Whitened",
 ]
@@ -67,7 +67,7 @@ class ViewPart(Protocol):
         """Return the errors (m,) of new points as a function of their positions (m, d), while the others rest."""
 
 
-class Constraint(Protocol):
+class ViewConstraint(Protocol):
     """What positions should obey, as a penalty."""
 
     def on(self, given: Any, size: float) -> Rows:
@@ -113,7 +113,7 @@ class LeastSquares:
 
 
 @dataclass(frozen=True)
-class Product:
+class ProductError:
     """Products ``a b`` of weights in the data and squared distances in the view."""
 
     nothing: ClassVar[float] = 1.0
@@ -128,7 +128,7 @@ class Product:
 
 
 @dataclass(frozen=True)
-class Squared:
+class SquaredError:
     """Squares ``b^2`` of what should be zero in the view."""
 
     nothing: ClassVar[float] = 1.0
@@ -212,7 +212,7 @@ class _Pairs(ABC):
 
 
 @dataclass(frozen=True)
-class Lengths(_Pairs):
+class DistanceView(_Pairs):
     """Distances of points."""
 
     def _shown(self, new: Floats, others: Floats) -> Floats:
@@ -227,7 +227,7 @@ class Lengths(_Pairs):
 
 
 @dataclass(frozen=True)
-class Squares(_Pairs):
+class SquaredDistanceView(_Pairs):
     """Squared distances of points."""
 
     def _shown(self, new: Floats, others: Floats) -> Floats:
@@ -241,7 +241,7 @@ class Squares(_Pairs):
 
 
 @dataclass(frozen=True)
-class Products(_Pairs):
+class InnerProductView(_Pairs):
     """Inner products of points, as seen from their mean."""
 
     def _shown(self, new: Floats, others: Floats) -> Floats:
@@ -258,7 +258,7 @@ class Products(_Pairs):
 
 
 @dataclass(frozen=True)
-class Residuals:
+class ResidualView:
     """Differences between points and the weighted means of their neighbors."""
 
     size: ClassVar[float] = 1.0
@@ -290,7 +290,7 @@ class KernelView:
     Parameters
     ----------
     kernel : Kernel
-        ``Gaussian()`` or ``Student(dof)``.
+        ``GaussianKernel()`` or ``StudentKernel(dof)``.
     symmetric : bool, default=True
         One distribution over all pairs, as that of the data. Otherwise each point has its own over the others, as new
         points always do.

@@ -24,11 +24,11 @@ from protolearn.embedding.mapped._placing import Placing
 from protolearn.embedding.mapped.costs import A_COST, Cost, Objective, get_cost
 from protolearn.embedding.mapped.mappings import (
     A_MAPPING,
-    Fitted,
-    Free,
-    LocalLinear,
-    Network,
-    Solved,
+    FittedMapping,
+    FreeMapping,
+    LocalLinearMapping,
+    NetworkMapping,
+    SolvedMapping,
     get_mapping,
 )
 
@@ -40,7 +40,7 @@ EVERY = 50  # iterations between two lines of progress
 
 
 def _is_invertible(self: MappedEmbedding) -> bool:
-    return not isinstance(get_mapping(self.mapping), Free | Network)
+    return not isinstance(get_mapping(self.mapping), FreeMapping | NetworkMapping)
 
 
 class MappedEmbedding(Embedding):
@@ -95,7 +95,7 @@ class MappedEmbedding(Embedding):
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         Positions of the samples.
-    mapping_ : Solved
+    mapping_ : SolvedMapping
         The map: `LinearMap` with ``mean`` and ``weights``, `ChartMap` with ``charts`` and ``weights``, `NetworkMap`, or
         `Placing` for free positions.
     train_indices_ : ndarray
@@ -205,7 +205,7 @@ class MappedEmbedding(Embedding):
         cost, mapping = get_cost(self.cost), get_mapping(self.mapping)
         with chunk_threads(self.n_jobs) as n_threads:
             samples = self._read_samples(X, self.n_jobs)
-            if samples.vectors is None and not isinstance(mapping, Free):
+            if samples.vectors is None and not isinstance(mapping, FreeMapping):
                 raise ValueError(
                     f"metric={self.metric!r} gives dissimilarities, which {type(mapping).__name__} cannot map; use "
                     "mapping='free', or vectors."
@@ -224,7 +224,7 @@ class MappedEmbedding(Embedding):
             theta, interrupted = self._best(objective, fitted, training, self._given(len(samples), rows, unit), rng)
             positions = fitted.forward(theta)
             solved = fitted.solved(theta, unit)
-            self.mapping_: Solved = solved or Placing(
+            self.mapping_: SolvedMapping = solved or Placing(
                 cost, samples, positions, unit, self.squared and self._pairwise, self.n_jobs
             )
             self.embedding_ = unit * positions if solved is None else solved.place(vectors)
@@ -281,7 +281,7 @@ class MappedEmbedding(Embedding):
     def __sklearn_tags__(self) -> Tags:
         """Say whether classes are needed."""
         tags = super().__sklearn_tags__()
-        mapping = self.mapping.model if isinstance(self.mapping, LocalLinear) else self.mapping
+        mapping = self.mapping.model if isinstance(self.mapping, LocalLinearMapping) else self.mapping
         inner = getattr(mapping, "__sklearn_tags__", None)
         tags.target_tags.required = bool(inner and inner().target_tags.required)
         return tags
@@ -297,7 +297,7 @@ class MappedEmbedding(Embedding):
         if self.n_train is None:
             return np.arange(n)
         whole = isinstance(self.n_train, int | np.integer) and not isinstance(self.n_train, bool)
-        if isinstance(get_mapping(self.mapping), Free):
+        if isinstance(get_mapping(self.mapping), FreeMapping):
             raise ValueError("n_train needs a mapping; of free positions all are found. Give fewer samples to fit.")
         if not whole and self.n_train > 1:
             raise ValueError(f"n_train={self.n_train!r} is neither a whole number of samples nor a part of them.")
@@ -322,7 +322,7 @@ class MappedEmbedding(Embedding):
     def _best(
         self,
         objective: Objective,
-        fitted: Fitted,
+        fitted: FittedMapping,
         samples: Samples,
         given: Floats | None,
         rng: np.random.RandomState,
@@ -358,7 +358,7 @@ class MappedEmbedding(Embedding):
             positions = positions + 1e-3 * positions[:, 0].std() * noise
         return positions * (size / np.sqrt(np.square(positions).sum(axis=1).mean()))
 
-    def _descend(self, objective: Objective, fitted: Fitted, theta: Floats) -> tuple[Floats, list[float], bool]:
+    def _descend(self, objective: Objective, fitted: FittedMapping, theta: Floats) -> tuple[Floats, list[float], bool]:
         """Return parameters, the costs on the way, and whether it was interrupted."""
         reached = theta
 

@@ -16,13 +16,13 @@ from protolearn.core.parameters import instance, option, part
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array
-from protolearn.dissimilarities._geometry import checked
+from protolearn.dissimilarities import checked_with_scale
 from protolearn.embedding._base import LEAST_SAMPLES, Lens, Samples, View, vector_samples
 from protolearn.embedding.divergences import get_divergence
 from protolearn.embedding.mapped import costs
 from protolearn.embedding.mapped._placing import Placing
 from protolearn.embedding.mapped.costs import COSTS, Cost, get_cost
-from protolearn.embedding.neighbor.view import Gaussian, Student
+from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
 
 __all__ = ["OutOfSample"]
 
@@ -177,7 +177,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
             if (X[0] == X).all():
                 raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
             return vector_samples(X.astype(np.float64))
-        given, largest = checked(X.astype(np.float64), squared=self._squared, symmetrize="mean")
+        given, largest = checked_with_scale(X.astype(np.float64), squared=self._squared, symmetrize="mean")
         if not largest:
             raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
         unit = power_of_two(largest)
@@ -218,7 +218,7 @@ def _own_cost(embedding: Any) -> Cost:
     if name in ("SNE", "TSNE"):
         symmetric = own.get("symmetric", True)
         dof = own.get("dof", max(own["n_components"] - 1.0, 1.0))
-        kernel = costs.KernelView(Gaussian() if name == "SNE" else Student(dof), symmetric)
+        kernel = costs.KernelView(GaussianKernel() if name == "SNE" else StudentKernel(dof), symmetric)
         divergence = get_divergence(own.get("divergence", "kl"))
         return Cost(costs.Affinities(own["perplexity"], symmetric), kernel, divergence)
     if name == "MappedEmbedding":

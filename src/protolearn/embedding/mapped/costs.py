@@ -28,47 +28,47 @@ from protolearn.embedding.mapped._cost_data import (
     nearest_of_new,
 )
 from protolearn.embedding.mapped._cost_parts import (
-    Constraint,
+    DistanceView,
     ErrorPart,
+    InnerProductView,
     KernelView,
     LeastSquares,
-    Lengths,
-    Product,
-    Products,
-    Residuals,
+    ProductError,
+    ResidualView,
     Rows,
     Spread,
-    Squared,
-    Squares,
+    SquaredDistanceView,
+    SquaredError,
+    ViewConstraint,
     ViewPart,
     Whitened,
 )
 from protolearn.embedding.neighbor.affinities import calibrated
-from protolearn.embedding.neighbor.view import Gaussian, Student
+from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
 
 __all__ = [
     "COSTS",
     "Affinities",
-    "Constraint",
     "Cost",
     "DataPart",
+    "DistanceView",
     "Distances",
     "EdgeSquares",
     "ErrorPart",
     "Geodesics",
     "HeatKernel",
+    "InnerProductView",
     "InnerProducts",
     "KernelView",
     "LeastSquares",
-    "Lengths",
     "Objective",
-    "Product",
-    "Products",
+    "ProductError",
     "Reconstruction",
-    "Residuals",
+    "ResidualView",
     "Spread",
-    "Squared",
-    "Squares",
+    "SquaredDistanceView",
+    "SquaredError",
+    "ViewConstraint",
     "ViewPart",
     "Whitened",
     "get_cost",
@@ -122,10 +122,12 @@ class Cost:
         What is to be kept of the data: `Affinities`, `Distances`, `InnerProducts`, `Geodesics`, `EdgeSquares`,
         `HeatKernel` or `Reconstruction`.
     view : ViewPart
-        What the view shows of that: `KernelView`, `Lengths`, `Products`, `Squares` or `Residuals`.
+        What the view shows of that: `KernelView`, `DistanceView`, `InnerProductView`, `SquaredDistanceView` or
+        `ResidualView`.
     error : Divergence or ErrorPart
-        How far both are from each other: any divergence of affinities, else `LeastSquares`, `Product` or `Squared`.
-    constraint : Constraint, optional
+        How far both are from each other: any divergence of affinities, else `LeastSquares`, `ProductError` or
+        `SquaredError`.
+    constraint : ViewConstraint, optional
         What positions should obey besides, as a penalty: `Whitened` or `Spread`.
 
     Notes
@@ -149,8 +151,8 @@ class Cost:
     >>> import numpy as np
     >>> from protolearn.core.threads import Threads
     >>> from protolearn.embedding._base import Samples
-    >>> from protolearn.embedding.mapped.costs import Cost, Geodesics, LeastSquares, Lengths
-    >>> cost = Cost(Geodesics(n_neighbors=1), Lengths(), LeastSquares("sammon"))
+    >>> from protolearn.embedding.mapped.costs import Cost, Geodesics, LeastSquares, DistanceView
+    >>> cost = Cost(Geodesics(n_neighbors=1), DistanceView(), LeastSquares("sammon"))
     >>> X = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.1], [0.0, 2.2]])
     >>> objective = cost.objective(Samples(X, None, unit=1.0), Threads(), np.random.RandomState(0))
     >>> round(objective(np.array([[0.0], [1.0], [2.1], [3.587]]))[0], 6)
@@ -160,7 +162,7 @@ class Cost:
     data: DataPart
     view: ViewPart
     error: Divergence | ErrorPart
-    constraint: Constraint | None = None
+    constraint: ViewConstraint | None = None
 
     def __post_init__(self) -> None:
         if isinstance(self.error, Divergence) != isinstance(self.view, KernelView):
@@ -255,7 +257,7 @@ def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: flo
     >>> tsne(perplexity=50, divergence="gamma").error
     Gamma(gamma=0.5)
     """
-    return Cost(Affinities(perplexity), KernelView(Student(dof)), get_divergence(divergence))
+    return Cost(Affinities(perplexity), KernelView(StudentKernel(dof)), get_divergence(divergence))
 
 
 def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric: bool = False) -> Cost:
@@ -275,7 +277,7 @@ def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric
     Cost
         ``D(p || q)``, or its mean over the samples, with ``q_ij`` proportional to ``exp(-|y_i - y_j|^2)``.
     """
-    return Cost(Affinities(perplexity, symmetric), KernelView(Gaussian(), symmetric), get_divergence(divergence))
+    return Cost(Affinities(perplexity, symmetric), KernelView(GaussianKernel(), symmetric), get_divergence(divergence))
 
 
 def nerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
@@ -322,7 +324,7 @@ def mds() -> Cost:
     Cost
         ``sum_ij (d_ij - |y_i - y_j|)^2 / sum_ij d_ij^2`` of the distances d of the data.
     """
-    return Cost(Distances(), Lengths(), LeastSquares())
+    return Cost(Distances(), DistanceView(), LeastSquares())
 
 
 def sammon() -> Cost:
@@ -333,7 +335,7 @@ def sammon() -> Cost:
     Cost
         ``sum_ij (d_ij - |y_i - y_j|)^2 / d_ij / sum_ij d_ij`` over the pairs with ``d_ij > 0``.
     """
-    return Cost(Distances(), Lengths(), LeastSquares("sammon"))
+    return Cost(Distances(), DistanceView(), LeastSquares("sammon"))
 
 
 def isomap(n_neighbors: int = 10) -> Cost:
@@ -349,7 +351,7 @@ def isomap(n_neighbors: int = 10) -> Cost:
     Cost
         That of `mds`, with the lengths of shortest paths from neighbor to neighbor as distances.
     """
-    return Cost(Geodesics(n_neighbors), Lengths(), LeastSquares())
+    return Cost(Geodesics(n_neighbors), DistanceView(), LeastSquares())
 
 
 def strain() -> Cost:
@@ -360,7 +362,7 @@ def strain() -> Cost:
     Cost
         ``sum_ij (x_i . x_j - y_i . y_j)^2 / sum_ij (x_i . x_j)^2`` of samples and positions less their means.
     """
-    return Cost(InnerProducts(), Products(), LeastSquares())
+    return Cost(InnerProducts(), InnerProductView(), LeastSquares())
 
 
 def mvu(n_neighbors: int = 5, weight: float = 0.01) -> Cost:
@@ -379,7 +381,7 @@ def mvu(n_neighbors: int = 5, weight: float = 0.01) -> Cost:
         ``sum_ij (d_ij^2 - |y_i - y_j|^2)^2 / sum_ij d_ij^4`` over neighbors, less ``weight`` times the variance of the
         positions over that of the data.
     """
-    return Cost(EdgeSquares(n_neighbors), Squares(), LeastSquares(), Spread(weight))
+    return Cost(EdgeSquares(n_neighbors), SquaredDistanceView(), LeastSquares(), Spread(weight))
 
 
 def lle(n_neighbors: int = 10, regularization: float = 1e-3, weight: float = 1.0) -> Cost:
@@ -400,7 +402,7 @@ def lle(n_neighbors: int = 10, regularization: float = 1e-3, weight: float = 1.0
         ``sum_i |y_i - sum_j w_ij y_j|^2 / n + weight (|mean|^2 + |covariance - I|^2)``, where the weights w make up
         each sample from its neighbors.
     """
-    return Cost(Reconstruction(n_neighbors, regularization), Residuals(), Squared(), Whitened(weight))
+    return Cost(Reconstruction(n_neighbors, regularization), ResidualView(), SquaredError(), Whitened(weight))
 
 
 def laplacian(n_neighbors: int = 10, width: float | None = None, weight: float = 1.0) -> Cost:
@@ -421,7 +423,7 @@ def laplacian(n_neighbors: int = 10, width: float | None = None, weight: float =
         ``sum_ij w_ij |y_i - y_j|^2 / sum_ij w_ij + weight (|mean|^2 + |covariance - I|^2)``, where each sample counts
         in mean and covariance by the sum of its weights.
     """
-    return Cost(HeatKernel(n_neighbors, width), Squares(), Product(), Whitened(weight))
+    return Cost(HeatKernel(n_neighbors, width), SquaredDistanceView(), ProductError(), Whitened(weight))
 
 
 #: Costs by their names, with default parameters.

@@ -22,15 +22,15 @@ from protolearn.embedding.charts._gluing import whitened
 
 __all__ = [
     "ChartMap",
-    "Fitted",
-    "Free",
-    "Linear",
+    "FittedMapping",
+    "FreeMapping",
     "LinearMap",
-    "LocalLinear",
+    "LinearMapping",
+    "LocalLinearMapping",
     "Mapping",
-    "Network",
     "NetworkMap",
-    "Solved",
+    "NetworkMapping",
+    "SolvedMapping",
     "get_mapping",
 ]
 
@@ -41,7 +41,7 @@ ROWS = 4096  # placed at a time
 SAMPLES_PER_CHART, MOST_CHARTS = 6, 1000  # of the default mapping
 
 
-class Fitted(Protocol):
+class FittedMapping(Protocol):
     """A mapping of given samples, as a function of its parameters, a flat array."""
 
     def start(self, positions: Floats) -> Floats:
@@ -56,11 +56,11 @@ class Fitted(Protocol):
     def penalty(self, theta: Floats, positions: Floats) -> tuple[float, Floats]:
         """Return what is added to the cost, and its gradient by parameters."""
 
-    def solved(self, theta: Floats, unit: float) -> Solved | None:
+    def solved(self, theta: Floats, unit: float) -> SolvedMapping | None:
         """Return the map that the parameters give, with positions in some unit; None if there is none."""
 
 
-class Solved(Protocol):
+class SolvedMapping(Protocol):
     """A mapping whose parameters are known."""
 
     def place(self, X: Array) -> Array:
@@ -70,22 +70,22 @@ class Solved(Protocol):
 class Mapping(Protocol):
     """What a mapping looks like, before it has seen samples."""
 
-    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> FittedMapping:
         """Return the mapping of samples (n, d) to a view of some dimensions."""
 
 
 @dataclass(frozen=True)
-class Linear:
+class LinearMapping:
     """``y = A (x - mean)``: directions that can be read, and a smooth view.
 
     Examples
     --------
     >>> from protolearn import MappedEmbedding
-    >>> from protolearn.embedding.mapped.mappings import Linear
-    >>> view = MappedEmbedding(mapping=Linear())
+    >>> from protolearn.embedding.mapped.mappings import LinearMapping
+    >>> view = MappedEmbedding(mapping=LinearMapping())
     """
 
-    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> FittedMapping:
         """Return the mapping of samples."""
         return _Linear(X, n_components)
 
@@ -97,7 +97,7 @@ class Linear:
     regularization=number(0),
 )
 @dataclass(frozen=True)
-class LocalLinear:
+class LocalLinearMapping:
     """Linear on each chart of a map or LVQ classifier, ``y = sum_k r_k(x) (A_k z_k(x) + o_k)``.
 
     Parameters
@@ -121,8 +121,8 @@ class LocalLinear:
     Examples
     --------
     >>> from protolearn import KMeans, MappedEmbedding
-    >>> from protolearn.embedding.mapped.mappings import LocalLinear
-    >>> view = MappedEmbedding(mapping=LocalLinear(KMeans(20), gating="rank"))
+    >>> from protolearn.embedding.mapped.mappings import LocalLinearMapping
+    >>> view = MappedEmbedding(mapping=LocalLinearMapping(KMeans(20), gating="rank"))
     """
 
     model: Any = None
@@ -131,7 +131,7 @@ class LocalLinear:
     gating: str = "auto"
     regularization: float = 0.1
 
-    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> FittedMapping:
         """Return the mapping of samples."""
         from protolearn.maps import KMeans
 
@@ -145,7 +145,7 @@ class LocalLinear:
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkMapping:
     """A feed-forward network with rectified linear units, as in parametric t-SNE.
 
     Parameters
@@ -156,8 +156,8 @@ class Network:
     Examples
     --------
     >>> from protolearn import MappedEmbedding
-    >>> from protolearn.embedding.mapped.mappings import Network
-    >>> view = MappedEmbedding(mapping=Network(hidden=(50, 50)))
+    >>> from protolearn.embedding.mapped.mappings import NetworkMapping
+    >>> view = MappedEmbedding(mapping=NetworkMapping(hidden=(50, 50)))
     """
 
     hidden: tuple[int, ...] = (100, 100, 500)
@@ -165,32 +165,34 @@ class Network:
     def __post_init__(self) -> None:
         integer(1).check_each("hidden", self.hidden)
 
-    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> FittedMapping:
         """Return the mapping of samples."""
         return _Network(X, (X.shape[1], *self.hidden, n_components), rng)
 
 
 @dataclass(frozen=True)
-class Free:
+class FreeMapping:
     """Positions that are free, each a parameter of its own: there is no map for new samples.
 
     Examples
     --------
     >>> from protolearn import MappedEmbedding
-    >>> from protolearn.embedding.mapped.mappings import Free
-    >>> sammon = MappedEmbedding(cost="sammon", mapping=Free())
+    >>> from protolearn.embedding.mapped.mappings import FreeMapping
+    >>> sammon = MappedEmbedding(cost="sammon", mapping=FreeMapping())
     """
 
-    def fitted(self, X: Array | None, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> Fitted:
+    def fitted(
+        self, X: Array | None, y: ArrayLike | None, n_components: int, rng: np.random.RandomState
+    ) -> FittedMapping:
         """Return the mapping of samples."""
         return _Free(n_components)
 
 
 MAPPINGS: dict[str, Mapping] = {
-    "linear": Linear(),
-    "local": LocalLinear(),
-    "network": Network(),
-    "free": Free(),
+    "linear": LinearMapping(),
+    "local": LocalLinearMapping(),
+    "network": NetworkMapping(),
+    "free": FreeMapping(),
 }
 
 
@@ -204,11 +206,11 @@ def get_mapping(mapping: Any) -> Mapping:
     Examples
     --------
     >>> get_mapping("linear")
-    Linear()
+    LinearMapping()
     """
     if isinstance(mapping, str):
         return MAPPINGS[mapping]
-    return mapping if hasattr(mapping, "fitted") else LocalLinear(mapping)
+    return mapping if hasattr(mapping, "fitted") else LocalLinearMapping(mapping)
 
 
 class _Unbound:

@@ -20,7 +20,7 @@ from protolearn.core.types import Array, Floats
 from protolearn.embedding.divergences import Divergence, Pull
 from protolearn.embedding.neighbor._exact import TINY, Step, floors
 from protolearn.embedding.neighbor._field import Field, Grid, Waves
-from protolearn.embedding.neighbor.view import Kernel, Student
+from protolearn.embedding.neighbor.view import Kernel, StudentKernel
 
 __all__ = ["Fast", "is_tame"]
 
@@ -188,7 +188,7 @@ class Fast:
 
     def _is_compiled(self, pull: Pull) -> bool:
         """Return whether a compiled loop does: for one mass and no pull that must be bounded, or no power of q."""
-        unbounded = pull.q_power < 0.0 and not isinstance(self.kernel, Student)
+        unbounded = pull.q_power < 0.0 and not isinstance(self.kernel, StudentKernel)
         return pull.q_power == 0.0 or (self.symmetric and not unbounded)
 
     def _prepare(self, divergence: Divergence, pull: Pull) -> tuple[_Edges, Floats]:
@@ -288,12 +288,12 @@ def is_tame(divergence: Divergence, kernel: Kernel) -> bool:
     Examples
     --------
     >>> from protolearn.embedding.divergences import ItakuraSaito
-    >>> from protolearn.embedding.neighbor.view import Gaussian, Student
-    >>> is_tame(ItakuraSaito(), Gaussian()), is_tame(ItakuraSaito(), Student())
+    >>> from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
+    >>> is_tame(ItakuraSaito(), GaussianKernel()), is_tame(ItakuraSaito(), StudentKernel())
     (False, True)
     """
     one_power = divergence.pull is None or divergence.pull.p_power > 0.0
-    return one_power and (isinstance(kernel, Student) or degree(divergence) > 0.0)
+    return one_power and (isinstance(kernel, StudentKernel) or degree(divergence) > 0.0)
 
 
 def degree(divergence: Divergence) -> float:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.chunks import cut
-from protolearn.core.neighbors import first_nearest, first_smallest
+from protolearn.core.neighbors import first_nearest, first_smallest, squares_to
 from protolearn.core.threads import Threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
@@ -48,7 +48,6 @@ def nearest_vectors(X: Array, k: int, threads: Threads, rng: np.random.RandomSta
 
 def nearest_by_cells(X: Array, k: int, threads: Threads, rng: np.random.RandomState) -> Neighbors:
     """Look for neighbors of each row in the cells of k-means that are nearest to it."""
-    from protolearn.core._kernels import squares_to
     from protolearn.embedding.neighbor._kernels import offer_neighbors
     from protolearn.maps import KMeans
 
@@ -94,9 +93,7 @@ def nearest_by_cells(X: Array, k: int, threads: Threads, rng: np.random.RandomSt
         distances = half_norms - X[some] @ X.T
         distances[np.arange(len(some)), some] = np.inf
         found[some] = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    squares = np.empty((n, k))
-    threads.over(n, squares_to, X, X, found, ..., squares)
-    return Neighbors(squares * unit**2, found)
+    return Neighbors(squares_to(X, X, found, threads) * unit**2, found)
 
 
 def graph_neighbors(graph: Any, squared: bool) -> Neighbors:

@@ -33,7 +33,7 @@ from protolearn.embedding.neighbor.affinities import (
     conditional_affinities,
     joint_affinities,
 )
-from protolearn.embedding.neighbor.view import Gaussian, Kernel, Student
+from protolearn.embedding.neighbor.view import GaussianKernel, Kernel, StudentKernel
 
 __all__ = ["SNE", "TSNE"]
 
@@ -324,7 +324,9 @@ class NeighborEmbedding(Embedding):
         if self.learning_rate != "auto":
             return float(self.learning_rate)
         # Far pairs under a Gaussian, whose pull is not bounded, would be thrown to and fro.
-        wild = isinstance(self._kernel(), Gaussian) and divergence.pull is not None and divergence.pull.q_power < 0.0
+        wild = (
+            isinstance(self._kernel(), GaussianKernel) and divergence.pull is not None and divergence.pull.q_power < 0.0
+        )
         return (0.03 if wild else 1.0) * n / exaggeration
 
     def _look(self, value: float | None) -> None:
@@ -434,7 +436,7 @@ class SNE(NeighborEmbedding):
         self.verbose = verbose
 
     def _kernel(self) -> Kernel:
-        return Gaussian()
+        return GaussianKernel()
 
 
 @filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "12.0")})
@@ -530,4 +532,4 @@ class TSNE(SNE):
         self.dof = dof
 
     def _kernel(self) -> Kernel:
-        return Student(self.dof)
+        return StudentKernel(self.dof)

@@ -7,16 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-__all__ = ["Gaussian", "Kernel", "Student"]
+__all__ = ["GaussianKernel", "Kernel", "StudentKernel"]
 
 
 @dataclass(frozen=True)
-class Gaussian:
+class GaussianKernel:
     """``w(r) = exp(-r)`` of the squared distance r, the kernel of SNE.
 
     Examples
     --------
-    >>> float(Gaussian().weights(0.0))
+    >>> float(GaussianKernel().weights(0.0))
     1.0
     """
 
@@ -40,7 +40,7 @@ class Gaussian:
 
 
 @dataclass(frozen=True)
-class Student:
+class StudentKernel:
     """``w(r) = (1 + r / dof) ** (-(dof + 1) / 2)`` of the squared distance r, the kernel of t-SNE.
 
     Parameters
@@ -50,7 +50,7 @@ class Student:
 
     Examples
     --------
-    >>> float(Student().weights(1.0))
+    >>> float(StudentKernel().weights(1.0))
     0.5
     """
 
@@ -75,4 +75,4 @@ class Student:
         return float(np.sqrt(self.dof / max(0.5 * abs(exponent) * (self.dof + 1.0), 1.0)))
 
 
-Kernel = Gaussian | Student
+Kernel = GaussianKernel | StudentKernel

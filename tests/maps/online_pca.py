@@ -1,7 +1,7 @@
 """Online PCA of one unit: a step of recursive least squares, plain and interlocked, and the potential of the axes.
 
-Short forms in NumPy of what :class:`protolearn.NGPCA` runs compiled. Arrays: axes (m, d) with orthonormal rows,
-variances (m,) along them, xi (d,) a sample seen from the center of the unit.
+Short forms in NumPy, to read and to compare with, of what `protolearn.NGPCA` runs compiled. Arrays: axes (m, d) with
+orthonormal rows, variances (m,) along them, xi (d,) a sample seen from the center of the unit.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ import stat
 
 import pytest
 
-from protolearn.applications._files import check_output, file_size, replacing
+from protolearn.core.files import check_output, file_size, replacing
 
 
 def names(folder):

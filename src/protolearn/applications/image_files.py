@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protolearn.applications._files import FilePath, file_size, most_pixels
+from protolearn.core.files import FilePath, file_size, most_pixels
 from protolearn.core.parameters import constrained, integer, none, option
 from protolearn.core.types import Array, Bools
 

@@ -11,9 +11,9 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 from sklearn.preprocessing import StandardScaler
 
-from protolearn.applications._files import FilePath, file_size, replacing
 from protolearn.applications.color import RegionColors
 from protolearn.applications.retrieval import Collection, ImageRetriever
+from protolearn.core.files import FilePath, file_size, replacing
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.types import Array
 

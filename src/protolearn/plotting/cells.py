@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from protolearn.core.lattices import Lattice
 from protolearn.core.parameters import integer
 from protolearn.core.types import Floats
-from protolearn.plotting._style import EMPTY, MUTED
+from protolearn.plotting.style import EMPTY, MUTED
 
 __all__ = ["draw_cells", "draw_pies", "edge_lines", "focused", "height_to_width", "node_radii", "points_per_unit"]
 

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protolearn.applications._files import FilePath, file_size, most_pixels, replacing
 from protolearn.applications._frames import check_frames
+from protolearn.core.files import FilePath, file_size, most_pixels, replacing
 from protolearn.core.parameters import constrained, integer, none, positive
 
 __all__ = ["read_video", "video_kind", "write_video"]
