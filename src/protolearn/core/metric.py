@@ -18,9 +18,9 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_array
 
+from protolearn.core.chunks import cut
 from protolearn.core.density import squared_distances
 from protolearn.core.parameters import Constraint, none, option
 from protolearn.core.threads import chunk_threads
@@ -302,7 +302,7 @@ class LearnedMetric:
     def _winners(self, vectors: Array) -> Indices:
         known = np.flatnonzero(self.slots >= 0)
         winners = np.empty(len(vectors), np.int64)
-        for rows in gen_batches(len(vectors), ROWS):
+        for rows in cut(len(vectors), ROWS):
             part = vectors[rows].astype(np.float64)
             gaps = (self._through(self.slots[p], part - self.prototypes[p]) for p in known)
             winners[rows] = known[np.argmin([np.einsum("ij,ij->i", gap, gap) for gap in gaps], axis=0)]
@@ -326,8 +326,8 @@ class LearnedMetric:
             others = self._through(slot, centered)
             # The same numbers on both sides, so that the diagonal is exactly zero.
             own = others[members] if left is right else self._through(slot, left[members] - origin)
-            for rows in gen_batches(len(own), TILE):
-                for columns in gen_batches(len(others), TILE):
+            for rows in cut(len(own), TILE):
+                for columns in cut(len(others), TILE):
                     yield members[rows], columns, squared_distances(own[rows], others[columns])  # Bunte 2011, eq. 7.3
 
 
@@ -428,7 +428,7 @@ MERGERS: dict[str, Callable[..., Array]] = {"mean": _mean, "min": np.minimum, "m
 
 def _merge_halves(D: Array, symmetrize: str) -> None:
     """Make a square matrix symmetric, in place."""
-    for rows in gen_batches(len(D), TILE):
-        for columns in gen_batches(rows.stop, TILE):
+    for rows in cut(len(D), TILE):
+        for columns in cut(rows.stop, TILE):
             both = MERGERS[symmetrize](D[rows, columns], D[columns, rows].T)
             D[rows, columns], D[columns, rows] = both, both.T
