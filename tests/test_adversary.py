@@ -284,7 +284,7 @@ THREADED = [estimator for estimator in ESTIMATORS if any("n_jobs" in name for na
 @pytest.mark.parametrize("estimator", THREADED, ids=lambda e: re.sub(r"\s+", "", repr(e)))
 def test_results_do_not_depend_on_the_number_of_threads(estimator, monkeypatch):
     monkeypatch.setattr(sources, "LEAST_WORK", 0)  # so that few samples are enough for threads
-    monkeypatch.setattr(sources, "CHUNK_BYTES", 0)
+    monkeypatch.setattr(sources, "CACHED", 0)
     monkeypatch.setattr(Threads, "least", property(lambda self: 1, lambda self, least: None), raising=False)
     names = [name for name in estimator.get_params() if name.split("__")[-1] == "n_jobs"]
     many = np.vstack([X, X[:, ::-1] + 0.1, 1.1 * X, X - 0.1])

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.special import logsumexp
 
+from protolearn.core.chunks import block_size
 from protolearn.core.lattices import Lattice
 from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
 from protolearn.core.prototypes import Lifted, Prototypes, Subspace
@@ -306,7 +307,7 @@ def _learn_compiled(
     from protolearn.core._kernels import sum_nearest
 
     columns = prototypes.columns(source.dtype, mixture)
-    size = max(16, BLOCK_BYTES // columns[0].nbytes)
+    size = block_size(columns[0].nbytes, BLOCK_BYTES, least=16)
 
     def learn(chunk: Chunk) -> Statistics:
         sums = np.zeros(columns.shape[::-1])

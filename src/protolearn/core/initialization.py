@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
+from protolearn.core.signs import largest_positive
 from protolearn.core.sources import ArraySource, Chunk
 from protolearn.core.ties import first_lowest
 from protolearn.core.types import Array, Floats, Indices
@@ -106,9 +107,7 @@ def principal_axes(source: ArraySource, n_axes: int) -> tuple[Floats, Floats, Fl
     else:  # the covariance would not fit in a cache, or in memory
         mean, values, vectors = _leading_axes(source, n_axes)
     largest = np.argsort(values)[::-1][:n_axes]
-    axes = vectors[:, largest].T
-    signs = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])
-    return mean, np.maximum(values[largest], 0.0), axes * signs[:, None]
+    return mean, np.maximum(values[largest], 0.0), largest_positive(vectors[:, largest].T, axis=1)
 
 
 def mean_and_covariance(source: ArraySource) -> tuple[Floats, Floats]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.initialization import inverse_cdf, mean_and_variance, sampling_order
+from protolearn.core.neighbors import two_nearest
 from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.sources import ArraySource, Chunk
 from protolearn.core.types import Array, Bools, Floats, Indices
@@ -146,14 +147,7 @@ def nearest(prototypes: Prototypes, source: ArraySource) -> Indices:
 def winners(prototypes: Prototypes, source: ArraySource) -> tuple[Indices, Indices]:
     """Return the nearest and second nearest prototype of every sample."""
     measure = prototypes.measure(source.dtype)
-
-    def two_nearest(chunk: Chunk) -> tuple[Indices, Indices]:
-        distances, _ = measure(chunk)
-        first = distances.argmin(axis=1)
-        distances[np.arange(len(distances)), first] = np.inf
-        return first, distances.argmin(axis=1)
-
-    first, second = source.gather(two_nearest, len(prototypes))
+    first, second = source.gather(lambda chunk: two_nearest(measure(chunk)[0]), len(prototypes))
     return first, second
 
 

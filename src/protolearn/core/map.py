@@ -18,6 +18,7 @@ from protolearn.core.lattices import Lattice, as_lattice
 from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, hebbian_graph, learn_patches
 from protolearn.core.loop import batch
 from protolearn.core.parameters import Constraint, anything, integer, none, number, option
+from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples
 from protolearn.core.schedules import Schedule, falling
 from protolearn.core.sources import cut_patches
@@ -274,13 +275,8 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         return falling(self.schedule, start, end, self.max_iter)
 
     def _report(self, costs: list[float], ranges: list[float]) -> None:
-        epoch = len(costs)
-        every = 1 if self.verbose > 1 else max(1, self.max_iter // 10)
-        if self.verbose and (epoch % every == 0 or epoch == 1):
-            print(
-                f"[{type(self).__name__}] epoch {epoch}/{self.max_iter}  range {ranges[-1]:.3g}  cost {costs[-1]:.6g}",
-                flush=True,
-            )
+        progress = Progress(type(self).__name__, self.max_iter, self.verbose, "epoch")
+        progress.step(len(costs), range=ranges[-1], cost=costs[-1])
 
 
 class KMeansFamily:

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import pinvh
 from scipy.sparse import csr_array, issparse, vstack
-from sklearn.utils import gen_batches
 
+from protolearn.core.chunks import cut, row_blocks
 from protolearn.core.sources import N_SPANS, Labels, Source
 from protolearn.core.types import Array, Bools, Floats, Indices
 
@@ -210,7 +210,7 @@ class Pairs(Source):
         if isinstance(self.matrix, Landmarks):
             return every
         first = np.empty_like(every)
-        for rows in gen_batches(self.n_samples, max(1, BLOCK_BYTES // (8 * self.n_samples))):
+        for rows in row_blocks(self.n_samples, 8 * self.n_samples, BLOCK_BYTES):
             first[rows] = self._equal(rows).argmax(axis=1)
         for j in np.flatnonzero(first != every).tolist():
             row, other = self._unspread(np.array([j, first[j]]))
@@ -309,11 +309,10 @@ class Pairs(Source):
         read = self.matrix if callable(self.matrix) else self.matrix.__getitem__
         size = max(1, min(BLOCK_BYTES // (8 * self.n_samples), -(-self.n_samples // N_SPANS)))
 
-        def fill(start: int) -> None:
-            rows = slice(start, min(start + size, self.n_samples))
+        def fill(rows: slice) -> None:
             multiply(read(rows), product[rows])
 
-        for _ in self._spread(fill, list(range(0, self.n_samples, size)), self.n_samples):
+        for _ in self._spread(fill, list(cut(self.n_samples, size)), self.n_samples):
             pass
         return product
 

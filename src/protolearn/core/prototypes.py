@@ -15,6 +15,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from protolearn.core.chunks import block_size, cut
 from protolearn.core.shapes import ShapeRule, Shapes, conditional, principal_shapes, sketched_shapes
 from protolearn.core.sources import Chunk
 from protolearn.core.statistics import Statistics
@@ -113,15 +114,15 @@ class Lifted(ABC):
         columns = self.columns(dtype, mixture)
         if np.ptp(columns[-1]) < 1e-12:
             columns = columns[:-1]
-        size = max(16, BLOCK_BYTES // (len(self) * columns.itemsize))
+        size = block_size(len(self) * columns.itemsize, BLOCK_BYTES, least=16)
 
         def find(chunk: Chunk) -> NDArray[np.intp]:
             winners = np.empty(len(chunk.lifted), np.intp)
             distances = np.empty((min(size, len(winners)), len(self)), columns.dtype)
-            for start in range(0, len(winners), size):
-                block = chunk.lifted[start : start + size, : len(columns)]
+            for rows in cut(len(winners), size):
+                block = chunk.lifted[rows, : len(columns)]
                 np.dot(block, columns, out=distances[: len(block)])
-                distances[: len(block)].argmin(axis=1, out=winners[start : start + size])
+                distances[: len(block)].argmin(axis=1, out=winners[rows])
             return winners
 
         return find

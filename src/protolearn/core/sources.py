@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, reduce
 from itertools import pairwise
@@ -20,12 +19,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from protolearn.core.chunks import CACHED, cut
 from protolearn.core.shapes import Shapes
+from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["ArraySource", "Chunk", "Labels", "Source", "cut_patches"]
 
-CHUNK_BYTES = 2 << 20  # rows of a chunk with their distances stay within the cache of one core
 KEPT_BYTES = 64 << 20  # lifted samples up to this size are kept; larger data are read anew in every epoch
 N_SPANS = 8  # fixed, so that sums do not depend on the number of threads
 LEAST_WORK = 2_000_000  # products below which threads cost more than they bring
@@ -112,7 +112,6 @@ class Source(ABC):
     n_lifted: int
     n_threads: int
     chunk_size: int | None = None
-    _pool: ThreadPoolExecutor | None = None
 
     @abstractmethod
     def chunk(self, rows: slice) -> Any:
@@ -123,10 +122,10 @@ class Source(ABC):
         size = self.chunk_size
         if size is None:
             row_bytes = (self.n_lifted + width) * self.dtype.itemsize
-            most = int(np.clip(CHUNK_BYTES // row_bytes, 128, 8192))
+            most = int(np.clip(CACHED // row_bytes, 128, 8192))
             rounds = -(-self.n_samples // (N_SPANS * most))  # as many chunks for each span
             size = max(1, min(most, -(-self.n_samples // (N_SPANS * rounds))) if self.n_samples > most else most)
-        return [slice(a, min(a + size, self.n_samples)) for a in range(0, self.n_samples, size)]
+        return list(cut(self.n_samples, size))
 
     def map(self, function: Callable[[Any], T], n_prototypes: int = 1) -> Iterator[T]:
         """Yield ``function(chunk)`` for every chunk, in order."""
@@ -154,9 +153,11 @@ class Source(ABC):
         if self.n_threads == 1 or len(parts) == 1 or work < LEAST_WORK:
             yield from map(function, parts)
             return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self.n_threads)
-        yield from self._pool.map(function, parts)
+        yield from self._threads.map(function, parts)
+
+    @cached_property
+    def _threads(self) -> Threads:
+        return Threads(self.n_threads)
 
 
 class ArraySource(Source):

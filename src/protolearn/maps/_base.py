@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.initialization import distinct_rows, principal_axes
@@ -16,13 +16,14 @@ from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.learning import Epochs
 from protolearn.core.loop import Step, batch, learn_online
 from protolearn.core.map import TopographicMap
+from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learned
 from protolearn.core.parameters import Constraint, array, integer, none, number, option
 from protolearn.core.quantization import quantization_error
 from protolearn.core.samples import Samples, labeled
 from protolearn.core.schedules import falling
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_scale, check_weights, refuse_overflow
+from protolearn.core.validation import check_weights, read_samples
 from protolearn.maps._points import FittedPoints, Points, winner_gains
 
 __all__ = ["INITS", "PrototypeMap"]
@@ -35,12 +36,14 @@ ONLINE_STEPS = 256  # values of the schedule in an epoch of online learning, clo
 class PrototypeMap(TopographicMap):
     """Base of all maps of vectors."""
 
+    metric: Any = "euclidean"
     edge_lifetime: int | None = None
     learning_rate_start: float
     learning_rate_end: float
     _fitted: FittedPoints
     _finite: bool | str = True  # whether samples may have gaps, "allow-nan"
     _constraints: ClassVar[dict[str, Constraint]] = {
+        "metric": option("euclidean") | A_METRIC,
         "algorithm": option("batch", "online"),
         "init": option(*INITS) | GIVEN,
         "density_at": option("sample", "winner"),
@@ -55,8 +58,26 @@ class PrototypeMap(TopographicMap):
             if self.algorithm != "online" and getattr(self, name) != usual:
                 raise ValueError(f"{name}={getattr(self, name)!r} needs algorithm='online'.")
 
+    @property
+    def _lens(self) -> LearnedMetric | None:
+        """Return the learned metric through which the map sees samples, if there is one."""
+        if not is_learned(self.metric):
+            return None
+        lens = as_metric(self.metric, type(self).__name__)
+        if not lens.is_global:
+            raise ValueError(
+                f"metric={lens!r} has several matrices, and {type(self).__name__} needs one for all samples. "
+                "Use a metric with one matrix, or a relational map with this one, such as RelationalNeuralGas."
+            )
+        return lens
+
+    def _seen(self, X: Array) -> Array:
+        """Return samples as the map sees them: projected by a learned metric, or as they are."""
+        return X if self._lens is None else self._lens.project(X)
+
     def _kind(self) -> Points:
-        return Points(self.init, getattr(self, "n_prototypes", None), self.label_weight)
+        given = self.init if isinstance(self.init, str) or self._lens is None else self._seen(self.init)
+        return Points(given, getattr(self, "n_prototypes", None), self.label_weight)
 
     def _epochs(self) -> Epochs:
         return self._online_epochs if self.algorithm == "online" else batch
@@ -82,17 +103,19 @@ class PrototypeMap(TopographicMap):
     def _read(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
     ) -> Samples:
-        finite = self._finite
-        X = check_scale(validate_data(self, X, dtype=[np.float64, np.float32], reset=reset, ensure_all_finite=finite))
-        return labeled(X, y, sample_weight, self.label_weight)
+        X = read_samples(self, X, reset=reset, learning=True, ensure_all_finite=self._finite)
+        if reset and self._lens is not None:
+            self._center = self._lens.samples(X).mean(axis=0, dtype=np.float64)
+        return labeled(self._seen(X), y, sample_weight, self.label_weight)
 
     def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "prototypes_")
-        return refuse_overflow(validate_data(self, X, dtype=[np.float64, np.float32], reset=False))
+        return self._seen(read_samples(self, X))
 
     def _publish(self, fitted: FittedPoints) -> None:
         super()._publish(fitted)
-        self.prototypes_ = fitted.positions
+        lens = self._lens
+        self.prototypes_ = fitted.positions if lens is None else lens.restore(fitted.positions, self._center)
 
     def predict(self, X: ArrayLike) -> Indices:
         """Return the index of the nearest prototype of each sample.
@@ -137,7 +160,7 @@ class PrototypeMap(TopographicMap):
         Returns
         -------
         distances : ndarray of shape (n_samples, n_prototypes)
-            Squared Euclidean distances.
+            Squared distances, Euclidean unless ``metric`` is a learned one.
         """
         return self.distances(X)
 
@@ -152,7 +175,7 @@ class PrototypeMap(TopographicMap):
         Returns
         -------
         distances : ndarray of shape (n_samples, n_prototypes)
-            Squared Euclidean distances.
+            Squared distances, Euclidean unless ``metric`` is a learned one.
         """
         samples = self._check_new(X)
         with chunk_threads(self.n_jobs) as n_threads:

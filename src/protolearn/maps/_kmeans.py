@@ -28,6 +28,9 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
     ----------
     n_prototypes : int, default=8
         Number of prototypes.
+    metric : "euclidean" or learned metric, default="euclidean"
+        Distance between samples and prototypes: Euclidean, or one that was learned, with one matrix for all samples. It
+        is whatever `protolearn.as_metric` takes, such as the ``metric_`` of a fitted `GMLVQ`.
     algorithm : {"batch", "online"}, default="batch"
         ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves the winner a little after
         each of n_samples random samples.
@@ -117,6 +120,7 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
         self,
         n_prototypes: int = 8,
         *,
+        metric: Any = "euclidean",
         algorithm: str = "batch",
         init: str | ArrayLike = "k-means++",
         n_init: int = 1,
@@ -138,6 +142,7 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
         verbose: int = 0,
     ) -> None:
         self.n_prototypes = n_prototypes
+        self.metric = metric
         self.algorithm = algorithm
         self.init = init
         self.n_init = n_init

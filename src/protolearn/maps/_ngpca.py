@@ -20,6 +20,7 @@ from protolearn.core.learning import Epochs, History, Kind
 from protolearn.core.loop import batch, nearest, stage
 from protolearn.core.map import POSITIVE, GasFamily
 from protolearn.core.parameters import Constraint, integer, option
+from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, require_samples
 from protolearn.core.shapes import Shapes
 from protolearn.core.sources import ArraySource
@@ -382,9 +383,7 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         return _falling(self.learning_rate_start, self.learning_rate_end, passed)
 
     def _report_steps(self, done: int, n_steps: int, range_: float, rate: float) -> None:
-        every = BLOCK if self.verbose > 1 else max(BLOCK, n_steps // 10 // BLOCK * BLOCK)
-        if self.verbose and (done % every == 0 or done == n_steps):
-            print(f"[NGPCA] step {done}/{n_steps}  range {range_:.3g}  rate {rate:.3g}", flush=True)
+        Progress("NGPCA", n_steps, self.verbose, "step").step(done, BLOCK, range=range_, rate=rate)
 
     def _publish(self, fitted: Any) -> None:
         super()._publish(fitted)

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
-from sklearn.utils import gen_batches
 
 from protolearn.core import initialization
+from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import mean_pairwise_distance, parzen_log_density
 from protolearn.core.learning import Fitted, Kind, Learned, Recipe, as_counts, density_exponent
@@ -23,8 +23,6 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array
 
 __all__ = ["FittedPoints", "Points", "winner_gains"]
-
-BLOCK = 1_000_000  # numbers at a time
 
 
 @dataclass(frozen=True)
@@ -209,7 +207,7 @@ def field_means(values: Array, weights: Array, owners: Indices, otherwise: Array
     """
     k, d = otherwise.shape
     gaps = np.zeros((k, d))
-    for rows in gen_batches(len(values), max(1, BLOCK // max(d, 1))):
+    for rows in row_blocks(len(values), 8 * d, HELD):
         own = owners[rows]
         part = np.nan_to_num(values[rows] - otherwise[own], copy=False)
         gaps += csr_array((weights[rows], (own, np.arange(len(own)))), shape=(k, len(own))) @ part

@@ -15,9 +15,10 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from protolearn.core.parameters import Constraint, integer, none, number, option
 from protolearn.core.samples import Samples
 from protolearn.core.shapes import REGULARIZATIONS, ShapeRule, Shapes, completed
+from protolearn.core.signs import largest_positive
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_option, check_weights, refuse_overflow, require_memory
+from protolearn.core.validation import check_weights, read_samples, refuse_overflow, require_memory
 from protolearn.maps._base import GIVEN, INITS, PrototypeMap
 from protolearn.maps._ellipsoids import Ellipsoids, FittedShapes, finite_or_zero
 
@@ -73,7 +74,7 @@ class ShapedMap(PrototypeMap):
         X = self._check_new(X, gaps=measure is None)
         if measure is None:
             return self._per_sample(X, lambda distances: distances.astype(X.dtype), self._fitted.untied)
-        check_option("measure", measure, ("normal", "pair"), also=" or None")
+        (option("normal", "pair") | none).check("measure", measure)
         shapes = self._fitted.shapes
         counted = shapes.n_dimensions if measure == "normal" else np.isfinite(shapes.variances).sum(axis=1)
         constant = counted * np.log(2.0 * np.pi)  # Moeller & Hoffmann 2004, eq. 14
@@ -234,10 +235,8 @@ class ShapedMap(PrototypeMap):
             The samples, completed; known values are untouched.
         """
         check_is_fitted(self, "prototypes_")
-        check_option("how", how, ("joint", "marginal", "blend"))
-        samples: Array = refuse_overflow(
-            validate_data(self, X, dtype=[np.float64, np.float32], reset=False, ensure_all_finite="allow-nan")
-        )
+        option("joint", "marginal", "blend").check("how", how)
+        samples = read_samples(self, X, ensure_all_finite="allow-nan")
         empty = np.isnan(samples).all(axis=1)
         if empty.any():
             raise ValueError(f"Row {int(empty.argmax())} of X has no known value to complete it from; leave it out.")
@@ -397,8 +396,7 @@ class ShapedMap(PrototypeMap):
             variances = deviations**2
         order = np.argsort(-variances, axis=1, kind="stable")
         axes = np.take_along_axis(axes, order[:, :, None], axis=1)
-        largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=2)[:, :, None], axis=2)
-        self.components_ = axes * np.where(largest < 0, -1.0, 1.0)
+        self.components_ = largest_positive(axes, axis=2)
         self.variances_ = np.take_along_axis(variances, order, axis=1)
         self.residual_variances_ = rest
 

@@ -30,6 +30,9 @@ class SOM(LatticeFamily, PrototypeMap):
         ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n distinct samples, with sides in proportion to
         the two largest standard deviations. An int is a chain. See :mod:`protolearn.core.lattices` for hexagonal,
         toroidal, hyperbolic and user-given lattices.
+    metric : "euclidean" or learned metric, default="euclidean"
+        Distance between samples and prototypes: Euclidean, or one that was learned, with one matrix for all samples. It
+        is whatever `protolearn.as_metric` takes, such as the ``metric_`` of a fitted `GMLVQ`.
     winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
         ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
         nearest prototype; ``"heskes-printed"`` leaves the weights of a node as they are instead of making them add up
@@ -135,6 +138,7 @@ class SOM(LatticeFamily, PrototypeMap):
         self,
         lattice: Any = "auto",
         *,
+        metric: Any = "euclidean",
         winner: str = "heskes",
         kernel: str = "gaussian",
         algorithm: str = "batch",
@@ -158,6 +162,7 @@ class SOM(LatticeFamily, PrototypeMap):
         verbose: int = 0,
     ) -> None:
         self.lattice = lattice
+        self.metric = metric
         self.winner = winner
         self.kernel = kernel
         self.algorithm = algorithm

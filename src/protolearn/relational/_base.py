@@ -7,9 +7,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import Tags, assert_all_finite, gen_batches
+from sklearn.utils import Tags, assert_all_finite
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from protolearn.core.chunks import cut
 from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.map import TopographicMap
 from protolearn.core.parameters import Constraint, array, flag, none, option
@@ -348,7 +349,7 @@ class DissimilarityMap(TopographicMap):
                 "itself: give it as one more column of X. predict does without."
             )
         with chunk_threads(self.n_jobs):
-            for rows in gen_batches(len(block), fitted.batch_size):
+            for rows in cut(len(block), fitted.batch_size):
                 distances = fitted.to_prototypes(block[rows])
                 yield distances + own[rows, None] if self._is_kernel and complete else distances
 

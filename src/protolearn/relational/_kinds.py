@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import Precomputed
 from protolearn.core.learning import Kind, Learned, Recipe
+from protolearn.core.neighbors import two_nearest
 from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Median, Relational
 from protolearn.core.samples import Samples, as_shares
@@ -19,7 +20,7 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array
 from protolearn.dissimilarities import check_dissimilarities, spread_value
 from protolearn.relational._epochs import dual_cost
-from protolearn.relational._objects import FittedObjects, Kept, Objects, Reading, two_nearest
+from protolearn.relational._objects import FittedObjects, Kept, Objects, Reading
 from protolearn.relational._start import around_center, on_principal_plane, random_objects, spread_objects
 
 __all__ = ["Combinations", "Exemplars"]

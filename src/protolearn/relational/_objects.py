@@ -8,17 +8,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.utils import gen_batches
 from sklearn.utils.validation import check_array
 
+from protolearn.core.chunks import block_size, cut
 from protolearn.core.learning import Fitted
+from protolearn.core.neighbors import two_nearest
 from protolearn.core.pairs import Pairs
 from protolearn.core.samples import Samples
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import refuse_large
 from protolearn.dissimilarities import Dissimilarities, checked_with_scale
 
-__all__ = ["FittedObjects", "Kept", "Objects", "Reading", "two_nearest"]
+__all__ = ["FittedObjects", "Kept", "Objects", "Reading"]
 
 MOST_BYTES = 4 << 30  # dissimilarities on a disk, or between objects, are held in memory up to this size
 CROSS_BYTES = 32 << 20  # dissimilarities to new objects made at a time
@@ -189,13 +190,13 @@ class FittedObjects(Fitted):
 
     def distances(self, X: Objects) -> Iterator[Floats]:
         """Yield the squared distances of objects to the prototypes, some objects at a time."""
-        for rows in gen_batches(len(X), self.batch_size):
+        for rows in cut(len(X), self.batch_size):
             yield self.to_prototypes(self.reading.sound(X.to(self.support, rows)))
 
     @property
     def batch_size(self) -> int:
         """Return how many objects are compared with the support at a time."""
-        return max(1, CROSS_BYTES // (8 * len(self.support)))
+        return block_size(8 * len(self.support), CROSS_BYTES)
 
     def to_prototypes(self, block: Array) -> Floats:
         """Return squared distances (c, k) to prototypes, from what objects have with the support (c, s)."""
@@ -221,14 +222,6 @@ class FittedObjects(Fitted):
         else:
             support = support.alone()
         return replace(self, support=support, kept=replace(self.kept, objects=kept))
-
-
-def two_nearest(squares: Floats) -> tuple[Indices, Indices]:
-    """Return the nearest and second nearest prototype of every object, from distances (n, k)."""
-    first = squares.argmin(axis=1)
-    others = squares.copy()
-    others[np.arange(len(first)), first] = np.inf
-    return first, others.argmin(axis=1)
 
 
 def check_kernel(K: Array, symmetrize: str) -> Array:
