@@ -128,7 +128,7 @@ class NeighborEmbedding(Embedding):
     """Base of `SNE` and `TSNE`, which differ in the kernel of the view."""
 
     _constraints = {
-        "perplexity": number(1, open_low=True),
+        "perplexity": number(),  # within the bounds that samples set, see check_perplexity
         "divergence": A_DIVERGENCE,
         "dof": positive,
         "symmetric": flag,
