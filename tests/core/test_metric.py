@@ -215,6 +215,7 @@ def test_what_has_no_metric():
             as_metric(source)
     with pytest.raises(ValueError, match=r"TSNE needs a metric .* Minkowski is of another kind"):
         as_metric(GLVQ(metric=Minkowski(3.0)).fit(X, Y), "TSNE")
+    assert not hasattr(GLVQ(metric=Minkowski(3.0)).fit(X, Y), "metric_")
     patches = np.random.default_rng(0).random((12, 3, 3, 1))
     with pytest.raises(ValueError, match=r"distances needs a metric .* Spectral is of another kind"):
         as_metric(CIALVQ(1, filters=None, max_iter=2).fit(patches, np.arange(12) % 2))

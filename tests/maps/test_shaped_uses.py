@@ -181,6 +181,8 @@ def test_normalized_distances_are_logarithms_of_normal_densities(estimator):
     fitted = clone(estimator).fit(X)
     normal, pair = fitted.distances(X, "normal"), fitted.distances(X, "pair")
     assert pair.shape == (len(X), 3, 2)
+    constants = fitted.n_dimensions_ * np.log(2.0 * np.pi)
+    assert_allclose(0.5 * (fitted.distances(X, "logdet") + constants), normal, rtol=1e-12, atol=1e-12)
     for i, (center, axes, variances) in enumerate(zip(fitted.prototypes_, fitted.components_, fitted.variances_)):
         expected = -multivariate_normal(center, fitted.covariances_[i]).logpdf(X)
         assert_allclose(normal[:, i], expected, rtol=1e-6, atol=1e-6)
@@ -190,7 +192,7 @@ def test_normalized_distances_are_logarithms_of_normal_densities(estimator):
         residual = ((X - center) ** 2).sum(axis=1) - (inner**2).sum(axis=1)
         assert_allclose(pair[:, i, 1], residual, rtol=1e-6, atol=1e-6)
     assert_array_equal(fitted.distances(X), fitted.distances(X, None))
-    with pytest.raises(ValueError, match="measure='sung' must be one of 'normal', 'pair' or None"):
+    with pytest.raises(ValueError, match="measure='sung' must be one of 'normal', 'logdet', 'pair' or None"):
         fitted.distances(X, "sung")
 
 

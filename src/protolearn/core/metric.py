@@ -372,10 +372,9 @@ def as_metric(source: Any, wanted: str = "distances") -> LearnedMetric:
             f"{error} A clone of a fitted estimator is not fitted: as a metric, give the metric_ of an estimator, or "
             "wrap it in FrozenEstimator."
         ) from None
-    except AttributeError:
-        pass
-    except ValueError as error:
-        raise ValueError(str(error).replace("metric_", wanted, 1)) from None
+    except AttributeError as error:
+        if hasattr(type(source), "metric_"):  # which says why this one has none
+            raise ValueError(str(error).replace("metric_", wanted, 1)) from None
     if not isinstance(found, LearnedMetric):
         raise TypeError(
             f"{type(source).__name__} has no metric for {wanted}; give an LVQ classifier, LMNN or LFDA of protolearn, "

@@ -116,7 +116,10 @@ class LVQClassifier(ClassifierMixin, Estimator):
     def metric_(self) -> LearnedMetric:
         """The learned metric, with matrices and prototypes."""
         check_is_fitted(self, "prototypes_")
-        A, slots = self._matrices("metric_")
+        try:
+            A, slots = self._matrices("metric_")
+        except ValueError as error:
+            raise AttributeError(str(error)) from None
         slots = slots.copy()
         slots[self._hidden] = -1
         names = getattr(self, "feature_names_in_", None)

@@ -56,10 +56,11 @@ class ShapedMap(PrototypeMap):
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
-        measure : {"normal", "pair"}, optional
+        measure : {"normal", "logdet", "pair"}, optional
             The distance of the map by default. ``"normal"`` is minus the logarithm of the normal distribution with the
-            prototype's shape, also known as normalized Mahalanobis distance [1]_. ``"pair"`` are two numbers: the same
-            along the ``components_`` alone, and the squared distance from the space that these span.
+            prototype's shape, also known as normalized Mahalanobis distance [1]_; ``"logdet"`` is twice that without
+            its constant, in double precision. ``"pair"`` are two numbers: the same as ``"normal"`` along the
+            ``components_`` alone, and the squared distance from the space that these span.
 
         Returns
         -------
@@ -74,7 +75,9 @@ class ShapedMap(PrototypeMap):
         X = self._check_new(X, gaps=measure is None)
         if measure is None:
             return self._per_sample(X, lambda distances: distances.astype(X.dtype), self._fitted.untied)
-        (option("normal", "pair") | none).check("measure", measure)
+        (option("normal", "logdet", "pair") | none).check("measure", measure)
+        if measure == "logdet":
+            return self._per_sample(X, np.asarray, measure)
         shapes = self._fitted.shapes
         counted = shapes.n_dimensions if measure == "normal" else np.isfinite(shapes.variances).sum(axis=1)
         constant = counted * np.log(2.0 * np.pi)  # Moeller & Hoffmann 2004, eq. 14

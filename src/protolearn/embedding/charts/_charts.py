@@ -129,7 +129,7 @@ class Charts:
     def distances(self, X: Array) -> Array:
         """Return distances (n, k), as the gating wants them."""
         if self.gating.kind == "density":
-            return self.model.distances(X.astype(np.float64), measure="normal")
+            return self.model.distances(X, measure="logdet")
         return self.model.distances(X)
 
     def shares(self, X: Array) -> Array:
@@ -218,8 +218,7 @@ class Charts:
             return np.square(z).sum(axis=1)
         variances = self.model.variances_[chart, : z.shape[1]]
         counts = variances > 0.0
-        volume = self.model.log_volumes_[chart] + 0.5 * self.model.n_dimensions_[chart] * np.log(2.0 * np.pi)
-        return 0.5 * np.square(z[:, counts]) @ (1.0 / variances[counts]) + volume
+        return np.square(z[:, counts]) @ (1.0 / variances[counts]) + 2.0 * self.model.log_volumes_[chart]
 
 
 @constrained(
@@ -309,8 +308,10 @@ def charts_of(
     k = len(axes)
     offsets, rates = np.zeros(k), np.ones(k)
     if gating == "density":
+        # Arnonkijpanich 2010, eq. 5.3
         with np.errstate(divide="ignore"):
-            offsets = np.log(model.weights_)  # Arnonkijpanich 2010, eq. 5.3
+            offsets = np.log(model.weights_) - 0.5 * model.n_dimensions_ * np.log(2.0 * np.pi)
+        rates = np.full(k, 0.5)
     elif gating == "distance":
         rates = 1.0 / _bandwidths(model, fraction, n_nearest, bandwidth)
     elif gating == "rank":
