@@ -15,9 +15,9 @@ from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import check_flags, check_number, check_option, check_running
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
+from protolearn.lvq._start import first_prototypes, weighted_mean
+from protolearn.lvq._sweeps import pieces
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric
-from protolearn.lvq.start import first_prototypes, weighted_mean
-from protolearn.lvq.sweeps import pieces
 
 __all__ = ["LVQ1", "LVQ21"]
 
