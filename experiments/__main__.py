@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 import protolearn
-from experiments._report import DOCUMENTS, RESULTS, Result, markdown, save, table
+from experiments._report import DOCUMENTS, PICTURES, RESULTS, Result, markdown, save, save_picture, table
 
 FOLDER = Path(__file__).parent
 PAGE = FOLDER.parent / "docs" / "experiments.md"
@@ -29,10 +29,12 @@ def main() -> None:
         return
     for name in sorted(chosen, key=lambda name: name.startswith(LAST)):
         script = importlib.import_module(f"experiments.{name}")
-        if given.draw:
-            save(name[:3], _read(name), script.draw, RESULTS)
-        else:
+        if not given.draw:
             _run(name, script, given.quick)
+        elif _path(name, PICTURES).exists():
+            save_picture(name[:3], _read(name, PICTURES), script.draw, PICTURES)
+        else:
+            print(f"{name[:3].upper()} has not been run here; run it, and it is drawn.")
 
 
 def _run(name: str, script: ModuleType, quick: bool) -> None:
@@ -44,15 +46,17 @@ def _run(name: str, script: ModuleType, quick: bool) -> None:
     result["date"] = date.today().isoformat()
     print(table(result["rows"]), f"\n{result['seconds']} s", flush=True)
     # a smoke run must not replace the real results
-    save(name[:3], result, script.draw, Path(tempfile.mkdtemp()) if quick else RESULTS)
+    results, pictures = (Path(tempfile.mkdtemp()),) * 2 if quick else (RESULTS, PICTURES)
+    save(name[:3], result, results)
+    save_picture(name[:3], result, script.draw, pictures)
 
 
-def _path(name: str) -> Path:
-    return RESULTS / f"{name[:3]}.json"
+def _path(name: str, folder: Path = RESULTS) -> Path:
+    return folder / f"{name[:3]}.json"
 
 
-def _read(name: str) -> Result:
-    result: Result = json.loads(_path(name).read_text())
+def _read(name: str, folder: Path = RESULTS) -> Result:
+    result: Result = json.loads(_path(name, folder).read_text())
     return result
 
 
@@ -61,7 +65,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="eNN", help="which experiments, such as e03; all by default")
     parser.add_argument("--quick", action="store_true", help="a reduced smoke run; results go to a temporary folder")
     parser.add_argument("--table", action="store_true", help=f"only write docs/{PAGE.name} from the stored results")
-    parser.add_argument("--draw", action="store_true", help="only draw the pictures again from the stored results")
+    parser.add_argument("--draw", action="store_true", help="only draw the pictures again, of what was run here")
     given = parser.parse_args()
     known = {name[:3] for name in SCRIPTS}
     if unknown := sorted(set(given.names) - known):

@@ -1,4 +1,7 @@
-"""How an experiment reports: our numbers beside the document's, a verdict for each, a JSON file and a picture."""
+"""How an experiment reports: our numbers beside the document's, a verdict for each, a JSON file and a picture.
+
+Settings and verdicts are kept in the repository. Pictures and what they are drawn from are bulky, and are not.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,7 @@ __all__ = [
     "NOT_YET",
     "NO_NUMBER",
     "ORDER",
+    "PICTURES",
     "REFERENCE",
     "REPRODUCED",
     "RESULTS",
@@ -31,12 +35,14 @@ __all__ = [
     "report",
     "row",
     "save",
+    "save_picture",
     "table",
     "typical",
     "within",
 ]
 
 RESULTS = Path(__file__).parent / "results"
+PICTURES = RESULTS.with_name("pictures")  # ignored by git
 
 # what the experiments of a letter are about: a heading, and what they are taken from
 DOCUMENTS = {
@@ -134,15 +140,23 @@ def report(settings: Mapping[str, Any], rows: Sequence[Row], data: Mapping[str, 
     return {"settings": _plain(settings), "rows": _plain(rows), "data": _plain(data or {})}
 
 
-def save(name: str, result: Result, draw: Callable[[Result], Figure] | None, folder: Path) -> None:
-    """Write ``name.json`` and, if there is something to draw, ``name.png``."""
+def save(name: str, result: Result, folder: Path) -> None:
+    """Write ``name.json``: all but what the picture needs."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{name}.json").write_text(json.dumps(result, indent=1) + "\n")
-    if draw is not None and result["data"]:
-        buffer = io.BytesIO()
-        draw(result).savefig(buffer, dpi=110)
-        # a palette keeps the pictures small
-        Image.open(buffer).convert("RGB").quantize(128).save(folder / f"{name}.png", optimize=True)
+    kept = {key: value for key, value in result.items() if key != "data"}
+    (folder / f"{name}.json").write_text(json.dumps(kept, indent=1) + "\n")
+
+
+def save_picture(name: str, result: Result, draw: Callable[[Result], Figure] | None, folder: Path) -> None:
+    """Write ``name.png`` and the whole result, if there is something to draw."""
+    if draw is None or not result["data"]:
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(result) + "\n")
+    buffer = io.BytesIO()
+    draw(result).savefig(buffer, dpi=110)
+    # a palette keeps the pictures small
+    Image.open(buffer).convert("RGB").quantize(128).save(folder / f"{name}.png", optimize=True)
 
 
 def table(rows: Sequence[Row]) -> str:
@@ -158,9 +172,9 @@ def markdown(results: Mapping[str, Result]) -> str:
         "# Experiments",
         "",
         "Published experiments, run with this library. The tables are made by `python -m experiments --table` from the",
-        "files in `experiments/results`, which also hold all settings and a picture of every experiment;",
-        "`python -m experiments` runs everything again. The protocol and the rule behind every verdict stand at the",
-        "top of each script and were fixed before the full run.",
+        "files in `experiments/results`, which also hold all settings; `python -m experiments` runs everything again,",
+        "and draws a picture of every experiment. The protocol and the rule behind every verdict stand at the top of",
+        "each script and were fixed before the full run.",
         "",
         f"*{REPRODUCED}*: within the tolerance of the script, or the statement holds. *{ORDER}*: another value, but",
         f"the methods compare as in the document. *{BORDER}*: the edge of the tolerance is within a standard error of",

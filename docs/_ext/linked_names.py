@@ -15,8 +15,8 @@ PARTS = (
 )
 HOMES = (  # of a name that has several, the last counts
     *(f".core.{part}" for part in PARTS),
-    *(".embedding.view", ".embedding.structures", ".embedding.divergences"),
-    *(".embedding.costs", ".embedding.mappings", ".embedding.charts", ".embedding"),
+    *(".embedding.neighbor.view", ".embedding.topographic.structures", ".embedding.divergences"),
+    *(".embedding.mapped.costs", ".embedding.mapped.mappings", ".embedding.charts", ".embedding"),
     *(".lvq", ".dissimilarities", "", ".metrics", ".plotting", ".datasets", ".applications"),
 )
 

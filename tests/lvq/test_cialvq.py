@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 from protolearn import CIALVQ
 from protolearn.lvq import LBFGS, SGD, Adam, Solver, Waypoint, difference_of_gaussians_bank, gabor_bank
-from protolearn.lvq.start import first_prototypes
+from protolearn.lvq._start import first_prototypes
 
 SHAPE = (6, 5, 3)
 H, W, C = SHAPE
@@ -599,7 +599,7 @@ def test_partial_fit_welcomes_a_class_with_its_own_powers(settings, prototypes, 
     assert np.isinf(model.distances(X)[:, prototypes:]).all()
     model.partial_fit(X[y < 2], y[y < 2])
     assert set(model.predict(X)) <= {0, 1}
-    monkeypatch.setattr("protolearn.lvq.stream.Stream.learn", _learn_nothing)
+    monkeypatch.setattr("protolearn.lvq._stream.Stream.learn", _learn_nothing)
     late = X[y == 2][:n_new]
     model.partial_fit(late, np.full(len(late), 2))
     assert np.isfinite(model.distances(X)).all()

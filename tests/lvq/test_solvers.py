@@ -17,9 +17,9 @@ from protolearn.lvq import (
     ProductMetric,
     Waypoint,
 )
+from protolearn.lvq._sweeps import _sweep_any, sweep
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.solvers import Solver
-from protolearn.lvq.sweeps import _sweep_any, sweep
 
 N = 3
 CLASSES = np.array([0, 0, 1, 2])
@@ -272,7 +272,7 @@ def test_interruption_keeps_the_state_so_far(wine):
 def test_an_epoch_in_pieces_is_the_same(model, wine, monkeypatch):
     X, y = wine
     whole = clone(model).fit(X, y)
-    monkeypatch.setattr("protolearn.lvq.sweeps.CALL_ENTRIES", 1000)
+    monkeypatch.setattr("protolearn.lvq._sweeps.CALL_ENTRIES", 1000)
     cut = clone(model).fit(X, y)
     history = "error_history_" if hasattr(cut, "error_history_") else "cost_history_"
     assert np.allclose(getattr(cut, history), getattr(whole, history))

@@ -19,7 +19,7 @@ from protolearn.lvq.relevance import (
     canonical_matrix,
     mean_canonical_matrix,
 )
-from protolearn.lvq.solvers import LBFGS, SGD, Adam, Solver, Waypoint
+from protolearn.lvq.solvers import LBFGS, SGD, SOLVERS, Adam, Solver, Waypoint
 
 __all__ = [
     "CIALVQ",
@@ -34,6 +34,7 @@ __all__ = [
     "LVQ1",
     "LVQ21",
     "SGD",
+    "SOLVERS",
     "Adam",
     "Counterfactuals",
     "DiagonalMetric",

@@ -17,11 +17,11 @@ from protolearn.core.parameters import array, flag, none, option
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
+from protolearn.lvq._start import Frame, first_prototypes, natural_frame
 from protolearn.lvq.filters import BANKS, kernels_of
 from protolearn.lvq.relevance import LOCALIZATIONS, Metric, Theta
 from protolearn.lvq.solvers import Solver
 from protolearn.lvq.spectral import STRUCTURES, Spectral
-from protolearn.lvq.start import Frame, first_prototypes, natural_frame
 
 __all__ = ["CIALVQ"]
 

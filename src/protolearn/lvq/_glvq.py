@@ -23,12 +23,12 @@ from protolearn.core.validation import (
 )
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
+from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame
+from protolearn.lvq._stream import Stream
 from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, Metric, Theta
 from protolearn.lvq.solvers import LBFGS, SOLVERS, Adam, Solver
-from protolearn.lvq.start import Frame, first_prototypes, natural_frame, plain_frame
-from protolearn.lvq.stream import Stream
 
 __all__ = ["GLVQ", "GRLVQ", "LGRLVQ"]
 

@@ -15,8 +15,8 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, require_memory
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
+from protolearn.lvq._start import Frame, discriminative_directions
 from protolearn.lvq.relevance import MatrixMetric, Metric, ProductMetric, Theta, canonical_matrix
-from protolearn.lvq.start import Frame, discriminative_directions
 
 __all__ = ["GMLVQ", "LGMLVQ", "LLiRaMLVQ"]
 

@@ -24,8 +24,8 @@ from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, require_memory
 from protolearn.lvq._lfda import LinearMetric
+from protolearn.lvq._start import discriminative_directions
 from protolearn.lvq.relevance import canonical_matrix
-from protolearn.lvq.start import discriminative_directions
 
 __all__ = ["LMNN", "LargeMarginCost", "NearPairs", "target_neighbors"]
 

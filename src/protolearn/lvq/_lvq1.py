@@ -16,9 +16,9 @@ from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Floats, Indices
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
+from protolearn.lvq._start import first_prototypes, weighted_mean
+from protolearn.lvq._sweeps import pieces
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric
-from protolearn.lvq.start import first_prototypes, weighted_mean
-from protolearn.lvq.sweeps import pieces
 
 __all__ = ["LVQ1", "LVQ21"]
 

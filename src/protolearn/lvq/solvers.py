@@ -164,7 +164,7 @@ class SGD(Solver):
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
         """Improve ``start``, and tell ``watch`` about every step."""
-        from protolearn.lvq.sweeps import sweep
+        from protolearn.lvq._sweeps import sweep
 
         flat = problem.normalized(start)
         for epoch, slope in zip(range(1, max_iter + 1), problem.slopes(max_iter)):

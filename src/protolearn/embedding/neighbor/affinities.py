@@ -16,7 +16,7 @@ from protolearn.core.parameters import number
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
 
-__all__ = ["Neighbors", "calibrated", "check_perplexity", "conditional_affinities", "joint_affinities"]
+__all__ = ["Neighbors", "calibrated", "conditional_affinities", "joint_affinities"]
 
 
 N_STEPS, TOLERANCE = 100, 1e-7  # of the search for a bandwidth

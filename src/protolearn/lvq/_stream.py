@@ -7,10 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from protolearn.core.types import Bools, Floats, Indices
+from protolearn.lvq._start import Frame
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import Metric, Theta
 from protolearn.lvq.solvers import Adam, AdamState, step_sizes
-from protolearn.lvq.start import Frame
 
 __all__ = ["Stream"]
 
