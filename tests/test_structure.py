@@ -9,14 +9,6 @@ from pathlib import Path
 
 import pytest
 
-# What still crosses packages; whoever mends one takes it out.
-PENDING = """
-embedding.charts._charting lvq._base.LVQClassifier
-embedding.charts._charts lvq._base.LVQClassifier
-embedding.charts._charts maps._base.PrototypeMap
-embedding.charts._charts maps._shaped.ShapedMap
-"""
-
 
 @pytest.fixture(scope="module")
 def sources():
@@ -48,7 +40,7 @@ def test_private_names_are_found(sources):
 
 
 def test_no_private_name_crosses_packages_nor_an_underscore_modules(sources):
-    assert crossings(sources.all_imports(), sources.trees()) == set(PENDING.strip().splitlines())
+    assert crossings(sources.all_imports(), sources.trees()) == set()
 
 
 def test_no_private_attribute_crosses_packages(sources):

@@ -7,6 +7,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what `_HOME` says, in a form that editors and type checkers read
+    from protolearn.core.metric import LearnedMetric as LearnedMetric
+    from protolearn.core.metric import as_metric as as_metric
     from protolearn.embedding import MVU as MVU
     from protolearn.embedding import SNE as SNE
     from protolearn.embedding import SONE as SONE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from sklearn.utils.validation import check_array, validate_data
 from protolearn.core.types import Array
 
 __all__ = [
-    "check_option",
     "check_scale",
     "check_weights",
     "given_array",
@@ -25,20 +23,6 @@ __all__ = [
 ]
 
 LEAST_BYTES = 1 << 28  # what is not worth a question to the system
-
-
-def check_option(name: str, value: Any, options: Sequence[str], also: str = "") -> None:
-    """Require one of a few strings.
-
-    Examples
-    --------
-    >>> check_option("winner", "best", ("heskes", "nearest"))
-    Traceback (most recent call last):
-    ...
-    ValueError: winner='best' must be one of 'heskes', 'nearest'.
-    """
-    if not (isinstance(value, str) and value in options):
-        raise ValueError(f"{name}={value!r} must be one of {', '.join(map(repr, options))}{also}.")
 
 
 def given_array(name: str, value: Any, **options: Any) -> Array:

@@ -1,5 +1,6 @@
 """LVQ classifiers with learned metrics, the parts they are made of, and the metric learners they are compared with."""
 
+from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._cialvq import CIALVQ
 from protolearn.lvq._glvq import GLVQ, GRLVQ, LGRLVQ
 from protolearn.lvq._gmlvq import GMLVQ, LGMLVQ, LLiRaMLVQ
@@ -41,6 +42,7 @@ __all__ = [
     "EuclideanMetric",
     "Explanation",
     "LLiRaMLVQ",
+    "LVQClassifier",
     "MatrixMetric",
     "Metric",
     "MinkowskiMetric",

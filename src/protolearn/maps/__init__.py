@@ -1,5 +1,6 @@
 """Topographic maps of vectors: k-means, neural gas and the self-organizing map on one engine."""
 
+from protolearn.maps._base import PrototypeMap
 from protolearn.maps._classifier import PrototypeClassifier
 from protolearn.maps._kmeans import KMeans
 from protolearn.maps._local_pca import VQPCA, MixturePPCA
@@ -7,6 +8,7 @@ from protolearn.maps._matrix import MatrixKMeans, MatrixNeuralGas, MatrixSOM
 from protolearn.maps._neural_gas import NeuralGas
 from protolearn.maps._ngpca import NGPCA
 from protolearn.maps._outliers import OutlierDetector
+from protolearn.maps._shaped import ShapedMap
 from protolearn.maps._som import SOM
 
 __all__ = [
@@ -21,4 +23,6 @@ __all__ = [
     "NeuralGas",
     "OutlierDetector",
     "PrototypeClassifier",
+    "PrototypeMap",
+    "ShapedMap",
 ]

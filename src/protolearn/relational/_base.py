@@ -13,12 +13,13 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from protolearn.core.chunks import cut
 from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.map import TopographicMap
-from protolearn.core.parameters import Constraint, array, flag, none, option
+from protolearn.core.metric import A_METRIC, is_learned
+from protolearn.core.parameters import Constraint, array, flag, function, none, option
 from protolearn.core.samples import Samples, labeled
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights
-from protolearn.dissimilarities import Dissimilarities
+from protolearn.dissimilarities import METRICS, Dissimilarities
 from protolearn.relational._objects import FittedObjects, Objects, Reading
 from protolearn.relational._start import principal_plane
 
@@ -37,6 +38,7 @@ class DissimilarityMap(TopographicMap):
     symmetrize: str
     _fitted: FittedObjects
     _constraints: ClassVar[dict[str, Constraint]] = {
+        "metric": option("precomputed", "kernel", *METRICS) | function("a function of two objects") | A_METRIC,
         "init": option("k-means++", "random", "pca") | array("an array of shape (n_prototypes, n_features)"),
         "symmetrize": option("raise", "mean"),
         "squared": flag,
@@ -218,7 +220,7 @@ class DissimilarityMap(TopographicMap):
         """Say whether ``X`` is a matrix of pairs, so that cross-validation cuts rows and columns."""
         tags = super().__sklearn_tags__()
         tags.input_tags.pairwise = self._pairwise
-        tags.input_tags.two_d_array = self._pairwise or self.metric in OF_VECTORS
+        tags.input_tags.two_d_array = self._pairwise or self._of_vectors
         tags.input_tags.positive_only = self._pairwise and not self._is_kernel and not self.squared
         tags.transformer_tags.preserves_dtype = ["float64"]
         return tags
@@ -226,6 +228,10 @@ class DissimilarityMap(TopographicMap):
     @property
     def _pairwise(self) -> bool:
         return isinstance(self.metric, str) and self.metric in ("precomputed", "kernel")
+
+    @property
+    def _of_vectors(self) -> bool:
+        return is_learned(self.metric) or (isinstance(self.metric, str) and self.metric in OF_VECTORS)
 
     @property
     def _is_kernel(self) -> bool:
@@ -275,7 +281,7 @@ class DissimilarityMap(TopographicMap):
         return Dissimilarities(X)
 
     def _objects_source(self, X: Any, reset: bool) -> Dissimilarities:
-        if self.metric in OF_VECTORS:
+        if self._of_vectors:
             X = validate_data(self, X, dtype=[np.float64, np.float32], reset=reset)
         elif hasattr(X, "iloc"):
             X = X.to_numpy()

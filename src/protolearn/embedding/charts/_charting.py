@@ -26,7 +26,7 @@ from protolearn.embedding._base import View
 from protolearn.embedding.charts import charts_of, fitted_model
 from protolearn.embedding.charts._charts import BANDWIDTHS, GATINGS
 from protolearn.embedding.charts._gluing import chart_groups, coordinated, glued, isometric
-from protolearn.lvq._base import LVQClassifier
+from protolearn.lvq import LVQClassifier
 
 __all__ = ["Charting"]
 

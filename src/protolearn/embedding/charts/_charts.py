@@ -25,9 +25,8 @@ from protolearn.core.parameters import constrained, integer, none, number, optio
 from protolearn.core.spans import row_space
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import require_memory
-from protolearn.lvq._base import LVQClassifier
-from protolearn.maps._base import PrototypeMap
-from protolearn.maps._shaped import ShapedMap
+from protolearn.lvq import LVQClassifier
+from protolearn.maps import PrototypeMap, ShapedMap
 
 __all__ = ["Charts", "Gating", "charts_of", "fitted_model"]
 
