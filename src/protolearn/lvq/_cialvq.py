@@ -12,7 +12,6 @@ from scipy.fft import fft2, ifft2
 from scipy.sparse import issparse
 from sklearn.utils.validation import check_is_fitted
 
-from protolearn.core.documentation import extends
 from protolearn.core.parameters import array, flag, none, option
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.lvq._docs import documented
@@ -129,6 +128,7 @@ class CIALVQ(GLVQ):
     (2, 15, 15, 3)
     """
 
+    missing = "error"
     _constraints = {
         "filters": option(*BANKS) | array("an array of kernels") | none,
         "structure": option(*STRUCTURES),
@@ -139,7 +139,6 @@ class CIALVQ(GLVQ):
     }
     _metric: Spectral
 
-    @extends(GLVQ, "metric", "missing")
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 4,
@@ -150,15 +149,46 @@ class CIALVQ(GLVQ):
         distance: str = "magnitude",
         learn_filters: bool = False,
         patch_shape: tuple[int, int, int] | None = None,
-        **common: Any,
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] | None = None,
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-06,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(prototypes_per_class, **common)
+        self.prototypes_per_class = prototypes_per_class
         self.filters = filters
         self.structure = structure
         self.localization = localization
         self.distance = distance
         self.learn_filters = learn_filters
         self.patch_shape = patch_shape
+        self.init = init
+        self.squashing = squashing
+        self.slope = slope
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def __sklearn_tags__(self) -> Any:
         """Say that tables need a ``patch_shape``, and that powers are blind to signs, which tables may need."""

@@ -11,7 +11,6 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, compute_sample_weight
 
-from protolearn.core.documentation import extends
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.parameters import anything, flag, fraction, instance, integer, none, number, option, positive
 from protolearn.core.progress import Progress
@@ -94,6 +93,7 @@ class GLVQ(LVQClassifier):
     True
     """
 
+    metric: Any = "euclidean"  # of those that have no such parameter
     _constraints = {
         "metric": option("euclidean") | instance(Metric),
         "localization": option("prototype", "class"),
@@ -525,16 +525,48 @@ class GRLVQ(TransformerMixin, GLVQ):
     True
     """
 
-    @extends(GLVQ, "metric")
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
         *,
         regularization: float = 0.01,
-        **common: Any,
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] | None = None,
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-06,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(prototypes_per_class, **common)
+        self.prototypes_per_class = prototypes_per_class
         self.regularization = regularization
+        self.init = init
+        self.squashing = squashing
+        self.slope = slope
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.missing = missing
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         return DiagonalMetric()
@@ -613,18 +645,50 @@ class LGRLVQ(GLVQ):
     (3, 4)
     """
 
-    @extends(GLVQ, "metric")
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
         *,
         localization: str = "prototype",
         regularization: float = 0.01,
-        **common: Any,
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] | None = None,
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-06,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(prototypes_per_class, **common)
+        self.prototypes_per_class = prototypes_per_class
         self.localization = localization
         self.regularization = regularization
+        self.init = init
+        self.squashing = squashing
+        self.slope = slope
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.missing = missing
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         return DiagonalMetric(self.localization)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from protolearn.core.documentation import extends
 from protolearn.core.parameters import array, flag, integer, none, option
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
@@ -17,6 +16,7 @@ from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq._start import Frame, discriminative_directions
 from protolearn.lvq.relevance import MatrixMetric, Metric, ProductMetric, Theta, canonical_matrix
+from protolearn.lvq.solvers import Solver
 
 __all__ = ["GMLVQ", "LGMLVQ", "LLiRaMLVQ"]
 
@@ -217,7 +217,6 @@ class GMLVQ(_WithView):
     1.0
     """
 
-    @extends(GLVQ, "metric")
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
@@ -227,14 +226,47 @@ class GMLVQ(_WithView):
         symmetric: bool = False,
         metric_init: str | ArrayLike = "auto",
         regularization: float = 0.05,
-        **common: Any,
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] | None = None,
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-06,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(prototypes_per_class, **common)
+        self.prototypes_per_class = prototypes_per_class
         self.n_components = n_components
         self.mask = mask
         self.symmetric = symmetric
         self.metric_init = metric_init
         self.regularization = regularization
+        self.init = init
+        self.squashing = squashing
+        self.slope = slope
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.missing = missing
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _store_metric(self, theta: Theta) -> Theta:
         self.omega_ = canonical_matrix(theta[0][0]) if self._rotates() else theta[0][0]
@@ -304,7 +336,6 @@ class LGMLVQ(_MatrixLVQ):
     True
     """
 
-    @extends(GLVQ, "metric")
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
@@ -315,15 +346,48 @@ class LGMLVQ(_MatrixLVQ):
         symmetric: bool = False,
         metric_init: str | ArrayLike = "auto",
         regularization: float = 0.05,
-        **common: Any,
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] | None = None,
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-06,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(prototypes_per_class, **common)
+        self.prototypes_per_class = prototypes_per_class
         self.n_components = n_components
         self.localization = localization
         self.mask = mask
         self.symmetric = symmetric
         self.metric_init = metric_init
         self.regularization = regularization
+        self.init = init
+        self.squashing = squashing
+        self.slope = slope
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.missing = missing
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def local_transform(self, X: ArrayLike) -> Array:
         """Project samples, relative to each prototype, by the matrix of that prototype.
@@ -405,7 +469,6 @@ class LLiRaMLVQ(_WithView):
     ((150, 2), (3, 2, 2))
     """
 
-    @extends(GLVQ, "metric")
     def __init__(
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
@@ -414,13 +477,46 @@ class LLiRaMLVQ(_WithView):
         localization: str = "class",
         metric_init: str | ArrayLike = "auto",
         regularization: float = 0.05,
-        **common: Any,
+        init: str | ArrayLike = "neural_gas",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] | None = None,
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-06,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(prototypes_per_class, **common)
+        self.prototypes_per_class = prototypes_per_class
         self.n_components = n_components
         self.localization = localization
         self.metric_init = metric_init
         self.regularization = regularization
+        self.init = init
+        self.squashing = squashing
+        self.slope = slope
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.missing = missing
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _rank(self) -> int:
         return min(2, self.n_features_in_) if self.n_components is None else super()._rank()

@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from protolearn.core.types import Indices
+from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import require_memory
-from protolearn.metrics._spaces import Floats, Space, check_size, check_spaces, documented, sweep
+from protolearn.metrics._spaces import Space, check_size, check_spaces, documented, sweep
 
 __all__ = [
     "LocalGlobal",

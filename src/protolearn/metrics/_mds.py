@@ -11,8 +11,8 @@ from scipy.stats import rankdata
 from sklearn.utils import check_array
 
 from protolearn.core.parameters import constrained, option
-from protolearn.core.types import Indices
-from protolearn.metrics._spaces import Floats, Space, check_spaces, documented, sweep
+from protolearn.core.types import Floats, Indices
+from protolearn.metrics._spaces import Space, check_spaces, documented, sweep
 
 __all__ = ["Moments", "RankCorrelation", "distance_correlation", "sammon_stress", "stress"]
 

@@ -6,10 +6,11 @@ from dataclasses import dataclass, fields
 
 from numpy.typing import ArrayLike
 
+from protolearn.core.types import Floats
 from protolearn.metrics._coranking import RankCounts, RankCurves
 from protolearn.metrics._label_neighbors import check_labels
 from protolearn.metrics._mds import Moments, RankCorrelation
-from protolearn.metrics._spaces import Floats, check_spaces, documented, sweep
+from protolearn.metrics._spaces import check_spaces, documented, sweep
 
 __all__ = ["ViewQuality", "view_quality"]
 

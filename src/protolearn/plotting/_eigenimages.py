@@ -304,7 +304,7 @@ def _mosaic(images: Array, order: NDArray[np.intp]) -> np.ma.MaskedArray[Any, An
     """Return one image of all images (k, h, w), a pixel apart, in the order (r, c) of their numbers."""
     height, width = images.shape[1:]
     rows, columns = order.shape
-    tiles = np.ma.masked_all((rows, height + 1, columns, width + 1))
+    tiles: Any = np.ma.masked_all((rows, height + 1, columns, width + 1))  # type: ignore[no-untyped-call]
     for row, column in np.argwhere(order >= 0):
         tiles[row, :-1, column, :-1] = images[order[row, column]]
     return tiles.reshape(rows * (height + 1), columns * (width + 1))[:-1, :-1]

@@ -256,7 +256,10 @@ class DissimilarityMap(TopographicMap):
     def _as_source(self, X: Any, reset: bool) -> Dissimilarities:
         """Return the source of dissimilarities that the given data are."""
         if isinstance(X, Dissimilarities):
-            if not (X.precomputed if self._pairwise else X.metric == self.metric):
+            same = (
+                X.metric is self.metric if is_learned(X.metric) or is_learned(self.metric) else X.metric == self.metric
+            )
+            if not (X.precomputed if self._pairwise else same):
                 raise ValueError(
                     f"metric={self.metric!r}, but X is a source with metric={X.metric!r}; give the map the same "
                     "metric, or 'precomputed' for stored dissimilarities."

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import validate_data
 
-from protolearn.core.documentation import extends, filled
+from protolearn.core.documentation import filled
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.parameters import array, flag, integer, none, number, option, positive
 from protolearn.core.progress import Progress
@@ -509,7 +509,6 @@ class TSNE(SNE):
     ((150, 2), 750)
     """
 
-    @extends(SNE)
     def __init__(
         self,
         n_components: int = 2,
@@ -519,17 +518,37 @@ class TSNE(SNE):
         dof: float = 1.0,
         symmetric: bool = True,
         early_exaggeration: float = 12.0,
-        **common: Any,
+        metric: Any = "euclidean",
+        squared: bool = False,
+        symmetrize: str = "raise",
+        n_neighbors: int | None = None,
+        method: str = "auto",
+        init: Any = "auto",
+        early_exaggeration_iter: int = 250,
+        max_iter: int = 750,
+        learning_rate: float | str = "auto",
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
     ) -> None:
-        super().__init__(
-            n_components,
-            perplexity=perplexity,
-            divergence=divergence,
-            symmetric=symmetric,
-            early_exaggeration=early_exaggeration,
-            **common,
-        )
+        self.n_components = n_components
+        self.perplexity = perplexity
+        self.divergence = divergence
         self.dof = dof
+        self.symmetric = symmetric
+        self.early_exaggeration = early_exaggeration
+        self.metric = metric
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.n_neighbors = n_neighbors
+        self.method = method
+        self.init = init
+        self.early_exaggeration_iter = early_exaggeration_iter
+        self.max_iter = max_iter
+        self.learning_rate = learning_rate
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
 
     def _kernel(self) -> Kernel:
         return StudentKernel(self.dof)

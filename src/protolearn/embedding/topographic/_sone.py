@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
 from protolearn.core.parameters import fraction, none, option, positive
+from protolearn.core.types import Floats, Indices
 from protolearn.embedding.divergences import (
     A_DIVERGENCE,
     Alpha,
@@ -28,8 +29,6 @@ from protolearn.embedding.topographic._base import (
     NO_WEIGHTS,
     SIGMAS,
     Epoch,
-    Floats,
-    Indices,
     TopographicEmbedding,
     Trainer,
     Weights,

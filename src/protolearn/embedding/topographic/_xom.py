@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protolearn.core.parameters import fraction, option, positive
+from protolearn.core.types import Floats, Indices
 from protolearn.embedding.topographic._base import (
     LAST_NEIGHBORS,
     NO_WEIGHTS,
     SIGMAS,
     Epoch,
-    Floats,
-    Indices,
     TopographicEmbedding,
     Trainer,
     Weights,
