@@ -39,7 +39,7 @@ from protolearn import (
 from protolearn.applications import ImageRetriever
 from protolearn.core.metric import is_learned
 from protolearn.dissimilarities import Dissimilarities, pairwise
-from protolearn.lvq import Minkowski
+from protolearn.lvq import MinkowskiMetric
 
 X, Y = load_iris(return_X_y=True)
 X = X + np.random.default_rng(0).normal(size=X.shape) * 1e-2  # no ties
@@ -213,9 +213,9 @@ def test_what_has_no_metric():
     for source in (LGMLVQ(), LMNN(), make_pipeline(PCA(), GMLVQ()), FrozenEstimator(LFDA())):
         with pytest.raises(NotFittedError, match=r"is not fitted.*wrap it in FrozenEstimator"):
             as_metric(source)
-    with pytest.raises(ValueError, match=r"TSNE needs a metric .* Minkowski is of another kind"):
-        as_metric(GLVQ(metric=Minkowski(3.0)).fit(X, Y), "TSNE")
-    assert not hasattr(GLVQ(metric=Minkowski(3.0)).fit(X, Y), "metric_")
+    with pytest.raises(ValueError, match=r"TSNE needs a metric .* MinkowskiMetric is of another kind"):
+        as_metric(GLVQ(metric=MinkowskiMetric(3.0)).fit(X, Y), "TSNE")
+    assert not hasattr(GLVQ(metric=MinkowskiMetric(3.0)).fit(X, Y), "metric_")
     patches = np.random.default_rng(0).random((12, 3, 3, 1))
     with pytest.raises(ValueError, match=r"distances needs a metric .* Spectral is of another kind"):
         as_metric(CIALVQ(1, filters=None, max_iter=2).fit(patches, np.arange(12) % 2))
@@ -302,7 +302,7 @@ def test_views_that_cannot_take_it():
         TSNE(metric=KMeans(3).fit(X)).fit(X)
     with pytest.raises(NotFittedError, match=r"GMLVQ instance is not fitted.*A clone of a fitted estimator"):
         clone(TSNE(metric=MODELS["GMLVQ"])).fit(X)
-    with pytest.raises(ValueError, match="gives dissimilarities, which Linear cannot map"):
+    with pytest.raises(ValueError, match="gives dissimilarities, which LinearMapping cannot map"):
         MappedEmbedding(metric=MODELS["LGMLVQ"].metric_, mapping="linear").fit(X)
     with pytest.raises(ValueError, match="X has 3 features, but LFDA is expecting 4"):
         XOM(metric=MODELS["LFDA"]).fit(X[:, :3])
