@@ -302,7 +302,7 @@ def test_views_that_cannot_take_it():
         TSNE(metric=KMeans(3).fit(X)).fit(X)
     with pytest.raises(NotFittedError, match=r"GMLVQ instance is not fitted.*A clone of a fitted estimator"):
         clone(TSNE(metric=MODELS["GMLVQ"])).fit(X)
-    with pytest.raises(ValueError, match="gives dissimilarities, which Linear cannot map"):
+    with pytest.raises(ValueError, match="gives dissimilarities, which LinearMapping cannot map"):
         MappedEmbedding(metric=MODELS["LGMLVQ"].metric_, mapping="linear").fit(X)
     with pytest.raises(ValueError, match="X has 3 features, but LFDA is expecting 4"):
         XOM(metric=MODELS["LFDA"]).fit(X[:, :3])
