@@ -16,7 +16,7 @@ from protolearn import CIALVQ
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
-PUBLIC = {name: getattr(protolearn, name) for name in protolearn.__all__ if isinstance(getattr(protolearn, name), type)}
+PUBLIC = {name: getattr(protolearn, name) for name in protolearn.__all__ if hasattr(getattr(protolearn, name), "fit")}
 WEIGHTED = {name: kind for name, kind in PUBLIC.items() if has_fit_parameter(kind, "sample_weight")}
 OPTIONS = {CIALVQ: {"patch_shape": (1, -1, 1), "prototypes_per_class": 1, "max_iter": 10}}  # rounding grows with time
 ANSWERS = ("transform", "decision_function", "predict_proba", "score_samples")

@@ -19,11 +19,11 @@ from protolearn.applications import (
     Trajectory,
     frame_errors,
     read_video,
+    video,
     write_video,
 )
-from protolearn.applications import _files as files
-from protolearn.applications import _video as video
 from protolearn.applications._frames import Eigenimages
+from protolearn.core import files
 from protolearn.datasets import make_dynamic_texture
 from protolearn.embedding import Charting
 

@@ -300,7 +300,7 @@ def test_negative_dissimilarities_of_new_samples_are_refused():
 
 
 def test_dissimilarities_have_no_map():
-    with pytest.raises(ValueError, match="which Linear cannot map"):
+    with pytest.raises(ValueError, match="which LinearMapping cannot map"):
         view(mapping="linear", metric="precomputed").fit(squareform(pdist(samples())))
 
 

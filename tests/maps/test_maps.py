@@ -1007,7 +1007,7 @@ def test_bad_samples(estimator, arguments, message):
         (NeuralGas(n_jobs="all"), "n_jobs='all' must be an integer"),
         (NeuralGas(patch_size=0), "patch_size=0"),
         (NeuralGas(5, patch_size=4), "n_samples=4 is fewer than the 5 prototypes"),
-        (SOM("spherical"), r"lattice='spherical' must be one of 'auto', a tuple .*hexagonal\(rows, columns\)"),
+        (SOM("spherical"), r"lattice='spherical' must be 'auto', a tuple .*hexagonal\(rows, columns\)"),
         (SOM((3, 0)), "0"),
         (SOM(winner="best"), "winner='best' must be one of 'heskes', 'nearest', 'heskes-printed'"),
         (SOM(kernel="box"), "kernel='box' must be one of 'gaussian', 'exponential'"),

@@ -334,7 +334,8 @@ class LatticeFamily:
         "winner": option("heskes", "nearest", "heskes-printed"),
         "kernel": option("gaussian", "exponential"),
         "lattice": option("auto")
-        | anything("a tuple (rows, columns) or a Lattice such as protolearn.core.lattices.hexagonal(rows, columns)"),
+        | anything("a tuple (rows, columns)")
+        | anything("a Lattice such as protolearn.core.lattices.hexagonal(rows, columns)"),
         "range_start": POSITIVE | option("auto"),
         "range_end": POSITIVE,
     }

@@ -22,6 +22,9 @@ from protolearn.relational._objects import FittedObjects
 __all__ = ["RelationalKMeans", "RelationalMap", "RelationalNeuralGas", "RelationalSOM"]
 
 
+A_SHARE = Constraint(number(0, 1, open_low=True, open_high=True).allows, ("a share below 1",))
+
+
 class RelationalMap(DissimilarityMap):
     """Base of maps whose prototypes are combinations of objects."""
 
@@ -36,7 +39,8 @@ class RelationalMap(DissimilarityMap):
         "keep_best": flag,
         "sparsity": integer(1) | none,
         "n_landmarks": integer(1) | none,
-        "n_approximation": integer(1) | number(0, 1, open_low=True, open_high=True),
+        "n_approximation": integer(1)
+        | Constraint(number(0, 1, open_low=True, open_high=True).allows, ("a share below 1",)),
     }
 
     def _kind(self) -> Combinations:
