@@ -1094,9 +1094,14 @@ def lvq_cases() -> Iterator[Case]:
     for name in ("LGRLVQ", "LGMLVQ", "LLiRaMLVQ"):
         places = {f"by {kind}": {"localization": kind, "prototypes_per_class": 2} for kind in ("prototype", "class")}
         yield from variants("lvq", name, places, also={"max_iter": 10})
+    kinds = {"Identity": "EuclideanMetric"} | {
+        kind: f"{kind}Metric" for kind in ("Diagonal", "Matrix", "Product", "Minkowski")
+    }
     metrics = {
-        f"metric {kind}": partial(lambda kind: {"metric": getattr(pl.lvq, kind)()}, kind)
-        for kind in ("Identity", "Diagonal", "Matrix", "Product", "Minkowski")
+        f"metric {kind}": partial(
+            lambda old, new: {"metric": getattr(pl.lvq, new if hasattr(pl.lvq, new) else old)()}, kind, name
+        )
+        for kind, name in kinds.items()
     }
     yield from variants("lvq", "GLVQ", metrics, also={"max_iter": 8, "solver": "lbfgs"})
 
