@@ -119,7 +119,7 @@ def our_evaluation(X: np.ndarray, y: np.ndarray, task: TextureTask) -> Callable[
     def evaluate() -> float:
         with chunk_threads(None):
             started = time.perf_counter()
-            problem(start, problem.slope[0])
+            problem(start)
             return time.perf_counter() - started
 
     return evaluate

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from protolearn.lvq import DiagonalMetric, EuclideanMetric, MatrixMetric, MinkowskiMetric, ProductMetric
-from protolearn.lvq.cost import SQUASHING
+from protolearn.lvq.cost import SQUASHING, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 
 N = 4
@@ -47,8 +47,7 @@ def problem_of(metric, squashing="sigmoid", regularization=0.3, missing=False, n
         rng.uniform(0.5, 2, n),
         classes,
         metric,
-        squashing,
-        (2.0, 3.0),
+        RelativeDistance(squashing, (2.0, 2.0)),
         0.0 if isinstance(metric, MinkowskiMetric) else regularization,
         [W.shape, *(part.shape for part in theta)],
     )
@@ -70,31 +69,31 @@ def finite_differences(cost, flat, step=1e-6):
 )
 def test_gradient_equals_finite_differences(name, squashing):
     problem, flat = problem_of(METRICS[name], squashing)
-    numeric = finite_differences(lambda point: problem(point, 2.0)[0], flat)
-    analytic = problem(flat, 2.0)[1]
+    numeric = finite_differences(lambda point: problem(point)[0], flat)
+    analytic = problem(flat)[1]
     assert np.linalg.norm(analytic - numeric) <= 1e-6 * np.linalg.norm(numeric)
 
 
 @pytest.mark.parametrize("name", sorted(set(METRICS) - {"Minkowski"}))
 def test_gradient_with_missing_values(name):
     problem, flat = problem_of(METRICS[name], missing=True)
-    numeric = finite_differences(lambda point: problem(point, 2.0)[0], flat)
-    assert np.linalg.norm(problem(flat, 2.0)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
+    numeric = finite_differences(lambda point: problem(point)[0], flat)
+    assert np.linalg.norm(problem(flat)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
 
 
 def test_gradient_of_part_of_the_samples():
     problem, flat = problem_of(MatrixMetric(2))
     rows = np.array([3, 5, 8])
-    numeric = finite_differences(lambda point: problem(point, 2.0, rows)[0], flat)
-    assert np.linalg.norm(problem(flat, 2.0, rows)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
+    numeric = finite_differences(lambda point: problem(point, rows=rows)[0], flat)
+    assert np.linalg.norm(problem(flat, rows=rows)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
 
 
 def test_cost_is_a_sum_over_chunks_and_threads(monkeypatch):
     problem, flat = problem_of(MatrixMetric(2), n=700)
-    cost, gradient = problem(flat, 2.0)
+    cost, gradient = problem(flat)
     monkeypatch.setattr("protolearn.lvq.problem.CACHED", 1)
-    chunked, slopes = problem(flat, 2.0)
-    threaded = replace(problem, n_threads=2)(flat, 2.0)
+    chunked, slopes = problem(flat)
+    threaded = replace(problem, n_threads=2)(flat)
     assert chunked == pytest.approx(cost, rel=1e-12)
     assert np.allclose(slopes, gradient, rtol=1e-9, atol=1e-12)
     assert threaded[0] == chunked
@@ -104,7 +103,7 @@ def test_cost_is_a_sum_over_chunks_and_threads(monkeypatch):
 def test_size_of_all_local_factors_together_does_not_pay():
     problem, flat = problem_of(ProductMetric(2))
     W, (omega, psi) = problem.unpack(flat)
-    assert problem(pack(W, (omega, 1e3 * psi)), 2.0)[0] == pytest.approx(problem(flat, 2.0)[0], rel=1e-9)
+    assert problem(pack(W, (omega, 1e3 * psi)))[0] == pytest.approx(problem(flat)[0], rel=1e-9)
 
 
 @pytest.mark.parametrize("name", ["matrix", "matrix of rank 2", "diagonal"])
@@ -112,8 +111,8 @@ def test_cost_does_not_depend_on_the_size_of_a_shared_matrix(name):
     problem, flat = problem_of(METRICS[name], regularization=0.0)
     W, (omega,) = problem.unpack(flat)
     grown = pack(W, (7.0 * omega,))
-    assert problem(grown, 2.0)[0] == pytest.approx(problem(flat, 2.0)[0], rel=1e-12)
-    slope = problem.unpack(problem(flat, 2.0)[1])[1][0]
+    assert problem(grown)[0] == pytest.approx(problem(flat)[0], rel=1e-12)
+    slope = problem.unpack(problem(flat)[1])[1][0]
     assert (slope * omega).sum() == pytest.approx(0.0, abs=1e-12)
 
 
@@ -121,10 +120,10 @@ def test_cost_does_not_depend_on_rotations_of_the_view_nor_on_translations():
     problem, flat = problem_of(MatrixMetric(3))
     W, (omega,) = problem.unpack(flat)
     Q = np.linalg.qr(np.random.default_rng(3).normal(size=(3, 3)))[0]
-    cost = problem(flat, 2.0)[0]
-    assert problem(pack(W, ((Q @ omega[0])[None],)), 2.0)[0] == pytest.approx(cost, rel=1e-12)
+    cost = problem(flat)[0]
+    assert problem(pack(W, ((Q @ omega[0])[None],)))[0] == pytest.approx(cost, rel=1e-12)
     problem.X = problem.X + 5.0
-    assert problem(pack(W + 5.0, (omega,)), 2.0)[0] == pytest.approx(cost, rel=1e-9)
+    assert problem(pack(W + 5.0, (omega,)))[0] == pytest.approx(cost, rel=1e-9)
 
 
 def test_volume_of_a_matrix_with_equal_rows_is_small_and_finite():
@@ -140,7 +139,7 @@ def test_sample_on_two_prototypes_does_not_count():
     W, theta = problem.unpack(flat.copy())
     W[0] = W[2] = problem.X[0]  # classes 0 and 1
     problem.y[0] = 0
-    cost, gradient = problem(pack(W, theta), 2.0, slice(0, 1))
+    cost, gradient = problem(pack(W, theta), rows=slice(0, 1))
     volume = problem.metric.log_volume(problem.metric.normalize(theta))[0]
     assert cost == pytest.approx(0.5 - 0.3 * volume)  # phi(0), and the regularization
     assert np.array_equal(problem.unpack(gradient)[0], np.zeros_like(W))

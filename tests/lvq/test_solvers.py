@@ -18,6 +18,7 @@ from protolearn.lvq import (
     Waypoint,
 )
 from protolearn.lvq._sweeps import _sweep_any, sweep
+from protolearn.lvq.cost import RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.solvers import Solver
 
@@ -36,7 +37,8 @@ def problem_of(metric, squashing="swish", missing=False, regularization=0.0):
         part + 0.2 * rng.normal(size=part.shape) for part in metric.start(N, CLASSES, np.random.RandomState(0))
     )
     shapes = [W.shape, *(part.shape for part in theta)]
-    problem = Problem(X, y, rng.uniform(0.5, 2, 25), CLASSES, metric, squashing, (2.0, 2.0), regularization, shapes)
+    cost = RelativeDistance(squashing, (2.0, 2.0))
+    problem = Problem(X, y, rng.uniform(0.5, 2, 25), CLASSES, metric, cost, regularization, shapes)
     return problem, problem.normalized(pack(W, theta))
 
 
@@ -63,8 +65,8 @@ def test_compiled_sweep_follows_the_exact_gradient_of_every_sample(name, squashi
     order = np.random.default_rng(1).permutation(25)
     # steps so small that normalizing after a step equals staying on the sphere
     rates = (1e-6, 1e-6, 1e-6)
-    compiled, cost = sweep(problem, flat.copy(), order, rates, 2.0)
-    general, expected = _sweep_any(problem, flat.copy(), order, rates, 2.0)
+    compiled, cost = sweep(problem, flat.copy(), order, rates, problem.cost)
+    general, expected = _sweep_any(problem, flat.copy(), order, rates, problem.cost)
     moved = general - flat
     assert regularization or cost == pytest.approx(expected, rel=1e-6)
     assert np.linalg.norm(compiled - general) <= 1e-4 * np.linalg.norm(moved)
@@ -96,7 +98,7 @@ def test_symmetric_local_matrices_follow_the_report():
     rates = (0.05, 0.02, 0.003)
     W, (omega,) = problem.unpack(flat.copy())
     oracle_symmetric(problem.X, problem.y, order, W, omega, rates)
-    swept, _ = sweep(problem, flat.copy(), order, rates, 1.0)
+    swept, _ = sweep(problem, flat.copy(), order, rates, problem.cost)
     assert np.allclose(swept, pack(W, (omega,)), rtol=1e-9, atol=1e-12)
     matrices = problem.unpack(swept)[1][0]
     assert np.array_equal(matrices, matrices.swapaxes(1, 2))
@@ -126,7 +128,7 @@ def test_relevances_follow_the_published_rule(localization):
             lam[slots[p]] = np.maximum(lam[slots[p]], 0)
             lam[slots[p]] /= lam[slots[p]].sum()
     assert clipped
-    swept, _ = sweep(problem, flat.copy(), order, (by_prototypes, by_relevances, 0.0), 1.0)
+    swept, _ = sweep(problem, flat.copy(), order, (by_prototypes, by_relevances, 0.0), problem.cost)
     assert np.allclose(swept, pack(W, (np.sqrt(lam),)), rtol=1e-9, atol=1e-12)
 
 

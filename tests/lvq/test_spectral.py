@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from protolearn.lvq.cost import SQUASHING
+from protolearn.lvq.cost import SQUASHING, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.spectral import STRUCTURES, HalfSpectrum, Spectral
 
@@ -128,7 +128,8 @@ def problem_of(metric, squashing="sigmoid", n=12, seed=0):
     W, theta, omegas = random_state(metric, rng)
     X, y = rng.normal(size=(n, int(np.prod(metric.shape)))), rng.integers(0, 3, n)
     shapes = [W.shape, *(part.shape for part in theta)]
-    problem = Problem(X, y, rng.uniform(0.5, 2, n), CLASSES, metric, squashing, (2.0, 3.0), 0.0, shapes)
+    cost = RelativeDistance(squashing, (2.0, 2.0))
+    problem = Problem(X, y, rng.uniform(0.5, 2, n), CLASSES, metric, cost, 0.0, shapes)
     return problem, W, theta, omegas
 
 
@@ -279,7 +280,7 @@ def test_no_filter_is_a_filter_that_changes_nothing(rng):
 
 
 def differences(problem, flat, directions, step=1e-6):
-    costs = [[problem(flat + sign * step * d, 2.0)[0] for sign in (1, -1)] for d in directions]
+    costs = [[problem(flat + sign * step * d)[0] for sign in (1, -1)] for d in directions]
     return np.array([(up - down) / (2 * step) for up, down in costs])
 
 
@@ -290,7 +291,7 @@ def test_gradient_equals_finite_differences(structure, localization, variant, sh
     flat = pack(W, theta)
     directions = rng.choice([-1.0, 1.0], size=(5, len(flat)))
     numeric = differences(problem, flat, directions)
-    assert np.linalg.norm(directions @ problem(flat, 2.0)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
+    assert np.linalg.norm(directions @ problem(flat)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
     assert np.linalg.norm(numeric) > 0
 
 
@@ -301,7 +302,7 @@ def test_gradient_by_every_single_parameter(structure, variant, squashing, rng):
     problem, W, theta, _ = problem_of(metric_of(shape, kernels, structure, "global", variant), squashing)
     flat = pack(W, theta)
     numeric = differences(problem, flat, np.eye(len(flat)))
-    gradient = problem(flat, 2.0)[1]
+    gradient = problem(flat)[1]
     for block in problem.blocks:
         assert np.linalg.norm(gradient[block] - numeric[block]) <= 1e-6 * np.linalg.norm(numeric[block])
 
@@ -312,7 +313,7 @@ def test_gradient_is_right_where_parameters_stand_for_no_real_map(rng):
     flat = pack(W, (omega + rng.normal(size=omega.shape),))
     directions = np.eye(len(flat))
     numeric = differences(problem, flat, directions)
-    assert np.linalg.norm(problem(flat, 2.0)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
+    assert np.linalg.norm(problem(flat)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=str)
@@ -323,10 +324,10 @@ def test_gradient_of_a_weighted_sample_is_that_of_copies(structure, variant, rng
     flat = pack(W, theta)
     times = rng.integers(1, 4, problem.n_samples)
     problem.u = times.astype(float)
-    cost, gradient = problem(flat, 2.0)
+    cost, gradient = problem(flat)
     problem.X, problem.y = np.repeat(problem.X, times, axis=0), np.repeat(problem.y, times)
     problem.u = np.ones(len(problem.X))
-    again = problem(flat, 2.0)
+    again = problem(flat)
     assert again[0] == pytest.approx(cost, rel=1e-12)
     assert np.allclose(again[1], gradient, rtol=1e-9, atol=1e-12 * np.abs(gradient).max())
 
@@ -335,9 +336,9 @@ def test_gradient_of_a_weighted_sample_is_that_of_copies(structure, variant, rng
 def test_cost_does_not_depend_on_the_size_of_learned_filters(structure, rng):
     metric = metric_of((3, 4, 2), random_kernels((3, 4, 2), rng), structure, variant=("magnitude", True))
     problem, W, (omega, filters), _ = problem_of(metric)
-    cost, gradient = problem(pack(W, (omega, filters)), 2.0)
+    cost, gradient = problem(pack(W, (omega, filters)))
     sizes = rng.uniform(0.1, 10, (len(filters), 1))
-    assert problem(pack(W, (omega, sizes * filters)), 2.0)[0] == pytest.approx(cost, rel=1e-12)
+    assert problem(pack(W, (omega, sizes * filters)))[0] == pytest.approx(cost, rel=1e-12)
     slopes = problem.unpack(gradient)[1][1]
     assert np.allclose((slopes * filters).sum(axis=1), 0.0, atol=1e-12 * np.abs(slopes).max())
     normal = metric.normalize((omega, filters))
@@ -422,7 +423,7 @@ def test_gradient_is_the_complex_one_of_the_source(structure, distance, shape, r
     problem, W, theta, omegas = problem_of(metric_of(shape, kernels, structure, "class", (distance, False)), "identity")
     S = sum(filter_spectrum(kernel) for kernel in kernels)
     by_w, by_omega = complex_gradient(problem, W, omegas, SLOTS["class"], S)
-    ours_w, (ours,) = problem.unpack(problem(pack(W, theta), 1.0)[1])
+    ours_w, (ours,) = problem.unpack(problem(pack(W, theta))[1])
 
     patches = np.fft.ifft2(by_w.reshape(-1, *shape), axes=(1, 2), norm="ortho")
     assert np.abs(patches.imag).max() <= 1e-12 * np.abs(patches).max()  # real patches stay real
@@ -462,7 +463,7 @@ def test_gradient_with_learned_filters_is_the_complex_one_of_the_source(structur
             by_w[p] += u * gamma * -2 * D[p]
             by_F[p] += u * gamma * 4 * D[p] * np.abs(z[p]) ** 2 * gains[p]
             by_omega[p] += u * gamma * 4 * np.outer(D[p] * gains[p] ** 2 * z[p], x.conj())
-    ours_W, (ours, ours_filters) = problem.unpack(problem(pack(W, theta), 1.0)[1])
+    ours_W, (ours, ours_filters) = problem.unpack(problem(pack(W, theta))[1])
 
     def collected(full):  # each stored frequency stands for itself and its opposite
         return counts * full.reshape(len(full), h, w)[..., : w // 2 + 1].reshape(len(full), -1)

@@ -24,7 +24,7 @@ from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame
 from protolearn.lvq._stream import Stream
-from protolearn.lvq.cost import SQUASHING
+from protolearn.lvq.cost import SQUASHING, Cost, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, Metric, Theta
 from protolearn.lvq.solvers import LBFGS, SOLVERS, Adam, Solver
@@ -368,9 +368,12 @@ class GLVQ(LVQClassifier):
         self, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta, n_threads: int
     ) -> Problem:
         shapes = [W.shape, *(part.shape for part in theta)]
-        slope = (1.0, 1.0) if self.squashing == "identity" else self._slope()
         regularization = float(self.regularization)
-        return Problem(X, y, u, self._codes, metric, self.squashing, slope, regularization, shapes, n_threads)
+        return Problem(X, y, u, self._codes, metric, self._cost(), regularization, shapes, n_threads)
+
+    def _cost(self) -> Cost:
+        """Return what is minimized."""
+        return RelativeDistance(self.squashing, (1.0, 1.0) if self.squashing == "identity" else self._slope())
 
     def _train(
         self,

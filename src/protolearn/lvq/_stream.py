@@ -56,7 +56,7 @@ class Stream:
         costs = []
         sizes = self.solver.learning_rate * step_sizes(problem, flat)
         for rows in self.solver.batches(problem.n_samples, self.rng):
-            cost, gradient = problem(flat, problem.slope[1], rows)
+            cost, gradient = problem(flat, rows=rows)
             flat = flat - sizes * self.moments.step(gradient, self.solver)
             costs.append(cost)
         W, theta = problem.unpack(problem.normalized(flat))

@@ -8,7 +8,7 @@ import numpy as np
 
 from protolearn.core.chunks import row_blocks
 from protolearn.core.types import Floats, Indices
-from protolearn.lvq.cost import SQUASHING
+from protolearn.lvq.cost import SQUASHING, Cost, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, MatrixMetric, ProductMetric, allowed_entries
 
@@ -18,19 +18,23 @@ Rates = tuple[float, float, float]
 CALL_ENTRIES = 50_000_000  # that one call of a compiled loop goes through: about a tenth of a second
 
 
-def sweep(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: float) -> tuple[Floats, float]:
+def sweep(problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: Cost) -> tuple[Floats, float]:
     """Return the flat vector after one epoch, and the mean cost that its samples met.
 
     ``rates`` are those of the prototypes, of the diagonal and of the other entries of a matrix.
     """
+    if type(stage) is not RelativeDistance:
+        return _sweep_any(problem, flat, order, rates, stage)
     if type(problem.metric) in (EuclideanMetric, DiagonalMetric):
-        return _sweep_diagonal(problem, flat, order, rates, slope)
+        return _sweep_diagonal(problem, flat, order, rates, stage)
     if type(problem.metric) in (MatrixMetric, ProductMetric):
-        return _sweep_matrix(problem, flat, order, rates, slope)
-    return _sweep_any(problem, flat, order, rates, slope)
+        return _sweep_matrix(problem, flat, order, rates, stage)
+    return _sweep_any(problem, flat, order, rates, stage)
 
 
-def _sweep_diagonal(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: float) -> tuple[Floats, float]:
+def _sweep_diagonal(
+    problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: RelativeDistance
+) -> tuple[Floats, float]:
     from protolearn.lvq import _kernels
 
     W, theta = problem.unpack(flat.copy())
@@ -49,14 +53,16 @@ def _sweep_diagonal(problem: Problem, flat: Floats, order: Indices, rates: Rates
             problem.metric.slots(problem.classes),
             rates if learns else (rates[0], 0.0, 0.0),
             float(problem.regularization),
-            KINDS.index(problem.squashing),
-            slope,
+            KINDS.index(stage.squashing),
+            stage.slope[1],
             sums,
         )
     return pack(W, (np.sqrt(relevances),) if learns else ()), _mean(sums)
 
 
-def _sweep_matrix(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: float) -> tuple[Floats, float]:
+def _sweep_matrix(
+    problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: RelativeDistance
+) -> tuple[Floats, float]:
     from protolearn.lvq import _kernels
 
     W, theta = problem.unpack(flat.copy())
@@ -79,21 +85,21 @@ def _sweep_matrix(problem: Problem, flat: Floats, order: Indices, rates: Rates, 
             bool(getattr(problem.metric, "symmetric", False)),
             rates,
             float(problem.regularization),
-            KINDS.index(problem.squashing),
-            slope,
+            KINDS.index(stage.squashing),
+            stage.slope[1],
             sums,
         )
     return pack(W, theta), _mean(sums)
 
 
-def _sweep_any(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: float) -> tuple[Floats, float]:
+def _sweep_any(problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: Cost) -> tuple[Floats, float]:
     """Follow the exact gradient of each sample, with one rate for prototypes and one for the metric."""
     steps = np.full(len(flat), rates[1])
     steps[problem.blocks[0]] = rates[0]
     weights = _relative_weights(problem)
     total = 0.0
     for i in order:
-        cost, gradient = problem(flat, slope, slice(i, i + 1))
+        cost, gradient = problem(flat, stage, slice(i, i + 1))
         flat = problem.normalized(flat - weights[i] * steps * gradient)
         total += weights[i] * cost
     return flat, total / float(weights.sum())

@@ -9,17 +9,41 @@ Arrays: D (n, k) squared distances, own (n, k) whether sample and prototype shar
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import numpy as np
 from scipy.special import expit
 
 from protolearn.core.types import Bools, Floats
 
-__all__ = ["SQUASHING", "identity", "relative_distance", "relative_distance_cost", "sigmoid", "swish"]
+__all__ = [
+    "SQUASHING",
+    "Cost",
+    "RelativeDistance",
+    "identity",
+    "relative_distance",
+    "relative_distance_cost",
+    "sigmoid",
+    "swish",
+]
 
 Squashing = Callable[[Floats, float], tuple[Floats, Floats]]
+
+
+class Cost(Protocol):
+    """What training minimizes, as a function of the distances between samples and prototypes."""
+
+    @property
+    def n_stages(self) -> int:
+        """How many stages a solver that anneals in few, long stages should take."""
+
+    def stages(self, n_steps: int) -> Sequence[Cost]:
+        """Return the cost at every one of a number of steps; the last is that at the end of training."""
+
+    def __call__(self, D: Floats, own: Bools, u: Floats) -> tuple[float, Floats]:
+        """Return the weighted sum over the samples at the end of training, and its derivative by every distance."""
 
 
 TINY = 1e-290  # below this, distances have no meaningful ratio
@@ -74,3 +98,44 @@ def relative_distance_cost(
     G[rows, J] = u * steepness * by_J
     G[rows, K] += u * steepness * by_K
     return float(u @ value), G
+
+
+@dataclass(frozen=True)
+class RelativeDistance:
+    """The cost of generalized LVQ, ``sum_i u_i phi(mu_i)``.
+
+    Parameters
+    ----------
+    squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
+        Name of ``phi``.
+    slope : tuple of float, default=(1.0, 1.0)
+        Slope of ``phi`` at the start and at the end of training.
+    """
+
+    squashing: str = "sigmoid"
+    slope: tuple[float, float] = (1.0, 1.0)
+
+    @property
+    def n_stages(self) -> int:
+        """How many stages a solver that anneals in few, long stages should take."""
+        return 1 if self.slope[0] == self.slope[1] else 2
+
+    def stages(self, n_steps: int) -> list[Self]:
+        """Return the cost at every one of a number of steps; the last is that at the end of training."""
+        slopes = annealed(self.slope, n_steps)
+        return [replace(self, slope=(slope, slope)) for slope in slopes]
+
+    def __call__(self, D: Floats, own: Bools, u: Floats) -> tuple[float, Floats]:
+        """Return the weighted sum over the samples at the end of training, and its derivative by every distance."""
+        return relative_distance_cost(D, own, u, SQUASHING[self.squashing], self.slope[1])
+
+
+def annealed(ends: tuple[float, float], n_steps: int) -> Floats:
+    """Return a number at every one of a number of steps, from its first value to its last in equal ratios.
+
+    Examples
+    --------
+    >>> annealed((2.0, 8.0), 3), annealed((2.0, 8.0), 1)
+    (array([2., 4., 8.]), array([8.]))
+    """
+    return np.geomspace(*ends, n_steps) if n_steps > 1 else np.array([ends[1]])

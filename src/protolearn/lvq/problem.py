@@ -14,7 +14,7 @@ import numpy as np
 from protolearn.core.chunks import CACHED, block_size, cut
 from protolearn.core.threads import Threads
 from protolearn.core.types import Bools, Floats, Indices
-from protolearn.lvq.cost import SQUASHING, relative_distance_cost
+from protolearn.lvq.cost import Cost
 from protolearn.lvq.relevance import Metric, Theta
 
 __all__ = ["Problem"]
@@ -24,7 +24,7 @@ N_SPANS = 8  # sums are added in this many parts, whatever the number of threads
 
 @dataclass
 class Problem:
-    """The cost ``sum_i u_i phi(mu_i) / sum_i u_i - regularization * log_volume`` of prototypes and metric.
+    """The mean cost of the samples, ``cost / sum_i u_i - regularization * log_volume``, of prototypes and metric.
 
     Parameters
     ----------
@@ -38,10 +38,8 @@ class Problem:
         Class code of each prototype.
     metric : Metric
         How they are compared.
-    squashing : str
-        Name of the squashing function.
-    slope : tuple of float
-        Its slope at the start and at the end.
+    cost : Cost
+        What their distances cost.
     regularization : float
         Weight of the logarithm of the volume.
     shapes : list of tuple
@@ -57,8 +55,7 @@ class Problem:
     u: Floats
     classes: Indices
     metric: Metric
-    squashing: str
-    slope: tuple[float, float]
+    cost: Cost
     regularization: float
     shapes: list[tuple[int, ...]]
     n_threads: int = 1
@@ -89,19 +86,16 @@ class Problem:
         W, theta = self.unpack(flat)
         return pack(W, self.metric.normalize(theta))
 
-    def slopes(self, n_steps: int) -> Floats:
-        """Return the slope of the squashing function at every one of a number of steps."""
-        return np.geomspace(*self.slope, n_steps) if n_steps > 1 else np.array([self.slope[1]])
-
-    def __call__(self, flat: Floats, slope: float, rows: Any = None) -> tuple[float, Floats]:
-        """Return cost and gradient, over all samples or over some rows."""
+    def __call__(self, flat: Floats, stage: Cost | None = None, rows: Any = None) -> tuple[float, Floats]:
+        """Return cost and gradient, at a stage or at the end of training, over all samples or over some rows."""
+        stage = self.cost if stage is None else stage
         W, theta = self.unpack(flat)
         normal = self.metric.normalize(theta)
         if rows is None:
-            cost, dW, slopes = reduce(_add, self._parts(W, normal, slope))
+            cost, dW, slopes = reduce(_add, self._parts(W, normal, stage))
             mass = self.u.sum()
         else:
-            cost, dW, slopes = self._part(W, normal, slope, rows)
+            cost, dW, slopes = self._part(W, normal, stage, rows)
             mass = self.u[rows].sum()
         cost, dW, slopes = cost / mass, dW / mass, tuple(part / mass for part in slopes)
         if self.regularization:
@@ -124,21 +118,21 @@ class Problem:
         n_numbers = self.blocks[-1].stop  # adding up gradients must not take longer than making them
         return block_size(16 * n_features, CACHED, least=max(128, n_numbers // (2 * n_features)))  # with projections
 
-    def _part(self, W: Floats, theta: Theta, slope: float, rows: Any) -> tuple[float, Floats, Theta]:
+    def _part(self, W: Floats, theta: Theta, stage: Cost, rows: Any) -> tuple[float, Floats, Theta]:
         D, pullback = self.metric.measure(self.X[rows], W, self.classes, theta)
         if self.hidden is not None:
             D[:, self.hidden] = np.inf
         own = self.y[rows][:, None] == self.classes
-        cost, G = relative_distance_cost(D, own, self.u[rows], SQUASHING[self.squashing], slope)
+        cost, G = stage(D, own, self.u[rows])
         return cost, *pullback(G)
 
-    def _parts(self, W: Floats, theta: Theta, slope: float) -> Iterator[tuple[float, Floats, Theta]]:
+    def _parts(self, W: Floats, theta: Theta, stage: Cost) -> Iterator[tuple[float, Floats, Theta]]:
         """Return the sums over each span of chunks, in order."""
         chunks = list(cut(self.n_samples, self._chunk_size()))
         spans = np.array_split(np.arange(len(chunks)), min(N_SPANS, len(chunks)))
 
         def total(span: Indices) -> tuple[float, Floats, Theta]:
-            return reduce(_add, (self._part(W, theta, slope, chunks[i]) for i in span))
+            return reduce(_add, (self._part(W, theta, stage, chunks[i]) for i in span))
 
         return self._threads.map(total, spans)
 

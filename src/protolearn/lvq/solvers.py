@@ -76,8 +76,8 @@ class LBFGS(Solver):
                 stopped = True
                 raise
 
-        slopes = problem.slopes(1 if problem.slope[0] == problem.slope[1] or max_iter < 2 else 2)
-        for slope, iterations in zip(slopes, _shares(max_iter, len(slopes))):
+        stages = problem.cost.stages(min(problem.cost.n_stages, max_iter))
+        for stage, iterations in zip(stages, _shares(max_iter, len(stages))):
             options = {
                 "maxiter": iterations,
                 "maxfun": 20 * iterations,
@@ -86,7 +86,7 @@ class LBFGS(Solver):
                 "gtol": 1e-9,
             }
             result = minimize(
-                problem, start, args=(slope,), jac=True, method="L-BFGS-B", callback=callback, options=options
+                problem, start, args=(stage,), jac=True, method="L-BFGS-B", callback=callback, options=options
             )
             if stopped:
                 return
@@ -167,8 +167,8 @@ class SGD(Solver):
         from protolearn.lvq._sweeps import sweep
 
         flat = problem.normalized(start)
-        for epoch, slope in zip(range(1, max_iter + 1), problem.slopes(max_iter)):
-            flat, cost = sweep(problem, flat, rng.permutation(problem.n_samples), self.rates(epoch), float(slope))
+        for epoch, stage in enumerate(problem.cost.stages(max_iter), 1):
+            flat, cost = sweep(problem, flat, rng.permutation(problem.n_samples), self.rates(epoch), stage)
             try:
                 watch(flat, cost)
             except StopIteration:
@@ -222,17 +222,17 @@ class Waypoint(Solver):
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
         """Improve ``start``, and tell ``watch`` about every step."""
-        slopes = problem.slopes(max_iter)
+        stages = problem.cost.stages(max_iter)
         flat, length = problem.normalized(start), self.step
         points = [flat]
-        _, gradient = problem(flat, slopes[0])
-        for slope in slopes:
+        _, gradient = problem(flat, stages[0])
+        for stage in stages:
             flat = flat - length * _unit_steps(problem, flat, gradient)
-            cost, gradient = problem(flat, slope)
+            cost, gradient = problem(flat, stage)
             points = [*points, flat][-self.n_points :]
             if len(points) == self.n_points:
                 mean = np.mean(points, axis=0)
-                cost_of_mean, at_mean = problem(mean, slope)
+                cost_of_mean, at_mean = problem(mean, stage)
                 if cost_of_mean < cost:
                     flat, cost, gradient, length = mean, cost_of_mean, at_mean, length * self.shrink
                     points[-1] = mean
@@ -298,10 +298,10 @@ class Adam(Solver):
         )
         state, sizes = AdamState(np.zeros_like(start)), step_sizes(problem, start)
         flat = start
-        for epoch, slope in enumerate(problem.slopes(max_iter)):
+        for epoch, stage in enumerate(problem.cost.stages(max_iter)):
             costs = []
             for batch, rows in enumerate(self.batches(problem.n_samples, rng)):
-                cost, gradient = problem(flat, slope, rows)
+                cost, gradient = problem(flat, stage, rows)
                 flat = flat - rates[epoch * n_batches + batch] * sizes * state.step(gradient, self)
                 costs.append(cost)
             try:
