@@ -28,6 +28,7 @@ if TYPE_CHECKING:  # what `_HOME` says, in a form that editors and type checkers
     from protolearn.lvq import LMNN as LMNN
     from protolearn.lvq import LVQ1 as LVQ1
     from protolearn.lvq import LVQ21 as LVQ21
+    from protolearn.lvq import RSLVQ as RSLVQ
     from protolearn.lvq import LLiRaMLVQ as LLiRaMLVQ
     from protolearn.maps import NGPCA as NGPCA
     from protolearn.maps import SOM as SOM
@@ -71,6 +72,7 @@ _HOME = {
     "OutlierDetector": "maps",
     "LVQ1": "lvq",
     "LVQ21": "lvq",
+    "RSLVQ": "lvq",
     "GLVQ": "lvq",
     "GRLVQ": "lvq",
     "LGRLVQ": "lvq",

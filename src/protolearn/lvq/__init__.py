@@ -7,6 +7,7 @@ from protolearn.lvq._gmlvq import GMLVQ, LGMLVQ, LLiRaMLVQ
 from protolearn.lvq._lfda import LFDA
 from protolearn.lvq._lmnn import LMNN
 from protolearn.lvq._lvq1 import LVQ1, LVQ21
+from protolearn.lvq._rslvq import RSLVQ
 from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
 from protolearn.lvq.reading import Counterfactuals, Explanation, prototypes_in_units
 from protolearn.lvq.relevance import (
@@ -34,6 +35,7 @@ __all__ = [
     "LMNN",
     "LVQ1",
     "LVQ21",
+    "RSLVQ",
     "SGD",
     "SOLVERS",
     "Adam",

@@ -152,6 +152,7 @@ class CIALVQ(GLVQ):
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] | None = None,
+        neighborhood_range: float | None = None,
         solver: str | Solver = "auto",
         max_iter: int | None = None,
         tol: float = 1e-06,
@@ -176,6 +177,7 @@ class CIALVQ(GLVQ):
         self.init = init
         self.squashing = squashing
         self.slope = slope
+        self.neighborhood_range = neighborhood_range
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol

@@ -29,12 +29,18 @@ ANSWERS = """
 %(reject)s
 """
 
-TRAINING = """
+SQUASHING = """
 squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
     What is made of the relative distance of each sample before it is added to the cost.
 slope : float or tuple of float, optional
     Slope of the sigmoid or swish; a pair is annealed from the first to the second. Steep slopes count errors, flat ones
     heed all samples. By default ``(2, 10)``, and 5 for one matrix of limited rank.
+neighborhood_range : float, optional
+    Range, in ranks, over which the prototypes of a class learn together from its samples when training starts, such as
+    1; it falls to where only the nearest learns (supervised neural gas). By default only the nearest ever learns.
+"""
+
+OPTIMIZATION = """
 solver : {"auto", "lbfgs", "sgd", "waypoint", "adam"} or Solver, default="auto"
     How the cost is minimized. ``"auto"`` is L-BFGS up to 200,000 samples and Adam on mini-batches beyond. Give an
     object, such as ``SGD(learning_rate=0.1)``, to set its parameters.
@@ -53,6 +59,11 @@ validation_fraction : float, default=0.1
     Share of samples that early stopping holds out.
 n_iter_no_change : int, default=10
     Patience of early stopping.
+"""
+
+TRAINING = """
+%(squashing)s
+%(optimization)s
 """
 
 RUNNING = """
@@ -107,6 +118,8 @@ PARTS = {
     "attributes": ATTRIBUTES,
     "init": INIT,
     "training": TRAINING,
+    "squashing": SQUASHING,
+    "optimization": OPTIMIZATION,
     "answers": ANSWERS,
     "missing": MISSING,
     "reject": REJECT,

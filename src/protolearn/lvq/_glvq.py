@@ -24,7 +24,7 @@ from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame
 from protolearn.lvq._stream import Stream
-from protolearn.lvq.cost import SQUASHING, Cost, RelativeDistance
+from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, Cost, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, Metric, Theta
 from protolearn.lvq.solvers import LBFGS, SOLVERS, Adam, Solver
@@ -46,6 +46,7 @@ FORM = (
     "patch_shape",
 )
 LONGEST_HISTORY = 1000  # batches of a stream whose costs are kept
+LAST_RANGE = 0.1  # in ranks, at which only the nearest prototype learns
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
 
@@ -99,6 +100,7 @@ class GLVQ(LVQClassifier):
         "localization": option("prototype", "class"),
         "squashing": option(*SQUASHING),
         "slope": anything("a number, or a pair of numbers (start, end)"),
+        "neighborhood_range": positive | none,
         "solver": option("auto", *SOLVERS) | instance(Solver),
         "max_iter": integer(1) | none,
         "tol": number(0),
@@ -111,6 +113,7 @@ class GLVQ(LVQClassifier):
     }
 
     regularization = 0.0
+    neighborhood_range: float | None = None
     _form: dict[str, Any]
     _stream: Stream
 
@@ -122,6 +125,7 @@ class GLVQ(LVQClassifier):
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] | None = None,
+        neighborhood_range: float | None = None,
         solver: str | Solver = "auto",
         max_iter: int | None = None,
         tol: float = 1e-6,
@@ -142,6 +146,7 @@ class GLVQ(LVQClassifier):
         self.init = init
         self.squashing = squashing
         self.slope = slope
+        self.neighborhood_range = neighborhood_range
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
@@ -285,7 +290,7 @@ class GLVQ(LVQClassifier):
 
     def _default_iterations(self, solver: Solver) -> int:
         """Return how long a solver works if the user does not say."""
-        return solver.default_iterations
+        return solver.default_iterations if self.neighborhood_range is None else 2 * solver.default_iterations
 
     def _slope(self) -> tuple[float, float]:
         if self.slope is None:
@@ -365,15 +370,18 @@ class GLVQ(LVQClassifier):
         return first_prototypes(X, y, u, self._codes, str(self.init), rng)
 
     def _problem(
-        self, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta, n_threads: int
+        self, frame: Frame, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta, n_threads: int
     ) -> Problem:
         shapes = [W.shape, *(part.shape for part in theta)]
         regularization = float(self.regularization)
-        return Problem(X, y, u, self._codes, metric, self._cost(), regularization, shapes, n_threads)
+        return Problem(X, y, u, self._codes, metric, self._cost(frame), regularization, shapes, n_threads)
 
-    def _cost(self) -> Cost:
-        """Return what is minimized."""
-        return RelativeDistance(self.squashing, (1.0, 1.0) if self.squashing == "identity" else self._slope())
+    def _cost(self, frame: Frame) -> Cost:
+        """Return what is minimized, in the coordinates of the solver."""
+        slope = (1.0, 1.0) if self.squashing == "identity" else self._slope()
+        if self.neighborhood_range is None:
+            return RelativeDistance(self.squashing, slope)
+        return CooperativeRelativeDistance(self.squashing, slope, (float(self.neighborhood_range), LAST_RANGE))
 
     def _train(
         self,
@@ -389,12 +397,12 @@ class GLVQ(LVQClassifier):
         frame = self._frame(samples, u, solver.rescales, resumes or not solver.turns)
         X = frame.enter(samples)
         metric, W, theta = self._begin(frame, X, y, u, resumes, rng)
-        problem = self._problem(metric, X, y, u, W, theta, n_threads)
+        problem = self._problem(frame, metric, X, y, u, W, theta, n_threads)
         max_iter = self._default_iterations(solver) if self.max_iter is None else self.max_iter
         watch = _Watch(self, max_iter)
         if self.early_stopping:
             judged = (X, y, u) if held_out is None else (frame.enter(held_out[0]), *held_out[1:])
-            watch.judge = self._problem(metric, *judged, W, theta, n_threads)
+            watch.judge = self._problem(frame, metric, *judged, W, theta, n_threads)
         interrupted = False
         watch.flat = pack(W, theta)
         try:
@@ -448,7 +456,7 @@ class GLVQ(LVQClassifier):
             stream.welcome(X, codes, u, self._codes, self._first_prototypes)
         stream.seen[codes] = True
         self._hidden = ~stream.seen[self._codes]
-        problem = self._problem(stream.metric, X, codes, u, *stream.parts, 1)
+        problem = self._problem(stream.frame, stream.metric, X, codes, u, *stream.parts, 1)
         problem.hidden = self._hidden
         with chunk_threads(1):
             self.cost_history_ = [*self.cost_history_, stream.learn(problem)][-LONGEST_HISTORY:]
@@ -536,6 +544,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] | None = None,
+        neighborhood_range: float | None = None,
         solver: str | Solver = "auto",
         max_iter: int | None = None,
         tol: float = 1e-06,
@@ -556,6 +565,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         self.init = init
         self.squashing = squashing
         self.slope = slope
+        self.neighborhood_range = neighborhood_range
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
@@ -657,6 +667,7 @@ class LGRLVQ(GLVQ):
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] | None = None,
+        neighborhood_range: float | None = None,
         solver: str | Solver = "auto",
         max_iter: int | None = None,
         tol: float = 1e-06,
@@ -678,6 +689,7 @@ class LGRLVQ(GLVQ):
         self.init = init
         self.squashing = squashing
         self.slope = slope
+        self.neighborhood_range = neighborhood_range
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol

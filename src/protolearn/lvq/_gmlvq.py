@@ -25,7 +25,7 @@ Codes = Indices
 SOLVER_VECTORS = 30  # as large as the matrices that a solver holds
 
 
-class _MatrixLVQ(GLVQ):
+class MatrixLVQ(GLVQ):
     """What classifiers with matrices share: rank, start, and relevances."""
 
     _constraints = {
@@ -115,7 +115,7 @@ class _MatrixLVQ(GLVQ):
         return given if given.ndim == 3 else given[None]
 
 
-class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, _MatrixLVQ):
+class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MatrixLVQ):
     """What classifiers with one matrix for all samples share: the view it gives."""
 
     omega_: Floats
@@ -229,6 +229,7 @@ class GMLVQ(_WithView):
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] | None = None,
+        neighborhood_range: float | None = None,
         solver: str | Solver = "auto",
         max_iter: int | None = None,
         tol: float = 1e-06,
@@ -253,6 +254,7 @@ class GMLVQ(_WithView):
         self.init = init
         self.squashing = squashing
         self.slope = slope
+        self.neighborhood_range = neighborhood_range
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
@@ -274,7 +276,7 @@ class GMLVQ(_WithView):
 
 
 @documented
-class LGMLVQ(_MatrixLVQ):
+class LGMLVQ(MatrixLVQ):
     """Localized generalized matrix LVQ: each prototype, or each class, has a relevance matrix of its own.
 
     The distance to prototype p is ``d = |Omega_p (x - w_p)|^2`` with ``trace(Omega_p^T Omega_p) = 1``, so borders
@@ -349,6 +351,7 @@ class LGMLVQ(_MatrixLVQ):
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] | None = None,
+        neighborhood_range: float | None = None,
         solver: str | Solver = "auto",
         max_iter: int | None = None,
         tol: float = 1e-06,
@@ -374,6 +377,7 @@ class LGMLVQ(_MatrixLVQ):
         self.init = init
         self.squashing = squashing
         self.slope = slope
+        self.neighborhood_range = neighborhood_range
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
@@ -480,6 +484,7 @@ class LLiRaMLVQ(_WithView):
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] | None = None,
+        neighborhood_range: float | None = None,
         solver: str | Solver = "auto",
         max_iter: int | None = None,
         tol: float = 1e-06,
@@ -503,6 +508,7 @@ class LLiRaMLVQ(_WithView):
         self.init = init
         self.squashing = squashing
         self.slope = slope
+        self.neighborhood_range = neighborhood_range
         self.solver = solver
         self.max_iter = max_iter
         self.tol = tol

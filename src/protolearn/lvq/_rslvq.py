@@ -1,0 +1,249 @@
+"""Robust soft LVQ: prototypes as centers of Gaussians, learned by maximum likelihood of the classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from protolearn.core.parameters import instance, option, positive
+from protolearn.core.types import Array, Floats, Indices
+from protolearn.lvq._docs import documented
+from protolearn.lvq._gmlvq import MatrixLVQ
+from protolearn.lvq._start import Frame
+from protolearn.lvq.cost import Cost, CrossEntropy, log_posteriors
+from protolearn.lvq.problem import Problem
+from protolearn.lvq.relevance import (
+    LOCALIZATIONS,
+    DiagonalMetric,
+    EuclideanMetric,
+    MatrixMetric,
+    Metric,
+    Theta,
+    canonical_matrix,
+)
+from protolearn.lvq.solvers import Solver
+
+__all__ = ["RSLVQ"]
+
+Codes = Indices
+SHARE = 0.1  # of the mean distance to the nearest prototype of the class that the squared width is
+ENOUGH = 20_000  # samples from which this mean is taken
+
+
+@documented
+class RSLVQ(MatrixLVQ):
+    """Robust soft learning vector quantization, with a learned metric if so wanted.
+
+    Each prototype is the center of a Gaussian, and all have the same width and prior. The probability of class c is the
+    share of its prototypes in the mixture, ``p(c | x) = sum_{p of c} exp(-d_p / (2 width^2)) / sum_p exp(-d_p / (2
+    width^2))``. Prototypes and metric minimize the cross-entropy, the mean of ``-log p(y | x)``, minus
+    ``regularization`` times the mean logarithm of the singular values of the metric. With a small width only samples
+    near a border or on its wrong side count, and the rule becomes that of learning from mistakes.
+
+    `predict` gives the class of the nearest prototype, as the method was published; `predict_proba` gives ``p(c | x)``.
+    With one prototype per class they always agree; with several, a class of many prototypes nearby can be more probable
+    than that of the nearest.
+
+    Parameters
+    ----------
+    prototypes_per_class : int or dict, default=1
+        Number of prototypes of every class, or of each class by its label.
+    metric : {"euclidean", "diagonal", "matrix"} or Metric, default="euclidean"
+        How samples and prototypes are compared: squared Euclidean distances, or learned ones, with a relevance for each
+        feature or with a relevance matrix (matrix RSLVQ); or an object with the methods of `protolearn.lvq.Metric`.
+    localization : {"global", "class", "prototype"}, default="global"
+        Who has relevances or a matrix of its own.
+    n_components : int, optional
+        Number of rows M of the matrix, which limits its rank; by default the number of features.
+    metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape ([s,] M, N), default="auto"
+        Where matrices start. ``"discriminative"`` takes the directions of linear discriminant analysis; ``"auto"`` does
+        that for ``n_components`` below the number of features, and otherwise starts at the identity.
+    width : float or "auto", default="auto"
+        Standard deviation of the Gaussians, in the unit of the square root of `distances`. ``"auto"`` takes a tenth of
+        the mean distance to the nearest prototype of the class, before training, as the variance.
+    regularization : float, default=0.05
+        Weight of a term that keeps all features alive: the mean logarithm of the singular values of the matrix, or of
+        the roots of the relevances.
+    %(init)s
+    %(optimization)s
+    %(answers)s
+    %(running)s
+
+    Attributes
+    ----------
+    width_ : float
+        Standard deviation of the Gaussians.
+    relevances_ : ndarray of shape (n_features,) or (s, n_features)
+        Relevance of each feature, if the metric is learned; for each class or prototype if it has its own.
+    relevance_matrix_ : ndarray of shape (n_features, n_features) or (s, n_features, n_features)
+        The relevance matrix, of trace one, if the metric is learned.
+    eigenvalues_ : ndarray of shape (M,) or (s, M)
+        Its eigenvalues, in falling order.
+    metric_parameters_ : tuple of ndarray
+        Learned parameters of the metric, if it has any.
+    %(attributes)s
+
+    See Also
+    --------
+    GMLVQ : Minimizes relative distances instead.
+
+    References
+    ----------
+    Seo and Obermayer (2003). Soft learning vector quantization. Neural Computation 15. Schneider, Biehl and Hammer
+    (2009). Distance learning in discriminative vector quantization. Neural Computation 21.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import RSLVQ
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = RSLVQ(metric="matrix").fit(X, y)
+    >>> model.score(X, y) > 0.95
+    True
+    >>> model.predict_proba(X[:1]).round(2)
+    array([[1., 0., 0.]])
+    """
+
+    _constraints = {
+        "metric": option("euclidean", "diagonal", "matrix") | instance(Metric),
+        "localization": option(*LOCALIZATIONS),
+        "width": positive | option("auto"),
+    }
+
+    slope = None
+
+    def __init__(
+        self,
+        prototypes_per_class: int | dict[Any, int] = 1,
+        *,
+        metric: str | Metric = "euclidean",
+        localization: str = "global",
+        n_components: int | None = None,
+        metric_init: str | ArrayLike = "auto",
+        width: float | str = "auto",
+        regularization: float = 0.05,
+        init: str | ArrayLike = "neural_gas",
+        solver: str | Solver = "auto",
+        max_iter: int | None = None,
+        tol: float = 1e-06,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        early_stopping: bool | str = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 10,
+        missing: str = "error",
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prototypes_per_class = prototypes_per_class
+        self.metric = metric
+        self.localization = localization
+        self.n_components = n_components
+        self.metric_init = metric_init
+        self.width = width
+        self.regularization = regularization
+        self.init = init
+        self.solver = solver
+        self.max_iter = max_iter
+        self.tol = tol
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.missing = missing
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def predict_proba(self, X: ArrayLike) -> Floats:
+        """Return the probability ``p(c | x)`` of each class, in the mixture of Gaussians around the prototypes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        probabilities : ndarray of shape (n_samples, n_classes)
+            One column for each of ``classes_``.
+        """
+        width = self.width_ or np.finfo(np.float64).eps
+
+        def posteriors(part: Array) -> Floats:
+            return np.exp(log_posteriors(self._measure(part), self._codes, len(self.classes_), width))
+
+        return self._over_chunks(posteriors, self._check_new(X))
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        learned = isinstance(self.metric, str) and self.metric != "euclidean"
+        if self.localization != "global" and not learned:
+            raise ValueError(
+                f"localization={self.localization!r} needs relevances that are learned; use metric='diagonal' or "
+                f"metric='matrix', or a metric object that is local itself, instead of metric={self.metric!r}."
+            )
+        if self.n_components is not None and not self._is_matrix():
+            raise ValueError(
+                f"n_components={self.n_components!r} is the number of rows of a matrix; use metric='matrix' instead of "
+                f"metric={self.metric!r}."
+            )
+
+    def _is_matrix(self) -> bool:
+        return isinstance(self.metric, str) and self.metric == "matrix"
+
+    def _rotates(self) -> bool:
+        return self._is_matrix()
+
+    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
+        if self._is_matrix():
+            return super()._structure(frame, X, y, u)
+        if isinstance(self.metric, Metric):
+            return super(MatrixLVQ, self)._structure(frame, X, y, u)
+        return EuclideanMetric() if self.metric == "euclidean" else DiagonalMetric(self.localization)
+
+    def _store_metric(self, theta: Theta) -> Theta:
+        return (np.stack([canonical_matrix(omega) for omega in theta[0]]),) if self._is_matrix() else theta
+
+    def _omegas(self) -> Floats:
+        if not isinstance(self._metric, DiagonalMetric | MatrixMetric):
+            raise AttributeError(f"metric={self.metric!r} has no relevances that were learned.")
+        omegas = self._theta[0] if self._is_matrix() else self._theta[0][..., None] * np.eye(self.n_features_in_)
+        return omegas[0] if self.localization == "global" else omegas
+
+    def _begin(
+        self, frame: Frame, X: Floats, y: Codes, u: Floats, resumes: bool, rng: np.random.RandomState
+    ) -> tuple[Metric, Floats, Theta]:
+        if not resumes:
+            self.width_ = 0.0
+        return super()._begin(frame, X, y, u, resumes, rng)
+
+    def _problem(
+        self, frame: Frame, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta, n_threads: int
+    ) -> Problem:
+        if not isinstance(self.width, str):
+            self.width_ = float(self.width)
+        elif self.width_ == 0:  # not known yet; still so after batches of a stream whose samples do not differ
+            self.width_ = frame.scale * self._first_width(metric, X, y, u, W, theta)
+        return super()._problem(frame, metric, X, y, u, W, theta, n_threads)
+
+    def _first_width(self, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta) -> float:
+        """Return the root of a share of the mean distance to the nearest prototype of the class."""
+        some = slice(None, None, max(1, len(X) // ENOUGH))
+        D = metric.measure(X[some], W, self._codes, theta)[0]
+        nearest = np.where(y[some, None] == self._codes, D, np.inf).min(axis=1)
+        return float(np.sqrt(SHARE * np.average(nearest, weights=u[some])))
+
+    def _cost(self, frame: Frame) -> Cost:
+        return CrossEntropy(self.width_ / frame.scale or 1.0)
+
+    def _fit_temperature(self, X: Floats, y: Codes, u: Floats) -> None:
+        """Do nothing: probabilities follow from the width."""
