@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from protolearn.lvq import DiagonalMetric, EuclideanMetric, MatrixMetric, MinkowskiMetric, ProductMetric
-from protolearn.lvq.cost import SQUASHING, RelativeDistance
+from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, CrossEntropy, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 
 N = 4
@@ -72,6 +72,23 @@ def test_gradient_equals_finite_differences(name, squashing):
     numeric = finite_differences(lambda point: problem(point)[0], flat)
     analytic = problem(flat)[1]
     assert np.linalg.norm(analytic - numeric) <= 1e-6 * np.linalg.norm(numeric)
+
+
+COSTS = {
+    "cooperation": CooperativeRelativeDistance("sigmoid", (2.0, 2.0), (1.5, 1.5)),
+    "narrow cooperation": CooperativeRelativeDistance("swish", (2.0, 2.0), (0.4, 0.4)),
+    "soft": CrossEntropy(0.8),
+    "soft and wide": CrossEntropy(3.0),
+}
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+@pytest.mark.parametrize("cost", sorted(COSTS))
+def test_gradient_of_other_costs(name, cost):
+    problem, flat = problem_of(METRICS[name], missing=name != "Minkowski")
+    problem.cost = COSTS[cost]
+    numeric = finite_differences(lambda point: problem(point)[0], flat)
+    assert np.linalg.norm(problem(flat)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
 
 
 @pytest.mark.parametrize("name", sorted(set(METRICS) - {"Minkowski"}))

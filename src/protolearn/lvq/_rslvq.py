@@ -20,6 +20,7 @@ from protolearn.lvq.relevance import (
     EuclideanMetric,
     MatrixMetric,
     Metric,
+    Relevance,
     Theta,
     canonical_matrix,
 )
@@ -56,7 +57,8 @@ class RSLVQ(MatrixLVQ):
     localization : {"global", "class", "prototype"}, default="global"
         Who has relevances or a matrix of its own.
     n_components : int, optional
-        Number of rows M of the matrix, which limits its rank; by default the number of features.
+        Number of rows M of a matrix, which limits its rank; by default the number of features. It is for
+        ``metric="matrix"`` alone, and so is ``metric_init``.
     metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape ([s,] M, N), default="auto"
         Where matrices start. ``"discriminative"`` takes the directions of linear discriminant analysis; ``"auto"`` does
         that for ``n_components`` below the number of features, and otherwise starts at the identity.
@@ -176,12 +178,13 @@ class RSLVQ(MatrixLVQ):
         probabilities : ndarray of shape (n_samples, n_classes)
             One column for each of ``classes_``.
         """
-        width = self.width_ or np.finfo(np.float64).eps
+        X = self._check_new(X)
+        width = self.width_ or np.finfo(np.float64).eps  # crisp, as long as no two samples of a stream differ
 
         def posteriors(part: Array) -> Floats:
             return np.exp(log_posteriors(self._measure(part), self._codes, len(self.classes_), width))
 
-        return self._over_chunks(posteriors, self._check_new(X))
+        return self._over_chunks(posteriors, X)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
@@ -191,17 +194,17 @@ class RSLVQ(MatrixLVQ):
                 f"localization={self.localization!r} needs relevances that are learned; use metric='diagonal' or "
                 f"metric='matrix', or a metric object that is local itself, instead of metric={self.metric!r}."
             )
-        if self.n_components is not None and not self._is_matrix():
-            raise ValueError(
-                f"n_components={self.n_components!r} is the number of rows of a matrix; use metric='matrix' instead of "
-                f"metric={self.metric!r}."
-            )
 
     def _is_matrix(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "matrix"
 
     def _rotates(self) -> bool:
         return self._is_matrix()
+
+    def _frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
+        if isinstance(self.metric, Metric) and not isinstance(self.metric, Relevance):
+            return Frame(np.zeros(X.shape[1]))  # how its distances change with the scale is not known
+        return super()._frame(X, u, rescales, resumes)
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         if self._is_matrix():
