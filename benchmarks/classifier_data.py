@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.environments import ROOT
 
-__all__ = ["Split", "digits", "letter", "segmentation", "stored", "synthetic", "usps"]
+__all__ = ["Split", "digits", "letter", "segmentation", "stored", "synthetic", "usps", "wine"]
 
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -22,6 +22,13 @@ def digits() -> Split:
     from sklearn.datasets import load_digits
 
     return _standardized(*_split(*load_digits(return_X_y=True)))
+
+
+def wine() -> Split:
+    """Return scikit-learn's wines."""
+    from sklearn.datasets import load_wine
+
+    return _standardized(*_split(*load_wine(return_X_y=True)))
 
 
 def segmentation() -> Split:

@@ -19,6 +19,8 @@ from benchmarks import (  # noqa: F401 (the peers register themselves)
     relational_peers,
     shape_peers,
     shapes,
+    soft,
+    soft_peers,
 )
 from benchmarks.tasks import Task
 
@@ -41,6 +43,7 @@ FAMILIES = (
     Family("embedding", "Views of data", embedding.TASKS),
     Family("mapping", "New samples in a view", mapping.TASKS),
     Family("lvq", "Classifiers", classifiers.TASKS),
+    Family("soft", "Soft and cooperative classifiers", soft.TASKS),
     Family("images", "Images", images.TASKS),
 )
 TASKS = {name: task for family in FAMILIES for name, task in family.tasks.items()}

@@ -1,0 +1,69 @@
+"""What is compared for soft LVQ and supervised neural gas: time to fit, accuracy and log loss on samples held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from benchmarks.classifier_data import Split, digits, segmentation, wine
+from benchmarks.classifiers import QUALITY, ClassifierTask
+from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
+
+__all__ = ["TASKS", "SoftTask"]
+
+SETS: dict[str, Callable[[], Split]] = {"wine": wine, "segmentation": segmentation, "digits": digits}
+LEAST = 1e-15  # probability, in the log loss
+
+
+@dataclass(frozen=True)
+class SoftTask(ClassifierTask):
+    """A classifier with several prototypes per class, on three data sets."""
+
+    metric: str = "euclidean"  # or "diagonal", "matrix", "local"
+    per_class: int = 2
+
+    columns: ClassVar[list[Column]] = [
+        *WHO,
+        ("data", "size", str),
+        *TIMES,
+        ("first fit s", "times", lambda times: f"{times[0]:.3f}"),
+        ("iterations", "iterations", str),
+        ("time ratio", "seconds_ratio", "{:.2f}".format),
+        *QUALITY[:1],
+        ("test log loss", "log_loss", "{:.3f}".format),
+    ]
+
+    def sizes(self) -> dict[str, Task]:
+        """Return one task for each data set."""
+        return {name: replace(self, data=data) for name, data in SETS.items()}
+
+    def outcome(self, fitted: Any, data: Data) -> tuple[dict[str, float], np.ndarray | None]:
+        """Return the predicted classes, and next to them their probabilities, if the classifier has any."""
+        facts, predicted = super().outcome(fitted, data)
+        if not hasattr(fitted, "predict_proba"):
+            return facts, predicted
+        return facts, np.column_stack([np.asarray(predicted), fitted.predict_proba(data[2])])
+
+    def judge(self, row: Row, result: np.ndarray | None) -> Row:
+        """Return the accuracy, and the log loss of probabilities."""
+        if result is None or result.ndim == 1:
+            return super().judge(row, result)
+        y = np.load(self.folder / "y_test.npy")
+        own = result[:, 1:][np.arange(len(y)), y]
+        return super().judge(row, result[:, 0]) | {"log_loss": float(-np.log(np.maximum(own, LEAST)).mean())}
+
+
+TASKS: dict[str, Task] = {
+    task.name: task
+    for task in (
+        SoftTask("rslvq", "robust soft LVQ, 2 prototypes per class", wine),
+        SoftTask("mrslvq", "the same with a relevance matrix", wine, metric="matrix"),
+        SoftTask("lmrslvq", "the same with a matrix for each prototype", wine, metric="local"),
+        SoftTask("sng", "supervised neural gas, 4 prototypes per class", wine, per_class=4),
+        SoftTask("srng", "the same with relevances", wine, metric="diagonal", per_class=4),
+        SoftTask("smng", "the same with a relevance matrix", wine, metric="matrix", per_class=4),
+    )
+}
