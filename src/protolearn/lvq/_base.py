@@ -17,7 +17,7 @@ from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.estimator import Estimator
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.parameters import array, instance, integer, number, option
-from protolearn.core.reject import relative_similarity, with_rejects
+from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_scale, given_array, read_samples
@@ -391,6 +391,20 @@ class LVQClassifier(ClassifierMixin, Estimator):
         self._refuse_empty(samples)
         return check_scale(samples), labels
 
+    def _stream_codes(self, labels: Array, classes: ArrayLike | None) -> Indices:
+        """Return the class codes of a batch; in the first one, take note of all classes that will ever come."""
+        if not hasattr(self, "prototypes_"):
+            if classes is None:
+                raise ValueError(
+                    "classes must be given in the first call of partial_fit: all classes that will ever come."
+                )
+            self.classes_ = np.unique(np.asarray(classes))
+            check_reject(self.reject_threshold, self.reject_label, self.classes_)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y contains {list(unknown)}, which are not among the classes {list(self.classes_)}.")
+        return np.searchsorted(self.classes_, labels)
+
     def _prototype_codes(self, y: Indices | None) -> Indices:
         """Return the class code of each prototype, in the order of the classes, if samples y (or a stream) allow it."""
         wanted = self.prototypes_per_class
@@ -436,6 +450,11 @@ class LVQClassifier(ClassifierMixin, Estimator):
         """Choose the temperature of the probabilities by maximum likelihood on (some of) the training samples."""
         some = slice(None, None, max(1, len(X) // 20_000))
         self._temperature = best_temperature(self._class_distances(X[some]), y[some], u[some])
+
+
+def as_counts(weights: Floats) -> Floats:
+    """Return positive weights that can be numbers of copies: shares, for instance, are made one on average."""
+    return weights * max(1.0, len(weights) / weights.sum())
 
 
 def best_temperature(D: Floats, y: Indices, u: Floats) -> float:

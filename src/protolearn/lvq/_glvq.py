@@ -20,10 +20,10 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import (
     check_weights,
 )
-from protolearn.lvq._base import LVQClassifier
+from protolearn.lvq._base import LVQClassifier, as_counts
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame
-from protolearn.lvq._stream import Stream
+from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver
 from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, Metric, Theta
@@ -45,7 +45,6 @@ FORM = (
     "learn_filters",
     "patch_shape",
 )
-LONGEST_HISTORY = 1000  # batches of a stream whose costs are kept
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
 
@@ -214,8 +213,10 @@ class GLVQ(LVQClassifier):
     ) -> Self:
         """Learn from a batch of samples, after those seen before.
 
-        The first call places prototypes and metric, unless `fit` has done so; then every call makes one pass in
-        mini-batches (Adam). A class gets its prototypes with its first samples.
+        The first call places prototypes and metric, unless `fit` has done so; then every call makes one pass over the
+        batch: in mini-batches at a steady rate (``solver="adam"``, and by default), or sample by sample at the rates of
+        an epoch that has the number of the batch (``"sgd"``). Other solvers are refused, since they need all samples at
+        once. A class gets its prototypes with its first samples.
 
         Parameters
         ----------
@@ -238,15 +239,7 @@ class GLVQ(LVQClassifier):
         samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first)
         if not first:
             self._check_resumable(self.classes_)
-        elif classes is None:
-            raise ValueError("classes must be given in the first call of partial_fit: all classes that will ever come.")
-        else:
-            self.classes_ = np.unique(np.asarray(classes))
-            check_reject(self.reject_threshold, self.reject_label, self.classes_)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise ValueError(f"y contains {list(unknown)}, which are not among the classes {list(self.classes_)}.")
-        self._go_on(samples, np.searchsorted(self.classes_, labels), weights)
+        self._go_on(samples, self._stream_codes(labels, classes), weights)
         return self
 
     @property
@@ -341,9 +334,7 @@ class GLVQ(LVQClassifier):
             by_class = compute_sample_weight(self.class_weight, labels)
             weights = check_weights(weights * by_class, len(samples), np.float64)
         present = weights > 0
-        # weights that cannot be counts, such as shares, are made one on average
-        weights = weights[present] * max(1.0, np.count_nonzero(present) / weights.sum())
-        return samples[present], labels[present], weights
+        return samples[present], labels[present], as_counts(weights[present])
 
     def _begin(
         self, frame: Frame, X: Floats, y: Codes, u: Floats, resumes: bool, rng: np.random.RandomState
@@ -428,18 +419,19 @@ class GLVQ(LVQClassifier):
 
     def _go_on(self, samples: Floats, codes: Codes, u: Floats) -> None:
         """Make one pass over a batch, with prototypes of the classes seen so far."""
+        solver = stream_solver(self.solver)
         if not hasattr(self, "_stream"):
             resumes = hasattr(self, "prototypes_")
             rng = check_random_state(self.random_state)
             if not resumes:
                 self._codes = self._prototype_codes(None)
-            frame = self._frame(samples, u, rescales=True, resumes=True)
+            frame = self._frame(samples, u, solver.rescales, resumes=True)
             metric, W, theta = self._begin(frame, frame.enter(samples), codes, u, resumes, rng)
             stream = Stream(frame, rng, metric, W, theta, np.full(len(self.classes_), resumes))
             self.cost_history_, self.n_iter_ = [], 0
         else:
             stream = deepcopy(self._stream)  # the old one serves on if this batch fails
-        stream.settle(self._frame(samples, u, rescales=True, resumes=True), samples)
+        stream.settle(self._frame(samples, u, solver.rescales, resumes=True), samples)
         X = stream.frame.enter(samples)
         if isinstance(self.init, str):
             stream.welcome(X, codes, u, self._codes, self._first_prototypes)
@@ -448,7 +440,7 @@ class GLVQ(LVQClassifier):
         problem = self._problem(stream.metric, X, codes, u, *stream.parts, 1)
         problem.hidden = self._hidden
         with chunk_threads(1):
-            self.cost_history_ = [*self.cost_history_, stream.learn(problem)][-LONGEST_HISTORY:]
+            self.cost_history_ = [*self.cost_history_, stream.learn(problem, solver)][-LONGEST_HISTORY:]
         self.n_iter_ += 1
         self._stream = stream
         self._store(problem, stream.frame, pack(*stream.parts))

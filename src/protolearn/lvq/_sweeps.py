@@ -24,10 +24,17 @@ def sweep(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: f
     ``rates`` are those of the prototypes, of the diagonal and of the other entries of a matrix.
     """
     if type(problem.metric) in (EuclideanMetric, DiagonalMetric):
-        return _sweep_diagonal(problem, flat, order, rates, slope)
-    if type(problem.metric) in (MatrixMetric, ProductMetric):
-        return _sweep_matrix(problem, flat, order, rates, slope)
-    return _sweep_any(problem, flat, order, rates, slope)
+        compiled = _sweep_diagonal
+    elif type(problem.metric) in (MatrixMetric, ProductMetric):
+        compiled = _sweep_matrix
+    else:
+        return _sweep_any(problem, flat, order, rates, slope)
+    if problem.hidden is None:
+        return compiled(problem, flat, order, rates, slope)
+    far = np.where(problem.hidden[:, None], np.inf, problem.unpack(flat)[0])  # so that hidden prototypes never win
+    after, cost = compiled(problem, pack(far, problem.unpack(flat)[1]), order, rates, slope)
+    W, theta = problem.unpack(after)
+    return pack(np.where(problem.hidden[:, None], problem.unpack(flat)[0], W), theta), cost
 
 
 def _sweep_diagonal(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: float) -> tuple[Floats, float]:
