@@ -34,7 +34,7 @@ def stream(model, X, y, n_batches=4, classes=(0, 1, 2)):
 def test_solvers_that_need_all_samples_are_refused(solver, wine):
     X, y = wine
     model = GMLVQ(solver=solver)
-    with pytest.raises(ValueError, match="partial_fit sees each batch once.*choose 'adam', 'sgd'"):
+    with pytest.raises(ValueError, match=r"partial_fit sees each batch once.*choose 'adam', 'sgd'"):
         model.partial_fit(X, y, classes=[0, 1, 2])
     assert not hasattr(model, "prototypes_")
 

@@ -14,8 +14,9 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, require_memory
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
+from protolearn.lvq._masked import masked_metric
 from protolearn.lvq._start import Frame, discriminative_directions
-from protolearn.lvq.relevance import MatrixMetric, Metric, ProductMetric, Theta, canonical_matrix
+from protolearn.lvq.relevance import MatrixMetric, Metric, ProductMetric, Relevance, Theta, canonical_matrix
 from protolearn.lvq.solvers import Solver
 
 __all__ = ["GMLVQ", "LGMLVQ", "LLiRaMLVQ"]
@@ -38,6 +39,7 @@ class _MatrixLVQ(GLVQ):
     n_components: int | None
     metric_init: str | ArrayLike
     localization = "global"
+    _metric: Relevance
     mask: int | ArrayLike | None = None
     symmetric = False
 
@@ -76,7 +78,8 @@ class _MatrixLVQ(GLVQ):
             SOLVER_VECTORS * 8 * s * min(rank, X.shape[1]) * X.shape[1],
             "use a small n_components, such as 10, or fewer features",
         )
-        return MatrixMetric(
+        return masked_metric(
+            X.shape[1],
             min(rank, X.shape[1]),
             localization=self.localization,
             mask=self.mask,
@@ -269,8 +272,9 @@ class GMLVQ(_WithView):
         self.verbose = verbose
 
     def _store_metric(self, theta: Theta) -> Theta:
-        self.omega_ = canonical_matrix(theta[0][0]) if self._rotates() else theta[0][0]
-        return (self.omega_[None],)
+        (omega,) = self._metric.matrices(theta)
+        self.omega_ = canonical_matrix(omega) if self._rotates() else omega
+        return (self.omega_[None],) if self._rotates() else theta
 
 
 @documented
@@ -412,8 +416,9 @@ class LGMLVQ(_MatrixLVQ):
         return self.omegas_
 
     def _store_metric(self, theta: Theta) -> Theta:
-        self.omegas_ = np.stack([canonical_matrix(omega) for omega in theta[0]]) if self._rotates() else theta[0]
-        return (self.omegas_,)
+        omegas = self._metric.matrices(theta)
+        self.omegas_ = np.stack([canonical_matrix(omega) for omega in omegas]) if self._rotates() else omegas
+        return (self.omegas_,) if self._rotates() else theta
 
 
 @documented

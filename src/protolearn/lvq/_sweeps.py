@@ -8,6 +8,7 @@ import numpy as np
 
 from protolearn.core.chunks import row_blocks
 from protolearn.core.types import Floats, Indices
+from protolearn.lvq._masked import MaskedMetric
 from protolearn.lvq.cost import SQUASHING
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, MatrixMetric, ProductMetric, allowed_entries
@@ -25,7 +26,7 @@ def sweep(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: f
     """
     if type(problem.metric) in (EuclideanMetric, DiagonalMetric):
         compiled = _sweep_diagonal
-    elif type(problem.metric) in (MatrixMetric, ProductMetric):
+    elif type(problem.metric) in (MatrixMetric, MaskedMetric, ProductMetric):
         compiled = _sweep_matrix
     else:
         return _sweep_any(problem, flat, order, rates, slope)
@@ -67,6 +68,9 @@ def _sweep_matrix(problem: Problem, flat: Floats, order: Indices, rates: Rates, 
     from protolearn.lvq import _kernels
 
     W, theta = problem.unpack(flat.copy())
+    metric = problem.metric
+    if isinstance(metric, MaskedMetric):
+        theta = (metric.matrices(theta),)
     omega, psi = theta if len(theta) == 2 else (theta[0], np.empty((0, 1, 1)))
     mask = getattr(problem.metric, "mask", None)
     shape = omega.shape[1:]
@@ -90,7 +94,7 @@ def _sweep_matrix(problem: Problem, flat: Floats, order: Indices, rates: Rates, 
             slope,
             sums,
         )
-    return pack(W, theta), _mean(sums)
+    return pack(W, metric.folded(theta) if isinstance(metric, MaskedMetric) else theta), _mean(sums)
 
 
 def _sweep_any(problem: Problem, flat: Floats, order: Indices, rates: Rates, slope: float) -> tuple[Floats, float]:
