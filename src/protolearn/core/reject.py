@@ -1,4 +1,4 @@
-"""When a nearest-prototype classifier is too unsure to answer: relative similarity, and labels for rejected samples."""
+"""When a nearest-prototype classifier does not answer: it is unsure, or the sample is like nothing it has learned."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.parameters import number
-from protolearn.core.types import Array, Bools, Floats
+from protolearn.core.types import Array, Bools, Floats, Indices
 
-__all__ = ["check_reject", "relative_similarity", "with_rejects"]
+__all__ = ["acceptance_radii", "check_reject", "novelty", "relative_similarity", "with_rejects"]
 
 
 def relative_similarity(distances: Array, labels: Array, logarithmic: bool = False) -> Floats:
@@ -34,6 +34,57 @@ def relative_similarity(distances: Array, labels: Array, logarithmic: bool = Fal
     apart = ~certain & (other > own)
     similarity = np.divide(other - own, other + own, out=np.zeros(len(distances)), where=apart)
     return np.where(certain, 1.0, similarity)
+
+
+def novelty(distances: Floats, radii: Floats) -> Floats:
+    """Return the smallest ratio of distance and radius of any prototype: more than one outside of all radii.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> novelty(np.array([[1.0, 8.0], [3.0, 8.0], [0.0, 8.0]]), np.array([2.0, 4.0]))
+    array([0.5, 1.5, 0. ])
+    """
+    ratios = np.divide(distances, radii, out=np.where(distances > 0, np.inf, 0.0), where=radii > 0)
+    return ratios.min(axis=1)
+
+
+def acceptance_radii(
+    distances: Floats, codes: Indices, y: Indices, u: Floats, contamination: float, before: Floats | None = None
+) -> Floats:
+    """Return a radius (k,) for each prototype, in the unit of the squared distances (n, k) of the training samples.
+
+    Radii are proportional to the mean distance of the samples to the nearest prototype of their class, with a factor
+    for which a share ``contamination`` of the samples, by weight, lies outside of all radii. One sample at the mean
+    distance of the class is added to each prototype, so that the radius of one with few samples is that of its class.
+    In a batch without samples of a class, its radii stay as before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> D = np.array([[1.0, 50.0], [3.0, 50.0], [50.0, 4.0], [50.0, 12.0]])
+    >>> acceptance_radii(D, np.array([0, 1]), np.array([0, 0, 1, 1]), np.ones(4), 0.0).round(6)
+    array([ 3., 12.])
+    """
+    own = np.where(y[:, None] == codes, distances, np.inf)
+    nearest, size = own.argmin(axis=1), own.min(axis=1)
+    k, n_classes = len(codes), int(max(codes.max(), y.max())) + 1
+    mass = np.bincount(y, u, n_classes)
+    of_class = np.divide(np.bincount(y, u * size, n_classes), mass, out=np.zeros(n_classes), where=mass > 0)[codes]
+    n, total = np.bincount(nearest, u, k), np.bincount(nearest, u * size, k)
+    means = (total + of_class) / (n + 1.0)
+    known = mass[codes] > 0
+    ratios = novelty(distances[:, known], means[known])
+    radii = means * _quantile(ratios, u, 1.0 - contamination)
+    return radii if before is None else np.where(known, radii, before)
+
+
+def _quantile(values: Floats, u: Floats, share: float) -> float:
+    """Return the smallest value up to which at least a share of the weight lies, a little larger against rounding."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(u[order])
+    first = min(int(np.searchsorted(reached, share * reached[-1] * (1.0 - 1e-12))), len(values) - 1)
+    return float(values[order][first]) * (1.0 + 1e-9)
 
 
 def check_reject(threshold: float, label: Any, classes: Array) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from collections.abc import Callable
+from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -14,13 +15,13 @@ from sklearn.utils import check_random_state, compute_sample_weight
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.parameters import anything, flag, fraction, instance, integer, none, number, option, positive
 from protolearn.core.progress import Progress
-from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import (
     check_weights,
 )
 from protolearn.lvq._base import LVQClassifier, as_counts
+from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame
 from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver
@@ -99,7 +100,7 @@ class GLVQ(LVQClassifier):
         "squashing": option(*SQUASHING),
         "slope": anything("a number, or a pair of numbers (start, end)"),
         "solver": option("auto", *SOLVERS) | instance(Solver),
-        "max_iter": integer(1) | none,
+        "max_iter": integer(0) | none,
         "tol": number(0),
         "regularization": number(0),
         "class_weight": option("balanced") | instance(dict, "a dict") | none,
@@ -132,6 +133,8 @@ class GLVQ(LVQClassifier):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -152,6 +155,8 @@ class GLVQ(LVQClassifier):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -190,7 +195,7 @@ class GLVQ(LVQClassifier):
         self.classes_ = known
         for name in ("_stream", "_hidden"):
             self.__dict__.pop(name, None)
-        check_reject(self.reject_threshold, self.reject_label, self.classes_)
+        self._check_reject()
         rng = check_random_state(self.random_state)
         held_out = None
         if self.early_stopping is True:
@@ -200,7 +205,7 @@ class GLVQ(LVQClassifier):
         self._codes = self._prototype_codes(codes)
         with chunk_threads(self.n_jobs) as n_threads:
             self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
-        self._fit_temperature(samples, codes, weights)
+        self._finish(samples, codes, weights)
         return self
 
     @nothing_lost
@@ -374,33 +379,43 @@ class GLVQ(LVQClassifier):
         n_threads: int,
     ) -> None:
         solver = self._solver(len(samples))
-        frame = self._frame(samples, u, solver.rescales, resumes or not solver.turns)
+        max_iter = self._default_iterations(solver) if self.max_iter is None else self.max_iter
+        frame = self._frame(samples, u, solver.rescales, resumes or not solver.turns or not max_iter)
         X = frame.enter(samples)
         metric, W, theta = self._begin(frame, X, y, u, resumes, rng)
         problem = self._problem(metric, X, y, u, W, theta, n_threads)
-        max_iter = self._default_iterations(solver) if self.max_iter is None else self.max_iter
         watch = _Watch(self, max_iter)
         if self.early_stopping:
             judged = (X, y, u) if held_out is None else (frame.enter(held_out[0]), *held_out[1:])
             watch.judge = self._problem(metric, *judged, W, theta, n_threads)
         interrupted = False
         watch.flat = pack(W, theta)
+        watch.snapshot = lambda: self._snapshot(problem, frame, watch, samples, y, u)
         try:
-            solver.minimize(problem, watch.flat, max_iter, self.tol, rng, watch)
+            if max_iter:
+                solver.minimize(problem, watch.flat, max_iter, self.tol, rng, watch)
         except KeyboardInterrupt:
             if not watch.costs:
                 raise
             interrupted = True
         self.cost_history_ = watch.costs
-        self.n_iter_ = max(1, len(watch.costs))
+        self.n_iter_ = max(min(1, max_iter), len(watch.costs))
         self.__dict__.pop("score_history_", None)
         if self.early_stopping:
             self.score_history_ = watch.scores
         self._store(problem, frame, watch.best)
         if interrupted:
-            self._fit_temperature(samples, y, u)
+            self._finish(samples, y, u)
             keep(self)
             raise KeyboardInterrupt
+
+    def _snapshot(self, problem: Problem, frame: Frame, watch: _Watch, samples: Floats, y: Codes, u: Floats) -> GLVQ:
+        """Return a copy of the classifier as it is now, in the midst of training."""
+        now = copy(self)
+        now.cost_history_, now.n_iter_ = [*watch.costs], len(watch.costs)
+        now._store(problem, frame, watch.flat)
+        now._finish(samples, y, u)
+        return now
 
     def _store(self, problem: Problem, frame: Frame, flat: Floats) -> None:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -444,8 +459,7 @@ class GLVQ(LVQClassifier):
         self.n_iter_ += 1
         self._stream = stream
         self._store(problem, stream.frame, pack(*stream.parts))
-        if len(np.unique(codes)) > 1 or not hasattr(self, "_temperature"):
-            self._fit_temperature(samples, codes, u)
+        self._finish_batch(samples, codes, u)
 
 
 class _Watch:
@@ -455,6 +469,7 @@ class _Watch:
         self.model = model
         self.progress = Progress(type(model).__name__, max_iter, model.verbose)
         self.judge: Problem | None = None
+        self.snapshot: Callable[[], GLVQ]
         self.costs: list[float] = []
         self.scores: list[float] = []
         self.flat = np.empty(0)
@@ -469,14 +484,19 @@ class _Watch:
         self.flat = flat.copy()  # solvers may change theirs in place
         self.costs.append(cost)
         self.progress.step(len(self.costs), cost=cost)
+        stops = self._exhausted()
+        if wants_to_stop(self.model.callback, TrainingState(len(self.costs), cost, self.snapshot)) or stops:
+            raise StopIteration
+
+    def _exhausted(self) -> bool:
+        """Score the present state, if there is a judge; return whether scores have not improved for long."""
         if self.judge is None:
-            return
-        score = self.judge.accuracy(flat)
+            return False
+        score = self.judge.accuracy(self.flat)
         if not self.scores or score > max(self.scores):
             self._best = self.flat
         self.scores.append(score)
-        if len(self.scores) - 1 - int(np.argmax(self.scores)) >= self.model.n_iter_no_change:
-            raise StopIteration
+        return len(self.scores) - 1 - int(np.argmax(self.scores)) >= self.model.n_iter_no_change
 
 
 @documented
@@ -536,6 +556,8 @@ class GRLVQ(TransformerMixin, GLVQ):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -556,6 +578,8 @@ class GRLVQ(TransformerMixin, GLVQ):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -657,6 +681,8 @@ class LGRLVQ(GLVQ):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -678,6 +704,8 @@ class LGRLVQ(GLVQ):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

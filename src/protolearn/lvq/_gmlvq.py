@@ -12,6 +12,7 @@ from protolearn.core.parameters import array, flag, integer, none, option
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, require_memory
+from protolearn.lvq._callback import Callback
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq._masked import masked_metric
@@ -243,6 +244,8 @@ class GMLVQ(_WithView):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -267,6 +270,8 @@ class GMLVQ(_WithView):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -364,6 +369,8 @@ class LGMLVQ(_MatrixLVQ):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -389,6 +396,8 @@ class LGMLVQ(_MatrixLVQ):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -496,6 +505,8 @@ class LLiRaMLVQ(_WithView):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -519,6 +530,8 @@ class LLiRaMLVQ(_WithView):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

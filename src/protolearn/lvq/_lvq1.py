@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -12,11 +12,11 @@ from sklearn.utils import check_random_state
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.parameters import flag, fraction, integer, number
 from protolearn.core.progress import Progress
-from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights, require_memory
 from protolearn.lvq._base import LVQClassifier, as_counts
+from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import first_prototypes, weighted_mean
 from protolearn.lvq._stream import LONGEST_HISTORY
@@ -42,6 +42,7 @@ class _HeuristicLVQ(LVQClassifier):
     init: str | ArrayLike
     learning_rate: float
     max_iter: int
+    callback: Callback | None
     random_state: Any
     verbose: int
 
@@ -125,7 +126,7 @@ class _HeuristicLVQ(LVQClassifier):
                 f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only "
                 f"({self.classes_[0]!r})."
             )
-        check_reject(self.reject_threshold, self.reject_label, self.classes_)
+        self._check_reject()
         self._codes = self._prototype_codes(codes)
         self.__dict__.pop("_hidden", None)
         rng = check_random_state(self.random_state)
@@ -140,18 +141,32 @@ class _HeuristicLVQ(LVQClassifier):
                 rate = self.learning_rate * (1.0 - epoch / self.max_iter)
                 self.error_history_.append(self._sweep(centered, codes, presentations(u, rng), W, rate))
                 self._report(epoch + 1)
+                state = TrainingState(epoch + 1, self.error_history_[-1], lambda: self._snapshot(samples, codes, u, W))
+                if wants_to_stop(self.callback, state):
+                    break
         except KeyboardInterrupt:
             if not self.error_history_:
                 raise
             interrupted = True
-        self.n_iter_ = max(1, len(self.error_history_))
         self._seen, self._rng = np.ones(len(self.classes_), bool), rng
-        self.prototypes_ = W + self._center
-        self.prototype_labels_ = self.classes_[self._codes]
-        self._fit_temperature(samples, codes, u)
+        self._store(samples, codes, u, W)
         if interrupted:
             keep(self)
             raise KeyboardInterrupt
+
+    def _store(self, samples: Floats, codes: Codes, u: Floats, W: Floats) -> None:
+        self.n_iter_ = max(1, len(self.error_history_))
+        self.prototypes_ = W + self._center
+        self.prototype_labels_ = self.classes_[self._codes]
+        self._finish(samples, codes, u)
+
+    def _snapshot(self, samples: Floats, codes: Codes, u: Floats, W: Floats) -> _HeuristicLVQ:
+        """Return a copy of the classifier as it is now, in the midst of training."""
+        now = copy(self)
+        now.error_history_ = [*self.error_history_]
+        now._resume()
+        now._store(samples, codes, u, W)
+        return now
 
     def _go_on(self, samples: Floats, codes: Codes, u: Floats, first: bool) -> None:
         """Make one pass over a batch, with prototypes of the classes seen so far."""
@@ -183,8 +198,7 @@ class _HeuristicLVQ(LVQClassifier):
         self._seen, self._rng = seen, rng
         self.prototypes_ = np.where(self._hidden[:, None], W, moved) + self._center
         self.prototype_labels_ = self.classes_[self._codes]
-        if len(np.unique(codes)) > 1 or not hasattr(self, "_temperature"):
-            self._fit_temperature(samples, codes, u)
+        self._finish_batch(samples, codes, u)
 
     def _resume(self) -> None:
         """Make copies of what a sweep changes."""
@@ -270,6 +284,8 @@ class LVQ1(_HeuristicLVQ):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -283,6 +299,8 @@ class LVQ1(_HeuristicLVQ):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -365,6 +383,8 @@ class LVQ21(_HeuristicLVQ):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -377,6 +397,8 @@ class LVQ21(_HeuristicLVQ):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -27,6 +27,10 @@ def stream_solver(solver: str | Solver) -> Adam | SGD:
             "of these; or call fit, with warm_start=True to go on from the last fit."
         )
     solver.check()
+    if isinstance(solver, SGD) and solver.ends:
+        raise ValueError(
+            f"partial_fit has no last epoch, at which {solver!r} would reach its last rates; give one rate."
+        )
     return solver
 
 
@@ -88,4 +92,4 @@ class Stream:
         from protolearn.lvq._sweeps import sweep
 
         order = self.rng.permutation(problem.n_samples)
-        return sweep(problem, flat, order, solver.rates(self.n_batches), problem.slope[1])
+        return sweep(problem, flat, order, solver.rates(self.n_batches, self.n_batches), problem.slope[1])

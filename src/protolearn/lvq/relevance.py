@@ -358,7 +358,8 @@ class MinkowskiMetric(Metric):
     Parameters
     ----------
     p : float, default=1.5
-        Exponent, more than 1; 2 gives the squared Euclidean distance.
+        Exponent of 1 or more; 2 gives the squared Euclidean distance and 1 the Manhattan distance. Where the latter has
+        a kink, in features in which a sample and a prototype agree, its derivative counts as zero.
 
     Examples
     --------
@@ -376,8 +377,8 @@ class MinkowskiMetric(Metric):
 
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
         """Return the distances, and a function that pulls derivatives back."""
-        if not self.p > 1:
-            raise ValueError(f"p={self.p!r} must be more than 1 for a differentiable distance.")
+        if not self.p >= 1:
+            raise ValueError(f"p={self.p!r} must be 1 or more for a distance that has a derivative.")
         D = np.stack([(np.abs(X - w) ** self.p).sum(axis=1) for w in W], axis=1)
 
         def pullback(G: Floats) -> tuple[Floats, Theta]:
