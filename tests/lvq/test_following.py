@@ -191,7 +191,7 @@ def test_exponential_rates_learn(wine):
     with pytest.raises(ValueError, match="partial_fit has no last epoch"):
         model.partial_fit(X, y)
     for wrong in ((0.1, 0.0), (0.1,), "fast"):
-        with pytest.raises(ValueError, match="learning_rate=.* must be a number .* or a pair of positive numbers"):
+        with pytest.raises(ValueError, match=r"learning_rate=.* must be a number .* or a pair of positive numbers"):
             GMLVQ(solver=SGD(wrong)).fit(X, y)
 
 
@@ -204,5 +204,5 @@ def test_manhattan_distance(wine):
     slopes, _ = MinkowskiMetric(1).measure(X[:1], W, None, ())[1](np.ones((1, 2)))
     assert np.array_equal(slopes[0], np.zeros(13))  # where both agree
     assert np.array_equal(slopes[1], -np.sign(X[0] - W[1]))
-    with pytest.raises(ValueError, match="p=0.5 must be 1 or more"):
+    with pytest.raises(ValueError, match=r"p=0\.5 must be 1 or more"):
         GLVQ(metric=MinkowskiMetric(0.5)).fit(X, y)

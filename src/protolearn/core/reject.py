@@ -11,6 +11,8 @@ from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["acceptance_radii", "check_reject", "novelty", "relative_similarity", "with_rejects"]
 
+BEGIN = 0.05  # share of the samples of other classes that lie nearer to a prototype than where these begin
+
 
 def relative_similarity(distances: Array, labels: Array, logarithmic: bool = False) -> Floats:
     """Return ``(d- - d+) / (d- + d+)`` of each sample, from its distances (n, k) to prototypes with labels (k,).
@@ -54,28 +56,32 @@ def acceptance_radii(
 ) -> Floats:
     """Return a radius (k,) for each prototype, in the unit of the squared distances (n, k) of the training samples.
 
-    Radii are proportional to the mean distance of the samples to the nearest prototype of their class, with a factor
-    for which a share ``contamination`` of the samples, by weight, lies outside of all radii. One sample at the mean
-    distance of the class is added to each prototype, so that the radius of one with few samples is that of its class.
-    In a batch without samples of a class, its radii stay as before.
+    Radii are proportional to the mean of two distances: the mean distance of the samples for which the prototype is
+    the nearest one of their class, and the distance at which other classes begin, the ``BEGIN`` quantile of their
+    samples. The factor is that for which a share ``contamination`` of the samples, by weight, lies outside of all
+    radii. One sample at the mean distance of its class is added to each prototype, so that a prototype with few samples
+    has a sensible radius. In a batch without samples of a class, its radii stay as before.
 
     Examples
     --------
     >>> import numpy as np
-    >>> D = np.array([[1.0, 50.0], [3.0, 50.0], [50.0, 4.0], [50.0, 12.0]])
+    >>> D = np.array([[1.0, 50.0], [3.0, 50.0], [20.0, 4.0], [20.0, 12.0]])
     >>> acceptance_radii(D, np.array([0, 1]), np.array([0, 0, 1, 1]), np.ones(4), 0.0).round(6)
-    array([ 3., 12.])
+    array([ 4.551724, 12.      ])
     """
     own = np.where(y[:, None] == codes, distances, np.inf)
     nearest, size = own.argmin(axis=1), own.min(axis=1)
     k, n_classes = len(codes), int(max(codes.max(), y.max())) + 1
     mass = np.bincount(y, u, n_classes)
-    of_class = np.divide(np.bincount(y, u * size, n_classes), mass, out=np.zeros(n_classes), where=mass > 0)[codes]
-    n, total = np.bincount(nearest, u, k), np.bincount(nearest, u * size, k)
-    means = (total + of_class) / (n + 1.0)
     known = mass[codes] > 0
-    ratios = novelty(distances[:, known], means[known])
-    radii = means * _quantile(ratios, u, 1.0 - contamination)
+    of_class = np.divide(np.bincount(y, u * size, n_classes), mass, out=np.zeros(n_classes), where=mass > 0)[codes]
+    typical = (np.bincount(nearest, u * size, k) + of_class) / (np.bincount(nearest, u, k) + 1.0)
+    shapes = typical.copy()
+    for p in np.flatnonzero(known):
+        others = y != codes[p]
+        if others.any():
+            shapes[p] = 0.5 * (typical[p] + _quantile(distances[others, p], u[others], BEGIN))
+    radii = shapes * _quantile(novelty(distances[:, known], shapes[known]), u, 1.0 - contamination)
     return radii if before is None else np.where(known, radii, before)
 
 

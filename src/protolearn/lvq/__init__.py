@@ -9,6 +9,7 @@ from protolearn.lvq._lfda import LFDA
 from protolearn.lvq._lmnn import LMNN
 from protolearn.lvq._lpp import LPP
 from protolearn.lvq._lvq1 import LVQ1, LVQ21
+from protolearn.lvq._tangent import TangentMetric
 from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
 from protolearn.lvq.reading import Counterfactuals, Explanation, prototypes_in_units
 from protolearn.lvq.relevance import (
@@ -52,6 +53,7 @@ __all__ = [
     "ProductMetric",
     "Relevance",
     "Solver",
+    "TangentMetric",
     "TrainingState",
     "Waypoint",
     "canonical_matrix",

@@ -351,8 +351,10 @@ class GLVQ(LVQClassifier):
         metric = self._structure(frame, X, y, u)
         theta = metric.start(X.shape[1], self._codes, rng)
         if isinstance(self.init, str):
-            return metric, self._first_prototypes(metric, theta, X, y, u, rng), theta
-        return metric, frame.enter(self._given_prototypes(self.init)), theta
+            W = self._first_prototypes(metric, theta, X, y, u, rng)
+        else:
+            W = frame.enter(self._given_prototypes(self.init))
+        return metric, W, metric.start_among(theta, X, y, u, W, self._codes)
 
     def _first_prototypes(
         self, metric: Metric, theta: Theta, X: Floats, y: Codes, u: Floats, rng: np.random.RandomState

@@ -78,6 +78,31 @@ class Metric(BaseEstimator):
         """
         return ()
 
+    def start_among(self, theta: Theta, X: Floats, y: Indices, u: Floats, W: Floats, classes: Indices) -> Theta:
+        """Return better parameters to begin with, once samples and first prototypes are known.
+
+        Parameters
+        ----------
+        theta : tuple of ndarray
+            What `start` has returned.
+        X : ndarray of shape (n, N)
+            Samples.
+        y : ndarray of shape (n,)
+            Their class codes.
+        u : ndarray of shape (n,)
+            Their weights.
+        W : ndarray of shape (k, N)
+            The first prototypes.
+        classes : ndarray of shape (k,)
+            Class code of each prototype.
+
+        Returns
+        -------
+        theta : tuple of ndarray
+            Arrays of the same shapes; theta itself here.
+        """
+        return theta
+
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
         """Return the distances, and a function that pulls derivatives back.
 

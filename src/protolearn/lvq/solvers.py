@@ -109,9 +109,10 @@ class SGD(Solver):
     Parameters
     ----------
     learning_rate : float or tuple of float, default=0.01
-        First rate of the prototypes, or first and last. Rates belong to exact gradients; some publications print prototype rules without
-        the factor two of the gradient, and their rates are twice these. They also belong to standardized features:
-        samples of another scale are learned in a unit in which the mean variance of the features is about one.
+        First rate of the prototypes, or first and last. Rates belong to exact gradients; some publications print
+        prototype rules without the factor two of the gradient, and their rates are twice these. They also belong to
+        standardized features: samples of another scale are learned in a unit in which the mean variance of the features
+        is about one.
     metric_learning_rate : float or tuple of float, default=0.001
         First rate of the metric, or first and last: of the relevances, the diagonal of a matrix, or the whole matrix.
     off_diagonal_learning_rate : float or tuple of float, optional
