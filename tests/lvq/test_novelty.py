@@ -98,8 +98,10 @@ def test_both_rejections_add_up(wine):
 
 def test_messages(wine):
     X, y = wine
-    with pytest.raises(ValueError, match=r"no acceptance radii; fit it with contamination"):
-        GMLVQ(max_iter=2).fit(X, y).score_samples(X)
+    plain = GMLVQ(max_iter=2).fit(X, y)
+    assert not hasattr(plain, "score_samples")
+    with pytest.raises(ValueError, match=r"fitted without contamination and has no acceptance radii"):
+        plain.set_params(contamination=0.1).predict(X)
     with pytest.raises(ValueError, match="contamination=1 must be a number"):
         GMLVQ(contamination=1).fit(X, y)
     with pytest.raises(ValueError, match="reject_label=1 is one of the classes"):
@@ -140,6 +142,8 @@ def test_classifier_as_a_detector(wine):
     detector = OutlierDetector(pipeline, contamination=0.1).fit(X[train], y[train])
     assert (detector.predict(X[train]) == -1).sum() == 13  # a tenth of 130
     assert roc_auc_score(train, detector.score_samples(X)) > 0.85
+    common = OutlierDetector(GMLVQ(max_iter=5)).fit(X, y)  # without radii, one distance is the border for all
+    assert np.allclose(common.score_samples(X), -common.estimator_.distances(X).min(axis=1))
     weighted = OutlierDetector(GMLVQ(contamination=0.05)).fit(X, y, sample_weight=1.0 + (y == 0))
     assert np.allclose(weighted.score_samples(X), weighted.estimator_.score_samples(X))
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -183,11 +184,12 @@ class LVQClassifier(ClassifierMixin, Estimator):
         """
         return self._confidence(self._check_new(X))
 
+    @available_if(lambda self: self.contamination is not None)
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return how well the prototypes cover each sample, minus the smallest ratio ``d_p / r_p`` of all prototypes.
 
-        ``r_p`` is the acceptance radius of prototype p, which needs ``contamination``: samples with a score below -1
-        lie outside of all radii, and `predict` rejects them.
+        ``r_p`` is the acceptance radius of prototype p, so there are scores only with ``contamination``. Samples with a
+        score below -1 lie outside of all radii, and `predict` rejects them.
 
         Parameters
         ----------
@@ -312,7 +314,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
     def _novelty(self, X: Array) -> Floats:
         if not hasattr(self, "acceptance_radii_"):
             raise ValueError(
-                f"{type(self).__name__} has no acceptance radii; fit it with contamination, such as contamination=0.05."
+                f"{type(self).__name__} was fitted without contamination and has no acceptance radii; fit it again."
             )
         return self._over_chunks(lambda part: novelty(self._measure(part), self.acceptance_radii_), X)
 

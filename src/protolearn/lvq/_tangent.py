@@ -17,10 +17,10 @@ __all__ = ["TangentMetric"]
 class TangentMetric(Metric):
     r"""Squared distance to the subspace through a prototype, :math:`d = \|(1 - V_p^\top V_p)(x - w_p)\|^2`.
 
-    Each prototype has ``n_components`` orthonormal directions :math:`V_p`, the rows of a matrix, along which a sample may
-    differ from it at no cost: strokes that are slanted or thick, spectra of another baseline. Directions start as the
-    principal ones of the samples of the class that are nearest to the prototype, and are learned with it. At the start
-    the distance is the reconstruction error of local PCA; the learned directions are those that separate classes.
+    Each prototype has ``n_components`` orthonormal directions :math:`V_p`, the rows of a matrix, along which a sample
+    may differ from it at no cost: strokes that are slanted or thick, spectra of another baseline. Directions start as
+    the principal ones of the samples of the class that are nearest to the prototype, and are learned with it. At the
+    start the distance is the reconstruction error of local PCA; learned directions are those that separate classes.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ class TangentMetric(Metric):
 
     def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
         """Return random directions."""
-        integer(1, n_features - 1).check("n_components", self.n_components, ", less than the number of features")
+        integer(1, n_features - 1).check("n_components", self.n_components, f", below n_features = {n_features}")
         return self.normalize((rng.normal(size=(len(classes), self.n_components, n_features)),))
 
     def start_among(self, theta: Theta, X: Floats, y: Indices, u: Floats, W: Floats, classes: Indices) -> Theta:
@@ -65,13 +65,14 @@ class TangentMetric(Metric):
         (V,) = theta
         own = np.where(y[:, None] == classes, _squared_distances(X, W), np.inf)
         nearest = own.argmin(axis=1)
+        least = 1e-9 * np.sqrt(np.square(X).mean())  # of a spread that is not rounding
         V = V.copy()
         for p in np.unique(nearest):
             mine = nearest == p
             weights = np.sqrt(u[mine] / u[mine].sum())[:, None]
             _, spread, axes = np.linalg.svd(weights * (X[mine] - W[p]), full_matrices=False)
-            found = axes[: self.n_components][spread[: self.n_components] > 1e-9 * (spread[0] or 1.0)]
-            V[p] = _orthonormal(np.vstack([found, V[p]])[None])[0][0, : self.n_components]
+            found = axes[spread > least]
+            V[p] = _orthonormal(np.vstack([found, V[p]])[None, : self.n_components])[0][0]
         return (V,)
 
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:

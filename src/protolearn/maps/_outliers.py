@@ -25,14 +25,14 @@ class OutlierDetector(OutlierMixin, Estimator):
 
     The map is fitted; a sample is an outlier if its score is below that of a share ``contamination`` of the training
     samples. The score is the log-density of a map with shapes, for other maps the negative squared distance to the
-    nearest prototype, and for an LVQ classifier, which is fitted with the classes of the samples, how well its
-    acceptance radii cover a sample.
+    nearest prototype. An LVQ classifier is fitted with the classes of the samples; if it has ``contamination``, the
+    score tells how well its acceptance radii cover a sample.
 
     Parameters
     ----------
     estimator : object, optional
-        A map, or an LVQ classifier with ``contamination``, alone or at the end of a pipeline; by default matrix neural gas with at most 8 prototypes, fewer for small data, and no direction of less
-        than a thousandth of the mean variance.
+        A map, or an LVQ classifier, alone or at the end of a pipeline; by default matrix neural gas with at most 8
+        prototypes, fewer for small data, and no direction of less than a thousandth of the mean variance.
     contamination : float, default=0.05
         Share of the training samples that count as outliers, in (0, 0.5].
 
