@@ -32,6 +32,7 @@ __all__ = [
     "holds",
     "judge",
     "markdown",
+    "reaches",
     "report",
     "row",
     "save",
@@ -123,6 +124,12 @@ def judge(ours: Any, document: float, tolerance: float, same_order: bool) -> str
 def holds(statement: Any) -> str:
     """Verdict on a statement without a number."""
     return REPRODUCED if bool(statement) else MISSED
+
+
+def reaches(ours: Any, threshold: float) -> str:
+    """Verdict on a statement that the mean of several runs is at least so large, with a border as in `judge`."""
+    above = float(np.mean(ours)) - threshold
+    return BORDER if abs(above) < np.std(ours, ddof=1) / np.sqrt(np.size(ours)) else holds(above >= 0)
 
 
 def typical(printed: float, ours: Any) -> str:

@@ -7,16 +7,19 @@ ten runs; LLiRaM LVQ for 300 epochs, all rates from 0.001 with decay 1e-4, 2 pro
 
 The image is not public. Used instead: samples of protolearn.datasets.make_landsat_like, and make_label_image with 400
 x 400 pixels and the printed shares of the classes. Their levels were made similar to the printed ones, so numbers have
-no verdict; only some statements are judged. To save time, LVQ is trained on 500 pixels per class for 200 epochs (matrix
-learning of LiRaM from epoch 14 on, as 100 of 1500), in three runs, and NCA on 200 per class; LFDA and the library's
-defaults get 2000 per class.
+no verdict; only some statements are judged. Numbers of training pixels, prototypes and neighbors are those of the
+document. To save time there are three runs, and LiRaM LVQ is trained for 300 epochs, too (matrix learning from epoch 20
+on, as 100 of 1500).
 
 1-NN accuracies are leave-one-out, among the training samples and among 100 000 test pixels.
 
-Rule, fixed before the full run, after single fits made for timing: "3-D above 2-D" if so for every method on test
-pixels; "test above training" for 1-NN if so for every method and dimension; LFDA is "limited in 2-D" if it is the
-lowest there; training accuracies of LiRaM vary "very little" if their range is at most the printed one (3.2 % and 1.4
-%); NCA is "comparable" if its 1-NN test accuracy is at most PAR per cent below that of LiRaM.
+Rule: "3-D above 2-D" if so for every method on test pixels; "test above training" for 1-NN if so for every method and
+dimension; LFDA is "limited in 2-D" if it is the lowest there; training accuracies of LiRaM vary "very little" if their
+range is at most the printed one (3.2 % and 1.4 %). By how much NCA is better or worse than LiRaM in 1-NN on test pixels
+is reproduced within PAR per cent of the printed difference; otherwise "same order" if the same of the two is better.
+(The rule on NCA is the second: the first called it comparable if it was at most 3 % below LiRaM, also in the plane,
+where it is 5.1 % above in the document. In a first run, with 500 pixels per class for LVQ and 200 for NCA, it was 2.7 %
+below.)
 """
 
 from __future__ import annotations
@@ -31,7 +34,7 @@ from sklearn.metrics import confusion_matrix
 
 from experiments._lvq import Samples, accuracy
 from experiments._protocol import Array, canvas, repeat
-from experiments._report import NO_NUMBER, Result, Row, holds, report, row
+from experiments._report import NO_NUMBER, Result, Row, holds, judge, report, row
 from experiments.b01_rank import online
 from experiments.b02_views import Scan, View, best_key, best_of_scan, chosen, leave_one_out, lfda_scan, nca_scan
 from protolearn import GMLVQ, LLiRaMLVQ
@@ -39,10 +42,10 @@ from protolearn.datasets import make_label_image, make_landsat_like
 from protolearn.lvq import SGD
 
 TITLE = "land cover (substitute for Colorado)"
-N_TRAIN, N_SHORT, N_NCA = 2000, 500, 200  # per class
+N_TRAIN, N_NCA = 2000, 900  # per class
 IMAGE = 400
 N_NEIGHBOR_TEST = 100_000
-EPOCHS = 200
+EPOCHS = 300
 RUNS = 3
 SCAN = tuple(range(1, 11))
 PAR = 3.0
@@ -54,8 +57,8 @@ CLASSES = (
     *("bush land", "grass/pastureland", "dry meadow", "alpine vegetation"),
 )
 METHODS: dict[tuple[str, int], tuple[Any, int, SGD]] = {
-    ("LiRaM", 2): (GMLVQ, 3, SGD(0.01, 0.001, metric_start=14)),
-    ("LiRaM", 3): (GMLVQ, 3, SGD(0.01, 0.001, metric_start=14)),
+    ("LiRaM", 2): (GMLVQ, 3, SGD(0.01, 0.001, metric_start=20)),
+    ("LiRaM", 3): (GMLVQ, 3, SGD(0.01, 0.001, metric_start=20)),
     ("LLiRaM", 2): (LLiRaMLVQ, 2, SGD(0.001, 0.001)),
     ("LLiRaM", 3): (LLiRaMLVQ, 3, SGD(0.001, 0.001)),
 }
@@ -81,7 +84,7 @@ CONFUSED = ("LLiRaM", 3)
 
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
-    "NCA": "trained on 200 pixels per class and ten steps only, and on other data",
+    "NCA": "other data; and steps of L-BFGS here and line searches of conjugate gradients there",
 }
 
 Key = tuple[str, int]
@@ -89,27 +92,26 @@ Key = tuple[str, int]
 
 def run(quick: bool = False) -> Result:
     n_runs, epochs, n_test = (2, 5, 5000) if quick else (RUNS, EPOCHS, N_NEIGHBOR_TEST)
-    n_train, n_short, n_nca = (100, 50, 20) if quick else (N_TRAIN, N_SHORT, N_NCA)
+    n_train, n_nca = (100, 20) if quick else (N_TRAIN, N_NCA)
     train = make_landsat_like(n_train, random_state=0)
-    short = make_landsat_like(n_short, random_state=1)
     image, labels = make_label_image(IMAGE, IMAGE, random_state=2)
     pixels = image.reshape(-1, image.shape[-1]), labels.ravel()
     some = np.random.RandomState(0).choice(len(pixels[1]), n_test, replace=False)
     sample = pixels[0][some], pixels[1][some]
-    runs = {key: repeat(one_run, range(n_runs), key, short, pixels, epochs) for key in METHODS}
+    runs = {key: repeat(one_run, range(n_runs), key, train, pixels, epochs) for key in METHODS}
     best = {key: max(of_key, key=lambda r: float(r[0][0])) for key, of_key in runs.items()}
     views = {key: model for key, (_, _, model) in best.items()}
     views |= {("LFDA", M): best_of_scan(lfda_scan(train, SCAN, M)) for M in (2, 3)}
     reduced = make_landsat_like(n_nca, random_state=3)
     nca = {M: nca_scan(reduced, SCAN, M, 0) for M in (2, 3)}
     views |= {("NCA", M): best_of_scan(nca[M]) for M in (2, 3)}
-    trained_on = {"LiRaM": short, "LLiRaM": short, "LFDA": train, "NCA": reduced}
+    trained_on = {"LiRaM": train, "LLiRaM": train, "LFDA": train, "NCA": reduced}
     scores = {key: neighbor_scores(views[key], trained_on[key[0]], sample) for key in NEIGHBORS}
     predicted = best[CONFUSED][1]
     matrix = confusion_matrix(predicted, pixels[1])  # rows are predictions, as in the document
     shown = chosen(train[1], SHOWN)
     return report(
-        settings=settings(n_runs, epochs, n_train, n_short, n_nca, n_test),
+        settings=settings(n_runs, epochs, n_train, n_nca, n_test),
         rows=[
             *statements(runs, scores),
             *classification_rows(runs, best),
@@ -128,18 +130,18 @@ def run(quick: bool = False) -> Result:
     )
 
 
-def settings(n_runs: int, epochs: int, n_train: int, n_short: int, n_nca: int, n_test: int) -> dict[str, Any]:
+def settings(n_runs: int, epochs: int, n_train: int, n_nca: int, n_test: int) -> dict[str, Any]:
     return {
         "data": "make_landsat_like for training, make_label_image (400 x 400) for testing; no real pixels",
         "runs": n_runs,
         "epochs": epochs,
-        "training samples per class": f"LVQ {n_short}, LFDA and defaults {n_train}, NCA {n_nca}",
-        "LiRaM": "3 prototypes per class, rates 0.01 and 0.001, decay 1e-4, matrix learning from epoch 14 on",
+        "training samples per class": f"{n_train}, NCA {n_nca}",
+        "LiRaM": "3 prototypes per class, rates 0.01 and 0.001, decay 1e-4, matrix learning from epoch 20 on",
         "LLiRaM": "2 (2-D) or 3 (3-D) prototypes per class, rates 0.001, decay 1e-4",
         "LFDA, NCA": "best of k or l = 1 ... 10 by 1-NN on the training samples",
         "1-NN": f"leave-one-out, among training samples and among {n_test} test pixels",
         "shown": "the run with the best training accuracy",
-        "rule": f"see script; comparable within {PAR} %",
+        "rule": f"see script; differences within {PAR} %",
     }
 
 
@@ -184,7 +186,9 @@ def statements(runs: dict[Key, list[Any]], scores: dict[Key, list[float]]) -> li
         quantity = f"LiRaM {M}-D, range of training accuracies, %"
         rows.append(row(quantity, f"at most {PRINTED_RANGE[M]}", found, holds(found <= PRINTED_RANGE[M])))
         gap = scores["NCA", M][1] - scores["LiRaM", M][1]
-        rows.append(row(f"NCA minus LiRaM, 1-NN, {M}-D, test, %", "comparable or better", gap, holds(gap >= -PAR)))
+        printed = round(NEIGHBORS["NCA", M][1] - NEIGHBORS["LiRaM", M][1], 1)
+        verdict = judge(gap, printed, PAR, np.sign(gap) == np.sign(printed))
+        rows.append(row(f"NCA minus LiRaM, 1-NN, {M}-D, test, %", printed, gap, verdict))
     return rows
 
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # what `_HOME` says, in a form that editors and type checkers
     from protolearn.lvq import LGMLVQ as LGMLVQ
     from protolearn.lvq import LGRLVQ as LGRLVQ
     from protolearn.lvq import LMNN as LMNN
+    from protolearn.lvq import LPP as LPP
     from protolearn.lvq import LVQ1 as LVQ1
     from protolearn.lvq import LVQ21 as LVQ21
     from protolearn.lvq import RSLVQ as RSLVQ
@@ -82,6 +83,7 @@ _HOME = {
     "LMNN": "lvq",
     "CIALVQ": "lvq",
     "LFDA": "lvq",
+    "LPP": "lvq",
     "SNE": "embedding",
     "TSNE": "embedding",
     "XOM": "embedding",

@@ -74,7 +74,7 @@ def test_directions_solve_the_eigenproblem(n_components):
 
 def test_affinity_one_is_fishers_analysis(monkeypatch):
     monkeypatch.setattr(
-        _lfda, "_local_affinities", lambda members, _: [(slice(None), np.ones((len(members), len(members))))]
+        _lfda, "local_affinities", lambda members, _: [(slice(None), np.ones((len(members), len(members))))]
     )
     within, between = local_scatters(X, y, 7)
     means = np.array([X[y == label].mean(axis=0) for label in range(3)])

@@ -134,10 +134,10 @@ def test_relevances_follow_the_published_rule(localization):
 
 def test_rates_start_late_and_fall():
     solver = SGD(0.8, 0.1, off_diagonal_learning_rate=0.05, decay=0.5, metric_decay=1.0, metric_start=3)
-    assert solver.rates(1) == (0.8, 0.0, 0.0)
-    assert solver.rates(2)[1:] == (0.0, 0.0)
-    assert solver.rates(3) == (0.4, 0.1, 0.05)
-    assert solver.rates(4) == pytest.approx((0.8 / 2.5, 0.05, 0.025))
+    assert solver.rates(1, 9) == (0.8, 0.0, 0.0)
+    assert solver.rates(2, 9)[1:] == (0.0, 0.0)
+    assert solver.rates(3, 9) == (0.4, 0.1, 0.05)
+    assert solver.rates(4, 9) == pytest.approx((0.8 / 2.5, 0.05, 0.025))
 
 
 def test_metric_does_not_move_before_its_start(wine):

@@ -1,4 +1,4 @@
-"""When a nearest-prototype classifier is too unsure to answer: relative similarity, and labels for rejected samples."""
+"""When a nearest-prototype classifier does not answer: it is unsure, or the sample is like nothing it has learned."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.parameters import number
-from protolearn.core.types import Array, Bools, Floats
+from protolearn.core.types import Array, Bools, Floats, Indices
 
-__all__ = ["check_reject", "relative_similarity", "with_rejects"]
+__all__ = ["acceptance_radii", "check_reject", "novelty", "relative_similarity", "with_rejects"]
+
+BEGIN = 0.05  # share of the samples of other classes that lie nearer to a prototype than where these begin
 
 
 def relative_similarity(distances: Array, labels: Array, logarithmic: bool = False) -> Floats:
@@ -34,6 +36,61 @@ def relative_similarity(distances: Array, labels: Array, logarithmic: bool = Fal
     apart = ~certain & (other > own)
     similarity = np.divide(other - own, other + own, out=np.zeros(len(distances)), where=apart)
     return np.where(certain, 1.0, similarity)
+
+
+def novelty(distances: Floats, radii: Floats) -> Floats:
+    """Return the smallest ratio of distance and radius of any prototype: more than one outside of all radii.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> novelty(np.array([[1.0, 8.0], [3.0, 8.0], [0.0, 8.0]]), np.array([2.0, 4.0]))
+    array([0.5, 1.5, 0. ])
+    """
+    ratios = np.divide(distances, radii, out=np.where(distances > 0, np.inf, 0.0), where=radii > 0)
+    return ratios.min(axis=1)
+
+
+def acceptance_radii(
+    distances: Floats, codes: Indices, y: Indices, u: Floats, contamination: float, before: Floats | None = None
+) -> Floats:
+    """Return a radius (k,) for each prototype, in the unit of the squared distances (n, k) of the training samples.
+
+    Radii are proportional to the mean of two distances: the mean distance of the samples for which the prototype is
+    the nearest one of their class, and the distance at which other classes begin, the ``BEGIN`` quantile of their
+    samples. The factor is that for which a share ``contamination`` of the samples, by weight, lies outside of all
+    radii. One sample at the mean distance of its class is added to each prototype, so that a prototype with few samples
+    has a sensible radius. In a batch without samples of a class, its radii stay as before.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> D = np.array([[1.0, 50.0], [3.0, 50.0], [20.0, 4.0], [20.0, 12.0]])
+    >>> acceptance_radii(D, np.array([0, 1]), np.array([0, 0, 1, 1]), np.ones(4), 0.0).round(6)
+    array([ 4.551724, 12.      ])
+    """
+    own = np.where(y[:, None] == codes, distances, np.inf)
+    nearest, size = own.argmin(axis=1), own.min(axis=1)
+    k, n_classes = len(codes), int(max(codes.max(), y.max())) + 1
+    mass = np.bincount(y, u, n_classes)
+    known = mass[codes] > 0
+    of_class = np.divide(np.bincount(y, u * size, n_classes), mass, out=np.zeros(n_classes), where=mass > 0)[codes]
+    typical = (np.bincount(nearest, u * size, k) + of_class) / (np.bincount(nearest, u, k) + 1.0)
+    shapes = typical.copy()
+    for p in np.flatnonzero(known):
+        others = y != codes[p]
+        if others.any():
+            shapes[p] = 0.5 * (typical[p] + _quantile(distances[others, p], u[others], BEGIN))
+    radii = shapes * _quantile(novelty(distances[:, known], shapes[known]), u, 1.0 - contamination)
+    return radii if before is None else np.where(known, radii, before)
+
+
+def _quantile(values: Floats, u: Floats, share: float) -> float:
+    """Return the smallest value up to which at least a share of the weight lies, a little larger against rounding."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(u[order])
+    first = min(int(np.searchsorted(reached, share * reached[-1] * (1.0 - 1e-12))), len(values) - 1)
+    return float(values[order][first]) * (1.0 + 1e-9)
 
 
 def check_reject(threshold: float, label: Any, classes: Array) -> None:

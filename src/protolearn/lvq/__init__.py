@@ -1,13 +1,16 @@
 """LVQ classifiers with learned metrics, the parts they are made of, and the metric learners they are compared with."""
 
 from protolearn.lvq._base import LVQClassifier
+from protolearn.lvq._callback import TrainingState
 from protolearn.lvq._cialvq import CIALVQ
 from protolearn.lvq._glvq import GLVQ, GRLVQ, LGRLVQ
 from protolearn.lvq._gmlvq import GMLVQ, LGMLVQ, LLiRaMLVQ
 from protolearn.lvq._lfda import LFDA
 from protolearn.lvq._lmnn import LMNN
+from protolearn.lvq._lpp import LPP
 from protolearn.lvq._lvq1 import LVQ1, LVQ21
 from protolearn.lvq._rslvq import RSLVQ
+from protolearn.lvq._tangent import TangentMetric
 from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
 from protolearn.lvq.reading import Counterfactuals, Explanation, prototypes_in_units
 from protolearn.lvq.relevance import (
@@ -33,6 +36,7 @@ __all__ = [
     "LGMLVQ",
     "LGRLVQ",
     "LMNN",
+    "LPP",
     "LVQ1",
     "LVQ21",
     "RSLVQ",
@@ -51,6 +55,8 @@ __all__ = [
     "ProductMetric",
     "Relevance",
     "Solver",
+    "TangentMetric",
+    "TrainingState",
     "Waypoint",
     "canonical_matrix",
     "difference_of_gaussians_bank",

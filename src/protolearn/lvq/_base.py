@@ -10,14 +10,15 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from scipy.special import softmax
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.estimator import Estimator
 from protolearn.core.metric import LearnedMetric
-from protolearn.core.parameters import array, instance, integer, number, option
-from protolearn.core.reject import relative_similarity, with_rejects
+from protolearn.core.parameters import array, function, instance, integer, none, number, option
+from protolearn.core.reject import acceptance_radii, check_reject, novelty, relative_similarity, with_rejects
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_scale, given_array, read_samples
@@ -38,6 +39,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
         "init": option("neural_gas", "mean") | array("an array"),
         "missing": MISSING,
         "reject_threshold": number(0, 1),
+        "contamination": number(0, 1, open_high=True) | none,
+        "callback": function() | none,
     }
 
     # parameters and fitted state of the children
@@ -45,6 +48,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
     missing: str
     reject_threshold: float
     reject_label: Any
+    contamination: float | None
     n_jobs: int | None
     prototypes_: Floats
     prototype_labels_: Array
@@ -77,10 +81,14 @@ class LVQClassifier(ClassifierMixin, Estimator):
         """
         X = self._check_new(X)
         predicted = self.prototype_labels_[self._winners(X)]
+        if not self._rejects():
+            return predicted
+        rejected = np.zeros(len(X), bool)
         if self.reject_threshold > 0:
-            unsure = self._confidence(X) < self.reject_threshold
-            predicted = with_rejects(predicted, unsure, self.reject_threshold, self.reject_label, self.classes_)
-        return predicted
+            rejected |= self._confidence(X) < self.reject_threshold
+        if self.contamination is not None:
+            rejected |= self._novelty(X) > 1.0
+        return with_rejects(predicted, rejected, 1.0, self.reject_label, self.classes_)
 
     def distances(self, X: ArrayLike) -> Floats:
         """Return the learned distance of each sample to each prototype.
@@ -175,6 +183,25 @@ class LVQClassifier(ClassifierMixin, Estimator):
             0 on a class border, 1 on a prototype.
         """
         return self._confidence(self._check_new(X))
+
+    @available_if(lambda self: self.contamination is not None)
+    def score_samples(self, X: ArrayLike) -> Floats:
+        """Return how well the prototypes cover each sample, minus the smallest ratio ``d_p / r_p`` of all prototypes.
+
+        ``r_p`` is the acceptance radius of prototype p, so there are scores only with ``contamination``. Samples with a
+        score below -1 lie outside of all radii, and `predict` rejects them.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,)
+            The lower, the more novel; 0 on a prototype.
+        """
+        return -self._novelty(self._check_new(X))
 
     def relative_distance(self, X: ArrayLike, y: ArrayLike) -> Floats:
         """Return ``mu = (d_J - d_K) / (d_J + d_K)`` of each sample: what training makes small.
@@ -284,6 +311,19 @@ class LVQClassifier(ClassifierMixin, Estimator):
     def _confidence(self, X: Array) -> Floats:
         return self._over_chunks(lambda part: relative_similarity(self._measure(part), self._codes), X)
 
+    def _novelty(self, X: Array) -> Floats:
+        if not hasattr(self, "acceptance_radii_"):
+            raise ValueError(
+                f"{type(self).__name__} was fitted without contamination and has no acceptance radii; fit it again."
+            )
+        return self._over_chunks(lambda part: novelty(self._measure(part), self.acceptance_radii_), X)
+
+    def _fit_radii(self, X: Floats, y: Indices, u: Floats) -> None:
+        """Set the acceptance radii by the training samples, or go on from earlier ones by a batch."""
+        D = self._over_chunks(self._measure, X)
+        before = getattr(self, "acceptance_radii_", None)
+        self.acceptance_radii_ = acceptance_radii(D, self._codes, y, u, float(self.contamination or 0.0), before)
+
     def _matrices(self, wanted: str) -> tuple[Floats, Indices]:
         """Return the matrices (s, M, N) or (s, N), and which of them each prototype uses."""
         if not isinstance(self._metric, Relevance):
@@ -391,6 +431,20 @@ class LVQClassifier(ClassifierMixin, Estimator):
         self._refuse_empty(samples)
         return check_scale(samples), labels
 
+    def _stream_codes(self, labels: Array, classes: ArrayLike | None) -> Indices:
+        """Return the class codes of a batch; in the first one, take note of all classes that will ever come."""
+        if not hasattr(self, "prototypes_"):
+            if classes is None:
+                raise ValueError(
+                    "classes must be given in the first call of partial_fit: all classes that will ever come."
+                )
+            self.classes_ = np.unique(np.asarray(classes))
+            self._check_reject()
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(f"y contains {list(unknown)}, which are not among the classes {list(self.classes_)}.")
+        return np.searchsorted(self.classes_, labels)
+
     def _prototype_codes(self, y: Indices | None) -> Indices:
         """Return the class code of each prototype, in the order of the classes, if samples y (or a stream) allow it."""
         wanted = self.prototypes_per_class
@@ -432,10 +486,36 @@ class LVQClassifier(ClassifierMixin, Estimator):
             )
         return given
 
+    def _rejects(self) -> bool:
+        """Say whether `predict` rejects samples."""
+        return self.reject_threshold > 0 or self.contamination is not None
+
+    def _check_reject(self) -> None:
+        check_reject(1.0 if self._rejects() else 0.0, self.reject_label, self.classes_)
+
+    def _finish(self, X: Floats, y: Indices, u: Floats) -> None:
+        """Learn from the training samples what prototypes and metric do not say: probabilities and acceptance radii."""
+        self._fit_temperature(X, y, u)
+        self.__dict__.pop("acceptance_radii_", None)
+        if self.contamination is not None:
+            self._fit_radii(X, y, u)
+
+    def _finish_batch(self, X: Floats, y: Indices, u: Floats) -> None:
+        """Do the same for a batch of a stream."""
+        if len(np.unique(y)) > 1 or not hasattr(self, "_temperature"):
+            self._fit_temperature(X, y, u)
+        if self.contamination is not None:
+            self._fit_radii(X, y, u)
+
     def _fit_temperature(self, X: Floats, y: Indices, u: Floats) -> None:
         """Choose the temperature of the probabilities by maximum likelihood on (some of) the training samples."""
         some = slice(None, None, max(1, len(X) // 20_000))
         self._temperature = best_temperature(self._class_distances(X[some]), y[some], u[some])
+
+
+def as_counts(weights: Floats) -> Floats:
+    """Return positive weights that can be numbers of copies: shares, for instance, are made one on average."""
+    return weights * max(1.0, len(weights) / weights.sum())
 
 
 def best_temperature(D: Floats, y: Indices, u: Floats) -> float:

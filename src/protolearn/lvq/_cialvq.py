@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.parameters import array, flag, none, option
 from protolearn.core.types import Array, Floats, Indices
+from protolearn.lvq._callback import Callback
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame
@@ -163,6 +164,8 @@ class CIALVQ(GLVQ):
         n_iter_no_change: int = 10,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -188,6 +191,8 @@ class CIALVQ(GLVQ):
         self.n_iter_no_change = n_iter_no_change
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

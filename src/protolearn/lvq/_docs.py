@@ -22,6 +22,9 @@ reject_threshold : float, default=0.0
     Samples whose `confidence` is below this are not classified.
 reject_label : object, default=-1
     What `predict` returns for such samples; of the same kind as the classes.
+contamination : float, optional
+    Reject what no class covers: share of the training samples that lie outside of the acceptance radius of their
+    prototype. A sample outside of all radii is not classified. By default every sample is.
 """
 
 ANSWERS = """
@@ -67,6 +70,10 @@ TRAINING = """
 """
 
 RUNNING = """
+callback : callable, optional
+    Called as ``callback(state)`` after every iteration of `fit`, with a `TrainingState`: ``state.iteration``,
+    ``state.cost``, and ``state.classifier``, a copy of the classifier as it is now. If it returns True, or raises
+    ``StopIteration``, training ends.
 n_jobs : int, optional
     Number of threads; by default as many as the matrix library may use.
 random_state : int, RandomState instance or None, default=None
@@ -89,6 +96,8 @@ prototype_labels_ : ndarray of shape (k,)
     Their classes.
 metric_ : LearnedMetric
     The metric apart from the classifier, for whatever takes one; not there for distances without matrices.
+acceptance_radii_ : ndarray of shape (k,)
+    The acceptance radius of each prototype, as a squared distance, if ``contamination`` is given.
 classes_ : ndarray of shape (n_classes,)
     The classes.
 """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+from collections.abc import Callable
+from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -14,16 +15,16 @@ from sklearn.utils import check_random_state, compute_sample_weight
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.parameters import anything, flag, fraction, instance, integer, none, number, option, positive
 from protolearn.core.progress import Progress
-from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import (
     check_weights,
 )
-from protolearn.lvq._base import LVQClassifier
+from protolearn.lvq._base import LVQClassifier, as_counts
+from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame
-from protolearn.lvq._stream import Stream
+from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver
 from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, Cost, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, Metric, Theta
@@ -45,7 +46,6 @@ FORM = (
     "learn_filters",
     "patch_shape",
 )
-LONGEST_HISTORY = 1000  # batches of a stream whose costs are kept
 LAST_RANGE = 0.1  # in ranks, at which only the nearest prototype learns
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
@@ -102,7 +102,7 @@ class GLVQ(LVQClassifier):
         "slope": anything("a number, or a pair of numbers (start, end)"),
         "neighborhood_range": positive | none,
         "solver": option("auto", *SOLVERS) | instance(Solver),
-        "max_iter": integer(1) | none,
+        "max_iter": integer(0) | none,
         "tol": number(0),
         "regularization": number(0),
         "class_weight": option("balanced") | instance(dict, "a dict") | none,
@@ -137,6 +137,8 @@ class GLVQ(LVQClassifier):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -158,6 +160,8 @@ class GLVQ(LVQClassifier):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -196,7 +200,7 @@ class GLVQ(LVQClassifier):
         self.classes_ = known
         for name in ("_stream", "_hidden"):
             self.__dict__.pop(name, None)
-        check_reject(self.reject_threshold, self.reject_label, self.classes_)
+        self._check_reject()
         rng = check_random_state(self.random_state)
         held_out = None
         if self.early_stopping is True:
@@ -206,7 +210,7 @@ class GLVQ(LVQClassifier):
         self._codes = self._prototype_codes(codes)
         with chunk_threads(self.n_jobs) as n_threads:
             self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
-        self._fit_temperature(samples, codes, weights)
+        self._finish(samples, codes, weights)
         return self
 
     @nothing_lost
@@ -219,8 +223,10 @@ class GLVQ(LVQClassifier):
     ) -> Self:
         """Learn from a batch of samples, after those seen before.
 
-        The first call places prototypes and metric, unless `fit` has done so; then every call makes one pass in
-        mini-batches (Adam). A class gets its prototypes with its first samples.
+        The first call places prototypes and metric, unless `fit` has done so; then every call makes one pass over the
+        batch: in mini-batches at a steady rate (``solver="adam"``, and by default), or sample by sample at the rates of
+        an epoch that has the number of the batch (``"sgd"``). Other solvers are refused, since they need all samples at
+        once. A class gets its prototypes with its first samples.
 
         Parameters
         ----------
@@ -243,15 +249,7 @@ class GLVQ(LVQClassifier):
         samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first)
         if not first:
             self._check_resumable(self.classes_)
-        elif classes is None:
-            raise ValueError("classes must be given in the first call of partial_fit: all classes that will ever come.")
-        else:
-            self.classes_ = np.unique(np.asarray(classes))
-            check_reject(self.reject_threshold, self.reject_label, self.classes_)
-        unknown = np.setdiff1d(labels, self.classes_)
-        if len(unknown):
-            raise ValueError(f"y contains {list(unknown)}, which are not among the classes {list(self.classes_)}.")
-        self._go_on(samples, np.searchsorted(self.classes_, labels), weights)
+        self._go_on(samples, self._stream_codes(labels, classes), weights)
         return self
 
     @property
@@ -346,9 +344,7 @@ class GLVQ(LVQClassifier):
             by_class = compute_sample_weight(self.class_weight, labels)
             weights = check_weights(weights * by_class, len(samples), np.float64)
         present = weights > 0
-        # weights that cannot be counts, such as shares, are made one on average
-        weights = weights[present] * max(1.0, np.count_nonzero(present) / weights.sum())
-        return samples[present], labels[present], weights
+        return samples[present], labels[present], as_counts(weights[present])
 
     def _begin(
         self, frame: Frame, X: Floats, y: Codes, u: Floats, resumes: bool, rng: np.random.RandomState
@@ -360,8 +356,10 @@ class GLVQ(LVQClassifier):
         metric = self._structure(frame, X, y, u)
         theta = metric.start(X.shape[1], self._codes, rng)
         if isinstance(self.init, str):
-            return metric, self._first_prototypes(metric, theta, X, y, u, rng), theta
-        return metric, frame.enter(self._given_prototypes(self.init)), theta
+            W = self._first_prototypes(metric, theta, X, y, u, rng)
+        else:
+            W = frame.enter(self._given_prototypes(self.init))
+        return metric, W, metric.start_among(theta, X, y, u, W, self._codes)
 
     def _first_prototypes(
         self, metric: Metric, theta: Theta, X: Floats, y: Codes, u: Floats, rng: np.random.RandomState
@@ -394,33 +392,43 @@ class GLVQ(LVQClassifier):
         n_threads: int,
     ) -> None:
         solver = self._solver(len(samples))
-        frame = self._frame(samples, u, solver.rescales, resumes or not solver.turns)
+        max_iter = self._default_iterations(solver) if self.max_iter is None else self.max_iter
+        frame = self._frame(samples, u, solver.rescales, resumes or not solver.turns or not max_iter)
         X = frame.enter(samples)
         metric, W, theta = self._begin(frame, X, y, u, resumes, rng)
         problem = self._problem(frame, metric, X, y, u, W, theta, n_threads)
-        max_iter = self._default_iterations(solver) if self.max_iter is None else self.max_iter
         watch = _Watch(self, max_iter)
         if self.early_stopping:
             judged = (X, y, u) if held_out is None else (frame.enter(held_out[0]), *held_out[1:])
             watch.judge = self._problem(frame, metric, *judged, W, theta, n_threads)
         interrupted = False
         watch.flat = pack(W, theta)
+        watch.snapshot = lambda: self._snapshot(problem, frame, watch, samples, y, u)
         try:
-            solver.minimize(problem, watch.flat, max_iter, self.tol, rng, watch)
+            if max_iter:
+                solver.minimize(problem, watch.flat, max_iter, self.tol, rng, watch)
         except KeyboardInterrupt:
             if not watch.costs:
                 raise
             interrupted = True
         self.cost_history_ = watch.costs
-        self.n_iter_ = max(1, len(watch.costs))
+        self.n_iter_ = max(min(1, max_iter), len(watch.costs))
         self.__dict__.pop("score_history_", None)
         if self.early_stopping:
             self.score_history_ = watch.scores
         self._store(problem, frame, watch.best)
         if interrupted:
-            self._fit_temperature(samples, y, u)
+            self._finish(samples, y, u)
             keep(self)
             raise KeyboardInterrupt
+
+    def _snapshot(self, problem: Problem, frame: Frame, watch: _Watch, samples: Floats, y: Codes, u: Floats) -> GLVQ:
+        """Return a copy of the classifier as it is now, in the midst of training."""
+        now = copy(self)
+        now.cost_history_, now.n_iter_ = [*watch.costs], len(watch.costs)
+        now._store(problem, frame, watch.flat)
+        now._finish(samples, y, u)
+        return now
 
     def _store(self, problem: Problem, frame: Frame, flat: Floats) -> None:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -439,18 +447,19 @@ class GLVQ(LVQClassifier):
 
     def _go_on(self, samples: Floats, codes: Codes, u: Floats) -> None:
         """Make one pass over a batch, with prototypes of the classes seen so far."""
+        solver = stream_solver(self.solver)
         if not hasattr(self, "_stream"):
             resumes = hasattr(self, "prototypes_")
             rng = check_random_state(self.random_state)
             if not resumes:
                 self._codes = self._prototype_codes(None)
-            frame = self._frame(samples, u, rescales=True, resumes=True)
+            frame = self._frame(samples, u, solver.rescales, resumes=True)
             metric, W, theta = self._begin(frame, frame.enter(samples), codes, u, resumes, rng)
             stream = Stream(frame, rng, metric, W, theta, np.full(len(self.classes_), resumes))
             self.cost_history_, self.n_iter_ = [], 0
         else:
             stream = deepcopy(self._stream)  # the old one serves on if this batch fails
-        stream.settle(self._frame(samples, u, rescales=True, resumes=True), samples)
+        stream.settle(self._frame(samples, u, solver.rescales, resumes=True), samples)
         X = stream.frame.enter(samples)
         if isinstance(self.init, str):
             stream.welcome(X, codes, u, self._codes, self._first_prototypes)
@@ -459,12 +468,11 @@ class GLVQ(LVQClassifier):
         problem = self._problem(stream.frame, stream.metric, X, codes, u, *stream.parts, 1)
         problem.hidden = self._hidden
         with chunk_threads(1):
-            self.cost_history_ = [*self.cost_history_, stream.learn(problem)][-LONGEST_HISTORY:]
+            self.cost_history_ = [*self.cost_history_, stream.learn(problem, solver)][-LONGEST_HISTORY:]
         self.n_iter_ += 1
         self._stream = stream
         self._store(problem, stream.frame, pack(*stream.parts))
-        if len(np.unique(codes)) > 1 or not hasattr(self, "_temperature"):
-            self._fit_temperature(samples, codes, u)
+        self._finish_batch(samples, codes, u)
 
 
 class _Watch:
@@ -474,6 +482,7 @@ class _Watch:
         self.model = model
         self.progress = Progress(type(model).__name__, max_iter, model.verbose)
         self.judge: Problem | None = None
+        self.snapshot: Callable[[], GLVQ]
         self.costs: list[float] = []
         self.scores: list[float] = []
         self.flat = np.empty(0)
@@ -488,14 +497,19 @@ class _Watch:
         self.flat = flat.copy()  # solvers may change theirs in place
         self.costs.append(cost)
         self.progress.step(len(self.costs), cost=cost)
+        stops = self._exhausted()
+        if wants_to_stop(self.model.callback, TrainingState(len(self.costs), cost, self.snapshot)) or stops:
+            raise StopIteration
+
+    def _exhausted(self) -> bool:
+        """Score the present state, if there is a judge; return whether scores have not improved for long."""
         if self.judge is None:
-            return
-        score = self.judge.accuracy(flat)
+            return False
+        score = self.judge.accuracy(self.flat)
         if not self.scores or score > max(self.scores):
             self._best = self.flat
         self.scores.append(score)
-        if len(self.scores) - 1 - int(np.argmax(self.scores)) >= self.model.n_iter_no_change:
-            raise StopIteration
+        return len(self.scores) - 1 - int(np.argmax(self.scores)) >= self.model.n_iter_no_change
 
 
 @documented
@@ -556,6 +570,8 @@ class GRLVQ(TransformerMixin, GLVQ):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -577,6 +593,8 @@ class GRLVQ(TransformerMixin, GLVQ):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -679,6 +697,8 @@ class LGRLVQ(GLVQ):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -701,6 +721,8 @@ class LGRLVQ(GLVQ):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -12,10 +12,12 @@ from protolearn.core.parameters import array, flag, integer, none, option
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, require_memory
+from protolearn.lvq._callback import Callback
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
+from protolearn.lvq._masked import masked_metric
 from protolearn.lvq._start import Frame, discriminative_directions
-from protolearn.lvq.relevance import MatrixMetric, Metric, ProductMetric, Theta, canonical_matrix
+from protolearn.lvq.relevance import MatrixMetric, Metric, ProductMetric, Relevance, Theta, canonical_matrix
 from protolearn.lvq.solvers import Solver
 
 __all__ = ["GMLVQ", "LGMLVQ", "LLiRaMLVQ"]
@@ -38,6 +40,7 @@ class MatrixLVQ(GLVQ):
     n_components: int | None
     metric_init: str | ArrayLike
     localization = "global"
+    _metric: Relevance
     mask: int | ArrayLike | None = None
     symmetric = False
 
@@ -76,7 +79,8 @@ class MatrixLVQ(GLVQ):
             SOLVER_VECTORS * 8 * s * min(rank, X.shape[1]) * X.shape[1],
             "use a small n_components, such as 10, or fewer features",
         )
-        return MatrixMetric(
+        return masked_metric(
+            X.shape[1],
             min(rank, X.shape[1]),
             localization=self.localization,
             mask=self.mask,
@@ -241,6 +245,8 @@ class GMLVQ(_WithView):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -266,13 +272,16 @@ class GMLVQ(_WithView):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
 
     def _store_metric(self, theta: Theta) -> Theta:
-        self.omega_ = canonical_matrix(theta[0][0]) if self._rotates() else theta[0][0]
-        return (self.omega_[None],)
+        (omega,) = self._metric.matrices(theta)
+        self.omega_ = canonical_matrix(omega) if self._rotates() else omega
+        return (self.omega_[None],) if self._rotates() else theta
 
 
 @documented
@@ -363,6 +372,8 @@ class LGMLVQ(MatrixLVQ):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -389,6 +400,8 @@ class LGMLVQ(MatrixLVQ):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -416,8 +429,9 @@ class LGMLVQ(MatrixLVQ):
         return self.omegas_
 
     def _store_metric(self, theta: Theta) -> Theta:
-        self.omegas_ = np.stack([canonical_matrix(omega) for omega in theta[0]]) if self._rotates() else theta[0]
-        return (self.omegas_,)
+        omegas = self._metric.matrices(theta)
+        self.omegas_ = np.stack([canonical_matrix(omega) for omega in omegas]) if self._rotates() else omegas
+        return (self.omegas_,) if self._rotates() else theta
 
 
 @documented
@@ -496,6 +510,8 @@ class LLiRaMLVQ(_WithView):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -520,6 +536,8 @@ class LLiRaMLVQ(_WithView):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -332,3 +332,40 @@ def sweep_lvq21(
             _gap(x, W[K], f)
             W[K] -= rate * f
     return errors
+
+
+@njit(cache=True, nogil=True)
+def band_inverse_times(
+    factor: Array, rows: Array, columns: Array, values: Array, starts: Array, width: int, slope: Array
+) -> None:
+    """Write the entries of ``(L L^T)^-1 Omega`` at given places to ``slope``, for a band matrix Omega (M, N).
+
+    ``factor`` (p + 1, M) holds the Cholesky factor, ``L[j + d, j]`` at ``[d, j]``. Row j of Omega has its entries,
+    without a gap, from ``starts[j]`` on in ``values`` and ``columns``.
+    """
+    p, M = factor.shape[0] - 1, factor.shape[1]
+    inverse = np.zeros((p + 1, M))  # near the diagonal, in the same order
+    for j in range(M - 1, -1, -1):
+        last = min(j + p, M - 1)
+        for i in range(last, j - 1, -1):
+            total = 1.0 / factor[0, j] if i == j else 0.0
+            for k in range(j + 1, last + 1):
+                total -= factor[k - j, j] * inverse[abs(k - i), min(k, i)]
+            inverse[i - j, j] = total / factor[0, j]
+    for e in range(len(rows)):
+        m, t = rows[e], columns[e]
+        total = 0.0
+        for j in range(max(0, t - width), min(M - 1, t + width) + 1):
+            total += inverse[abs(m - j), min(m, j)] * values[starts[j] + t - columns[starts[j]]]
+        slope[e] = total
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def entries_of_product(Z: Array, X: Array, rows: Array, columns: Array, entries: Array) -> None:
+    """Write the entries of ``Z X^T`` at given places to ``entries``."""
+    for e in range(len(rows)):
+        z, x = Z[rows[e]], X[columns[e]]
+        total = 0.0
+        for i in range(len(z)):
+            total += z[i] * x[i]
+        entries[e] = total

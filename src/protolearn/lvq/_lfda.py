@@ -32,7 +32,7 @@ RIDGE = 1e-8  # added to the scatter within classes, relative to its mean eigenv
 
 
 class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
-    """Base of the linear maps ``x -> A x`` that are learned from labeled samples."""
+    """Base of the linear maps ``x -> A x`` that are learned from samples."""
 
     _constraints = {"n_components": integer(1) | none, "n_neighbors": integer(1)}
 
@@ -73,6 +73,13 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             raise ValueError(
                 f"y holds 1 class only ({classes.tolist()[0]!r}); {type(self).__name__} needs two or more."
             )
+        return *self._standard(X), codes, classes
+
+    def _read_samples(self, X: Any) -> tuple[Floats, float]:
+        """Return samples with mean zero and mean square one, and their scale."""
+        return self._standard(validate_data(self, X, dtype=np.float64, ensure_min_samples=2))
+
+    def _standard(self, X: Floats) -> tuple[Floats, float]:
         if self.n_components is not None:
             integer(1, X.shape[1]).check("n_components", self.n_components, " (n_features)")
         refuse_underflow(X)
@@ -80,7 +87,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         largest = float(np.abs(X).max()) or 1.0
         X /= largest  # first, for the squares of large numbers may be too large
         size = float(np.sqrt((X**2).mean())) or 1.0
-        return X / size, largest * size, codes, classes
+        return X / size, largest * size
 
     def _within(self, X: Floats) -> tuple[Floats, Floats | None]:
         """Return samples, with mean zero, in coordinates to work in, and their axes (N, r), None if these are features.
@@ -141,6 +148,7 @@ class LFDA(LinearMetric):
     See Also
     --------
     LMNN : Learns a metric for nearest neighbors by their margin.
+    LPP : The same without labels.
     sklearn.discriminant_analysis.LinearDiscriminantAnalysis : Fisher's analysis, for classes of one cluster.
 
     References
@@ -223,7 +231,7 @@ def local_scatters(X: Floats, codes: Indices, n_neighbors: int) -> tuple[Floats,
 def neighbor_scatter(X: Floats, n_neighbors: int) -> Floats:
     """Return the scatter of the pairs of one class, weighted by their affinities: ``X^T (diag(A 1) - A) X``."""
     scatter = np.zeros((X.shape[1], X.shape[1]))
-    for rows, affinities in _local_affinities(X, n_neighbors):
+    for rows, affinities in local_affinities(X, n_neighbors):
         scatter += X[rows].T @ (affinities.sum(axis=1)[:, None] * X[rows] - affinities @ X)
     return (scatter + scatter.T) / 2.0
 
@@ -246,7 +254,7 @@ def leading_directions(
     return np.maximum(values[::-1], 0.0), vectors[:, ::-1]  # negative by rounding only, as no affinity exceeds one
 
 
-def _local_affinities(X: Floats, n_neighbors: int) -> Iterator[tuple[slice, Floats]]:
+def local_affinities(X: Floats, n_neighbors: int) -> Iterator[tuple[slice, Floats]]:
     """Yield some rows of one class at a time, with their affinities to all of it.
 
     A sample that coincides with so many others that its scale is zero has no affinity to those elsewhere, and that to

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy, deepcopy
 from typing import Any, Self
 
 import numpy as np
@@ -11,12 +12,14 @@ from sklearn.utils import check_random_state
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.parameters import flag, fraction, integer, number
 from protolearn.core.progress import Progress
-from protolearn.core.reject import check_reject
 from protolearn.core.threads import chunk_threads
-from protolearn.core.types import Floats, Indices
-from protolearn.lvq._base import LVQClassifier
+from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.validation import check_weights, require_memory
+from protolearn.lvq._base import LVQClassifier, as_counts
+from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import first_prototypes, weighted_mean
+from protolearn.lvq._stream import LONGEST_HISTORY
 from protolearn.lvq._sweeps import pieces
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric
 
@@ -39,12 +42,13 @@ class _HeuristicLVQ(LVQClassifier):
     init: str | ArrayLike
     learning_rate: float
     max_iter: int
+    callback: Callback | None
     random_state: Any
     verbose: int
 
     @nothing_lost
     @chunk_threads(1)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn the prototypes.
 
         If training is interrupted (Ctrl-C), the state so far is kept.
@@ -55,6 +59,10 @@ class _HeuristicLVQ(LVQClassifier):
             Samples.
         y : array-like of shape (n_samples,)
             Their classes, at least two.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample is presented in an epoch: a sample of weight two is a sample given twice, one of
+            weight 0 is left out, and chance decides about a fraction, anew in every epoch. Weights whose mean is below
+            one are made one on average.
 
         Returns
         -------
@@ -62,43 +70,138 @@ class _HeuristicLVQ(LVQClassifier):
             The fitted classifier.
         """
         self._check_parameters()
-        self._learn(X, y)
+        samples, labels, weights = self._check_samples(X, y, sample_weight, reset=True)
+        self._learn(samples, labels, weights)
         return self
 
-    def _learn(self, X: ArrayLike, y: ArrayLike) -> None:
-        samples, labels = self._check_training(X, y)
-        weights = np.ones(len(samples))
+    @nothing_lost
+    @chunk_threads(1)
+    def partial_fit(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from a batch of samples, after those seen before.
+
+        Every call is one epoch over its batch at the rate ``learning_rate``, which does not fall, since a stream has no
+        end; lower it by `set_params`. A class gets its prototypes with its first samples.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        classes : array-like of shape (n_classes,), optional
+            All classes that will ever come; needed in the first call if there was no `fit`.
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each sample is presented, as in `fit`.
+
+        Returns
+        -------
+        self : object
+            The classifier.
+        """
+        self._check_parameters()
+        first = not hasattr(self, "prototypes_")
+        samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first)
+        self._go_on(samples, self._stream_codes(labels, classes), weights, first)
+        return self
+
+    def _check_samples(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool
+    ) -> tuple[Floats, Array, Floats]:
+        """Return samples, labels and weights, without samples of weight zero."""
+        samples, labels = self._check_training(X, y, reset)
+        weights = check_weights(sample_weight, len(samples), np.float64)
+        present = weights > 0
+        return samples[present], labels[present], as_counts(weights[present])
+
+    def _learn(self, samples: Floats, labels: Array, u: Floats) -> None:
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only "
                 f"({self.classes_[0]!r})."
             )
-        check_reject(self.reject_threshold, self.reject_label, self.classes_)
+        self._check_reject()
         self._codes = self._prototype_codes(codes)
+        self.__dict__.pop("_hidden", None)
         rng = check_random_state(self.random_state)
-        self._center = weighted_mean(samples, weights)
+        self._center = weighted_mean(samples, u)
         centered = np.subtract(samples, self._center, order="C")
-        W = self._first_prototypes(centered, codes, weights, rng)
+        W = self._first_prototypes(centered, codes, u, rng)
         self._begin(W)
         self.error_history_: list[float] = []
         interrupted = False
         try:
             for epoch in range(self.max_iter):
                 rate = self.learning_rate * (1.0 - epoch / self.max_iter)
-                self.error_history_.append(self._sweep(centered, codes, rng.permutation(len(centered)), W, rate))
+                self.error_history_.append(self._sweep(centered, codes, presentations(u, rng), W, rate))
                 self._report(epoch + 1)
+                state = TrainingState(epoch + 1, self.error_history_[-1], lambda: self._snapshot(samples, codes, u, W))
+                if wants_to_stop(self.callback, state):
+                    break
         except KeyboardInterrupt:
             if not self.error_history_:
                 raise
             interrupted = True
-        self.n_iter_ = max(1, len(self.error_history_))
-        self.prototypes_ = W + self._center
-        self.prototype_labels_ = self.classes_[self._codes]
-        self._fit_temperature(samples, codes, weights)
+        self._seen, self._rng = np.ones(len(self.classes_), bool), rng
+        self._store(samples, codes, u, W)
         if interrupted:
             keep(self)
             raise KeyboardInterrupt
+
+    def _store(self, samples: Floats, codes: Codes, u: Floats, W: Floats) -> None:
+        self.n_iter_ = max(1, len(self.error_history_))
+        self.prototypes_ = W + self._center
+        self.prototype_labels_ = self.classes_[self._codes]
+        self._finish(samples, codes, u)
+
+    def _snapshot(self, samples: Floats, codes: Codes, u: Floats, W: Floats) -> _HeuristicLVQ:
+        """Return a copy of the classifier as it is now, in the midst of training."""
+        now = copy(self)
+        now.error_history_ = [*self.error_history_]
+        now._resume()
+        now._store(samples, codes, u, W)
+        return now
+
+    def _go_on(self, samples: Floats, codes: Codes, u: Floats, first: bool) -> None:
+        """Make one pass over a batch, with prototypes of the classes seen so far."""
+        wanted = self._prototype_codes(None)
+        if first:
+            self._codes = wanted
+            self._center = weighted_mean(samples, u)
+            W, seen = np.zeros((len(wanted), samples.shape[1])), np.zeros(len(self.classes_), bool)
+            rng = check_random_state(self.random_state)
+            self._begin(W)
+            self.error_history_, self.n_iter_ = [], 0
+        elif not np.array_equal(wanted, self._codes):
+            raise ValueError(
+                f"prototypes_per_class={self.prototypes_per_class!r} is not what training began with; fit anew."
+            )
+        else:  # copies, for the old ones serve on if this batch fails
+            W, seen, rng = self.prototypes_ - self._center, self._seen.copy(), deepcopy(self._rng)
+            self._resume()
+        centered = np.subtract(samples, self._center, order="C")
+        new = np.isin(self._codes, np.setdiff1d(codes, np.flatnonzero(seen)))
+        if new.any():
+            W[new] = self._first_prototypes(centered, codes, u, rng)[new]
+        seen[codes] = True
+        self._hidden = ~seen[self._codes]
+        moved = np.where(self._hidden[:, None], np.inf, W)  # so that hidden prototypes never win
+        error = self._sweep(centered, codes, presentations(u, rng), moved, self.learning_rate)
+        self.error_history_ = [*self.error_history_, error][-LONGEST_HISTORY:]
+        self.n_iter_ += 1
+        self._seen, self._rng = seen, rng
+        self.prototypes_ = np.where(self._hidden[:, None], W, moved) + self._center
+        self.prototype_labels_ = self.classes_[self._codes]
+        self._finish_batch(samples, codes, u)
+
+    def _resume(self) -> None:
+        """Make copies of what a sweep changes."""
 
     def _begin(self, W: Floats) -> None:
         """Set the metric that training starts with."""
@@ -149,9 +252,10 @@ class LVQ1(_HeuristicLVQ):
     relevances_ : ndarray of shape (n_features,)
         Relevance of each feature; they add up to one.
     error_history_ : list of float
-        Share of samples that were closer to a wrong class, in every epoch.
+        Share of presented samples that were closer to a wrong class, in every epoch, or in each of the last 1,000
+        batches given to ``partial_fit``.
     n_iter_ : int
-        Number of epochs.
+        Number of epochs, or of batches given to ``partial_fit``.
     %(features)s
 
     References
@@ -180,6 +284,8 @@ class LVQ1(_HeuristicLVQ):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -193,6 +299,8 @@ class LVQ1(_HeuristicLVQ):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -201,6 +309,9 @@ class LVQ1(_HeuristicLVQ):
         self._rates = np.full(len(W), float(self.learning_rate))
         self.relevances_ = np.full(W.shape[1], 1.0 / W.shape[1])
         self._metric, self._theta = DiagonalMetric(), (np.sqrt(self.relevances_)[None],)
+
+    def _resume(self) -> None:
+        self._rates, self.relevances_ = self._rates.copy(), self.relevances_.copy()
 
     def _sweep(self, X: Floats, y: Codes, order: Codes, W: Floats, rate: float) -> float:
         from protolearn.lvq import _kernels
@@ -242,9 +353,10 @@ class LVQ21(_HeuristicLVQ):
     ----------
     %(prototypes)s
     error_history_ : list of float
-        Share of samples that were closer to a wrong class, in every epoch.
+        Share of presented samples that were closer to a wrong class, in every epoch, or in each of the last 1,000
+        batches given to ``partial_fit``.
     n_iter_ : int
-        Number of epochs.
+        Number of epochs, or of batches given to ``partial_fit``.
     %(features)s
 
     References
@@ -271,6 +383,8 @@ class LVQ21(_HeuristicLVQ):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -283,6 +397,8 @@ class LVQ21(_HeuristicLVQ):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -292,3 +408,20 @@ class LVQ21(_HeuristicLVQ):
 
         state = W, self._codes, float(rate), float(self.window)
         return sum(_kernels.sweep_lvq21(X, y, some, *state) for some in pieces(order, W.size)) / len(order)
+
+
+def presentations(u: Floats, rng: np.random.RandomState) -> Codes:
+    """Return in which order samples are presented in an epoch, each as often as its weight says.
+
+    Examples
+    --------
+    >>> order = presentations(np.array([2.0, 1.5, 1.0]), np.random.RandomState(0))
+    >>> np.bincount(order).tolist() in ([2, 1, 1], [2, 2, 1])
+    True
+    """
+    require_memory(f"An epoch of {u.sum():.3g} presentations", 16 * u.sum(), "scale sample_weight down")
+    counts = np.floor(u + 1e-9).astype(np.int64)  # whole numbers may be off by rounding
+    fractions = u - counts
+    if fractions.max() > 1e-9:
+        counts += rng.uniform(size=len(u)) < fractions
+    return rng.permutation(np.repeat(np.arange(len(u)), counts))

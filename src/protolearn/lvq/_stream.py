@@ -10,9 +10,28 @@ from protolearn.core.types import Bools, Floats, Indices
 from protolearn.lvq._start import Frame
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import Metric, Theta
-from protolearn.lvq.solvers import Adam, AdamState, step_sizes
+from protolearn.lvq.solvers import SGD, Adam, AdamState, Solver, step_sizes
 
-__all__ = ["Stream"]
+__all__ = ["LONGEST_HISTORY", "Stream", "stream_solver"]
+
+LONGEST_HISTORY = 1000  # batches whose costs are kept
+
+
+def stream_solver(solver: str | Solver) -> Adam | SGD:
+    """Return the solver that learns from a stream as the parameter ``solver`` says; refuse one that cannot."""
+    if isinstance(solver, str):
+        solver = {"auto": Adam(batch_size=128), "adam": Adam(batch_size=128), "sgd": SGD()}.get(solver, solver)
+    if not isinstance(solver, (Adam, SGD)):
+        raise ValueError(
+            f"partial_fit sees each batch once, which solver={solver!r} cannot use: choose 'adam', 'sgd', or an object "
+            "of these; or call fit, with warm_start=True to go on from the last fit."
+        )
+    solver.check()
+    if isinstance(solver, SGD) and solver.ends:
+        raise ValueError(
+            f"partial_fit has no last epoch, at which {solver!r} would reach its last rates; give one rate."
+        )
+    return solver
 
 
 class Stream:
@@ -27,7 +46,7 @@ class Stream:
         self.parts = W, theta
         self.seen = seen
         self.settled = False
-        self.solver = Adam(batch_size=128)
+        self.n_batches = 0
         self.moments = AdamState(np.zeros(len(pack(W, theta))))
 
     def settle(self, frame: Frame, samples: Floats) -> None:
@@ -48,17 +67,29 @@ class Stream:
             W[mine] = place(self.metric, theta, X, y, u, self.rng)[mine]
             self.parts = W, theta
 
-    def learn(self, problem: Problem) -> float:
+    def learn(self, problem: Problem, solver: Adam | SGD) -> float:
         """Make one pass over a batch; return the mean cost on the way."""
         if self.seen.sum() < 2 or not self.settled:
             return 0.0
-        flat = pack(*self.parts)
-        costs = []
-        sizes = self.solver.learning_rate * step_sizes(problem, flat)
-        for rows in self.solver.batches(problem.n_samples, self.rng):
-            cost, gradient = problem(flat, rows=rows)
-            flat = flat - sizes * self.moments.step(gradient, self.solver)
-            costs.append(cost)
+        self.n_batches += 1
+        flat, cost = (self._sweep if isinstance(solver, SGD) else self._steps)(problem, pack(*self.parts), solver)
         W, theta = problem.unpack(problem.normalized(flat))
         self.parts = W, theta
-        return float(np.mean(costs))
+        return cost
+
+    def _steps(self, problem: Problem, flat: Floats, solver: Adam) -> tuple[Floats, float]:
+        """Learn from mini-batches, at a rate that does not fall."""
+        costs = []
+        sizes = solver.learning_rate * step_sizes(problem, flat)
+        for rows in solver.batches(problem.n_samples, self.rng):
+            cost, gradient = problem(flat, rows=rows)
+            flat = flat - sizes * self.moments.step(gradient, solver)
+            costs.append(cost)
+        return flat, float(np.mean(costs))
+
+    def _sweep(self, problem: Problem, flat: Floats, solver: SGD) -> tuple[Floats, float]:
+        """Learn from single samples, at the rates of the epoch that has the number of the batch."""
+        from protolearn.lvq._sweeps import sweep
+
+        order = self.rng.permutation(problem.n_samples)
+        return sweep(problem, flat, order, solver.rates(self.n_batches, self.n_batches), problem.cost.stages(1)[0])

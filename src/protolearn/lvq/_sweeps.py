@@ -8,6 +8,7 @@ import numpy as np
 
 from protolearn.core.chunks import row_blocks
 from protolearn.core.types import Floats, Indices
+from protolearn.lvq._masked import MaskedMetric
 from protolearn.lvq.cost import SQUASHING, Cost, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, MatrixMetric, ProductMetric, allowed_entries
@@ -26,10 +27,17 @@ def sweep(problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: C
     if type(stage) is not RelativeDistance:
         return _sweep_any(problem, flat, order, rates, stage)
     if type(problem.metric) in (EuclideanMetric, DiagonalMetric):
-        return _sweep_diagonal(problem, flat, order, rates, stage)
-    if type(problem.metric) in (MatrixMetric, ProductMetric):
-        return _sweep_matrix(problem, flat, order, rates, stage)
-    return _sweep_any(problem, flat, order, rates, stage)
+        compiled = _sweep_diagonal
+    elif type(problem.metric) in (MatrixMetric, MaskedMetric, ProductMetric):
+        compiled = _sweep_matrix
+    else:
+        return _sweep_any(problem, flat, order, rates, stage)
+    if problem.hidden is None:
+        return compiled(problem, flat, order, rates, stage)
+    far = np.where(problem.hidden[:, None], np.inf, problem.unpack(flat)[0])  # so that hidden prototypes never win
+    after, cost = compiled(problem, pack(far, problem.unpack(flat)[1]), order, rates, stage)
+    W, theta = problem.unpack(after)
+    return pack(np.where(problem.hidden[:, None], problem.unpack(flat)[0], W), theta), cost
 
 
 def _sweep_diagonal(
@@ -66,6 +74,9 @@ def _sweep_matrix(
     from protolearn.lvq import _kernels
 
     W, theta = problem.unpack(flat.copy())
+    metric = problem.metric
+    if isinstance(metric, MaskedMetric):
+        theta = (metric.matrices(theta),)
     omega, psi = theta if len(theta) == 2 else (theta[0], np.empty((0, 1, 1)))
     mask = getattr(problem.metric, "mask", None)
     shape = omega.shape[1:]
@@ -89,7 +100,7 @@ def _sweep_matrix(
             stage.slope[1],
             sums,
         )
-    return pack(W, theta), _mean(sums)
+    return pack(W, metric.folded(theta) if isinstance(metric, MaskedMetric) else theta), _mean(sums)
 
 
 def _sweep_any(problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: Cost) -> tuple[Floats, float]:

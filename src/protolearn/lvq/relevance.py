@@ -78,6 +78,31 @@ class Metric(BaseEstimator):
         """
         return ()
 
+    def start_among(self, theta: Theta, X: Floats, y: Indices, u: Floats, W: Floats, classes: Indices) -> Theta:
+        """Return better parameters to begin with, once samples and first prototypes are known.
+
+        Parameters
+        ----------
+        theta : tuple of ndarray
+            What `start` has returned.
+        X : ndarray of shape (n, N)
+            Samples.
+        y : ndarray of shape (n,)
+            Their class codes.
+        u : ndarray of shape (n,)
+            Their weights.
+        W : ndarray of shape (k, N)
+            The first prototypes.
+        classes : ndarray of shape (k,)
+            Class code of each prototype.
+
+        Returns
+        -------
+        theta : tuple of ndarray
+            Arrays of the same shapes; theta itself here.
+        """
+        return theta
+
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
         """Return the distances, and a function that pulls derivatives back.
 
@@ -129,6 +154,10 @@ class Relevance(Metric):
         """Return A, as (s, M, N), or as (s, N) if diagonal."""
         raise NotImplementedError
 
+    def operators(self, theta: Theta) -> Any:
+        """Return what projects samples: A, or objects that do the same with less work."""
+        return self.matrices(theta)
+
     def pull(self, theta: Theta, dA: Floats) -> Theta:
         """Turn derivatives by A into derivatives by the parameters."""
         raise NotImplementedError
@@ -148,8 +177,8 @@ class Relevance(Metric):
 
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
         """Return the distances, and a function that pulls derivatives back."""
-        A = self.matrices(theta)
-        if A.ndim == 2:
+        A = self.operators(theta)
+        if getattr(A, "ndim", 0) == 2:
             A = np.broadcast_to(A, (len(A), X.shape[1]))
         D, back = _measure_shared(X, W, A, bool(theta)) if len(A) == 1 else (np.full((1, 1), np.nan), None)
         if back is None or np.isnan(D[:, 0]).any():  # missing values do not survive the shared projection
@@ -291,7 +320,7 @@ class MatrixMetric(Relevance):
 
     def log_volume(self, theta: Theta) -> tuple[float, Theta]:
         """Return the mean logarithm of the singular values, and its derivative."""
-        value, slope = _log_volume(theta[0])
+        value, slope = log_volume(theta[0])
         return value, (slope,)
 
     def _constrained(self, A: Floats) -> Floats:
@@ -342,7 +371,7 @@ class ProductMetric(Relevance):
 
     def log_volume(self, theta: Theta) -> tuple[float, Theta]:
         """Return the mean logarithm of the singular values of all matrices, and its derivative."""
-        (of_omega, by_omega), (of_psi, by_psi) = (_log_volume(part) for part in theta)
+        (of_omega, by_omega), (of_psi, by_psi) = (log_volume(part) for part in theta)
         psi = theta[1]
         size = (psi**2).sum()  # scaling all Psi together changes nothing, so it must not pay
         return of_omega + of_psi - 0.5 * float(np.log(size)), (by_omega, by_psi - psi / size)
@@ -354,7 +383,8 @@ class MinkowskiMetric(Metric):
     Parameters
     ----------
     p : float, default=1.5
-        Exponent, more than 1; 2 gives the squared Euclidean distance.
+        Exponent of 1 or more; 2 gives the squared Euclidean distance and 1 the Manhattan distance. Where the latter has
+        a kink, in features in which a sample and a prototype agree, its derivative counts as zero.
 
     Examples
     --------
@@ -372,13 +402,16 @@ class MinkowskiMetric(Metric):
 
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
         """Return the distances, and a function that pulls derivatives back."""
-        if not self.p > 1:
-            raise ValueError(f"p={self.p!r} must be more than 1 for a differentiable distance.")
+        if not self.p >= 1:
+            raise ValueError(f"p={self.p!r} must be 1 or more for a distance that has a derivative.")
         D = np.stack([(np.abs(X - w) ** self.p).sum(axis=1) for w in W], axis=1)
 
         def pullback(G: Floats) -> tuple[Floats, Theta]:
             def slope(w: Floats, g: Floats) -> Floats:
-                return -self.p * (g @ (np.sign(X - w) * np.abs(X - w) ** (self.p - 1.0)))
+                gaps = X - w
+                if self.p == 1:  # what differs by rounding agrees
+                    gaps[np.abs(gaps) <= 1e-12 * (np.abs(X) + np.abs(w))] = 0.0
+                return -self.p * (g @ (np.sign(gaps) * np.abs(gaps) ** (self.p - 1.0)))
 
             return np.stack([slope(w, g) for w, g in zip(W, G.T)]), ()
 
@@ -476,7 +509,7 @@ def _norms(omega: Floats) -> Floats:
     return np.sqrt((omega**2).sum(axis=tuple(range(1, omega.ndim)), keepdims=True))
 
 
-def _log_volume(omega: Floats) -> tuple[float, Floats]:
+def log_volume(omega: Floats) -> tuple[float, Floats]:
     """Return ``ln det(Omega Omega^T) / 2`` over all rows of all matrices, as a mean, and its derivative."""
     value, slopes = 0.0, []
     for matrix in omega:  # Bunte 2011, section 3.2; the derivative is the transposed pseudo-inverse
@@ -493,17 +526,21 @@ def _log_volume(omega: Floats) -> tuple[float, Floats]:
     return value / count, np.stack(slopes) / count
 
 
-def _project(X: Floats, A: Floats) -> Floats:
-    """Return ``A x`` for every row, A a matrix (M, N) or a diagonal (N,)."""
+def _project(X: Floats, A: Any) -> Floats:
+    """Return ``A x`` for every row, A a matrix (M, N), a diagonal (N,), or an object that can do it."""
+    if not isinstance(A, np.ndarray):
+        return A.project(X)
     return X @ A.T if A.ndim == 2 else X * A
 
 
-def _outer(Z: Floats, X: Floats, A: Floats) -> Floats:
+def _outer(Z: Floats, X: Floats, A: Any) -> Floats:
     """Return the derivative by A of a cost whose derivative by ``A x`` is Z."""
+    if not isinstance(A, np.ndarray):
+        return A.outer(Z, X)
     return Z.T @ X if A.ndim == 2 else (Z * X).sum(axis=0)
 
 
-def _measure_shared(X: Floats, W: Floats, A: Floats, learns: bool) -> tuple[Floats, Back]:
+def _measure_shared(X: Floats, W: Floats, A: Any, learns: bool) -> tuple[Floats, Back]:
     """Measure with one matrix: project everything once, then compare in the view."""
     matrix = A[0]
     Z, V = _project(X, matrix), _project(W, matrix)
@@ -525,7 +562,7 @@ def _measure_shared(X: Floats, W: Floats, A: Floats, learns: bool) -> tuple[Floa
     return D, back
 
 
-def _measure_local(X: Floats, W: Floats, A: Floats, slots: Indices) -> tuple[Floats, Back]:
+def _measure_local(X: Floats, W: Floats, A: Any, slots: Indices) -> tuple[Floats, Back]:
     """Measure with a matrix for each prototype; a missing value differs from no prototype."""
     missing = np.isnan(X)
     partial = bool(missing.any())
@@ -540,7 +577,7 @@ def _measure_local(X: Floats, W: Floats, A: Floats, slots: Indices) -> tuple[Flo
         D[:, p] = np.einsum("ij,ij->i", Z, Z)
 
     def back(G: Floats) -> tuple[Floats, Floats]:
-        dW, dA = np.zeros_like(W), np.zeros(A.shape)
+        dW, dA = np.zeros_like(W), np.zeros((len(A), *A[0].shape))
         for p, w in enumerate(W):
             rows = np.flatnonzero(G[:, p])
             F = differences(rows, w)

@@ -21,6 +21,11 @@ from protolearn.lvq.problem import Problem
 __all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint"]
 
 Watch = Callable[[Floats, float], None]
+Rate = float | tuple[float, float]
+RATE = number(0) | Constraint(
+    lambda value: isinstance(value, (tuple, list)) and len(value) == 2 and all(map(positive.allows, value)),
+    ("a pair of positive numbers (first, last)",),
+)
 
 
 class Solver(BaseEstimator):
@@ -98,18 +103,20 @@ class SGD(Solver):
 
     After every sample the metric is normalized. In epoch t (from 1) prototypes learn at the rate
     ``learning_rate / (1 + decay (t - 1))``; the metric learns at ``metric_learning_rate / (1 + metric_decay (t -
-    metric_start))`` from epoch ``metric_start`` on, and not before.
+    metric_start))`` from epoch ``metric_start`` on, and not before. A rate that is given as a pair falls exponentially
+    instead, as ``start (end / start)^(t / t_max)`` with ``t_max`` = ``max_iter``.
 
     Parameters
     ----------
-    learning_rate : float, default=0.01
-        First rate of the prototypes. Rates belong to exact gradients; some publications print prototype rules without
-        the factor two of the gradient, and their rates are twice these. They also belong to standardized features:
-        samples of another scale are learned in a unit in which the mean variance of the features is about one.
-    metric_learning_rate : float, default=0.001
-        First rate of the metric: of the relevances, the diagonal of a matrix, or the whole matrix.
-    off_diagonal_learning_rate : float, optional
-        First rate of the other entries of a matrix, if it shall differ.
+    learning_rate : float or tuple of float, default=0.01
+        First rate of the prototypes, or first and last. Rates belong to exact gradients; some publications print
+        prototype rules without the factor two of the gradient, and their rates are twice these. They also belong to
+        standardized features: samples of another scale are learned in a unit in which the mean variance of the features
+        is about one.
+    metric_learning_rate : float or tuple of float, default=0.001
+        First rate of the metric, or first and last: of the relevances, the diagonal of a matrix, or the whole matrix.
+    off_diagonal_learning_rate : float or tuple of float, optional
+        First rate of the other entries of a matrix, or first and last, if it shall differ.
     decay : float, default=1e-4
         How fast the rate of the prototypes falls.
     metric_decay : float, optional
@@ -121,13 +128,13 @@ class SGD(Solver):
     ----------
     Biehl, Hammer and Schneider (2006). Matrix learning in learning vector quantization. Technical report IfI-06-14, TU
     Clausthal, section 5. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD
-    thesis, University of Groningen, eqs. 3.5 and 3.6.
+    thesis, University of Groningen, eqs. 3.5, 3.6, 5.4 and 5.5.
     """
 
     _constraints = {
-        "learning_rate": number(0),
-        "metric_learning_rate": number(0),
-        "off_diagonal_learning_rate": number(0) | none,
+        "learning_rate": RATE,
+        "metric_learning_rate": RATE,
+        "off_diagonal_learning_rate": RATE | none,
         "decay": number(0),
         "metric_decay": number(0) | none,
         "metric_start": integer(1),
@@ -137,10 +144,10 @@ class SGD(Solver):
 
     def __init__(
         self,
-        learning_rate: float = 0.01,
-        metric_learning_rate: float = 0.001,
+        learning_rate: Rate = 0.01,
+        metric_learning_rate: Rate = 0.001,
         *,
-        off_diagonal_learning_rate: float | None = None,
+        off_diagonal_learning_rate: Rate | None = None,
         decay: float = 1e-4,
         metric_decay: float | None = None,
         metric_start: int = 1,
@@ -152,13 +159,21 @@ class SGD(Solver):
         self.metric_decay = metric_decay
         self.metric_start = metric_start
 
-    def rates(self, epoch: int) -> tuple[float, float, float]:
+    def rates(self, epoch: int, max_iter: int) -> tuple[float, float, float]:
         """Return the rates of prototypes, of the diagonal and of the rest of the metric in an epoch, counted from 1."""
-        prototypes = self.learning_rate / (1.0 + self.decay * (epoch - 1))  # Bunte 2011, eq. 3.5
+        passed = epoch / max_iter
+        prototypes = _rate(self.learning_rate, self.decay * (epoch - 1), passed)  # Bunte 2011, eq. 3.5
         if epoch < self.metric_start:
             return prototypes, 0.0, 0.0
-        fall = 1.0 + self._metric_decay() * (epoch - self.metric_start)  # Bunte 2011, eq. 3.6
-        return prototypes, self.metric_learning_rate / fall, self._off_diagonal() / fall
+        fall = self._metric_decay() * (epoch - self.metric_start)  # Bunte 2011, eq. 3.6
+        diagonal, rest = (_rate(rate, fall, passed) for rate in (self.metric_learning_rate, self._off_diagonal()))
+        return prototypes, diagonal, rest
+
+    @property
+    def ends(self) -> bool:
+        """Whether rates fall to a last value, which needs a last epoch."""
+        given = self.learning_rate, self.metric_learning_rate, self._off_diagonal()
+        return any(isinstance(rate, (tuple, list)) for rate in given)
 
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
@@ -168,7 +183,8 @@ class SGD(Solver):
 
         flat = problem.normalized(start)
         for epoch, stage in enumerate(problem.cost.stages(max_iter), 1):
-            flat, cost = sweep(problem, flat, rng.permutation(problem.n_samples), self.rates(epoch), stage)
+            order, rates = rng.permutation(problem.n_samples), self.rates(epoch, max_iter)
+            flat, cost = sweep(problem, flat, order, rates, stage)
             try:
                 watch(flat, cost)
             except StopIteration:
@@ -179,7 +195,7 @@ class SGD(Solver):
         """Whether axes may be turned: not where entries of a matrix on its diagonal have a rate of their own."""
         return self._off_diagonal() == self.metric_learning_rate
 
-    def _off_diagonal(self) -> float:
+    def _off_diagonal(self) -> Rate:
         given = self.off_diagonal_learning_rate
         return self.metric_learning_rate if given is None else given
 
@@ -343,6 +359,14 @@ def step_sizes(problem: Problem, flat: Floats) -> Floats:
     for block in problem.blocks[1:]:
         sizes[block] = np.sqrt(np.mean(flat[block] ** 2))
     return sizes
+
+
+def _rate(given: Rate, fall: float, passed: float) -> float:
+    """Return a rate that falls as ``1 / (1 + fall)``, or exponentially between two after a share of all epochs."""
+    if isinstance(given, (tuple, list)):
+        first, last = given
+        return float(first * (last / first) ** passed)  # Bunte 2011, eqs. 5.4 and 5.5
+    return given / (1.0 + fall)
 
 
 def _shares(total: int, n_parts: int) -> list[int]:

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import OutlierMixin, clone
+from sklearn.base import OutlierMixin, clone, is_classifier
 from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validate_data
 
@@ -21,17 +21,18 @@ __all__ = ["OutlierDetector"]
 
 
 class OutlierDetector(OutlierMixin, Estimator):
-    """Tell which samples a map does not account for.
+    """Tell which samples a map, or an LVQ classifier, does not account for.
 
     The map is fitted; a sample is an outlier if its score is below that of a share ``contamination`` of the training
-    samples. The score is the log-density of a map with shapes, and for other maps the negative squared distance to the
-    nearest prototype.
+    samples. The score is the log-density of a map with shapes, for other maps the negative squared distance to the
+    nearest prototype. An LVQ classifier is fitted with the classes of the samples; if it has ``contamination``, the
+    score tells how well its acceptance radii cover a sample.
 
     Parameters
     ----------
     estimator : object, optional
-        A map; by default matrix neural gas with at most 8 prototypes, fewer for small data, and no direction of less
-        than a thousandth of the mean variance.
+        A map, or an LVQ classifier, alone or at the end of a pipeline; by default matrix neural gas with at most 8
+        prototypes, fewer for small data, and no direction of less than a thousandth of the mean variance.
     contamination : float, default=0.05
         Share of the training samples that count as outliers, in (0, 0.5].
 
@@ -67,15 +68,15 @@ class OutlierDetector(OutlierMixin, Estimator):
         self.contamination = contamination
 
     @nothing_lost
-    def fit(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> Self:
+    def fit(self, X: ArrayLike, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> Self:
         """Fit the map and set the threshold.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             Samples.
-        y : None
-            Ignored.
+        y : array-like of shape (n_samples,), optional
+            Classes of the samples, for a classifier; maps ignore them.
         sample_weight : array-like of shape (n_samples,), optional
             Weight of each sample.
 
@@ -93,10 +94,13 @@ class OutlierDetector(OutlierMixin, Estimator):
             estimator: Any = MatrixNeuralGas(size, regularization="floor", epsilon=1e-3, random_state=0)
         else:
             estimator = clone(self.estimator)
+        if is_classifier(estimator) and y is None:
+            raise ValueError(f"{type(estimator).__name__} is a classifier: give the classes of the samples as y.")
+        targets = (y,) if is_classifier(estimator) else ()
         if sample_weight is None:
-            self.estimator_ = estimator.fit(samples)
+            self.estimator_ = estimator.fit(samples, *targets)
         elif has_fit_parameter(estimator, "sample_weight"):
-            self.estimator_ = estimator.fit(samples, sample_weight=weights)
+            self.estimator_ = estimator.fit(samples, *targets, sample_weight=weights)
         else:
             raise ValueError(f"{type(estimator).__name__} takes no sample_weight; fit without weights.")
         scores = self._scores(samples)

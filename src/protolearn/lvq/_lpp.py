@@ -1,0 +1,132 @@
+"""Locality preserving projections: a linear view that keeps neighbors together, the unlabeled ancestor of LFDA."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.linalg import eigh
+from sklearn.utils import Tags
+from sklearn.utils.extmath import svd_flip
+
+from protolearn.core.estimator import nothing_lost
+from protolearn.core.threads import chunk_threads
+from protolearn.core.types import Floats
+from protolearn.core.validation import require_memory
+from protolearn.lvq._lfda import RIDGE, LinearMetric, local_affinities
+
+__all__ = ["LPP"]
+
+
+class LPP(LinearMetric):
+    r"""Locality preserving projections: the directions along which neighbors differ least.
+
+    Finds the matrix T that minimizes
+
+    .. math:: \tfrac12 \sum_{ij} A_{ij} \|T^\top (x_i - x_j)\|^2 \quad\text{with}\quad T^\top X^\top D X\, T = 1,
+
+    where :math:`A_{ij}` is the affinity of two samples, :math:`D` the diagonal matrix of the sums of its rows, and
+    samples are measured from their mean with the weights :math:`D`. No labels are used; `LFDA` is the same idea with
+    them.
+
+    Parameters
+    ----------
+    n_components : int, optional
+        Number of directions; by default as many as there are features. If there are more features than samples, there
+        are only as many as samples differ in.
+    n_neighbors : int, default=7
+        The affinity is :math:`A_{ij} = \exp(-\|x_i - x_j\|^2 / (s_i s_j))`, with :math:`s_i` the distance from
+        sample i to this neighbor (of fewer samples, to the farthest).
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The directions, best first, the largest entry of each positive.
+    eigenvalues_ : ndarray of shape (n_components,)
+        How much neighbors differ along each direction, relative to all samples: small for a direction that keeps
+        neighbors together.
+    metric_ : LearnedMetric
+        The metric, for whatever takes one.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
+        Names of the features, if ``X`` had names.
+
+    See Also
+    --------
+    LFDA : Uses labels, too.
+
+    References
+    ----------
+    He and Niyogi (2003). Locality preserving projections. NIPS 16. Bunte (2011). Adaptive dissimilarity measures,
+    dimension reduction and visualization. PhD thesis, University of Groningen, section 3.4.1.
+
+    Examples
+    --------
+    Two thin clusters side by side; the second feature varies more, but does not tell them apart.
+
+    >>> import numpy as np
+    >>> from protolearn import LPP
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.vstack([rng.normal([m, 0], [0.02, 2], (100, 2)) for m in (-1, 1)])
+    >>> direction = LPP(1).fit(X).components_[0]
+    >>> bool(direction[0] > 10 * abs(direction[1]))
+    True
+    """
+
+    def __init__(self, n_components: int | None = None, *, n_neighbors: int = 7) -> None:
+        self.n_components = n_components
+        self.n_neighbors = n_neighbors
+
+    @nothing_lost
+    @chunk_threads(1)
+    def fit(self, X: ArrayLike, y: Any = None) -> Self:
+        """Find the directions.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+        """
+        self._check_parameters()
+        samples, scale = self._read_samples(X)
+        n_features = samples.shape[1]
+        samples, axes = self._within(samples)
+        near, all_pairs = preserved_scatters(samples, self.n_neighbors)
+        n_directions = min(self.n_components or n_features, len(near))
+        ridge = RIDGE * np.trace(all_pairs) / n_features
+        if not ridge > 0.0:
+            raise ValueError("All samples of X are equal, or none has a neighbor; there is nothing to preserve.")
+        values, directions = eigh(near, all_pairs + ridge * np.eye(len(near)), subset_by_index=[0, n_directions - 1])
+        self.eigenvalues_ = np.maximum(values, 0.0)
+        self.components_ = svd_flip((directions if axes is None else axes @ directions) / scale, None)[0].T
+        return self
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = False
+        return tags
+
+
+def preserved_scatters(X: Floats, n_neighbors: int) -> tuple[Floats, Floats]:
+    """Return the scatter of neighbors, ``X^T (D - A) X``, and that of all samples, ``X^T D X`` around its mean."""
+    N = X.shape[1]
+    require_memory(f"LPP of {N} features", 10 * 8 * N**2, "use fewer features, such as principal components")
+    near, whole, first, mass = np.zeros((N, N)), np.zeros((N, N)), np.zeros(N), 0.0
+    for rows, affinities in local_affinities(X, n_neighbors):
+        degrees = affinities.sum(axis=1)
+        weighted = degrees[:, None] * X[rows]
+        near += X[rows].T @ (weighted - affinities @ X)
+        whole += X[rows].T @ weighted
+        first += weighted.sum(axis=0)
+        mass += degrees.sum()
+    whole -= np.outer(first, first) / (mass or 1.0)
+    return (near + near.T) / 2.0, (whole + whole.T) / 2.0  # He and Niyogi 2003, section 2.2
