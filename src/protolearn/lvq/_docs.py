@@ -17,6 +17,12 @@ missing : {"error", "partial"}, default="error"
     What to do with NaN in ``X``: refuse it, or leave missing values out of the distances.
 """
 
+CALIBRATION = """
+calibration : int, optional
+    Number of folds of a cross-validation, 3 for instance, in which the temperature of the probabilities is chosen on
+    samples that are held out. It takes as many fits more. By default it is chosen on the training samples.
+"""
+
 REJECT = """
 reject_threshold : float, default=0.0
     Samples whose `confidence` is below this are not classified.
@@ -67,7 +73,9 @@ verbose : int, default=0
 PARAMETERS = """
 %(init)s
 %(training)s
-%(answers)s
+%(missing)s
+%(calibration)s
+%(reject)s
 %(running)s
 """
 
@@ -109,6 +117,7 @@ PARTS = {
     "training": TRAINING,
     "answers": ANSWERS,
     "missing": MISSING,
+    "calibration": CALIBRATION,
     "reject": REJECT,
     "running": RUNNING,
     "prototypes": PROTOTYPES,

@@ -131,6 +131,7 @@ class GLVQ(LVQClassifier):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         n_jobs: int | None = None,
@@ -151,6 +152,7 @@ class GLVQ(LVQClassifier):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.n_jobs = n_jobs
@@ -199,9 +201,16 @@ class GLVQ(LVQClassifier):
             held_out = samples[out], codes[out], weights[out]
             samples, codes, weights = samples[kept], codes[kept], weights[kept]
         self._codes = self._prototype_codes(codes)
+        folds = self._folds(samples, codes)
         with chunk_threads(self.n_jobs) as n_threads:
             self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
         self._fit_temperature(samples, codes, weights)
+        if folds is not None:
+            try:
+                self._calibrate(samples, codes, weights, folds)
+            except KeyboardInterrupt:
+                keep(self)
+                raise
         return self
 
     @nothing_lost
@@ -542,6 +551,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         n_jobs: int | None = None,
@@ -562,6 +572,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.n_jobs = n_jobs
@@ -663,6 +674,7 @@ class LGRLVQ(GLVQ):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         n_jobs: int | None = None,
@@ -684,6 +696,7 @@ class LGRLVQ(GLVQ):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.n_jobs = n_jobs

@@ -238,6 +238,7 @@ class GMLVQ(_WithView):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         n_jobs: int | None = None,
@@ -262,6 +263,7 @@ class GMLVQ(_WithView):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.n_jobs = n_jobs
@@ -358,6 +360,7 @@ class LGMLVQ(_MatrixLVQ):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         n_jobs: int | None = None,
@@ -383,6 +386,7 @@ class LGMLVQ(_MatrixLVQ):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.n_jobs = n_jobs
@@ -489,6 +493,7 @@ class LLiRaMLVQ(_WithView):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         n_jobs: int | None = None,
@@ -512,6 +517,7 @@ class LLiRaMLVQ(_WithView):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.n_jobs = n_jobs
