@@ -98,7 +98,7 @@ def test_folds_keep_equal_samples_together_and_are_even_in_each_class(n_folds, s
         counts = np.bincount(each, minlength=n_folds)
         assert counts.max() - counts.min() <= 1
         for row, fold in zip(distinct, each):
-            assert (folds[(y == code) & (X == row).all(axis=1)] == fold).all()
+            assert (folds[(y == code) & (row == X).all(axis=1)] == fold).all()
 
 
 def test_folds_of_samples_with_missing_values(iris):
