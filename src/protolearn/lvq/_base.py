@@ -126,6 +126,17 @@ class LVQClassifier(ClassifierMixin, Estimator):
         names = getattr(self, "feature_names_in_", None)
         return LearnedMetric(A, self.prototypes_, slots, self.prototype_labels_, None, names, type(self).__name__)
 
+    @property
+    def feature_importances_(self) -> Floats:
+        """Relevance of each feature, averaged over prototypes that have their own; they add up to one."""
+        check_is_fitted(self, "prototypes_")
+        relevances = getattr(self, "relevances_", None)  # the one place that says which relevances can be compared
+        if relevances is None:
+            raise AttributeError(f"{type(self).__name__} learns no relevances, so it has no feature_importances_.")
+        if relevances.ndim > 1:
+            relevances = relevances[self._metric.slots(self._codes)].mean(axis=0)
+        return relevances / relevances.sum()
+
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return minus the distance to the nearest prototype of each class.
 

@@ -90,6 +90,12 @@ classes_ : ndarray of shape (n_classes,)
     The classes.
 """
 
+IMPORTANCES = """
+feature_importances_ : ndarray of shape (n_features,)
+    Relevance of each feature, as a mean over the prototypes if these have their own, with sum one; what
+    ``SelectFromModel`` and ``RFE`` of scikit-learn go by. Comparable for features of one scale only.
+"""
+
 FEATURES = """
 n_features_in_ : int
     Number of features.
@@ -121,6 +127,7 @@ PARTS = {
     "reject": REJECT,
     "running": RUNNING,
     "prototypes": PROTOTYPES,
+    "importances": IMPORTANCES,
     "features": FEATURES,
 }
 

@@ -516,6 +516,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         Relevance of each feature.
     omega_ : ndarray of shape (n_features,)
         Roots of the relevances, the factors of `transform`.
+    %(importances)s
     %(attributes)s
 
     References
@@ -640,6 +641,7 @@ class LGRLVQ(GLVQ):
     ----------
     relevances_ : ndarray of shape (k, n_features) or (n_classes, n_features)
         Relevances of each prototype, or of each class.
+    %(importances)s
     %(attributes)s
 
     References

@@ -191,6 +191,7 @@ class GMLVQ(_WithView):
         Its diagonal: the relevance of each feature.
     eigenvalues_ : ndarray of shape (M,)
         Its eigenvalues, in falling order.
+    %(importances)s
     %(attributes)s
 
     See Also
@@ -313,6 +314,7 @@ class LGMLVQ(_MatrixLVQ):
         Their diagonals.
     eigenvalues_ : ndarray of shape (s, M)
         Their eigenvalues, in falling order.
+    %(importances)s
     %(attributes)s
 
     See Also
@@ -455,6 +457,7 @@ class LLiRaMLVQ(_WithView):
         Its diagonal: the relevance of each feature.
     eigenvalues_ : ndarray of shape (M,)
         Its eigenvalues, in falling order.
+    %(importances)s
     %(attributes)s
 
     References

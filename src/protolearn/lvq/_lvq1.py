@@ -148,6 +148,7 @@ class LVQ1(_HeuristicLVQ):
     %(prototypes)s
     relevances_ : ndarray of shape (n_features,)
         Relevance of each feature; they add up to one.
+    %(importances)s
     error_history_ : list of float
         Share of samples that were closer to a wrong class, in every epoch.
     n_iter_ : int
