@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from protolearn.core.parameters import constrained, integer
-from protolearn.core.types import Floats
+from protolearn.core.types import Indices
 from protolearn.lvq import RelevanceStability
 from protolearn.plotting._bars import draw_bars
 from protolearn.plotting.style import INK, MUTED, axes_or_new, class_colors, tidy
@@ -61,7 +61,7 @@ def plot_relevance_stability(stability: RelevanceStability, n_features: int = 15
     return ax
 
 
-def _draw_profile(ax: Axes, stability: RelevanceStability, order: Floats) -> None:
+def _draw_profile(ax: Axes, stability: RelevanceStability, order: Indices) -> None:
     means = stability.mean_relevances[order]
     low, high = (end[order] for end in stability.interval(stability.relevances))
     draw_bars(ax, means, [str(name) for name in stability.feature_names[order]], class_colors(1)[0])
