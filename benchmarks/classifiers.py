@@ -1,4 +1,4 @@
-"""What is compared for the classifiers: time to fit, accuracy and probabilities on new samples, time to predict, growth."""
+"""What is compared for the classifiers: time to fit, accuracy and probabilities on new samples, prediction, growth."""
 
 from __future__ import annotations
 
