@@ -1,4 +1,4 @@
-"""What is compared for the classifiers: time to fit, accuracy on samples held out, time to predict, growth."""
+"""What is compared for the classifiers: time to fit, accuracy and probabilities on new samples, prediction, growth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.growth import Series, growth, lines, picture
 from benchmarks.registry import FLOOR, FLOOR_IN_CHUNKS, OURS
 from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
 
-__all__ = ["TASKS", "ClassifierTask", "PredictionTask", "ScalingTask"]
+__all__ = ["TASKS", "ClassifierTask", "PredictionTask", "ScalingTask", "probability_scores"]
 
 WARM_UP_PER_CLASS = 5
 HELD_OUT = 100  # where the accuracy is not the point
@@ -25,6 +25,12 @@ QUALITY: list[Column] = [
     ("predict s", "predict_seconds", "{:.4f}".format),
     ("memory MB", "memory_mb", "{:.0f}".format),
 ]
+PROBABILITIES: list[Column] = [
+    ("log loss", "log_loss", "{:.3f}".format),
+    ("Brier", "brier", "{:.3f}".format),
+    ("calibration error", "calibration_error", "{:.3f}".format),
+]
+BINS = 10  # of the calibration error
 
 
 @dataclass(frozen=True)
@@ -44,8 +50,10 @@ class ClassifierTask(Task):
         ("iterations", "iterations", str),
         ("time ratio", "seconds_ratio", "{:.2f}".format),
         *QUALITY,
+        *PROBABILITIES,
     ]
     compared: ClassVar[tuple[str, ...]] = ("seconds",)
+    asks_for_probabilities: ClassVar[bool] = True
 
     def describe(self) -> str:
         """State the work in one line."""
@@ -72,23 +80,37 @@ class ClassifierTask(Task):
         return fit(X, y, self)
 
     def outcome(self, fitted: Any, data: Data) -> tuple[dict[str, float], np.ndarray | None]:
-        """Return the time of a prediction, the iterations if the classifier counts them, and the predicted classes."""
+        """Return the time of a prediction, the iterations if the classifier counts them, and what it says.
+
+        That is the predicted class of each sample, and behind it the probability of every class if it has any.
+        """
         started = time.perf_counter()
         predicted = fitted.predict(data[2])
         facts: dict[str, float] = {"predict_seconds": time.perf_counter() - started}
         if getattr(fitted, "n_iter_", None) is not None:
             facts["iterations"] = int(np.max(fitted.n_iter_))
-        return facts, predicted
+        if predicted is None or not (self.asks_for_probabilities and hasattr(fitted, "predict_proba")):
+            return facts, predicted
+        return facts, np.column_stack([predicted, fitted.predict_proba(data[2])])
 
     def judge(self, row: Row, result: np.ndarray | None) -> Row:
-        """Return the accuracy of the predicted classes."""
-        return {} if result is None else {"accuracy": float(np.mean(result == np.load(self.folder / "y_test.npy")))}
+        """Return the accuracy of the predicted classes, and how good their probabilities are."""
+        if result is None:
+            return {}
+        y = np.load(self.folder / "y_test.npy")
+        said = result.reshape(len(result), -1)
+        quality = {"accuracy": float(np.mean(said[:, 0] == y))}
+        if said.shape[1] > 1:
+            codes = np.searchsorted(np.unique(np.load(self.folder / "y.npy")), y)
+            quality |= probability_scores(said[:, 1:], codes)
+        return quality
 
 
 @dataclass(frozen=True)
 class PredictionTask(ClassifierTask):
     """A classifier is fitted to few samples and predicts many, in both precisions."""
 
+    asks_for_probabilities: ClassVar[bool] = False
     columns: ClassVar[list[Column]] = [
         *WHO,
         ("samples", "size", str),
@@ -118,6 +140,7 @@ class ScalingTask(ClassifierTask):
 
     n_samples: int = 10_000
 
+    asks_for_probabilities: ClassVar[bool] = False
     columns: ClassVar[list[Column]] = [
         *WHO,
         ("size", "size", str),
@@ -161,6 +184,22 @@ class ScalingTask(ClassifierTask):
             return []
         others = {"n_samples": self.n_samples, "n_components": self.COMPONENTS[-1]}
         return growth(measured, {"n_samples": "n", "n_components": "M"}, others)
+
+
+def probability_scores(P: np.ndarray, y: np.ndarray) -> dict[str, float]:
+    """Return log loss, Brier score and expected calibration error of probabilities P (n, C) for classes y.
+
+    The Brier score adds up the squared errors over the classes, and lies between 0 and 2. The calibration error is the
+    gap between the largest probability and the accuracy, in ten bins of equal width, as a mean over the samples.
+    """
+    largest, right = P.max(axis=1), P.argmax(axis=1) == y
+    bins = np.minimum((largest * BINS).astype(int), BINS - 1)
+    gaps = np.bincount(bins, right - largest, BINS)
+    return {
+        "log_loss": float(-np.log(np.clip(P[np.arange(len(y)), y], 1e-15, 1.0)).mean()),
+        "brier": float(((P - np.eye(P.shape[1])[y]) ** 2).sum(axis=1).mean()),
+        "calibration_error": float(np.abs(gaps).sum() / len(y)),
+    }
 
 
 TASKS: dict[str, Task] = {

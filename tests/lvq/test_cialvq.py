@@ -769,7 +769,7 @@ def test_everything_that_is_said_of_new_patches_follows_from_the_distances(setti
     assert np.allclose(P.sum(axis=1), 1.0)
     logs = np.log(np.maximum(P[:, 1:], 1e-300) / np.maximum(P[:, :1], 1e-300))
     seen = (P.min(axis=1) > 1e-200) & (np.abs(near[:, 1] - near[:, 0]) > 1e-6 * near[:, 0])
-    temperatures = (near[seen, :1] - near[seen, 1:]) / logs[seen]
+    temperatures = (np.sqrt(near[seen, :1]) - np.sqrt(near[seen, 1:])) / logs[seen]
     assert np.allclose(temperatures, np.median(temperatures), rtol=1e-4)
 
 

@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from protolearn import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LVQ1, LLiRaMLVQ
+from protolearn.core.probabilities import best_temperature
 from protolearn.lvq import MinkowskiMetric, prototypes_in_units
-from protolearn.lvq._base import best_temperature
 
 MODELS = [LVQ1(2), GLVQ(2), GRLVQ(2), LGRLVQ(2), GMLVQ(2), GMLVQ(2, n_components=2), LGMLVQ(2), LLiRaMLVQ(2)]
 
@@ -181,7 +181,7 @@ def test_temperature_of_separable_classes_is_finite():
     T = best_temperature(D, np.array([0, 1] * 10), np.ones(20))
     assert 0 < T < 1
     certainty = 1 / (1 + np.exp(-1 / T))
-    assert certainty == pytest.approx(11 / 12, rel=1e-6)  # Platt's target for ten samples
+    assert certainty == pytest.approx(21 / 22, rel=1e-6)  # as if one more of twenty were wrong
 
 
 def test_rejected_samples_of_small_integers_and_frames():

@@ -11,7 +11,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from protolearn import SOM, KMeans, NeuralGas, PrototypeClassifier
+from protolearn import NGPCA, SOM, KMeans, MatrixKMeans, NeuralGas, PrototypeClassifier, RelationalNeuralGas
 from protolearn.metrics import map_entropy, quantization_error, topographic_error, topographic_function
 
 X, y = load_iris(return_X_y=True)
@@ -26,7 +26,50 @@ def test_labels_are_the_class_shares_of_receptive_fields(estimator):
         assert_allclose(classifier.label_distribution_[i], shares)
         assert classifier.prototype_labels_[i] == shares.argmax()
     assert_array_equal(classifier.predict(X), classifier.prototype_labels_[winners])
-    assert_allclose(classifier.predict_proba(X), classifier.label_distribution_[winners])
+    counts = np.bincount(winners, minlength=9)[:, None]
+    one_more = (counts * classifier.label_distribution_ + 1 / 3) / (counts + 1)  # that belongs to all classes alike
+    assert_allclose(classifier.predict_proba(X), one_more[winners])
+
+
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        PrototypeClassifier(),
+        PrototypeClassifier(labeling="majority"),
+        PrototypeClassifier(NeuralGas(12, label_weight=0.5, random_state=0)),
+        PrototypeClassifier(per_class=True),
+        PrototypeClassifier(MatrixKMeans(1, normalization="logdet"), per_class=True),
+        PrototypeClassifier(NGPCA(2, 1, n_steps=500, random_state=0), per_class=True),
+        PrototypeClassifier(RelationalNeuralGas(3, random_state=0), per_class=True),
+    ],
+    ids=repr,
+)
+def test_the_most_probable_class_is_the_one_predicted(classifier):
+    pairs = isinstance(classifier.estimator, RelationalNeuralGas)
+    samples = cdist(X, X, "cityblock") if pairs else X  # not Euclidean, so that squares may be negative
+    classifier = clone(classifier).fit(samples, y)
+    P = classifier.predict_proba(samples)
+    assert_allclose(P.sum(axis=1), 1.0)
+    predicted = P[np.arange(len(P)), np.searchsorted(classifier.classes_, classifier.predict(samples))]
+    assert_array_equal(predicted, P.max(axis=1))  # there may be ties
+    assert (P > 0).all() == (classifier.labeling == "fuzzy")
+
+
+def test_chances_of_a_supervised_map_are_those_of_the_samples_a_prototype_wins_without_their_labels():
+    classifier = PrototypeClassifier(NeuralGas(6, label_weight=0.9, random_state=0)).fit(X, y)
+    P, winners = classifier.predict_proba(X), classifier.nearest(X)
+    for i in np.unique(winners):
+        counts = np.bincount(y[winners == i], minlength=3)
+        assert_allclose(np.sort(P[winners == i][0]), np.sort((counts + 1 / 3) / (counts.sum() + 1)))
+
+
+@pytest.mark.parametrize("estimator", [None, MatrixKMeans(1, normalization="logdet")], ids=repr)
+def test_one_map_for_each_class_is_as_sure_as_it_is_right(estimator):
+    samples, labels = make_blobs(600, 4, centers=3, cluster_std=3.0, random_state=0)
+    classifier = PrototypeClassifier(estimator, per_class=True).fit(samples[:300], labels[:300])
+    P = classifier.predict_proba(samples[300:])
+    right = classifier.predict(samples[300:]) == labels[300:]
+    assert abs(P.max(axis=1).mean() - right.mean()) < 0.1
 
 
 def test_majority_is_fuzzy_made_crisp():

@@ -25,6 +25,7 @@ from protolearn.lvq.relevance import (
     mean_canonical_matrix,
 )
 from protolearn.lvq.solvers import LBFGS, SGD, SOLVERS, Adam, Solver, Waypoint
+from protolearn.lvq.stability import RelevanceStability, relevance_stability
 
 __all__ = [
     "CIALVQ",
@@ -54,6 +55,7 @@ __all__ = [
     "MinkowskiMetric",
     "ProductMetric",
     "Relevance",
+    "RelevanceStability",
     "Solver",
     "TangentMetric",
     "TrainingState",
@@ -63,4 +65,5 @@ __all__ = [
     "gabor_bank",
     "mean_canonical_matrix",
     "prototypes_in_units",
+    "relevance_stability",
 ]

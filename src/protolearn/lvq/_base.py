@@ -7,9 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import brentq
-from scipy.special import softmax
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -18,6 +16,7 @@ from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.estimator import Estimator
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.parameters import array, function, instance, integer, none, number, option
+from protolearn.core.probabilities import best_temperature, fold_numbers, nearest_of_classes, shares_at
 from protolearn.core.reject import acceptance_radii, check_reject, novelty, relative_similarity, with_rejects
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
@@ -38,6 +37,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         "prototypes_per_class": integer() | instance(dict, "a dict of integers"),
         "init": option("neural_gas", "mean") | array("an array"),
         "missing": MISSING,
+        "calibration": integer(2) | none,
         "reject_threshold": number(0, 1),
         "contamination": number(0, 1, open_high=True) | none,
         "callback": function() | none,
@@ -46,6 +46,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
     # parameters and fitted state of the children
     prototypes_per_class: int | dict[Any, int]
     missing: str
+    calibration: int | None = None  # of those that have no such parameter
     reject_threshold: float
     reject_label: Any
     contamination: float | None
@@ -133,6 +134,17 @@ class LVQClassifier(ClassifierMixin, Estimator):
         names = getattr(self, "feature_names_in_", None)
         return LearnedMetric(A, self.prototypes_, slots, self.prototype_labels_, None, names, type(self).__name__)
 
+    @property
+    def feature_importances_(self) -> Floats:
+        """Relevance of each feature, averaged over prototypes that have their own; they add up to one."""
+        check_is_fitted(self, "prototypes_")
+        relevances = getattr(self, "relevances_", None)  # the one place that says which relevances can be compared
+        if relevances is None:
+            raise AttributeError(f"{type(self).__name__} learns no relevances, so it has no feature_importances_.")
+        if relevances.ndim > 1:
+            relevances = relevances[self._metric.slots(self._codes)].mean(axis=0)
+        return relevances / relevances.sum()
+
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return minus the distance to the nearest prototype of each class.
 
@@ -150,10 +162,10 @@ class LVQClassifier(ClassifierMixin, Estimator):
         return near[:, 0] - near[:, 1] if near.shape[1] == 2 else -near
 
     def predict_proba(self, X: ArrayLike) -> Floats:
-        """Return class probabilities, ``exp(-d / T)`` of the nearest prototype of each class, normalized.
+        """Return class probabilities, ``exp(-sqrt(d) / T)`` of the nearest prototype of each class, normalized.
 
-        The temperature T fits the training samples best. For probabilities that are checked on other samples, wrap the
-        classifier in scikit-learn's ``CalibratedClassifierCV``.
+        The largest is that of the class that `predict` returns. The temperature T fits the training samples best, or,
+        with ``calibration``, samples that are held out.
 
         Parameters
         ----------
@@ -165,7 +177,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         probabilities : ndarray of shape (n_samples, n_classes)
             One column for each of ``classes_``.
         """
-        return softmax(-self._class_distances(self._check_new(X)) / self._temperature, axis=1)
+        return shares_at(self._temperature, self._plain_distances(self._check_new(X)))
 
     def confidence(self, X: ArrayLike) -> Floats:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
@@ -360,15 +372,13 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     def _class_distances(self, X: Array) -> Floats:
         """Return the distance to the nearest prototype of each class (n, C); infinite for a class without any."""
+        return self._over_chunks(
+            lambda part: nearest_of_classes(self._measure(part), self._codes, len(self.classes_)), X
+        )
 
-        def nearest(part: Array) -> Floats:
-            D = self._measure(part)
-            near = np.full((len(part), len(self.classes_)), np.inf)
-            for p, code in enumerate(self._codes):
-                np.minimum(near[:, code], D[:, p], out=near[:, code])
-            return near
-
-        return self._over_chunks(nearest, X)
+    def _plain_distances(self, X: Array) -> Floats:
+        """Return the distance to each class (n, C), not squared, which probabilities are made of."""
+        return np.sqrt(np.maximum(self._class_distances(X), 0.0))
 
     def _winners(self, X: Array) -> Indices:
         """Return the index of the nearest prototype of each sample."""
@@ -510,38 +520,31 @@ class LVQClassifier(ClassifierMixin, Estimator):
     def _fit_temperature(self, X: Floats, y: Indices, u: Floats) -> None:
         """Choose the temperature of the probabilities by maximum likelihood on (some of) the training samples."""
         some = slice(None, None, max(1, len(X) // 20_000))
-        self._temperature = best_temperature(self._class_distances(X[some]), y[some], u[some])
+        self._temperature = best_temperature(self._plain_distances(X[some]), y[some], u[some])
 
+    def _folds(self, X: Floats, y: Indices) -> Indices | None:
+        """Return the fold that each sample is held out in, if `calibration` asks for it and samples suffice."""
+        if self.calibration is None:
+            return None
+        folds = fold_numbers(X, y, self.calibration)
+        for code, count in enumerate(np.bincount(self._codes)):
+            left = min(np.count_nonzero((y == code) & (folds != fold)) for fold in range(self.calibration))
+            if left < count:
+                raise ValueError(
+                    f"calibration={self.calibration} leaves {left} samples of class {self.classes_[code]!s} to learn "
+                    f"from, fewer than its prototypes ({count}). Use calibration=None, or more samples of it."
+                )
+        return folds
 
-def as_counts(weights: Floats) -> Floats:
-    """Return positive weights that can be numbers of copies: shares, for instance, are made one on average."""
-    return weights * max(1.0, len(weights) / weights.sum())
-
-
-def best_temperature(D: Floats, y: Indices, u: Floats) -> float:
-    """Return the T for which ``softmax(-D / T)`` fits the classes best, D (n, C) distances.
-
-    Targets are smoothed as by Platt, so that separable classes keep a finite temperature.
-    """
-    present = np.isfinite(D[0])
-    codes = np.cumsum(present)[y] - 1
-    D = D[:, present]
-    counts = np.bincount(codes, u, D.shape[1])
-    doubt = (1.0 / (counts + 2.0))[codes]
-    off = doubt / max(D.shape[1] - 1, 1)
-    expected = (1.0 - doubt - off) * D[np.arange(len(D)), codes] + off * D.sum(axis=1)
-    scale = float(np.average(D.mean(axis=1), weights=u)) or 1.0
-    nearest = D.min(axis=1)
-    D, expected = D - nearest[:, None], expected - nearest  # the same likelihood, without overflow
-
-    def slope(inverse: float) -> float:
-        shares = np.exp(D * (-inverse / scale))
-        shares /= shares.sum(axis=1, keepdims=True)
-        return float(u @ (np.einsum("ij,ij->i", shares, D) - expected)) / scale
-
-    high = 1.0
-    if slope(0.0) <= 0:
-        return scale
-    while slope(high) > 0 and high < 1e12:
-        high *= 4.0
-    return scale / max(brentq(slope, 0.0, high, xtol=1e-12, rtol=1e-12), 1e-12) if high < 1e12 else scale / high
+    def _calibrate(self, X: Floats, y: Indices, u: Floats, folds: Indices) -> None:
+        """Choose the temperature on samples held out, whose distances are compared in units of their mean."""
+        plain = {"calibration": None, "callback": None, "warm_start": False, "verbose": 0}
+        plain["class_weight"] = None  # u has class weights
+        D = np.empty((len(X), len(self.classes_)))
+        for fold in np.unique(folds):
+            out = folds == fold
+            model = clone(self).set_params(**plain).fit(X[~out], self.classes_[y[~out]], sample_weight=u[~out])
+            D[out] = model._plain_distances(X[out])
+            D[out] /= np.average(D[out].mean(axis=1), weights=u[out]) or 1.0
+        unit = float(np.average(self._plain_distances(X).mean(axis=1), weights=u)) or 1.0
+        self._temperature = unit * best_temperature(D, y, u)

@@ -17,6 +17,12 @@ missing : {"error", "partial"}, default="error"
     What to do with NaN in ``X``: refuse it, or leave missing values out of the distances.
 """
 
+CALIBRATION = """
+calibration : int, optional
+    Number of folds of a cross-validation, 3 for instance, in which the temperature of the probabilities is chosen on
+    samples that are held out. It takes as many fits more. By default it is chosen on the training samples.
+"""
+
 REJECT = """
 reject_threshold : float, default=0.0
     Samples whose `confidence` is below this are not classified.
@@ -85,7 +91,9 @@ verbose : int, default=0
 PARAMETERS = """
 %(init)s
 %(training)s
-%(answers)s
+%(missing)s
+%(calibration)s
+%(reject)s
 %(running)s
 """
 
@@ -100,6 +108,12 @@ acceptance_radii_ : ndarray of shape (k,)
     The acceptance radius of each prototype, as a squared distance, if ``contamination`` is given.
 classes_ : ndarray of shape (n_classes,)
     The classes.
+"""
+
+IMPORTANCES = """
+feature_importances_ : ndarray of shape (n_features,)
+    Relevance of each feature, as a mean over the prototypes if these have their own, with sum one; what
+    ``SelectFromModel`` and ``RFE`` of scikit-learn go by. Comparable for features of one scale only.
 """
 
 FEATURES = """
@@ -131,9 +145,11 @@ PARTS = {
     "optimization": OPTIMIZATION,
     "answers": ANSWERS,
     "missing": MISSING,
+    "calibration": CALIBRATION,
     "reject": REJECT,
     "running": RUNNING,
     "prototypes": PROTOTYPES,
+    "importances": IMPORTANCES,
     "features": FEATURES,
 }
 

@@ -13,6 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, compute_sample_weight
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.learning import as_counts
 from protolearn.core.parameters import anything, flag, fraction, instance, integer, none, number, option, positive
 from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
@@ -20,7 +21,7 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import (
     check_weights,
 )
-from protolearn.lvq._base import LVQClassifier, as_counts
+from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame
@@ -135,6 +136,7 @@ class GLVQ(LVQClassifier):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         contamination: float | None = None,
@@ -158,6 +160,7 @@ class GLVQ(LVQClassifier):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.contamination = contamination
@@ -208,9 +211,16 @@ class GLVQ(LVQClassifier):
             held_out = samples[out], codes[out], weights[out]
             samples, codes, weights = samples[kept], codes[kept], weights[kept]
         self._codes = self._prototype_codes(codes)
+        folds = self._folds(samples, codes)
         with chunk_threads(self.n_jobs) as n_threads:
             self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
         self._finish(samples, codes, weights)
+        if folds is not None:
+            try:
+                self._calibrate(samples, codes, weights, folds)
+            except KeyboardInterrupt:
+                keep(self)
+                raise
         return self
 
     @nothing_lost
@@ -532,6 +542,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         Relevance of each feature.
     omega_ : ndarray of shape (n_features,)
         Roots of the relevances, the factors of `transform`.
+    %(importances)s
     %(attributes)s
 
     References
@@ -568,6 +579,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         contamination: float | None = None,
@@ -591,6 +603,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.contamination = contamination
@@ -660,6 +673,7 @@ class LGRLVQ(GLVQ):
     ----------
     relevances_ : ndarray of shape (k, n_features) or (n_classes, n_features)
         Relevances of each prototype, or of each class.
+    %(importances)s
     %(attributes)s
 
     References
@@ -695,6 +709,7 @@ class LGRLVQ(GLVQ):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         contamination: float | None = None,
@@ -719,6 +734,7 @@ class LGRLVQ(GLVQ):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.contamination = contamination

@@ -195,6 +195,7 @@ class GMLVQ(_WithView):
         Its diagonal: the relevance of each feature.
     eigenvalues_ : ndarray of shape (M,)
         Its eigenvalues, in falling order.
+    %(importances)s
     %(attributes)s
 
     See Also
@@ -243,6 +244,7 @@ class GMLVQ(_WithView):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         contamination: float | None = None,
@@ -270,6 +272,7 @@ class GMLVQ(_WithView):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.contamination = contamination
@@ -322,6 +325,7 @@ class LGMLVQ(MatrixLVQ):
         Their diagonals.
     eigenvalues_ : ndarray of shape (s, M)
         Their eigenvalues, in falling order.
+    %(importances)s
     %(attributes)s
 
     See Also
@@ -370,6 +374,7 @@ class LGMLVQ(MatrixLVQ):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         contamination: float | None = None,
@@ -398,6 +403,7 @@ class LGMLVQ(MatrixLVQ):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.contamination = contamination
@@ -469,6 +475,7 @@ class LLiRaMLVQ(_WithView):
         Its diagonal: the relevance of each feature.
     eigenvalues_ : ndarray of shape (M,)
         Its eigenvalues, in falling order.
+    %(importances)s
     %(attributes)s
 
     References
@@ -508,6 +515,7 @@ class LLiRaMLVQ(_WithView):
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 10,
         missing: str = "error",
+        calibration: int | None = None,
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
         contamination: float | None = None,
@@ -534,6 +542,7 @@ class LLiRaMLVQ(_WithView):
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.missing = missing
+        self.calibration = calibration
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
         self.contamination = contamination

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.learning import as_counts
 from protolearn.core.parameters import flag, fraction, integer, number
 from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights, require_memory
-from protolearn.lvq._base import LVQClassifier, as_counts
+from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import first_prototypes, weighted_mean
@@ -251,6 +252,7 @@ class LVQ1(_HeuristicLVQ):
     %(prototypes)s
     relevances_ : ndarray of shape (n_features,)
         Relevance of each feature; they add up to one.
+    %(importances)s
     error_history_ : list of float
         Share of presented samples that were closer to a wrong class, in every epoch, or in each of the last 1,000
         batches given to ``partial_fit``.

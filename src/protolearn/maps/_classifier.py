@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 from sklearn.base import ClassifierMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, get_tags
@@ -25,6 +24,7 @@ from sklearn.utils.validation import (
 from protolearn.core.chunks import cut
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import flag, none, number, option, part
+from protolearn.core.probabilities import best_temperature, nearest_of_classes, shares_at
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights
@@ -52,8 +52,8 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
     per_class : bool, default=False
         Fit a map for each class. Its size is then that of one class; by default neural gas with three prototypes.
     labeling : {"fuzzy", "majority"}, default="fuzzy"
-        ``"fuzzy"`` keeps the class shares of each prototype as probabilities, ``"majority"`` only its largest class,
-        with probability one. Predictions are the same.
+        ``"fuzzy"`` keeps the class shares of each prototype, ``"majority"`` only its largest class, which then has
+        probability one. Predictions are the same.
     reject_threshold : float, default=0.0
         Samples whose `confidence` is below this are not classified.
     reject_label : object, default=-1
@@ -151,16 +151,18 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             ]
             sizes = [len(_last(estimator).multiplicities_) for estimator in self.estimators_]
             shares = np.repeat(np.eye(len(self.classes_))[present], sizes, axis=0)
+            self._temperature = best_temperature(self._class_scores(samples, np.repeat(present, sizes)), codes, weights)
         else:
             weighted = sample_weight is not None
             plain = -1 not in self.classes_.tolist()  # a map takes -1 for unlabeled, a classifier for a class
             self.estimator_ = self._fit_map(samples, targets if plain else codes, weights, weighted, len(self.classes_))
             self.estimators_ = [self.estimator_]
-            if hasattr(self.estimator_, "label_distribution_"):
-                shares = self.estimator_.label_distribution_
-            else:
-                shares = self._class_shares(samples, codes, weights)
+            supervised = hasattr(self.estimator_, "label_distribution_")
+            counts = self._class_counts(samples, codes, weights, supervised)
+            shares = self.estimator_.label_distribution_ if supervised else counts / counts.sum(axis=1, keepdims=True)
         largest = shares.argmax(axis=1)
+        if not self.per_class:
+            self._chances = _chances(counts, largest)
         self.class_prior_ = np.bincount(codes, weights) / weights.sum()
         self.label_distribution_ = np.eye(len(self.classes_))[largest] if self.labeling == "majority" else shares
         self.prototype_labels_ = self.classes_[largest]
@@ -194,7 +196,13 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         return predicted
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the class shares of the nearest prototype; with maps of classes that are densities, the posterior.
+        """Return class probabilities, of which that of the class that `predict` returns is the largest.
+
+        They are the class shares of the training samples that are nearest to the same prototype, with one more sample
+        that belongs to all classes alike; the prototype's class has the largest. With ``labeling="majority"`` it has
+        all. With ``per_class``, probabilities are in proportion to ``exp(-sqrt(d) / T)`` of the nearest prototype of
+        each class, at squared distance d, or to ``(1 + d - d_min)^(-1/T)`` where d is the logarithm of a density. The
+        temperature T fits the training samples best.
 
         Parameters
         ----------
@@ -207,13 +215,10 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             One column for each of ``classes_``.
         """
         X = self._check_new(X)
-        if self.per_class and all(hasattr(estimator, "score_samples") for estimator in self.estimators_):
-            logs = np.column_stack([estimator.score_samples(X) for estimator in self.estimators_])
-            present = self.class_prior_ > 0
-            shares = np.zeros((len(X), len(self.classes_)))
-            shares[:, present] = softmax(logs + np.log(self.class_prior_[present]), axis=1)
-            return shares
-        return self.label_distribution_[self._winners(X)]
+        if self.per_class:
+            codes = np.searchsorted(self.classes_, self.prototype_labels_)
+            return shares_at(self._temperature, self._class_scores(X, codes))
+        return (self.label_distribution_ if self.labeling == "majority" else self._chances)[self._winners(X)]
 
     def nearest(self, X: Any) -> Indices:
         """Return the index of the nearest prototype of each sample, among those of all maps.
@@ -296,14 +301,29 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             return np.hstack([distances_of(*pair) for pair in zip(self.estimators_, cuts)])
         return np.hstack([distances_of(estimator, X) for estimator in self.estimators_])
 
+    def _class_scores(self, X: Array, codes: Indices) -> Floats:
+        """Return the distance from each class (n, C), in the form that probabilities are made of."""
+
+        def scores(part: Array) -> Floats:
+            near = nearest_of_classes(self._distances(part), codes, len(self.classes_))
+            first = near.min(axis=1, keepdims=True)
+            if self._logarithmic():  # tails as heavy as those of densities whose shape is an estimate, Student's
+                return np.log1p(near - first)
+            return np.sqrt(near - np.minimum(first, 0.0))  # squares may be negative where pairs are not Euclidean
+
+        return np.concatenate([scores(X[rows]) for rows in cut(len(X), ROWS)])
+
     def _logarithmic(self) -> bool:
         """Say whether distances are twice the negative logarithm of a density."""
         return getattr(_last(self.estimators_[0]), "measure_", "") in ("logdet", "mahalanobis")
 
-    def _class_shares(self, X: Array, codes: Indices, weights: Floats) -> Floats:
-        """Return the class shares of each receptive field; an empty one takes the class of the nearest sample."""
+    def _class_counts(self, X: Array, codes: Indices, weights: Floats, supervised: bool) -> Floats:
+        """Return the weight of each class in each receptive field; an empty one takes the class of the nearest sample.
+
+        The winners of a supervised map know the classes; those that count here do not, as in `predict`.
+        """
         fitted = _last(self.estimator_)
-        winners = getattr(fitted, "labels_", None)
+        winners = None if supervised else getattr(fitted, "labels_", None)
         if winners is None or len(winners) != len(codes):
             winners = self._winners(X)
         examples = getattr(fitted, "prototype_examples_", None)
@@ -323,7 +343,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
                 nearest[nearer] = present[rows][best[nearer]]
                 closest = np.minimum(closest, distances.min(axis=0))
             counts[empty, codes[nearest]] = 1.0
-        return counts / counts.sum(axis=1, keepdims=True)
+        return counts
 
     def _check_training(self, X: Any, y: ArrayLike) -> tuple[Any, Array]:
         """Validate samples and their classes; objects, and sources of dissimilarities, are left to the map."""
@@ -347,6 +367,15 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         if tags.pairwise:
             return X[np.ix_(part, part)]
         return X[part] if hasattr(X, "shape") else [X[j] for j in part.tolist()]
+
+
+def _chances(counts: Floats, labels: Indices) -> Floats:
+    """Return class probabilities of each prototype, the largest for its label."""
+    n_classes = counts.shape[1]
+    chances = (counts + 1.0 / n_classes) / (counts.sum(axis=1, keepdims=True) + 1.0)
+    rows, largest = np.arange(len(counts)), chances.argmax(axis=1)
+    chances[rows, labels], chances[rows, largest] = chances[rows, largest], chances[rows, labels]
+    return chances
 
 
 def _last(estimator: Any) -> Any:

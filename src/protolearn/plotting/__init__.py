@@ -26,6 +26,7 @@ from protolearn.plotting._relational import plot_examples, plot_profiles, plot_p
 from protolearn.plotting._relevances import plot_eigenvalues, plot_explanation, plot_relevance_matrix, plot_relevances
 from protolearn.plotting._retrieval import plot_retrieval_rates
 from protolearn.plotting._shapes import plot_ellipses, plot_training
+from protolearn.plotting._stability import plot_relevance_stability
 from protolearn.plotting._training import plot_learning_curve, plot_margins
 from protolearn.plotting._trajectories import plot_image_grid, plot_trajectory
 
@@ -58,6 +59,7 @@ __all__ = [
     "plot_prototypes",
     "plot_quality",
     "plot_relevance_matrix",
+    "plot_relevance_stability",
     "plot_relevances",
     "plot_retrieval_rates",
     "plot_spectrum",

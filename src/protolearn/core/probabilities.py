@@ -1,0 +1,77 @@
+"""Class probabilities of nearest-prototype classifiers: distances from the classes, and one temperature for them."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import softmax
+
+from protolearn.core.types import Array, Floats, Indices
+
+__all__ = ["best_temperature", "fold_numbers", "nearest_of_classes", "shares_at"]
+
+FLATTEST, STEEPEST = 1e-6, 1e12  # inverse temperatures, in units of the mean distance
+
+
+def shares_at(temperature: float, D: Floats) -> Floats:
+    """Return probabilities (n, C), in proportion to ``exp(-D / T)``; the class at the smallest D has the largest."""
+    return softmax(-D / temperature, axis=1)
+
+
+def nearest_of_classes(D: Array, codes: Indices, n_classes: int) -> Floats:
+    """Return the smallest of the distances (n, k) to the prototypes of each class; infinite for a class without any.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest_of_classes(np.array([[3.0, 1.0, 2.0]]), np.array([0, 0, 1]), 3)
+    array([[ 1.,  2., inf]])
+    """
+    near = np.full((len(D), n_classes), np.inf)
+    for p, code in enumerate(codes):
+        np.minimum(near[:, code], D[:, p], out=near[:, code])
+    return near
+
+
+def best_temperature(D: Floats, y: Indices, u: Floats) -> float:
+    """Return the T for which ``exp(-D / T)``, normalized, fits the classes y of samples with weights u best.
+
+    D (n, C) are distances, or anything else that is small for likely classes. A new sample is taken to be wrong as
+    often as if one more had been wrong among these (Laplace's rule), so classes without errors keep a finite T.
+    """
+    present = np.isfinite(D[0])
+    codes = np.cumsum(present)[y] - 1
+    D = D[:, present]
+    D = D - D.min(axis=1, keepdims=True)  # the same likelihood, without overflow
+    scale = float(np.average(D.mean(axis=1), weights=u))
+    if scale == 0:
+        return 1.0
+    D /= scale
+    doubt = 1.0 / (u.sum() + 2.0)
+    off = doubt / max(D.shape[1] - 1, 1)
+    expected = (1.0 - doubt - off) * D[np.arange(len(D)), codes] + off * D.sum(axis=1)
+
+    def slope(inverse: float) -> float:
+        shares = softmax(-inverse * D, axis=1)
+        return float(u @ (np.einsum("ij,ij->i", shares, D) - expected))
+
+    if slope(0.0) <= 0:  # no better than chance
+        return scale / FLATTEST
+    high = 1.0
+    while slope(high) > 0 and high < STEEPEST:
+        high *= 4.0
+    return scale / (brentq(slope, 0.0, high, xtol=1e-12, rtol=1e-12) if high < STEEPEST else high)
+
+
+def fold_numbers(X: Array, y: Indices, n_folds: int) -> Indices:
+    """Return the fold (n,) that each sample is held out in, for a cross-validation within each class.
+
+    Samples of a class are dealt out in the order of their values, and equal ones stay together. So neither the order
+    of the samples matters, nor whether one comes twice or has twice the weight.
+    """
+    folds = np.empty(len(X), np.int64)
+    known = np.nan_to_num(X)
+    for code in np.unique(y):
+        own = np.flatnonzero(y == code)
+        folds[own] = np.unique(known[own], axis=0, return_inverse=True)[1].reshape(-1) % n_folds
+    return folds

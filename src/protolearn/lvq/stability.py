@@ -1,0 +1,355 @@
+"""Relevances one can publish: what a classifier finds relevant over the splits of a cross-validation, and how well."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed
+from numpy.typing import ArrayLike
+from scipy.stats import rankdata
+from sklearn.base import clone
+from sklearn.metrics import auc, roc_curve
+from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
+from sklearn.pipeline import Pipeline
+from sklearn.utils import _safe_indexing, indexable
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d
+
+from protolearn.core.parameters import constrained, fraction, integer, none
+from protolearn.core.types import Array, Bools, Floats, Indices
+from protolearn.lvq.relevance import canonical_matrix
+
+__all__ = ["RelevanceStability", "relevance_stability"]
+
+RATES = np.linspace(0.0, 1.0, 101)  # false positive rates at which ROC curves are compared
+
+
+@dataclass(frozen=True)
+class RelevanceStability:
+    """Relevances of features, and the quality of the classifier, in each split of a cross-validation.
+
+    Intervals are percentiles over the splits. These share most of their training samples, so an interval tells how much
+    the answer depends on the samples at hand; it is not a confidence interval of an estimate.
+
+    Attributes
+    ----------
+    feature_names : ndarray of shape (n_features,)
+        Names of the features that the classifier sees.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    relevances : ndarray of shape (n_splits, n_features)
+        ``feature_importances_`` of each split: relevances that add up to one.
+    omegas : tuple of ndarray
+        Matrices of each split in canonical form, (M, n_features), or (s, M, n_features) for local ones; empty if the
+        classifier learns no matrix.
+    accuracy : ndarray of shape (n_splits,)
+        Share of the samples held out that are classified correctly.
+    balanced_accuracy : ndarray of shape (n_splits,)
+        Mean of that share over the classes.
+    auc : ndarray of shape (n_splits, n_curves)
+        Area under each ROC curve: one curve for two classes, and otherwise one for each class against the rest. NaN if
+        a class is not among the samples held out.
+    false_positive_rates : ndarray of shape (n_points,)
+        Where the curves are given.
+    true_positive_rates : ndarray of shape (n_splits, n_curves, n_points)
+        The curves.
+    n_top : int
+        How many of the most relevant features `top_share` and `kuncheva_index` look at.
+    level : float
+        Share of the splits that intervals contain.
+    """
+
+    feature_names: Array
+    classes: Array
+    relevances: Floats
+    omegas: tuple[Floats, ...]
+    accuracy: Floats
+    balanced_accuracy: Floats
+    auc: Floats
+    false_positive_rates: Floats
+    true_positive_rates: Floats
+    n_top: int
+    level: float
+
+    @property
+    def mean_relevances(self) -> Floats:
+        """Mean relevance of each feature over the splits."""
+        return self.relevances.mean(axis=0)
+
+    @property
+    def ranks(self) -> Floats:
+        """Rank of each feature in each split (n_splits, n_features), 1 for the most relevant one."""
+        return rankdata(-self.relevances, axis=1)
+
+    @property
+    def top_share(self) -> Floats:
+        """Share of the splits in which a feature is among the ``n_top`` most relevant ones."""
+        return self._on_top().mean(axis=0)
+
+    @property
+    def rank_correlation(self) -> float:
+        """Spearman's correlation of the relevances of two splits, as a mean over all pairs; NaN if all are equal."""
+        ranks = self.ranks - self.ranks.mean(axis=1, keepdims=True)
+        lengths = np.linalg.norm(ranks, axis=1)
+        if not lengths.all():
+            return float("nan")
+        return _mean_of_pairs((ranks @ ranks.T) / np.outer(lengths, lengths))
+
+    @property
+    def kuncheva_index(self) -> float:
+        """How far the ``n_top`` most relevant features of two splits agree, as a mean over all pairs.
+
+        1 if they are the same, about 0 if they were drawn by chance; NaN if ``n_top`` is the number of features.
+        """
+        on_top = self._on_top().astype(np.float64)
+        k, N = self.n_top, self.relevances.shape[1]
+        if k == N:
+            return float("nan")
+        return _mean_of_pairs((on_top @ on_top.T * N - k**2) / (k * (N - k)))  # Kuncheva 2007, eq. 2
+
+    def interval(self, values: ArrayLike) -> tuple[Any, Any]:
+        """Return the percentiles between which a share ``level`` of the splits lies.
+
+        Parameters
+        ----------
+        values : array-like of shape (n_splits, ...)
+            Any of the arrays with a row for each split.
+
+        Returns
+        -------
+        low, high : float or ndarray
+            The two ends.
+        """
+        outside = 50.0 * (1.0 - self.level)
+        low, high = np.nanpercentile(np.asarray(values), [outside, 100.0 - outside], axis=0)
+        return low, high
+
+    def mean_relevance_matrix(self) -> Floats:
+        """Return the mean of the relevance matrices ``Omega^T Omega`` over the splits.
+
+        Returns
+        -------
+        matrix : ndarray of shape (n_features, n_features) or (s, n_features, n_features)
+            The mean matrix, or that of each prototype or class; ``plot_relevance_matrix`` draws it.
+        """
+        if not self.omegas:
+            raise ValueError(
+                "The classifier has learned no matrix, only the relevance of each feature; see relevances."
+            )
+        return np.mean([omega.swapaxes(-1, -2) @ omega for omega in self.omegas], axis=0)
+
+    def table(self, n_features: int = 10) -> str:
+        """Return the quality, the stability and the most relevant features as a text.
+
+        Parameters
+        ----------
+        n_features : int, default=10
+            How many features to name, the most relevant first.
+
+        Returns
+        -------
+        text : str
+            A few lines.
+        """
+        percent = f"{100 * self.level:g} %"
+        lines = [f"{len(self.relevances)} splits; in brackets the middle {percent} of them"]
+        curves = self.auc.mean(axis=1)
+        for name, values in (
+            ("accuracy", self.accuracy),
+            ("balanced accuracy", self.balanced_accuracy),
+            ("area under the ROC curve", curves),
+        ):
+            low, high = self.interval(values)
+            lines.append(f"{name:<25}{np.nanmean(values):.3f} [{low:.3f}, {high:.3f}]")
+        lines.append(f"{'rank correlation':<25}{self.rank_correlation:.3f}")
+        lines.append(f"{f'agreement of the top {self.n_top}':<25}{self.kuncheva_index:.3f}")
+        order = self._order()[:n_features]
+        width = max(len("feature"), *(len(str(self.feature_names[i])) for i in order))
+        low, high = self.interval(self.relevances)
+        lines.append(f"{'feature':<{width}}  relevance         among the top {self.n_top}")
+        lines += [
+            f"{self.feature_names[i]!s:<{width}}  {self.mean_relevances[i]:.3f} [{low[i]:.3f}, {high[i]:.3f}]  "
+            f"{100 * self.top_share[i]:3.0f} %"
+            for i in order
+        ]
+        return "\n".join(lines)
+
+    def to_frame(self) -> Any:
+        """Return the features as a pandas DataFrame, the most relevant first.
+
+        Returns
+        -------
+        frame : DataFrame
+            Mean and interval of the relevance, mean rank, and share of the splits among the top, by feature.
+        """
+        import pandas as pd
+
+        low, high = self.interval(self.relevances)
+        columns = {
+            "relevance": self.mean_relevances,
+            "low": low,
+            "high": high,
+            "mean_rank": self.ranks.mean(axis=0),
+            "top_share": self.top_share,
+        }
+        frame = pd.DataFrame(columns, index=pd.Index(self.feature_names, name="feature"))
+        return frame.iloc[self._order()]
+
+    def _order(self) -> Indices:
+        return np.argsort(-self.mean_relevances, kind="stable")
+
+    def _on_top(self) -> Bools:
+        first = np.argsort(-self.relevances, axis=1, kind="stable")[:, : self.n_top]
+        on_top = np.zeros(self.relevances.shape, bool)
+        np.put_along_axis(on_top, first, True, axis=1)
+        return on_top
+
+
+@constrained(n_top=integer(1) | none, level=fraction, n_jobs=integer() | none)
+def relevance_stability(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    *,
+    groups: ArrayLike | None = None,
+    cv: Any = None,
+    n_top: int | None = None,
+    level: float = 0.95,
+    n_jobs: int | None = None,
+) -> RelevanceStability:
+    """Fit a classifier in each split of a cross-validation, and compare what it finds relevant.
+
+    Parameters
+    ----------
+    estimator : classifier or Pipeline
+        An LVQ classifier that learns relevances, or a pipeline that ends in one; it is cloned and fitted as a whole in
+        each split, a scaler included. Relevances can be compared between features of one scale only, so let a scaler be
+        part of it.
+    X : array-like of shape (n_samples, n_features)
+        Samples; names of the columns are kept.
+    y : array-like of shape (n_samples,)
+        Their classes.
+    groups : array-like of shape (n_samples,), optional
+        What ``cv`` must not separate, such as the patient each sample comes from.
+    cv : int, splitter or iterable, optional
+        The splits, as in scikit-learn; by default 5 folds, repeated 5 times, with the shares of the classes kept.
+    n_top : int, optional
+        How many of the most relevant features to compare; by default a third of them, 10 at most.
+    level : float, default=0.95
+        Share of the splits that intervals contain.
+    n_jobs : int, optional
+        Number of splits that are fitted at the same time, as in scikit-learn. The result does not depend on it.
+
+    Returns
+    -------
+    stability : RelevanceStability
+        Relevances, accuracies and ROC curves of each split, with means, intervals and a table.
+
+    References
+    ----------
+    Biehl (2017). Biomedical applications of prototype based classifiers and relevance learning. AlCoB. Kuncheva (2007).
+    A stability index for feature selection. Artificial Intelligence and Applications.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from protolearn import GRLVQ
+    >>> from protolearn.lvq import relevance_stability
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> found = relevance_stability(make_pipeline(StandardScaler(), GRLVQ()), X, y, cv=5)
+    >>> found.to_frame().index[:2].sort_values().tolist(), found.n_top
+    (['petal length (cm)', 'petal width (cm)'], 1)
+    >>> low, high = found.interval(found.accuracy)
+    >>> bool(0.8 < low < high <= 1.0)
+    True
+    """
+    X, y, groups = indexable(X, column_or_1d(y), groups)
+    check_classification_targets(y)
+    if cv is None:
+        cv = RepeatedStratifiedKFold(n_splits=5, n_repeats=5, random_state=0)
+    splits = list(check_cv(cv, y, classifier=True).split(X, y, groups))
+    results = Parallel(n_jobs=n_jobs)(delayed(_assess)(clone(estimator), X, y, *split) for split in splits)
+    names, classes, relevances, omegas, right, balanced, areas, curves = zip(*results)
+    if len({tuple(each) for each in names}) > 1:
+        raise ValueError(
+            "The classifier sees other features in some splits than in others; let the steps before it make the same "
+            "columns of any samples, for example OneHotEncoder with its categories given."
+        )
+    if len({tuple(each) for each in classes}) > 1:
+        raise ValueError("Some splits lack a class in their training part; give cv fewer folds, or a stratified one.")
+    n_features = len(names[0])
+    return RelevanceStability(
+        feature_names=names[0],
+        classes=classes[0],
+        relevances=np.array(relevances),
+        omegas=tuple(omega for omega in omegas if omega is not None),
+        accuracy=np.array(right),
+        balanced_accuracy=np.array(balanced),
+        auc=np.array(areas),
+        false_positive_rates=RATES,
+        true_positive_rates=np.array(curves),
+        n_top=min(n_top or min(10, n_features // 3) or 1, n_features),
+        level=level,
+    )
+
+
+def _assess(estimator: Any, X: Any, y: Array, train: Indices, test: Indices) -> tuple[Any, ...]:
+    """Return what one split says about features, and how good the classifier is on the samples held out."""
+    estimator.fit(_safe_indexing(X, train), y[train])
+    model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    if not hasattr(model, "feature_importances_"):
+        raise ValueError(
+            f"{type(model).__name__} learns no relevances (it has no feature_importances_); give an LVQ classifier "
+            "that does, such as GMLVQ or GRLVQ, or a pipeline that ends in one."
+        )
+    held_out, truth = _safe_indexing(X, test), y[test]
+    right = estimator.predict(held_out) == truth
+    balanced = np.mean([right[truth == label].mean() for label in np.unique(truth)])
+    P = estimator.predict_proba(held_out)
+    classes = estimator.classes_
+    curves = [_roc(truth == label, P[:, c]) for c, label in enumerate(classes)][1 if len(classes) == 2 else 0 :]
+    areas, rates = zip(*curves)
+    relevances = model.feature_importances_
+    names = _names(estimator, model, len(relevances))
+    return names, classes, relevances, _canonical(model), right.mean(), balanced, areas, rates
+
+
+def _names(estimator: Any, model: Any, n_features: int) -> Array:
+    """Return the names of the features that the classifier sees, which steps before it may have made."""
+    if hasattr(model, "feature_names_in_"):
+        return model.feature_names_in_
+    if isinstance(estimator, Pipeline) and hasattr(estimator, "feature_names_in_"):
+        try:
+            return np.asarray(estimator[:-1].get_feature_names_out(), dtype=object)
+        except (AttributeError, ValueError):  # a step that cannot tell
+            pass
+    return np.array([f"x{i}" for i in range(n_features)], dtype=object)
+
+
+def _canonical(model: Any) -> Floats | None:
+    """Return the canonical matrix or matrices of a classifier, None if it learns no matrix."""
+    if not hasattr(model, "relevance_matrix_"):
+        return None
+    if hasattr(model, "omegas_"):
+        return np.stack([canonical_matrix(omega) for omega in model.omegas_])
+    return canonical_matrix(model.omega_)
+
+
+def _roc(positive: Bools, scores: Floats) -> tuple[float, Floats]:
+    """Return the area under the ROC curve, and true positive rates at `RATES`; NaN if a class is missing."""
+    if positive.all() or not positive.any():
+        return float("nan"), np.full(len(RATES), np.nan)
+    false, true, _ = roc_curve(positive, scores)
+    rates = np.interp(RATES, false, true)
+    rates[0] = 0.0
+    return float(auc(false, true)), rates
+
+
+def _mean_of_pairs(matrix: Floats) -> float:
+    """Return the mean over all pairs of different splits; 1 for a single split."""
+    n = len(matrix)
+    return float((matrix.sum() - matrix.trace()) / (n * (n - 1))) if n > 1 else 1.0

@@ -1,0 +1,160 @@
+"""Probabilities: what they are made of, and a temperature that is chosen on samples held out."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_iris, make_blobs, make_classification
+from sklearn.metrics import log_loss
+from sklearn.model_selection import train_test_split
+from sklearn.preprocessing import scale
+
+from protolearn.core.probabilities import best_temperature, fold_numbers, nearest_of_classes, shares_at
+from protolearn.lvq import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LVQ1, LVQ21, LLiRaMLVQ
+
+CALIBRATED = [GLVQ, GRLVQ, LGRLVQ, GMLVQ, LGMLVQ, LLiRaMLVQ]
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True)
+    return scale(X), y
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    X, y = make_classification(400, 32, n_informative=4, n_redundant=0, flip_y=0.1, random_state=0)
+    return train_test_split(X, y, test_size=0.5, stratify=y, random_state=0)
+
+
+@pytest.mark.parametrize("model", [*(kind() for kind in CALIBRATED), LVQ1(), LVQ21()], ids=repr)
+def test_probabilities_are_a_softmax_of_the_distances_to_the_classes(model, iris):
+    X, y = iris
+    model = clone(model).set_params(random_state=0, prototypes_per_class=2).fit(X, y)
+    P = model.predict_proba(X)
+    near = nearest_of_classes(model.distances(X), np.repeat([0, 1, 2], 2), 3)
+    odds = np.log(P[:, :1] / P[:, 1:])
+    expected = np.sqrt(near[:, 1:]) - np.sqrt(near[:, :1])
+    T = np.vdot(expected, expected) / np.vdot(odds, expected)
+    assert np.allclose(odds * T, expected, atol=1e-8 * np.abs(expected).max())
+    assert np.array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))
+
+
+@pytest.mark.parametrize("kind", CALIBRATED)
+def test_calibration_changes_the_probabilities_alone(kind, iris):
+    X, y = iris
+    plain, calibrated = (kind(calibration=folds, random_state=0).fit(X, y) for folds in (None, 3))
+    assert np.array_equal(plain.prototypes_, calibrated.prototypes_)
+    assert np.array_equal(plain.predict(X), calibrated.predict(X))
+    assert np.array_equal(plain.confidence(X), calibrated.confidence(X))
+    assert not np.array_equal(plain.predict_proba(X), calibrated.predict_proba(X))
+    assert np.array_equal(calibrated.predict(X), calibrated.predict_proba(X).argmax(axis=1))
+
+
+def test_temperature_is_the_best_for_the_distances_of_samples_held_out(iris):
+    X, y = iris
+    folds = fold_numbers(X, y, 3)
+    D = np.empty((150, 3))
+    for fold in range(3):
+        out = folds == fold
+        held = np.sqrt(LGMLVQ().fit(X[~out], y[~out]).distances(X[out]))
+        D[out] = held / held.mean()
+    model = LGMLVQ(calibration=3).fit(X, y)
+    own = np.sqrt(model.distances(X))
+    T = best_temperature(D, y, np.ones(150)) * own.mean()
+    assert np.allclose(model.predict_proba(X), shares_at(T, own))
+
+
+def test_samples_held_out_guard_against_certainty_that_was_learned_by_heart(noisy):
+    X, X_new, y, y_new = noisy
+    losses = [
+        log_loss(y_new, LGMLVQ(calibration=folds).fit(X, y).predict_proba(X_new)) for folds in (None, 3)
+    ]  # 200 samples of 32 features of which 28 are noise: without errors in training, a third wrong on new samples
+    assert losses[1] < losses[0] - 0.1
+
+
+@pytest.mark.parametrize("kind", [GLVQ, GMLVQ, LGMLVQ])
+def test_a_weight_counts_as_copies_and_the_order_does_not_count(kind, iris):
+    X, y = iris
+    weights = np.random.default_rng(0).integers(0, 3, len(X))
+    rows = np.random.default_rng(1).permutation(np.repeat(np.arange(len(X)), weights))
+    model = kind(calibration=3)
+    weighted = clone(model).fit(X, y, sample_weight=weights).predict_proba(X)
+    copied = clone(model).fit(X[rows], y[rows]).predict_proba(X)
+    assert np.allclose(weighted, copied, atol=1e-4)  # L-BFGS ends where its sums, in another order, let it
+
+
+@given(st.integers(2, 5), st.integers(0, 10_000))
+def test_folds_keep_equal_samples_together_and_are_even_in_each_class(n_folds, seed):
+    rng = np.random.default_rng(seed)
+    X, y = rng.integers(0, 4, (40, 2)).astype(float), rng.integers(0, 3, 40)
+    folds = fold_numbers(X, y, n_folds)
+    order = rng.permutation(40)
+    assert np.array_equal(fold_numbers(X[order], y[order], n_folds), folds[order])
+    for code in np.unique(y):
+        distinct, first = np.unique(X[y == code], axis=0, return_index=True)
+        each = folds[y == code][first]
+        counts = np.bincount(each, minlength=n_folds)
+        assert counts.max() - counts.min() <= 1
+        for row, fold in zip(distinct, each):
+            assert (folds[(y == code) & (row == X).all(axis=1)] == fold).all()
+
+
+def test_folds_of_samples_with_missing_values(iris):
+    X, y = iris[0].copy(), iris[1]
+    X[::7, 1] = np.nan
+    model = GMLVQ(missing="partial", calibration=3).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+    assert np.array_equal(
+        fold_numbers(np.repeat(X, 2, axis=0), np.repeat(y, 2), 3), np.repeat(fold_numbers(X, y, 3), 2)
+    )
+
+
+def test_class_weights_and_classes_with_names(iris):
+    X, y = iris
+    names = np.array(["c", "a", "b"])[y]
+    settings = {"prototypes_per_class": {"a": 1, "b": 2, "c": 1}, "class_weight": {"a": 2, "b": 1, "c": 1}}
+    model = GMLVQ(calibration=3, random_state=0, **settings).fit(X, names)
+    assert np.array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))
+
+
+def test_refuses_more_folds_than_samples_allow():
+    X, y = make_blobs([20, 20, 2], 2, random_state=0)
+    GMLVQ(calibration=3).fit(X, y)  # one of the two is always left
+    with pytest.raises(ValueError, match=r"calibration=2 leaves 1 samples of class 2 .* prototypes \(2\)"):
+        GMLVQ({0: 1, 1: 1, 2: 2}, calibration=2).fit(X, y)
+    with pytest.raises(ValueError, match="calibration=1 must be an integer"):
+        GMLVQ(calibration=1).fit(X, y)
+
+
+def test_an_interrupt_while_samples_are_held_out_keeps_the_model(iris, monkeypatch):
+    X, y = iris
+    model = GMLVQ(calibration=3)
+
+    def interrupt(*args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(GMLVQ, "_calibrate", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    assert np.array_equal(model.predict_proba(X), GMLVQ().fit(X, y).predict_proba(X))
+
+
+def test_temperature_of_scores_that_say_nothing():
+    y = np.array([0, 1] * 10)
+    assert np.allclose(shares_at(best_temperature(np.zeros((20, 2)), y, np.ones(20)), np.ones((3, 2))), 0.5)
+    wrong = np.where(np.eye(2)[y] > 0, 1.0, 0.0)  # the own class is always the farther one
+    P = shares_at(best_temperature(wrong, y, np.ones(20)), wrong)
+    assert np.allclose(P, 0.5, atol=1e-5)
+    assert np.array_equal(P.argmax(axis=1), wrong.argmin(axis=1))
+
+
+@given(st.integers(0, 1000), st.floats(0.01, 100))
+def test_temperature_has_the_unit_of_the_distances(seed, factor):
+    rng = np.random.default_rng(seed)
+    D, y, u = rng.exponential(size=(30, 3)), rng.integers(0, 3, 30), rng.integers(1, 4, 30).astype(float)
+    T = best_temperature(D, y, u)
+    assert best_temperature(factor * D, y, u) == pytest.approx(factor * T, rel=1e-6)
+    copies = np.repeat(np.arange(30), u.astype(int))
+    assert best_temperature(D[copies], y[copies], np.ones(len(copies))) == pytest.approx(T, rel=1e-6)
