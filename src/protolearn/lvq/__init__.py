@@ -7,8 +7,9 @@ from protolearn.lvq._gmlvq import GMLVQ, LGMLVQ, LLiRaMLVQ
 from protolearn.lvq._lfda import LFDA
 from protolearn.lvq._lmnn import LMNN
 from protolearn.lvq._lvq1 import LVQ1, LVQ21
+from protolearn.lvq._units import counterfactual, explain, prototypes_in_units
 from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
-from protolearn.lvq.reading import Counterfactuals, Explanation, prototypes_in_units
+from protolearn.lvq.reading import Counterfactuals, Explanation
 from protolearn.lvq.relevance import (
     DiagonalMetric,
     EuclideanMetric,
@@ -51,7 +52,9 @@ __all__ = [
     "Solver",
     "Waypoint",
     "canonical_matrix",
+    "counterfactual",
     "difference_of_gaussians_bank",
+    "explain",
     "gabor_bank",
     "mean_canonical_matrix",
     "prototypes_in_units",
