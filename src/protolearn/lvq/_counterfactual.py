@@ -115,8 +115,22 @@ class Way:
     goal: Floats
     convex: bool
 
+    def is_closed(self, low: Floats, high: Floats) -> bool:
+        """Return whether an inequality fails everywhere within bounds, by a bound on its left side."""
+        center, half = (low + high) / 2.0, (high - low) / 2.0
+        if not np.isfinite(half).all():
+            return False
+        g, least = self.g, self.c + 2.0 * self.g @ center
+        if self.Q is not None:
+            bent = self.Q @ center
+            g, least = g + bent, least + bent @ center - np.abs(self.Q) @ half @ half
+            least += np.maximum(np.einsum("kii->ki", self.Q), 0.0) @ half**2
+        return bool((least - 2.0 * np.abs(g) @ half > 0.0).any())
+
     def within(self, S: Floats, low: Floats, high: Floats, cutoff: float) -> tuple[Floats, float, bool]:
         """Return the change with the smallest ``delta'S delta`` within bounds, its value, and whether it is proven."""
+        if self.is_closed(low, high):
+            return np.zeros_like(low), np.inf, True
         free = low < high
         delta = np.where(free, 0.0, low)
         root = np.linalg.cholesky(S[np.ix_(free, free)])

@@ -19,7 +19,7 @@ from scipy.optimize import brentq, minimize, nnls
 from protolearn.core.types import Floats
 
 N_STEPS = 60
-N_RANDOM_STARTS = 12
+N_RANDOM_STARTS = 8
 SLACK = 1e-10  # by how much an inequality, scaled to size one, may be missed
 
 
@@ -85,7 +85,7 @@ def nearest_point(program: Program, cutoff: float = np.inf) -> Answer:
     if m == 1:
         return _on_a_line(program)
     if program.convex:
-        return _descend(program, np.zeros(m)) or none
+        return _descend(program, np.zeros(m))
     worst = int(program.c.argmax())
     pair = _beyond_one(program, worst)
     if not pair or pair[0] @ pair[0] >= cutoff:
@@ -95,10 +95,10 @@ def nearest_point(program: Program, cutoff: float = np.inf) -> Answer:
             return Answer(y, float(y @ y), True)
     best = none._replace(proven=False)
     for start in _starts(program, pair):
-        answer = _descend(program, program.clipped(start))
-        if answer is not None and answer.proven:
+        answer = _descend(program, start)
+        if answer.proven:
             return answer
-        if answer is not None and answer.value < best.value:
+        if answer.value < best.value:
             best = answer
     return best
 
@@ -177,9 +177,9 @@ def _repaired(program: Program, y: Floats) -> Floats:
     return back @ minimize(violation, start, jac=True, bounds=bounds, method="L-BFGS-B", options={"ftol": 0.0}).x
 
 
-def _descend(program: Program, y: Floats) -> Answer | None:
-    """Return where sequential quadratic programming leads from a point within the bounds; None if not to the set."""
-    multipliers, weight = np.zeros(len(program.c)), 1.0
+def _descend(program: Program, y: Floats) -> Answer:
+    """Return where sequential quadratic programming leads; the value is infinite if it leads to no allowed point."""
+    y, multipliers, weight = program.clipped(y), np.zeros(len(program.c)), 1.0
 
     def merit(y: Floats) -> float:
         return float(y @ y / 2.0 + weight * np.maximum(program.excess(y) / 2.0, 0.0).sum())
@@ -188,8 +188,8 @@ def _descend(program: Program, y: Floats) -> Answer | None:
         over, slopes = program.excess(y) / 2.0, program.slopes(y) / 2.0
         root = _inverse_root(program.hessian(multipliers))
         solved = _step(program, root, y, slopes, -over)
-        if solved is None:
-            return None
+        if solved is None:  # around a convex set there is always a way
+            return Answer(y, np.inf, program.convex)
         step, multipliers = solved
         if program.Q is None:  # one step is exact
             y = y + step
@@ -208,9 +208,10 @@ def _descend(program: Program, y: Floats) -> Answer | None:
         if t * np.abs(step).max() <= 1e-12 * (1.0 + np.abs(y).max()):
             break
     if not program.contains(y):
-        return None
-    proven = program.convex or bool(np.linalg.eigvalsh(program.hessian(multipliers))[0] >= -1e-8)
-    return Answer(y, float(y @ y), proven)
+        return Answer(y, np.inf, False)
+    settled = program.Q is None or np.abs(step).max() <= 1e-7 * (1.0 + np.abs(y).max())
+    global_ = program.convex or np.linalg.eigvalsh(program.hessian(multipliers))[0] >= -1e-8
+    return Answer(y, float(y @ y), bool(settled and global_))
 
 
 def _inverse_root(H: Floats) -> Floats:
