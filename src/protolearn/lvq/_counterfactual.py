@@ -11,8 +11,9 @@ of each prototype; S (N, N) the matrix by which changes are measured.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heappop, heappush
 from itertools import combinations, count
 from math import comb
@@ -117,9 +118,9 @@ class Way:
 
     def is_closed(self, low: Floats, high: Floats) -> bool:
         """Return whether an inequality fails everywhere within bounds, by a bound on its left side."""
-        center, half = (low + high) / 2.0, (high - low) / 2.0
-        if not np.isfinite(half).all():
+        if not np.isfinite([low, high]).all():
             return False
+        center, half = (low + high) / 2.0, (high - low) / 2.0
         g, least = self.g, self.c + 2.0 * self.g @ center
         if self.Q is not None:
             bent = self.Q @ center
@@ -222,15 +223,16 @@ class Search:
     def fewest(self) -> Change:
         """Return the change of the fewest features, among these the smallest.
 
-        Sets of features are tried in the order of their size. If there are too many, features are left out one by one,
-        beginning with those that change least.
+        Sets of features are tried in the order of their size, as long as there are not too many of them.
         """
         features = [columns for columns in self.room.features if self.free[columns].any()]
         budget, proven = N_SETS // max(len(self.ways), 1), True
         for size in range(len(features) + 1):
             budget -= comb(len(features), size)
             if budget < 0:
-                return self._eliminated(features)
+                few = [self._few(features, way) for way in self.ways]
+                best = min(few, key=lambda change: (self._n_changed(change), change.length))
+                return best._replace(proven=False)
             best = Change(self.x, np.inf, True)
             for chosen in combinations(features, size):
                 found = self.smallest(self._only(chosen), best.length)
@@ -240,15 +242,40 @@ class Search:
                 return best._replace(proven=proven)
         return Change(self.x, np.inf, proven)
 
-    def _eliminated(self, features: list[Indices]) -> Change:
-        best, kept = self.smallest(self._only(features)), features
-        delta = np.nan_to_num(best.sample - self.x)
-        for columns in sorted(features, key=lambda c: delta[c] @ self.S[np.ix_(c, c)] @ delta[c]):
+    def _few(self, features: list[Indices], way: Way) -> Change:
+        """Return a change along one way of features none of which can be left out.
+
+        Those that can do most towards it by themselves are taken first. With a single half-space to reach, these are
+        the fewest.
+        """
+        gains = self._gains(way)
+        order = sorted(features, key=lambda columns: -gains[columns].sum())
+        alone = replace(self, ways=[way])
+
+        def change(n_features: int) -> Change:
+            return alone.smallest(alone._only(order[:n_features]))
+
+        n_features = bisect_left(range(len(order)), True, key=lambda n: bool(np.isfinite(change(n).length)))
+        best, kept = change(n_features), order[:n_features]
+        for columns in reversed(order[: n_features - 1] if np.isfinite(best.length) else []):
             fewer = [each for each in kept if each is not columns]
-            found = self.smallest(self._only(fewer))
+            found = alone.smallest(alone._only(fewer))
             if np.isfinite(found.length):
                 best, kept = found, fewer
-        return best._replace(proven=False)
+        return best
+
+    def _gains(self, way: Way) -> Floats:
+        """Return by how much each column alone can lower the worst inequality."""
+        j, x = int(way.c.argmax()), np.nan_to_num(self.x)
+        far = 10.0 * np.abs(way.goal).max()
+        low, high = (np.clip(np.where(self.free, edge - x, 0.0), -far, far) for edge in (self.room.low, self.room.high))
+        g, bend = way.g[j], np.zeros(len(x)) if way.Q is None else np.diagonal(way.Q[j])
+        bottom = np.clip(-g / np.where(bend > 0, bend, np.inf), low, high)
+        return np.max([-bend * step**2 - 2.0 * g * step for step in (low, high, bottom)], axis=0)
+
+    def _n_changed(self, change: Change) -> float:
+        moved = np.nan_to_num(change.sample - self.x) != 0
+        return sum(moved[columns].any() for columns in self.room.features) if np.isfinite(change.length) else np.inf
 
     def _only(self, features: tuple[Indices, ...] | list[Indices]) -> Bools:
         chosen = np.zeros(len(self.x), bool)

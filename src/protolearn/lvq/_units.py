@@ -139,7 +139,8 @@ def counterfactual(
     """Return the smallest allowed change of each sample that gives it another class, in the features of a table.
 
     As ``counterfactual`` of the classifiers, for a pipeline and in the units of its samples. A categorical feature
-    changes from one category to another, and counts as one feature. Missing values stay missing.
+    changes from one category to another, and counts as one feature. Columns of booleans stay true or false, and missing
+    values missing.
 
     Parameters
     ----------
@@ -210,6 +211,9 @@ def counterfactual(
     def renewed(row: Array, s: int) -> Floats:
         return columns(_as_given(X[s : s + 1], row[None], rows[[s]]))[0]
 
+    flags = [i for i, dtype in enumerate(getattr(X, "dtypes", ())) if getattr(dtype, "kind", "") == "b"]
+    request["bounds"] = {**dict.fromkeys(flags, (0, 1)), **(bounds or {})}
+    request["integers"] = flags + table.find_all(integers, "integers")
     asked = read_request(table, **request)
     found = find_counterfactuals(model[-1], rows, columns(X), renewed, asked, target, **how)
     return replace(found, samples=_as_given(X, found.samples, rows))
