@@ -28,7 +28,8 @@ from protolearn.lvq._nearest_point import Program, nearest_point
 BEYOND = (1e-9, 1e-6, 1e-3)  # how far beyond the border, as a share of the distances; the first that `reaches` confirms
 UNSEEN = 1e-8  # weight of directions that the metric does not see, as a share of those it sees
 N_NODES = 5_000  # of branch and bound, for each prototype and set of features
-N_SETS = 3_000  # sets of features that are tried, times prototypes
+N_SETS = 50_000  # sets of features of one size that are looked at
+N_TRIED = 3_000  # sets of features that are tried, for all prototypes together
 
 Around = Callable[[float], tuple[float, float]]
 
@@ -226,21 +227,42 @@ class Search:
         Sets of features are tried in the order of their size, as long as there are not too many of them.
         """
         features = [columns for columns in self.room.features if self.free[columns].any()]
-        budget, proven = N_SETS // max(len(self.ways), 1), True
-        for size in range(len(features) + 1):
-            budget -= comb(len(features), size)
-            if budget < 0:
-                few = [self._few(features, way) for way in self.ways]
-                best = min(few, key=lambda change: (self._n_changed(change), change.length))
-                return best._replace(proven=False)
+        everything = self.smallest(self.free)
+        if not np.isfinite(everything.length):
+            return everything
+        proven, n_tried = True, 0
+        for size in range(1, len(features)):
+            if comb(len(features), size) > N_SETS:
+                return self._few_of_many(features)
+            sets = np.array(list(combinations(range(len(features)), size)), np.int64)
+            chances = [(way, sets[self._may_suffice(way, features, sets)]) for way in self.ways]
+            n_tried += sum(len(some) for _, some in chances)
+            if n_tried > N_TRIED:
+                return self._few_of_many(features)
             best = Change(self.x, np.inf, True)
-            for chosen in combinations(features, size):
-                found = self.smallest(self._only(chosen), best.length)
-                proven = proven and found.proven
-                best = found if found.length < best.length else best
+            for way, some in chances:
+                for chosen in some:
+                    found = self._branch(way, self._only([features[i] for i in chosen]), best.length)
+                    proven = proven and found.proven
+                    best = found if found.length < best.length else best
             if np.isfinite(best.length):
                 return best._replace(proven=proven)
-        return Change(self.x, np.inf, proven)
+        return everything._replace(proven=proven and everything.proven)
+
+    def _may_suffice(self, way: Way, features: list[Indices], sets: Indices) -> Bools:
+        """Return which sets of features can reach every half-space by itself, each feature going as far as it may."""
+        if way.Q is not None:
+            return np.ones(len(sets), bool)
+        x = np.nan_to_num(self.x)
+        low, high = (np.where(self.free & (way.g != 0), edge - x, 0.0) for edge in (self.room.low, self.room.high))
+        reach = np.maximum(-2.0 * way.g * low, -2.0 * way.g * high)
+        reach = np.stack([reach[:, columns].sum(axis=1) for columns in features], axis=1)
+        needed = way.c - 1e-9 * np.abs(way.c)
+        return np.asarray((reach[:, sets].sum(axis=2) >= needed[:, None]).all(axis=0))
+
+    def _few_of_many(self, features: list[Indices]) -> Change:
+        few = [self._few(features, way) for way in self.ways]
+        return min(few, key=lambda change: (self._n_changed(change), change.length))._replace(proven=False)
 
     def _few(self, features: list[Indices], way: Way) -> Change:
         """Return a change along one way of features none of which can be left out.
@@ -277,7 +299,7 @@ class Search:
         moved = np.nan_to_num(change.sample - self.x) != 0
         return sum(moved[columns].any() for columns in self.room.features) if np.isfinite(change.length) else np.inf
 
-    def _only(self, features: tuple[Indices, ...] | list[Indices]) -> Bools:
+    def _only(self, features: list[Indices]) -> Bools:
         chosen = np.zeros(len(self.x), bool)
         for columns in features:
             chosen[columns] = True
