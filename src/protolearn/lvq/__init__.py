@@ -11,8 +11,9 @@ from protolearn.lvq._lpp import LPP
 from protolearn.lvq._lvq1 import LVQ1, LVQ21
 from protolearn.lvq._rslvq import RSLVQ
 from protolearn.lvq._tangent import TangentMetric
+from protolearn.lvq._units import counterfactual, explain, prototypes_in_units
 from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
-from protolearn.lvq.reading import Counterfactuals, Explanation, prototypes_in_units
+from protolearn.lvq.reading import Counterfactuals, Explanation
 from protolearn.lvq.relevance import (
     DiagonalMetric,
     EuclideanMetric,
@@ -61,7 +62,9 @@ __all__ = [
     "TrainingState",
     "Waypoint",
     "canonical_matrix",
+    "counterfactual",
     "difference_of_gaussians_bank",
+    "explain",
     "gabor_bank",
     "mean_canonical_matrix",
     "prototypes_in_units",

@@ -21,8 +21,9 @@ from protolearn.core.reject import acceptance_radii, check_reject, novelty, rela
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_scale, given_array, read_samples
+from protolearn.lvq._request import Number, Table, find_counterfactuals, read_request
 from protolearn.lvq.cost import relative_distance
-from protolearn.lvq.reading import Counterfactuals, Explanation, contributions, smallest_change
+from protolearn.lvq.reading import Counterfactuals, Explanation, contributions
 from protolearn.lvq.relevance import Metric, Relevance, Theta
 
 __all__ = ["LVQClassifier"]
@@ -282,43 +283,74 @@ class LVQClassifier(ClassifierMixin, Estimator):
             self._feature_names(),
         )
 
-    def counterfactual(self, X: ArrayLike, target: Any = None) -> Counterfactuals:
-        """Return the smallest change of each sample, in the learned metric, that gives it another class.
+    def counterfactual(
+        self,
+        X: ArrayLike,
+        target: Any = None,
+        *,
+        fixed: Any = None,
+        bounds: Any = None,
+        increasing: Any = None,
+        decreasing: Any = None,
+        integers: Any = None,
+        groups: Any = None,
+        sparse: bool = False,
+        margin: float = 0.0,
+        length: str = "metric",
+    ) -> Counterfactuals:
+        """Return the smallest allowed change of each sample that gives it another class.
 
-        With one matrix for all prototypes the change is the smallest there is. With matrices of their own, it is the
-        smallest across the border between two prototypes that leads to another class.
+        Features are named, or numbered from 0. Every change is confirmed by ``predict``. With one matrix for all
+        prototypes, changes are the smallest there are. With matrices of their own they are so where ``proven`` says so,
+        and otherwise the best of a search from many starts. `protolearn.lvq.counterfactual` does the same for a
+        pipeline, in the units of its samples.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Samples, without missing values.
+            Samples. With ``missing="partial"``, missing values stay missing and take no part.
         target : object, optional
             The class to reach; by default any other. Samples that have it already stay as they are.
+        fixed : list of features, optional
+            Features that must not change.
+        bounds : dict, optional
+            For a feature the least and the largest value it may have, as a pair; None for no bound.
+        increasing, decreasing : list of features, optional
+            Features that may only go up, or only down.
+        integers : list of features, optional
+            Features that must be integers.
+        groups : list of lists of features, optional
+            Features of which exactly one is 1 and the others are 0, as categories are encoded. They change together and
+            count as one feature.
+        sparse : bool, default=False
+            Change as few features as possible, and these as little as possible. Otherwise the change is as small as
+            possible, and as a rule all features take part in it.
+        margin : float, default=0.0
+            Least `confidence` of the changed sample in its class, from 0, a place at the border, to less than 1.
+            ``reject_threshold``, if larger, takes its place.
+        length : {"metric", "euclidean"}, default="metric"
+            How changes are measured: by the learned metric, with the matrix of the nearest prototype, or with the same
+            weight for all features.
 
         Returns
         -------
         counterfactuals : Counterfactuals
-            Changed samples, just across the border, and the lengths of the changes.
+            Changed samples, and the lengths of the changes; infinite where no allowed change was found.
         """
         X = self._check_new(X).astype(np.float64)
-        if np.isnan(X).any():
-            raise ValueError("X contains NaN; a counterfactual needs samples without missing values.")
-        A, slots = self._matrices("counterfactual")
-        code = None
-        if target is not None:
-            if target not in self.classes_:
-                raise ValueError(f"target={target!r} is not one of the classes {list(self.classes_)}.")
-            code = int(np.searchsorted(self.classes_, target))
-
-        def predict(x: Floats) -> int:
-            return int(self._codes[self._winners(x[None])[0]])
-
-        changes, lengths = np.zeros_like(X), np.zeros(len(X))
-        for i, x in enumerate(X):
-            if code is None or predict(x) != code:
-                changes[i], lengths[i] = smallest_change(x, self.prototypes_, self._codes, A, slots, predict, code)
-        samples = X + changes
-        return Counterfactuals(samples, changes, self.prototype_labels_[self._winners(samples)], lengths)
+        table = Table(self._feature_names(), [Number(np.array([i])) for i in range(X.shape[1])])
+        request = read_request(
+            table,
+            fixed=fixed,
+            bounds=bounds,
+            increasing=increasing,
+            decreasing=decreasing,
+            integers=integers,
+            groups=groups,
+        )
+        return find_counterfactuals(
+            self, X, X, lambda row, s: row, request, target, sparse=sparse, margin=margin, length=length
+        )
 
     def _confidence(self, X: Array) -> Floats:
         return self._over_chunks(lambda part: relative_similarity(self._measure(part), self._codes), X)

@@ -6,17 +6,14 @@ Arrays: X (n, N) samples, W (k, N) prototypes, classes (k,) their class codes, A
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq, nnls
-from sklearn.pipeline import Pipeline
 
-from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.types import Array, Bools, Floats, Indices
 
-__all__ = ["Counterfactuals", "Explanation", "prototypes_in_units"]
+__all__ = ["Counterfactuals", "Explanation"]
 
 
 @dataclass(frozen=True)
@@ -91,63 +88,97 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Counterfactuals:
-    """The smallest changes that give samples another class.
+    """The smallest allowed changes that give samples another class.
 
     Attributes
     ----------
-    samples : ndarray of shape (n_samples, n_features)
-        The changed samples.
+    samples : ndarray of shape (n_samples, n_features) or DataFrame
+        The changed samples; where no change was found, the samples as they were.
     changes : ndarray of shape (n_samples, n_features)
-        What was added to each sample.
+        What was added to each number; NaN where a category was exchanged for another.
     classes : ndarray of shape (n_samples,)
         Class of each changed sample.
     distances : ndarray of shape (n_samples,)
-        Squared length of each change in the learned metric; infinite where no change was found.
-    """
-
-    samples: Floats
-    changes: Floats
-    classes: Array
-    distances: Floats
-
-
-def prototypes_in_units(model: Any) -> Floats:
-    """Return the prototypes of a fitted classifier, or of a pipeline that ends in one, in the units of the data.
-
-    Parameters
-    ----------
-    model : classifier or Pipeline
-        Fitted. All steps of a pipeline before the last must have ``inverse_transform``.
-
-    Returns
-    -------
-    prototypes : ndarray of shape (k, n_features)
-        The prototypes as if they were samples.
+        Squared length of each change, in the learned metric unless asked for otherwise; infinite where no change was
+        found.
+    found : ndarray of shape (n_samples,)
+        Whether a change was found.
+    proven : ndarray of shape (n_samples,)
+        Whether the change is proven to be the smallest (or that there is none). Otherwise it is the best that a search
+        has found.
+    originals : ndarray of shape (n_samples, n_features)
+        The samples as they were.
+    original_classes : ndarray of shape (n_samples,)
+        Class of each sample as it was.
+    weights : ndarray of shape (n_samples, n_features)
+        Squared length that the change of each feature would have alone.
+    feature_names : ndarray of shape (n_features,)
+        Names of the features.
+    target : object
+        The class that was asked for; None for any other.
 
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from protolearn import GLVQ
-    >>> from protolearn.lvq import prototypes_in_units
-    >>> X, y = load_iris(return_X_y=True)
-    >>> pipeline = make_pipeline(StandardScaler(), GLVQ()).fit(X, y)
-    >>> prototypes_in_units(pipeline)[0].round()
-    array([5., 3., 1., 0.])
+    >>> from protolearn import GMLVQ
+    >>> iris = load_iris(as_frame=True)
+    >>> model = GMLVQ(random_state=0).fit(iris.data, iris.target_names[iris.target])
+    >>> other = model.counterfactual(iris.data[:1], target="versicolor", sparse=True)
+    >>> bool(other.found[0]), int((other.changes[0] != 0).sum())
+    (True, 1)
     """
-    if not isinstance(model, Pipeline):
-        return model.prototypes_
-    W = model[-1].prototypes_
-    for name, step in reversed(model.steps[:-1]):
-        if step in (None, "passthrough"):
-            continue
-        if not hasattr(step, "inverse_transform"):
-            raise ValueError(
-                f"Step {name!r} of the pipeline has no inverse_transform, so its units cannot be restored."
-            )
-        W = step.inverse_transform(W)
-    return np.asarray(W)
+
+    samples: Any
+    changes: Floats
+    classes: Array
+    distances: Floats
+    found: Bools
+    proven: Bools
+    originals: Array
+    original_classes: Array
+    weights: Floats
+    feature_names: Array
+    target: Any
+
+    def table(self, sample: int = 0, n_features: int = 10) -> str:
+        """Return the change of one sample as text, the largest parts of it first.
+
+        Parameters
+        ----------
+        sample : int, default=0
+            Number of the sample.
+        n_features : int, default=10
+            How many features to list.
+
+        Returns
+        -------
+        text : str
+            A line for each feature that changes: its name, what it was, and what it becomes.
+        """
+        before = self.original_classes[sample]
+        if not self.found[sample]:
+            wanted = "another class" if self.target is None else f"class {self.target}"
+            how = "There is no allowed change" if self.proven[sample] else "No allowed change was found"
+            return f"{before}. {how} to {wanted}."
+        changed = np.flatnonzero(self.changes[sample])
+        if not len(changed):
+            return f"{before}, as was asked for, without a change."
+        order = changed[np.argsort(-self.weights[sample, changed], kind="stable")]
+        after = np.asarray(self.samples, dtype=object)[sample]
+        rows = [
+            (str(self.feature_names[i]), _shown(self.originals[sample, i]), _shown(after[i]))
+            for i in order[:n_features]
+        ]
+        name, old = (max(len(row[column]) for row in rows) for column in (0, 1))
+        lines = [f"{before} becomes {self.classes[sample]} with"]
+        lines += [f"  {row[0]:<{name}}  {row[1]:>{old}} -> {row[2]}" for row in rows]
+        if len(order) > n_features:
+            lines.append(f"  and {len(order) - n_features} smaller changes")
+        return "\n".join(lines)
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, (float, int, np.number)) else str(value)
 
 
 def contributions(X: Floats, W: Floats, A: Floats, slots: Indices, winners: Indices) -> Floats:
@@ -159,109 +190,3 @@ def contributions(X: Floats, W: Floats, A: Floats, slots: Indices, winners: Indi
         matrix = A[slots[p]]
         parts[rows] = F * (F @ matrix.T @ matrix if matrix.ndim == 2 else F * matrix**2)
     return parts
-
-
-def smallest_change(
-    x: Floats,
-    W: Floats,
-    classes: Indices,
-    A: Floats,
-    slots: Indices,
-    predict: Callable[[Floats], int],
-    target: int | None,
-) -> tuple[Floats, float]:
-    """Return the smallest change of a sample that gives it another class (or class ``target``), and its squared length.
-
-    With one matrix this is exact: for each prototype of another class, the nearest point that is nearer to it than
-    to all prototypes of the present class. With several, it solves the same problem for pairs of prototypes and
-    keeps what `predict` confirms. Lengths are measured with the matrix of the present winner.
-    """
-    present = predict(x)
-    factors = [np.diag(matrix) if matrix.ndim == 1 else matrix for matrix in A]
-    offsets = W - x
-    distances = np.array([((factors[slots[p]] @ offsets[p]) ** 2).sum() for p in range(len(W))])
-    own = np.flatnonzero(classes == present)
-    winner = int(own[distances[own].argmin()])
-    others = np.flatnonzero(classes != present if target is None else classes == target)
-    own = own if target is None else np.flatnonzero(classes != target)
-    best, shortest = np.zeros_like(x), np.inf
-    for rival in others:
-        for extra in (1e-9, 1e-6, 1e-3):
-            if len(A) == 1:
-                change = _to_cell(offsets, distances, factors[0], own, int(rival), extra)
-            else:
-                change = _across_border(
-                    offsets, factors[slots[winner]], factors[slots[rival]], winner, int(rival), extra
-                )
-                change = (
-                    change
-                    if _reaches(predict, x + change, present, target)
-                    else _along(offsets[rival], x, predict, target)
-                )
-            length = float(((factors[slots[winner]] @ change) ** 2).sum())
-            if _reaches(predict, x + change, present, target):
-                if length < shortest:
-                    best, shortest = change, length
-                break
-    return best, shortest
-
-
-def _reaches(predict: Callable[[Floats], int], x: Floats, present: int, target: int | None) -> bool:
-    reached = predict(x)
-    return reached != present if target is None else reached == target
-
-
-def _to_cell(offsets: Floats, distances: Floats, omega: Floats, own: Indices, rival: int, extra: float) -> Floats:
-    """Return the smallest change after which a rival is nearer than all of ``own``.
-
-    In the view, ``eta = Omega delta``, these are half-spaces ``2 (v_rival - v_j) eta >= d_rival - d_j``: the
-    least-distance problem of Lawson and Hanson, whose dual is solved by non-negative least squares.
-    """
-    normals = 2.0 * (offsets[rival] - offsets[own]) @ omega.T
-    needed = distances[rival] - distances[own] + extra * (distances[rival] + distances[own])
-    system = np.vstack([normals.T, needed])
-    scale = np.abs(system).max() or 1.0
-    weights, _ = nnls(system / scale, np.append(np.zeros(len(omega)), 1.0 / scale))
-    slack = 1.0 - needed @ weights
-    if slack <= 0:
-        return np.zeros(offsets.shape[1])
-    return np.linalg.lstsq(omega, weights @ normals / slack, rcond=1e-10)[0]  # nothing in directions it does not see
-
-
-def _across_border(offsets: Floats, mine: Floats, theirs: Floats, winner: int, rival: int, extra: float) -> Floats:
-    """Return the smallest change that makes the distances to two prototypes with matrices of their own equal.
-
-    Stationary points solve ``(S + nu (Lam_K - Lam_J)) delta = nu (Lam_K o_K - Lam_J o_J)`` with offsets ``o = w - x``;
-    the multiplier nu is the root of the difference of the distances.
-    """
-    L_J, L_K = mine.T @ mine, theirs.T @ theirs
-    S = L_J + 1e-6 * (np.trace(L_J) + np.trace(L_K)) / len(L_J) * np.eye(len(L_J))
-    pull = L_K @ offsets[rival] - L_J @ offsets[winner]
-    roots = np.linalg.inv(np.linalg.cholesky(S))
-    values, vectors = np.linalg.eigh(roots @ (L_K - L_J) @ roots.T)
-    basis = vectors.T @ roots
-    along = basis @ pull
-
-    def change(nu: float) -> Floats:
-        return basis.T @ (nu * along / (1.0 + nu * values))
-
-    def excess(nu: float) -> float:
-        delta = change(nu)
-        to_rival, to_winner = theirs @ (offsets[rival] - delta), mine @ (offsets[winner] - delta)
-        return float((1.0 + extra) * (to_rival**2).sum() - (1.0 - extra) * (to_winner**2).sum())
-
-    most = 0.999999 * (-1.0 / values[0]) if values[0] < 0 else 1e6
-    return change(brentq(excess, 0.0, most)) if excess(0.0) > 0 > excess(most) else np.zeros(len(L_J))
-
-
-def _along(offset: Floats, x: Floats, predict: Callable[[Floats], int], target: int | None) -> Floats:
-    """Return the smallest part of the way to a prototype after which the class has changed."""
-    present = predict(x)
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        middle = (low + high) / 2.0
-        if _reaches(predict, x + middle * offset, present, target):
-            high = middle
-        else:
-            low = middle
-    return high * offset

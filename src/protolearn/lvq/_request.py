@@ -1,0 +1,361 @@
+"""What a user asks of a counterfactual, by names and in the units of a table, and the answer in the same terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from protolearn.core.parameters import number, option
+from protolearn.core.types import Array, Floats, Indices
+from protolearn.lvq._counterfactual import Borders, Room, smallest_change
+from protolearn.lvq.reading import Counterfactuals
+
+LENGTH = option("metric", "euclidean")
+MARGIN = number(0, 1, open_high=True)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A feature that is a number, the column of the classifier it becomes, and how, forth and back."""
+
+    columns: Indices
+    forward: Callable[[Floats], Floats] = np.asarray
+    back: Callable[[Floats], Floats] = np.asarray
+
+    def bounds(self, value: float, low: float, high: float) -> tuple[float, float]:
+        """Return bounds of the column for bounds of the feature, which has some value."""
+        here, next_ = self.forward(np.array([value, value + 1.0]))
+        ends = [self.forward(np.array([end]))[0] if np.isfinite(end) else end for end in (low, high)]
+        if next_ < here:
+            ends = [-end if np.isinf(end) else end for end in reversed(ends)]
+        return float(ends[0]), float(ends[1])
+
+    def around(self, value: float) -> tuple[float, float]:
+        """Return the values of the column for the integers next to one of its values."""
+        exact = float(self.back(np.array([value]))[0])
+        whole = abs(exact - np.round(exact)) <= 1e-7 * max(1.0, abs(exact))
+        ends = (np.round(exact), np.round(exact)) if whole else (np.floor(exact), np.ceil(exact))
+        below, above = np.sort(self.forward(np.array(ends)))
+        return float(below), float(above)
+
+
+@dataclass(frozen=True)
+class Category:
+    """A feature that is a category, its columns (m,), and what these hold for each category (n_categories, m)."""
+
+    columns: Indices
+    categories: Array
+    rows: Floats
+
+
+@dataclass(frozen=True)
+class Unused:
+    """A feature that does not reach the classifier."""
+
+    columns: Indices
+
+
+Feature = Number | Category | Unused
+
+
+@dataclass(frozen=True)
+class Table:
+    """The features that samples have, as a user sees them."""
+
+    names: Array
+    features: Sequence[Feature]
+
+    def find(self, given: Any, role: str) -> int:
+        """Return the number of a feature, given by name or number."""
+        if isinstance(given, str) and given in self.names:
+            return int(np.flatnonzero(self.names == given)[0])
+        if isinstance(given, (int, np.integer)) and not isinstance(given, bool) and 0 <= given < len(self.names):
+            return int(given)
+        some = ", ".join(map(str, self.names[:10])) + (", ..." if len(self.names) > 10 else "")
+        raise ValueError(
+            f"{role} has {given!r}, which is no feature. There are {len(self.names)} features: {some}. Give names or "
+            "numbers."
+        )
+
+    def find_all(self, given: Any, role: str, numbers: bool = True) -> list[int]:
+        """Return the numbers of some features, which must not be categories if ``numbers``."""
+        if given is None:
+            return []
+        found = [self.find(each, role) for each in ([given] if isinstance(given, (str, int, np.integer)) else given)]
+        for i in found:
+            if numbers and isinstance(self.features[i], Category):
+                raise ValueError(f"{role} has {self.names[i]!s}, which is a category; only numbers can be {role}.")
+        return found
+
+    def restored(self, row: Array, z: Floats, changed: Floats, request: Request) -> Array:
+        """Return the features of a sample whose columns were z and are changed now; what did not change stays."""
+        new = row.copy()
+        for i, feature in enumerate(self.features):
+            columns = feature.columns
+            if np.array_equal(z[columns], changed[columns], equal_nan=True):
+                continue
+            if isinstance(feature, Category):
+                new[i] = feature.categories[np.abs(feature.rows - changed[columns]).max(axis=1).argmin()]
+            elif isinstance(feature, Number):
+                value = float(feature.back(changed[columns])[0])
+                value = float(np.round(value)) if i in request.whole else value
+                new[i] = np.clip(value, *request.limits(i, row[i]))
+        return new
+
+
+@dataclass(frozen=True)
+class Request:
+    """Which changes are allowed, in terms of the features of a table."""
+
+    table: Table
+    low: Floats
+    high: Floats
+    allowed: dict[int, list[Any]]
+    fixed: set[int]
+    increasing: set[int]
+    decreasing: set[int]
+    integers: set[int]
+    groups: list[list[int]]
+
+    @property
+    def whole(self) -> set[int]:
+        """The features that must be integers, those of groups included."""
+        return self.integers | {i for group in self.groups for i in group}
+
+    def limits(self, i: int, value: float) -> tuple[float, float]:
+        """Return the bounds of a feature of a sample, which has some value."""
+        low = max(self.low[i], value) if i in self.increasing | self.fixed else self.low[i]
+        high = min(self.high[i], value) if i in self.decreasing | self.fixed else self.high[i]
+        return low, high
+
+    def room(self, row: Array, z: Floats, sample: int) -> Room:
+        """Return what a sample with features ``row`` and columns z may become."""
+        low, high = z.copy(), z.copy()
+        integers, groups = {}, []
+        grouped = {i for group in self.groups for i in group}
+        for i, feature in enumerate(self.table.features):
+            if is_missing(row[i]) or isinstance(feature, Unused):
+                continue
+            self._check(i, row[i], sample)
+            if i in self.fixed:
+                continue
+            if isinstance(feature, Category):
+                names = self.allowed.get(i, feature.categories)
+                others = [name in names and name != row[i] for name in feature.categories]
+                groups.append((feature.columns, np.vstack([z[feature.columns], feature.rows[others]])))
+            elif i not in grouped:
+                limits = self.limits(i, row[i])
+                if limits[0] < limits[1]:
+                    column = int(feature.columns[0])
+                    ends = feature.bounds(row[i], *limits)
+                    low[column], high[column] = min(ends[0], z[column]), max(ends[1], z[column])
+                    if i in self.integers:
+                        integers[column] = feature.around
+        groups += [self._group(group, row, z, sample) for group in self.groups]
+        for columns, rows in groups:
+            low[columns], high[columns] = rows.min(axis=0), rows.max(axis=0)
+        counted = [feature.columns for i, feature in enumerate(self.table.features) if i not in grouped]
+        counted += [columns for columns, _ in groups[len(groups) - len(self.groups) :]]
+        return Room(low, high, integers, groups, counted)
+
+    def _group(self, group: list[int], row: Array, z: Floats, sample: int) -> tuple[Indices, Floats]:
+        """Return the columns of features of which exactly one is 1, and the values they can have together."""
+        features = [feature for i in group if isinstance(feature := self.table.features[i], Number)]
+        columns = np.concatenate([feature.columns for feature in features])
+        present = np.array([row[i] for i in group], np.float64)
+        rows = [z[columns]]
+        if not np.isnan(present).any():
+            if not np.array_equal(np.sort(present), np.eye(len(group))[-1]):
+                names = ", ".join(str(self.table.names[i]) for i in group)
+                raise ValueError(
+                    f"Sample {sample} has {present.tolist()} in the group {names}; one must be 1 and the others 0."
+                )
+            limits = np.array([self.limits(i, value) for i, value in zip(group, present)])
+            for choice in np.eye(len(group))[present == 0]:
+                if (limits[:, 0] <= choice).all() and (choice <= limits[:, 1]).all():
+                    rows.append(np.concatenate([f.forward(choice[[i]]) for i, f in enumerate(features)]))
+        return columns, np.array(rows)
+
+    def _check(self, i: int, value: Any, sample: int) -> None:
+        """Refuse a sample that is not allowed itself."""
+        name = self.table.names[i]
+        if isinstance(self.table.features[i], Category):
+            if value not in self.allowed.get(i, [value]):
+                raise ValueError(f"Sample {sample} has {name}={value!r}, which its bounds {self.allowed[i]} exclude.")
+        elif not self.low[i] <= value <= self.high[i]:
+            raise ValueError(
+                f"Sample {sample} has {name}={value:g}, outside its bounds {self.low[i]:g} to {self.high[i]:g}."
+            )
+        elif i in self.integers and value != np.round(value):
+            raise ValueError(f"Sample {sample} has {name}={value:g}, but {name} is one of the integers.")
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value of a table is missing: None, NaN, or the like of it."""
+    return value is None or type(value).__name__ == "NAType" or value != value
+
+
+def read_request(
+    table: Table,
+    *,
+    fixed: Any = None,
+    bounds: Mapping[Any, Any] | None = None,
+    increasing: Any = None,
+    decreasing: Any = None,
+    integers: Any = None,
+    groups: Any = None,
+) -> Request:
+    """Return what was asked for, with numbers in place of names, or say what is wrong with it."""
+    rising, falling = (
+        set(table.find_all(given, role)) for given, role in ((increasing, "increasing"), (decreasing, "decreasing"))
+    )
+    for i in sorted(rising & falling):
+        raise ValueError(
+            f"{table.names[i]!s} is both increasing and decreasing; name it in fixed if it must not change."
+        )
+    whole = set(table.find_all(integers, "integers"))
+    unions = [table.find_all(group, "groups") for group in groups or ()]
+    members = [i for union in unions for i in union]
+    if any(isinstance(table.features[i], Unused) for i in members):
+        raise ValueError("A feature of the groups does not reach the classifier.")
+    if len(members) != len(set(members)):
+        raise ValueError("A feature can be in one of the groups only, and once.")
+    low, high = np.full(len(table.names), -np.inf), np.full(len(table.names), np.inf)
+    allowed: dict[int, list[Any]] = {}
+    for given, limits in (bounds or {}).items():
+        i = table.find(given, "bounds")
+        feature = table.features[i]
+        if isinstance(feature, Category):
+            allowed[i] = _some_categories(table.names[i], feature, limits)
+        else:
+            low[i], high[i] = _two_limits(table.names[i], limits)
+    stuck = set(table.find_all(fixed, "fixed", numbers=False))
+    return Request(table, low, high, allowed, stuck, rising, falling, whole, unions)
+
+
+def _two_limits(name: Any, limits: Any) -> tuple[float, float]:
+    try:
+        low, high = limits
+        pair = (-np.inf if low is None else float(low), np.inf if high is None else float(high))
+    except (TypeError, ValueError):
+        raise ValueError(f"bounds of {name!s} are {limits!r}; expected two numbers, None for no bound.") from None
+    if not pair[0] <= pair[1]:
+        raise ValueError(f"bounds of {name!s} are {limits!r}; the lower one is above the upper one.")
+    return pair
+
+
+def _some_categories(name: Any, feature: Category, limits: Any) -> list[Any]:
+    known = feature.categories.tolist()
+    chosen = [limits] if isinstance(limits, str) else list(limits)
+    for each in chosen:
+        if each not in known:
+            raise ValueError(f"bounds of {name!s} have {each!r}, which is none of its categories {known}.")
+    return chosen
+
+
+def find_counterfactuals(
+    model: Any,
+    rows: Array,
+    Z: Floats,
+    renewed: Callable[[Array, int], Floats],
+    request: Request,
+    target: Any,
+    *,
+    sparse: bool,
+    margin: float,
+    length: str,
+) -> Counterfactuals:
+    """Return the smallest allowed change of each sample, in terms of its features.
+
+    Parameters
+    ----------
+    model : LVQClassifier
+        Fitted.
+    rows : ndarray of shape (n, n_features)
+        Samples as the user sees them.
+    Z : ndarray of shape (n, N)
+        The same samples as the classifier sees them.
+    renewed : callable
+        Returns what the classifier sees (N,) of a changed row, of the sample of some number.
+    request : Request
+        What is allowed.
+    target, sparse, margin, length
+        As in `LVQClassifier.counterfactual`.
+
+    Returns
+    -------
+    counterfactuals : Counterfactuals
+        In terms of the rows.
+    """
+    LENGTH.check("length", length)
+    MARGIN.check("margin", margin)
+    code = None if target is None else _code(model, target)
+    margin = max(margin, model.reject_threshold)  # a rejected sample has no class
+    table, borders = request.table, _borders(model)
+    present = model._codes[model._winners(Z)]
+
+    def reaches(z: Floats, own: int) -> bool:
+        after = model._codes[model._winners(z[None])[0]]
+        sure = margin == 0 or model._confidence(z[None])[0] >= margin
+        return bool(sure and (after != own if code is None else after == code))
+
+    samples, weights = rows.copy(), np.zeros(rows.shape)
+    lengths, proven, after = np.zeros(len(Z)), np.ones(len(Z), bool), Z.copy()
+    for s, (row, z, own) in enumerate(zip(rows, Z, present)):
+        room = request.room(row, z, s)
+        if own == code and reaches(z, own):
+            continue
+
+        def confirmed(changed: Floats, s: int = s, row: Array = row, z: Floats = z, own: int = own) -> bool:
+            return reaches(renewed(table.restored(row, z, changed, request), s), own)
+
+        change = smallest_change(
+            z, borders, room, confirmed, present=own, target=code, margin=margin, sparse=sparse, length=length
+        )
+        samples[s] = table.restored(row, z, change.sample, request)
+        after[s] = renewed(samples[s], s)
+        lengths[s], proven[s] = change.length, change.proven
+        S, delta = borders.measure(z, own, length), np.nan_to_num(after[s] - z)
+        weights[s] = [delta[f.columns] @ S[np.ix_(f.columns, f.columns)] @ delta[f.columns] for f in table.features]
+    return Counterfactuals(
+        samples,
+        _differences(table, rows, samples),
+        model.prototype_labels_[model._winners(after)],
+        lengths,
+        np.isfinite(lengths),
+        proven,
+        rows,
+        model.classes_[present],
+        weights,
+        table.names,
+        target,
+    )
+
+
+def _code(model: Any, target: Any) -> int:
+    if target not in model.classes_:
+        raise ValueError(f"target={target!r} is not one of the classes {list(model.classes_)}.")
+    return int(np.searchsorted(model.classes_, target))
+
+
+def _borders(model: Any) -> Borders:
+    A, slots = model._matrices("counterfactual")
+    L = np.stack([np.diag(a**2) if a.ndim == 1 else a.T @ a for a in A])
+    seen = np.ones(len(slots), bool)
+    seen[model._hidden] = False
+    return Borders(model.prototypes_[seen], model._codes[seen], L, slots[seen])
+
+
+def _differences(table: Table, rows: Array, samples: Array) -> Floats:
+    """Return what was added to numbers; NaN where a category changed."""
+    changes = np.zeros(rows.shape)
+    for i, feature in enumerate(table.features):
+        known = np.array([not is_missing(value) for value in rows[:, i]], bool)
+        if isinstance(feature, Number):
+            changes[known, i] = samples[known, i].astype(np.float64) - rows[known, i].astype(np.float64)
+        elif isinstance(feature, Category):
+            changes[known, i] = np.where(samples[known, i] == rows[known, i], 0.0, np.nan)
+    return changes

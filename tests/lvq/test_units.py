@@ -1,0 +1,287 @@
+"""Prototypes, explanations and counterfactuals behind pipelines, in the columns and units of the table."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.decomposition import PCA
+from sklearn.feature_selection import VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MinMaxScaler,
+    Normalizer,
+    OneHotEncoder,
+    OrdinalEncoder,
+    RobustScaler,
+    StandardScaler,
+)
+
+from protolearn import GMLVQ, GRLVQ, LGMLVQ
+from protolearn.lvq import counterfactual, explain, prototypes_in_units
+
+pd = pytest.importorskip("pandas")
+
+NUMBERS, CATEGORIES = ["age", "pressure", "visits"], ["smoker", "ward"]
+
+
+def make_table(n=250, seed=0):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame(
+        {
+            "ward": rng.choice(["A", "B"], n),
+            "age": rng.integers(20, 80, n),
+            "code": np.arange(n),
+            "smoker": rng.choice(["never", "former", "now"], n),
+            "pressure": rng.normal(130.0, 15.0, n),
+            "visits": rng.integers(0, 8, n),
+        }
+    )
+    risk = 0.05 * (X.age - 50) + 0.06 * (X.pressure - 130) + 1.5 * (X.smoker == "now") - 0.4 * (X.visits - 4)
+    return X, np.where(risk + 0.4 * rng.normal(size=n) > 0.4, "high", "low")
+
+
+X, Y = make_table()
+ONE_HOT = OneHotEncoder(sparse_output=False)
+STEPS = {
+    "plain": [make_column_transformer((StandardScaler(), NUMBERS), (ONE_HOT, CATEGORIES))],
+    "frames": [
+        make_column_transformer((StandardScaler(), NUMBERS), (ONE_HOT, CATEGORIES)).set_output(transform="pandas")
+    ],
+    "scaled after": [make_column_transformer((ONE_HOT, CATEGORIES), ("passthrough", NUMBERS)), StandardScaler()],
+    "nested": [
+        ColumnTransformer(
+            [
+                ("words", make_pipeline(SimpleImputer(strategy="most_frequent"), clone(ONE_HOT)), [3, 0]),
+                ("numbers", make_pipeline(SimpleImputer(), RobustScaler(), MinMaxScaler()), slice("pressure", None)),
+                ("years", FunctionTransformer(np.log, np.exp), [1]),
+            ],
+        ),
+        "passthrough",
+    ],
+    "dropped and ordinal": [
+        make_column_transformer(
+            (OneHotEncoder(drop="first", sparse_output=False), ["smoker"]),
+            (OrdinalEncoder(), ["ward"]),
+            ("drop", ["code"]),
+            remainder=StandardScaler(),
+        ),
+        VarianceThreshold(),
+    ],
+    "selected by type": [
+        make_column_transformer(
+            (ONE_HOT, make_column_selector(dtype_exclude="number")),
+            (StandardScaler(), make_column_selector("age|pressure|visits")),
+        )
+    ],
+}
+MODELS = {"GMLVQ": GMLVQ(), "LGMLVQ": LGMLVQ(random_state=0, max_iter=20)}
+FITTED = {
+    (steps, model): make_pipeline(*map(clone_step, STEPS[steps]), clone(MODELS[model])).fit(X, Y)
+    for steps in STEPS
+    for model in MODELS
+    for clone_step in [lambda step: step if isinstance(step, str) else clone(step)]
+}
+
+
+@pytest.fixture(params=list(FITTED), ids=" ".join)
+def pipeline(request):
+    return FITTED[request.param]
+
+
+def test_prototypes_have_the_columns_of_the_table(pipeline):
+    prototypes = prototypes_in_units(pipeline)
+    assert prototypes.shape == (2, 6)
+    named = dict(zip(X.columns, prototypes.T))
+    assert set(named["ward"]) <= {"A", "B"}
+    assert set(named["smoker"]) <= {"never", "former", "now"}
+    assert np.isnan(named["code"].astype(float)).all()
+    high, low = (list(pipeline[-1].prototype_labels_).index(label) for label in ("high", "low"))
+    assert 90 < named["pressure"][low] < named["pressure"][high] < 170
+    assert 20 < named["age"][low] < named["age"][high] < 90
+    again = np.asarray(pipeline[:-1].transform(pd.DataFrame(prototypes, columns=X.columns).infer_objects()))
+    numbers = [len(np.unique(column)) > 3 for column in np.asarray(pipeline[:-1].transform(X)).T]
+    assert np.allclose(again[:, numbers], pipeline[-1].prototypes_[:, numbers])
+
+
+def test_contributions_of_the_features_of_the_table(pipeline):
+    explanation = explain(pipeline, X[:20])
+    plain = pipeline[-1].explain(pipeline[:-1].transform(X[:20]))
+    assert list(explanation.feature_names) == list(X.columns)
+    assert np.allclose(explanation.contributions.sum(axis=1), plain.contributions.sum(axis=1))
+    assert (explanation.contributions[:, X.columns.get_loc("code")] == 0).all()
+    assert np.array_equal(explanation.classes, pipeline.predict(X[:20]))
+    assert "smoker" in explanation.table(n_features=6)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.data())
+def test_counterfactuals_obey_in_the_units_of_the_table(data):
+    pipeline = FITTED[data.draw(st.sampled_from(list(FITTED)))]
+    sample = X[(row := data.draw(st.integers(0, len(X) - 1))) : row + 1]
+    before = sample.iloc[0]
+    fixed = data.draw(st.lists(st.sampled_from(["age", "ward", "smoker"]), unique=True))
+    bounds = {"pressure": (before.pressure - 20.0, before.pressure + data.draw(st.floats(0.0, 30.0))), "visits": (0, 7)}
+    if data.draw(st.booleans()):
+        bounds["smoker"] = [before.smoker, "never"]
+    rising = data.draw(st.sampled_from([[], ["age"], ["visits"]]))
+    sparse, margin = data.draw(st.booleans()), data.draw(st.sampled_from([0.0, 0.1]))
+    found = counterfactual(
+        pipeline,
+        sample,
+        fixed=fixed,
+        bounds=bounds,
+        increasing=rising,
+        integers=["age", "visits"],
+        sparse=sparse,
+        margin=margin,
+    )
+    after = found.samples.iloc[0]
+    for name in ["code", *fixed]:
+        assert after[name] == before[name]
+    assert bounds["pressure"][0] <= after.pressure <= bounds["pressure"][1]
+    assert 0 <= after.visits <= 7
+    assert after.smoker in bounds.get("smoker", ["never", "former", "now"])
+    assert after.age == round(after.age)
+    assert all(after[name] >= before[name] for name in rising)
+    assert list(found.samples.dtypes) == list(X.dtypes)
+    assert np.array_equal(pipeline.predict(found.samples), found.classes)
+    assert found.found[0] == (found.classes[0] != pipeline.predict(sample)[0])
+    assert not found.found[0] or pipeline[-1].confidence(pipeline[:-1].transform(found.samples))[0] >= margin
+    changed = [name for name in X.columns if after[name] != before[name]]
+    assert changed == list(X.columns[found.changes[0] != 0])
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_categories_by_enumeration(sparse):
+    pipeline = FITTED["plain", "GMLVQ"]
+    asked = {"fixed": ["age", "pressure"], "bounds": {"visits": (0, 7)}, "integers": ["visits"], "sparse": sparse}
+    omega = pipeline[-1].omega_
+    for row in range(0, 60, 4):
+        sample = X[row : row + 1]
+        every = pd.concat([sample] * 48, ignore_index=True)
+        choices = [
+            (ward, smoker, visits) for ward in "AB" for smoker in ("never", "former", "now") for visits in range(8)
+        ]
+        every[["ward", "smoker", "visits"]] = pd.DataFrame(choices)
+        ok = every[pipeline.predict(every) != pipeline.predict(sample)[0]]
+        found = counterfactual(pipeline, sample, **asked)
+        assert found.proven[0]
+        assert found.found[0] == (len(ok) > 0)
+        if len(ok):
+            ways = (pipeline[:-1].transform(ok) - pipeline[:-1].transform(sample)) @ omega.T
+            lengths, counts = (ways**2).sum(axis=1), (ok != sample.iloc[0]).sum(axis=1).to_numpy()
+            best = lengths[counts == counts.min()].min() if sparse else lengths.min()
+            assert found.distances[0] == pytest.approx(best, rel=1e-6)
+
+
+def test_missing_values_stay_missing():
+    holes = X.copy()
+    holes.loc[::7, "pressure"] = np.nan
+    holes.loc[::5, "smoker"] = None
+    pipeline = make_pipeline(
+        make_column_transformer(
+            (make_pipeline(SimpleImputer(), StandardScaler()), NUMBERS),
+            (make_pipeline(SimpleImputer(strategy="most_frequent"), clone(ONE_HOT)), CATEGORIES),
+        ),
+        GMLVQ(),
+    ).fit(holes, Y)
+    found = counterfactual(pipeline, holes[:40])
+    assert found.samples.isna().equals(holes[:40].isna())
+    assert (pipeline.predict(found.samples) != pipeline.predict(holes[:40])).all()
+    partial = make_pipeline(
+        make_column_transformer((StandardScaler(), NUMBERS), (clone(ONE_HOT), ["ward"])), GMLVQ(missing="partial")
+    ).fit(holes, Y)
+    found = counterfactual(partial, holes[:40])
+    assert found.samples.isna().equals(holes[:40].isna())
+    assert (partial.predict(found.samples) != partial.predict(holes[:40])).all()
+
+
+def test_arrays_without_names(wine):
+    samples, y = wine
+    samples = samples * 7 + 3
+    pipeline = make_pipeline(StandardScaler(), GRLVQ()).fit(samples, y)
+    found = counterfactual(pipeline, samples[:5], fixed=[0], bounds={1: (-50, 50)}, sparse=True)
+    assert found.samples.dtype == np.float64
+    assert (pipeline.predict(found.samples) != pipeline.predict(samples[:5])).all()
+    assert np.array_equal(found.samples[:, 0], samples[:5, 0])
+    assert list(explain(pipeline, samples[:2]).feature_names) == [f"x{i}" for i in range(13)]
+    mixed = X.to_numpy(dtype=object)
+    columns = ColumnTransformer([("words", clone(ONE_HOT), [0, 3]), ("numbers", StandardScaler(), [1, 4, 5])])
+    pipeline = make_pipeline(columns, GMLVQ()).fit(mixed, Y)
+    found = counterfactual(pipeline, mixed[:5], sparse=True)
+    assert found.samples.dtype == object
+    assert (pipeline.predict(found.samples) != pipeline.predict(mixed[:5])).all()
+
+
+def test_classifiers_without_other_steps(iris):
+    samples, y = iris
+    model = GMLVQ().fit(samples, y)
+    alone = make_pipeline(model)
+    for one in (model, alone):
+        assert np.array_equal(prototypes_in_units(one), model.prototypes_)
+        assert np.array_equal(explain(one, samples).contributions, model.explain(samples).contributions)
+        assert np.array_equal(counterfactual(one, samples[:3]).samples, model.counterfactual(samples[:3]).samples)
+
+
+def test_groups_and_booleans_of_a_table():
+    frame = pd.get_dummies(X[["smoker"]]).join(X[["age", "pressure"]]).join(pd.Series(X.ward == "A", name="near"))
+    names = list(frame.columns[:3])
+    frame[names] = frame[names].astype(float)
+    pipeline = make_pipeline(StandardScaler(), GMLVQ()).fit(frame, Y)
+    found = counterfactual(
+        pipeline, frame[:30], fixed=["age"], groups=[names], bounds={"pressure": (80, 190)}, sparse=True
+    )
+    assert (found.samples[names].sum(axis=1) == 1).all()
+    assert found.samples[names].isin([0, 1]).all().all()
+    assert found.samples.dtypes["near"].kind == "b"
+    assert (pipeline.predict(found.samples) != pipeline.predict(frame[:30]))[found.found].all()
+
+
+def test_rare_and_unknown_categories():
+    frame = X.assign(smoker=X.smoker.where(X.index > 3, "pipe"))
+    encoder = OneHotEncoder(min_frequency=10, handle_unknown="infrequent_if_exist", sparse_output=False)
+    pipeline = make_pipeline(make_column_transformer((encoder, ["smoker"]), (StandardScaler(), ["age"])), GMLVQ())
+    pipeline.fit(frame, Y)
+    new = frame[:4].assign(smoker="cigar")
+    assert counterfactual(pipeline, new, fixed=["smoker"]).samples.smoker.tolist() == ["cigar"] * 4
+    found = counterfactual(pipeline, new)
+    assert (pipeline.predict(found.samples) != pipeline.predict(new)).all()
+
+
+@pytest.mark.parametrize(
+    ("steps", "message"),
+    [
+        ([StandardScaler(), PCA(2)], r"Step 'pca' \(PCA\) of the pipeline mixes columns"),
+        ([Normalizer()], "Step 'normalizer' of the pipeline has no inverse_transform"),
+        ([FunctionTransformer(np.exp)], "has no inverse_func"),
+        ([SimpleImputer(add_indicator=True)], "Step 'simpleimputer' adds or drops columns"),
+        ([StandardScaler(), OneHotEncoder(sparse_output=False)], "encodes what an earlier step has changed"),
+    ],
+)
+def test_steps_without_units(steps, message, iris):
+    samples, y = iris
+    samples = samples.round()
+    if "adds" in message:
+        samples[0, 0] = np.nan
+    pipeline = make_pipeline(*steps, GMLVQ(max_iter=2)).fit(samples, y)
+    with pytest.raises(ValueError, match=message):
+        explain(pipeline, samples)
+
+
+@pytest.mark.parametrize(
+    ("asked", "message"),
+    [
+        ({"increasing": ["smoker"]}, "increasing has smoker, which is a category"),
+        ({"bounds": {"smoker": ["pipe"]}}, "bounds of smoker have 'pipe', which is none of its categories"),
+        ({"bounds": {"smoker": ["former"]}}, "which its bounds .* exclude"),
+        ({"fixed": ["sex"]}, "fixed has 'sex', which is no feature. There are 6 features: ward, age"),
+        ({"groups": [["code", "age"]]}, "does not reach the classifier"),
+    ],
+)
+def test_requests_that_make_no_sense(asked, message):
+    with pytest.raises(ValueError, match=message):
+        counterfactual(FITTED["plain", "GMLVQ"], X[X.smoker != "former"][:1], **asked)
