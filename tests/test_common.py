@@ -105,8 +105,8 @@ VARIANTS = [
     MedianSOM(metric="euclidean", winner="nearest", max_iter=10),
     RelationalSOM(metric="euclidean", keep_best=True, max_iter=10),
     PairwiseAnnealing(3, metric="euclidean", max_iter=30),
-    RelationalGLVQ(2, metric="euclidean", sparsity=3),
-    MedianGLVQ(2, metric="euclidean", squashing="swish"),
+    RelationalGLVQ(metric="euclidean", squashing="swish", slope=5.0),
+    MedianGLVQ(metric="euclidean", slope=5.0),
     GLVQ(metric=MinkowskiMetric(3.0)),
     GMLVQ(solver="adam", missing="partial"),
     TSNE(1, perplexity=2.0, max_iter=30, divergence="is", symmetric=False, method="fast"),
@@ -123,12 +123,14 @@ def test_every_public_estimator_is_checked():
 
 
 def expected_failures(estimator):
-    """Return the checks that give vectors, or a square matrix without the columns of kept objects, to pairwise maps."""
+    """Return the checks that give vectors, a kernel, or a matrix without columns of kept objects, to pairwise input."""
     if not estimator.__sklearn_tags__().input_tags.pairwise:
         return {}
     vectors, columns = "gives vectors to a map of pairs", "calls partial_fit without columns for the kept objects"
     return {
         "check_clustering": vectors,
+        "check_decision_proba_consistency": vectors,
+        "check_class_weight_classifiers": "gives a kernel for dissimilarities",
         "check_fit_score_takes_y": columns,
         "check_n_features_in_after_fitting": columns,
     }

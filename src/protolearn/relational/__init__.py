@@ -1,4 +1,4 @@
-"""Topographic maps and LVQ of dissimilarities: strings, sequences, graphs, texts, or anything with a distance or a kernel."""
+"""Maps and LVQ of objects: strings, sequences, graphs, texts, or anything with a distance or a kernel."""
 
 from protolearn.relational._annealing import PairwiseAnnealing
 from protolearn.relational._lvq import ObjectExplanation

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
-from sklearn.utils import check_random_state, compute_sample_weight
+from sklearn.utils import assert_all_finite, check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
@@ -268,6 +268,8 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         objects = Objects.all(self._as_source(X, reset=True))
         labels = column_or_1d(y, warn=True)
         check_consistent_length(range(len(objects)), labels)
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y")
         check_classification_targets(labels)
         weights = check_weights(sample_weight, len(objects), np.float64)
         if self.class_weight is not None:

@@ -47,7 +47,7 @@ class Space:
         """Return coefficients (c,) with which some objects come nearest to a position; they add up to one."""
         apart = self.coordinates[chosen] - position
         gram = apart @ apart.T
-        gram.flat[:: len(chosen) + 1] += RIDGE * np.trace(gram) / len(chosen) + np.finfo(np.float64).tiny
+        gram.flat[:: len(chosen) + 1] += RIDGE * np.trace(gram) / len(chosen) or 1.0
         weights = np.linalg.solve(gram, np.ones(len(chosen)))  # Saul and Roweis 2003, eq. 8
         return weights / weights.sum()
 
