@@ -105,7 +105,7 @@ VARIANTS = [
     MedianSOM(metric="euclidean", winner="nearest", max_iter=10),
     RelationalSOM(metric="euclidean", keep_best=True, max_iter=10),
     PairwiseAnnealing(3, metric="euclidean", max_iter=30),
-    RelationalGLVQ(metric="euclidean", squashing="swish", slope=5.0),
+    RelationalGLVQ(metric="euclidean"),
     MedianGLVQ(metric="euclidean", slope=5.0),
     GLVQ(metric=MinkowskiMetric(3.0)),
     GMLVQ(solver="adam", missing="partial"),

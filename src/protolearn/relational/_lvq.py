@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.linalg import block_diag
 from sklearn.utils import assert_all_finite, check_random_state, compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
@@ -73,11 +72,12 @@ class ObjectExplanation:
 class Learned:
     """Prototypes of some objects, as coefficients (k, n); ``beyond`` is the mean square that no prototype can reach.
 
-    ``approximate`` gives the coefficients of one prototype on some objects of its class alone.
+    ``approximate`` gives coefficients (k, c) on some objects (c,) alone, among which the nearest to each prototype have
+    the places (k,) that follow.
     """
 
     coefficients: Floats
-    approximate: Callable[[int, Indices], Floats]
+    approximate: Callable[[Indices, Indices], Floats]
     costs: list[float]
     interrupted: bool = False
     beyond: float = 0.0
@@ -369,15 +369,14 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         own = np.where(y[:, None] == self._codes, prototypes.squares, np.inf)
         fields = own.argmin(axis=1)
         masses = np.bincount(fields, weights, len(self._codes))
-        chosen, shares, coefficients = [], [], []
+        parts, shares = [], []
         for p, mass in enumerate(masses):
             field = np.flatnonzero(fields == p) if mass else np.flatnonzero(y == self._codes[p])
             part = field[np.argsort(own[field, p], kind="stable")[: self.n_approximation]]
-            chosen.append(part)
+            parts.append(part)
             shares.append(np.full(len(part), mass / len(part)))
-            coefficients.append(learned.approximate(p, part)[None])
-        rows = np.concatenate(chosen)
-        return Past(objects[rows], y[rows], np.concatenate(shares), block_diag(*coefficients))
+        chosen, firsts = np.concatenate(parts), np.cumsum([0, *map(len, parts)])[:-1]
+        return Past(objects[chosen], y[chosen], np.concatenate(shares), learned.approximate(chosen, firsts))
 
 
 def first_medoids(pairs: Pairs, members: Indices, count: int, rng: np.random.RandomState) -> Median:

@@ -143,8 +143,8 @@ class MedianGLVQ(ObjectLVQ):
         coefficients = np.zeros((len(indices), len(y)))
         coefficients[np.arange(len(indices)), indices] = 1.0
 
-        def approximate(p: int, chosen: Indices) -> Floats:
-            return np.eye(1, len(chosen))[0]  # the nearest is the prototype itself
+        def approximate(chosen: Indices, firsts: Indices) -> Floats:
+            return np.eye(len(chosen))[firsts]  # the nearest is the prototype itself
 
         return Learned(coefficients, approximate, costs, interrupted)
 

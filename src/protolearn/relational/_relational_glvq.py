@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -46,7 +45,8 @@ class RelationalGLVQ(ObjectLVQ):
     n_components : int, default=200
         Most directions in which prototypes move: those of largest variance. Fewer are faster.
     sparsity : int, optional
-        Make each prototype of so many objects in the end, the nearest of its class, all by default.
+        Compare new objects with few: in the end, prototypes become combinations of those objects alone that are the
+        nearest to one of them and of its class, so many for each. By default all objects take part.
     init : {"k-medoids"} or array of shape (n_prototypes, n_objects), default="k-medoids"
         Where prototypes start: means of the objects around each medoid of the class (with one prototype, the class
         mean), or given coefficients, ordered by class, which add up to 1 for each prototype.
@@ -152,12 +152,10 @@ class RelationalGLVQ(ObjectLVQ):
             interrupted = True
         W = model.prototypes_
 
-        def approximate(p: int, chosen: Indices) -> Floats:
-            return space.approximation(W[p], chosen)
+        def approximate(chosen: Indices, firsts: Indices) -> Floats:
+            return space.approximations(W, chosen)
 
-        coefficients = space.combinations(W)
-        if self.sparsity is not None:
-            coefficients = self._sparse(space, W, y, approximate)
+        coefficients = space.combinations(W) if self.sparsity is None else self._sparse(space, W, y, self.sparsity)
         seen = Relational.at(pairs, coefficients.T).squares - euclidean_distances(space.coordinates, W, squared=True)
         beyond = float(np.average(seen.mean(axis=1), weights=pairs.weights))
         return Learned(coefficients, approximate, model.cost_history_, interrupted, beyond)
@@ -190,14 +188,14 @@ class RelationalGLVQ(ObjectLVQ):
                 coefficients[place, members] = pairs.weights[members]
         return coefficients / coefficients.sum(axis=1, keepdims=True)
 
-    def _sparse(self, space: Space, W: Floats, y: Indices, approximate: Callable[..., Floats]) -> Floats:
-        """Return coefficients (k, n) on the nearest objects of the class of each prototype alone."""
+    def _sparse(self, space: Space, W: Floats, y: Indices, n_nearest: int) -> Floats:
+        """Return coefficients (k, n) on a few objects: for each prototype, the nearest of its class."""
+        squares = euclidean_distances(space.coordinates, W, squared=True)
+        order = np.argsort(np.where(y[:, None] == self._codes, squares, np.inf), axis=0, kind="stable")
+        few = np.minimum(n_nearest, np.bincount(y)[self._codes])
+        chosen = np.unique(np.concatenate([order[:m, p] for p, m in enumerate(few)]))
         coefficients = np.zeros((len(W), len(y)))
-        for p, code in enumerate(self._codes):
-            members = np.flatnonzero(y == code)
-            squares = euclidean_distances(space.coordinates[members], W[p : p + 1], squared=True)[:, 0]
-            chosen = members[np.argsort(squares, kind="stable")[: self.sparsity]]
-            coefficients[p, chosen] = approximate(p, chosen)
+        coefficients[:, chosen] = space.approximations(W, chosen)
         return coefficients
 
     def _given_start(self, objects: Objects) -> Floats:

@@ -15,6 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import cho_factor, cho_solve
 
 from protolearn.core.pairs import Pairs
 from protolearn.core.types import Floats, Indices
@@ -24,7 +25,7 @@ __all__ = ["Space", "euclidean_part"]
 SMALL = 1000  # objects up to which all directions are computed
 N_POWERS, N_MORE = 4, 20  # subspace iteration for the largest directions of more objects
 NEGLIGIBLE = 1e-10  # variances below this share of the largest are rounding
-RIDGE = 1e-3  # share of the mean square that keeps coefficients of nearly equal objects small
+RIDGE = 0.1  # share of the mean square that keeps coefficients small: chosen objects differ beyond the space, too
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,14 @@ class Space:
         """Return coefficients (k, n) of positions (k, r); they add up to one."""
         return self.origin + positions @ self.axes.T
 
-    def approximation(self, position: Floats, chosen: Indices) -> Floats:
-        """Return coefficients (c,) with which some objects come nearest to a position; they add up to one."""
-        apart = self.coordinates[chosen] - position
-        gram = apart @ apart.T
+    def approximations(self, positions: Floats, chosen: Indices) -> Floats:
+        """Return coefficients (k, c) with which some objects come near to positions (k, r); they add up to one."""
+        Z = self.coordinates[chosen]
+        gram = Z @ Z.T
         gram.flat[:: len(chosen) + 1] += RIDGE * np.trace(gram) / len(chosen) or 1.0
-        weights = np.linalg.solve(gram, np.ones(len(chosen)))  # Saul and Roweis 2003, eq. 8
-        return weights / weights.sum()
+        factor = cho_factor(gram)
+        coefficients, one = cho_solve(factor, Z @ positions.T).T, cho_solve(factor, np.ones(len(chosen)))
+        return coefficients + ((1.0 - coefficients.sum(axis=1)) / one.sum())[:, None] * one
 
 
 def euclidean_part(pairs: Pairs, n_components: int) -> Space:
