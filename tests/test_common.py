@@ -34,6 +34,7 @@ from protolearn import (
     MatrixKMeans,
     MatrixNeuralGas,
     MatrixSOM,
+    MedianGLVQ,
     MedianKMeans,
     MedianNeuralGas,
     MedianSOM,
@@ -43,6 +44,7 @@ from protolearn import (
     OutOfSample,
     PairwiseAnnealing,
     PrototypeClassifier,
+    RelationalGLVQ,
     RelationalKMeans,
     RelationalNeuralGas,
     RelationalSOM,
@@ -69,6 +71,8 @@ DEFAULTS = [  # with fewer steps than by default where they take long
     RelationalNeuralGas(),
     RelationalSOM(max_iter=20),
     PairwiseAnnealing(max_iter=30),
+    RelationalGLVQ(),
+    MedianGLVQ(),
     PrototypeClassifier(),
     OutlierDetector(),
     LVQ1(),
@@ -105,6 +109,8 @@ VARIANTS = [
     MedianSOM(metric="euclidean", winner="nearest", max_iter=10),
     RelationalSOM(metric="euclidean", keep_best=True, max_iter=10),
     PairwiseAnnealing(3, metric="euclidean", max_iter=30),
+    RelationalGLVQ(metric="euclidean"),
+    MedianGLVQ(metric="euclidean", slope=5.0),
     GLVQ(metric=MinkowskiMetric(1.0)),
     GMLVQ(solver="adam", missing="partial"),
     GMLVQ(neighborhood_range=1.0),
@@ -125,9 +131,9 @@ def test_every_public_estimator_is_checked():
 
 
 def expected_failures(estimator):
-    """Return the checks that do not apply: to rules with samples in random order, to tangents, and to maps of pairs.
+    """Return the checks that do not apply: to rules with samples in random order, to tangents, and to pairs.
 
-    The last are those that give vectors, or a square matrix without the columns of kept objects.
+    The last are those that give vectors, a kernel, or a square matrix without the columns of kept objects.
     """
     if isinstance(estimator, (LVQ1, LVQ21)):
         order = "copies of a sample are presented at other times; tests/lvq/test_stream.py compares them in one order"
@@ -139,6 +145,8 @@ def expected_failures(estimator):
     vectors, columns = "gives vectors to a map of pairs", "calls partial_fit without columns for the kept objects"
     return {
         "check_clustering": vectors,
+        "check_decision_proba_consistency": vectors,
+        "check_class_weight_classifiers": "gives a kernel for dissimilarities",
         "check_fit_score_takes_y": columns,
         "check_n_features_in_after_fitting": columns,
     }

@@ -42,10 +42,12 @@ if TYPE_CHECKING:  # what `_HOME` says, in a form that editors and type checkers
     from protolearn.maps import NeuralGas as NeuralGas
     from protolearn.maps import OutlierDetector as OutlierDetector
     from protolearn.maps import PrototypeClassifier as PrototypeClassifier
+    from protolearn.relational import MedianGLVQ as MedianGLVQ
     from protolearn.relational import MedianKMeans as MedianKMeans
     from protolearn.relational import MedianNeuralGas as MedianNeuralGas
     from protolearn.relational import MedianSOM as MedianSOM
     from protolearn.relational import PairwiseAnnealing as PairwiseAnnealing
+    from protolearn.relational import RelationalGLVQ as RelationalGLVQ
     from protolearn.relational import RelationalKMeans as RelationalKMeans
     from protolearn.relational import RelationalNeuralGas as RelationalNeuralGas
     from protolearn.relational import RelationalSOM as RelationalSOM
@@ -69,6 +71,8 @@ _HOME = {
     "RelationalNeuralGas": "relational",
     "RelationalSOM": "relational",
     "PairwiseAnnealing": "relational",
+    "RelationalGLVQ": "relational",
+    "MedianGLVQ": "relational",
     "PrototypeClassifier": "maps",
     "OutlierDetector": "maps",
     "LVQ1": "lvq",

@@ -107,6 +107,55 @@ decay : float, default=1.0
     Factor on the weight of what was learned before, for each new patch; below 1 old objects are forgotten.
 """
 
+OBJECT_PATCHES = """
+n_approximation : int, default=10
+    Number of objects that stand for each prototype from one patch to the next.
+patch_size : int, optional
+    Learn from patches of about so many objects, one after the other: only dissimilarities within a patch, and to the
+    few objects that stand for earlier patches, are ever computed or read. All classes have their share in each.
+"""
+
+OBJECT_TRAINING = """
+squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
+    What is made of the relative distance of each object before it is added to the cost.
+slope : float or tuple of float, optional
+    Slope of the sigmoid or swish; a pair is annealed from the first to the second. By default that of `GLVQ`.
+solver : {"auto", "lbfgs", "sgd", "waypoint", "adam"} or Solver, default="auto"
+    How the cost is minimized, as in `GLVQ`.
+max_iter : int, optional
+    Most iterations (L-BFGS, waypoint) or epochs (sgd, adam) for each patch; by default what suits the solver.
+tol : float, default=1e-6
+    L-BFGS stops when an iteration lowers the cost by less than this, waypoint averaging when steps are shorter.
+class_weight : dict, "balanced" or None, default=None
+    Weights of the classes, as in scikit-learn.
+"""
+
+REJECT = """
+reject_threshold : float, default=0.0
+    Objects whose `confidence` is below this are not classified.
+reject_label : object, default=-1
+    What `predict` returns for such objects; of the same kind as the classes.
+"""
+
+OBJECT_ATTRIBUTES = """
+prototype_labels_ : ndarray of shape (n_prototypes,)
+    Class of each prototype.
+prototype_examples_ : ndarray of shape (n_prototypes, up to 5)
+    The training objects of its class that are nearest to each prototype, the nearest first.
+support_ : ndarray of shape (n_support,)
+    The training objects that new ones are compared with.
+classes_ : ndarray of shape (n_classes,)
+    The classes.
+cost_history_ : list of float
+    Cost after every iteration, over all patches.
+n_iter_ : int
+    Number of iterations.
+n_dissimilarities_ : int
+    Number of dissimilarities that were computed or read.
+n_features_in_ : int
+    Number of objects of a matrix, or of features of objects that are vectors.
+"""
+
 RUNNING = """
 n_jobs : int, optional
     Number of threads; None means as many as the matrix library may use. A function of two objects is called in one.
@@ -171,6 +220,10 @@ PARTS = {
     "labels": LABELS,
     "patches": PATCHES,
     "patch": PATCH,
+    "object_patches": OBJECT_PATCHES,
+    "training": OBJECT_TRAINING,
+    "reject": REJECT,
+    "object_attributes": OBJECT_ATTRIBUTES,
     "running": RUNNING,
     "coefficients": COEFFICIENTS.replace("\\\\", "\\"),
     "indices": INDICES,

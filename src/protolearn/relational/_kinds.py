@@ -23,7 +23,7 @@ from protolearn.relational._epochs import dual_cost
 from protolearn.relational._objects import FittedObjects, Kept, Objects, Reading
 from protolearn.relational._start import around_center, on_principal_plane, random_objects, spread_objects
 
-__all__ = ["Combinations", "Exemplars"]
+__all__ = ["Combinations", "Exemplars", "constant_diagonal", "nearest_objects", "offsets"]
 
 N_EXAMPLES = 5
 MOST_KEPT = 50  # objects that stand for one prototype, however small an error is asked for
@@ -116,11 +116,11 @@ class _Related(Kind):
             reading=self.reading,
             kept=kept,
             between=prototypes.between,
-            examples=taught.X.numbers[_nearest_objects(prototypes.squares)],
+            examples=taught.X.numbers[nearest_objects(prototypes.squares)],
             dual_cost=learned.scale * dual_cost(source, nearest, k),
             best_cost=best_cost,
             shift=0.0 if isinstance(source.matrix, Landmarks) else source.spread,
-            diagonal=_constant(source.diagonal),
+            diagonal=constant_diagonal(source.diagonal),
             **(self.supported(prototypes, taught.X) if whole else _supported_by(kept, chosen, source)),
         )
         winners = np.zeros((2, len(samples)), np.int64)
@@ -351,7 +351,7 @@ def _supported_by(kept: Kept, chosen: Indices, source: Pairs) -> dict[str, Any]:
     }
 
 
-def _nearest_objects(squares: Floats) -> Indices:
+def nearest_objects(squares: Floats) -> Indices:
     """Return the objects (k, up to 5) nearest to each prototype, the nearest first."""
     n = min(N_EXAMPLES, len(squares))
     some = np.argpartition(squares, n - 1, axis=0)[:n]
@@ -366,7 +366,7 @@ def _same_places(before: Kept, winners: Indices, n_prototypes: int) -> Indices:
     return linear_sum_assignment(-moved)[1]
 
 
-def _constant(diagonal: Floats | None) -> float | None:
+def constant_diagonal(diagonal: Floats | None) -> float | None:
     """Return the value of a constant diagonal, NaN of another."""
     if diagonal is None:
         return None

@@ -19,7 +19,7 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import refuse_large
 from protolearn.dissimilarities import Dissimilarities, checked_with_scale
 
-__all__ = ["FittedObjects", "Kept", "Objects", "Reading"]
+__all__ = ["FittedObjects", "Kept", "Objects", "Reading", "Supported"]
 
 MOST_BYTES = 4 << 30  # dissimilarities on a disk, or between objects, are held in memory up to this size
 CROSS_BYTES = 32 << 20  # dissimilarities to new objects made at a time
@@ -151,14 +151,13 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class FittedObjects(Fitted):
+class Supported:
     """Prototypes as combinations of supporting objects.
 
     ``coefficients`` are (k, s); the distance of an object is their product with what the object has in common with the
-    support (squared dissimilarities, or -2 times a kernel), plus ``offsets`` (k,). ``between`` are squared distances
-    between prototypes, ``examples`` the objects nearest to them, ``shift`` what is added to squared dissimilarities,
-    and ``diagonal`` that of a kernel: None without a kernel, NaN if it is not constant. ``best_cost`` is the cost by
-    which starts are compared.
+    support (squared dissimilarities, or -2 times a kernel), plus ``offsets`` (k,). ``examples`` are the objects nearest
+    to prototypes, ``shift`` is added to squared dissimilarities, and ``diagonal`` is that of a kernel: None without a
+    kernel, NaN if it is not constant.
     """
 
     reading: Reading
@@ -166,27 +165,9 @@ class FittedObjects(Fitted):
     coefficients: Floats
     self_terms: Floats
     offsets: Floats
-    kept: Kept
-    between: Floats
     examples: Indices
-    dual_cost: float
-    best_cost: float
     shift: float
     diagonal: float | None
-
-    @property
-    def final_cost(self) -> float:
-        """Return the cost by which one of several starts is chosen."""
-        return self.best_cost
-
-    def past(self, decay: float = 1.0) -> Samples:
-        """Return the objects that stand for those seen so far (Hasenfuss 2009, sec. 4.5)."""
-        return Samples(self.kept.objects, decay * self.kept.masses, self.kept.labels, self.classes)
-
-    def two_nearest(self, X: Objects, n_threads: int) -> tuple[Indices, Indices]:
-        """Return the nearest and second nearest prototype of every object."""
-        first, second = zip(*(two_nearest(distances) for distances in self.distances(X)))
-        return np.concatenate(first), np.concatenate(second)
 
     def distances(self, X: Objects) -> Iterator[Floats]:
         """Yield the squared distances of objects to the prototypes, some objects at a time."""
@@ -206,6 +187,33 @@ class FittedObjects(Fitted):
         if self.shift:  # between different objects
             shared = np.where(shared == 0, 0.0, shared + self.shift)
         return shared @ self.coefficients.T + self.offsets
+
+
+@dataclass(frozen=True)
+class FittedObjects(Supported, Fitted):
+    """A fitted map of objects.
+
+    ``between`` are squared distances between prototypes, ``best_cost`` is the cost by which starts are compared.
+    """
+
+    kept: Kept
+    between: Floats
+    dual_cost: float
+    best_cost: float
+
+    @property
+    def final_cost(self) -> float:
+        """Return the cost by which one of several starts is chosen."""
+        return self.best_cost
+
+    def past(self, decay: float = 1.0) -> Samples:
+        """Return the objects that stand for those seen so far (Hasenfuss 2009, sec. 4.5)."""
+        return Samples(self.kept.objects, decay * self.kept.masses, self.kept.labels, self.classes)
+
+    def two_nearest(self, X: Objects, n_threads: int) -> tuple[Indices, Indices]:
+        """Return the nearest and second nearest prototype of every object."""
+        first, second = zip(*(two_nearest(distances) for distances in self.distances(X)))
+        return np.concatenate(first), np.concatenate(second)
 
     def beside(self, source: Dissimilarities) -> FittedObjects:
         """Return the model with its kept objects in another source, where they come first."""

@@ -1,0 +1,390 @@
+"""What LVQ classifiers of objects share: input, patches, and what a fitted classifier knows of its prototypes."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import assert_all_finite, check_random_state, compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.pairs import Pairs
+from protolearn.core.parameters import Constraint, anything, array, instance, integer, none, option, positive
+from protolearn.core.reject import check_reject, relative_similarity, with_rejects
+from protolearn.core.relational import Median, Relational
+from protolearn.core.sources import cut_patches
+from protolearn.core.threads import chunk_threads
+from protolearn.core.ties import first_lowest
+from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.validation import check_weights
+from protolearn.lvq import LVQClassifier
+from protolearn.lvq.cost import SQUASHING
+from protolearn.relational._kinds import constant_diagonal, nearest_objects, offsets
+from protolearn.relational._objects import Objects, Supported
+from protolearn.relational._reading import ObjectReader
+from protolearn.relational._start import spread_objects
+
+__all__ = ["Learned", "ObjectExplanation", "ObjectLVQ", "first_medoids"]
+
+
+@dataclass(frozen=True)
+class ObjectExplanation:
+    """Why objects were classified as they were: by which prototypes, and which objects these stand for.
+
+    Attributes
+    ----------
+    classes, rivals : ndarray of shape (n_objects,)
+        Predicted class of each object, and the class of the nearest prototype of another class.
+    prototypes, rival_prototypes : ndarray of shape (n_objects,)
+        Index of the nearest prototype, and of the nearest one of another class.
+    distances, rival_distances : ndarray of shape (n_objects,)
+        Squared distances to these two.
+    members, rival_members : ndarray of shape (n_objects, up to 5)
+        Training objects nearest to the two prototypes and of their class, the nearest first.
+
+    Examples
+    --------
+    >>> from protolearn import RelationalGLVQ
+    >>> words = ["kitten", "kitchen", "mitten", "castle", "cattle", "rattle"]
+    >>> model = RelationalGLVQ(metric="edit").fit(words, ["k", "k", "k", "c", "c", "c"])
+    >>> reasons = model.explain(["bitten"])
+    >>> str(reasons.classes[0]), sorted(words[j] for j in reasons.members[0])
+    ('k', ['kitchen', 'kitten', 'mitten'])
+    """
+
+    classes: Array
+    rivals: Array
+    prototypes: Indices
+    rival_prototypes: Indices
+    distances: Floats
+    rival_distances: Floats
+    members: Indices
+    rival_members: Indices
+
+
+@dataclass(frozen=True)
+class Learned:
+    """Prototypes of some objects, as coefficients (k, n); ``beyond`` is the mean square that no prototype can reach.
+
+    ``approximate`` gives coefficients (k, c) on some objects (c,) alone, among which the nearest to each prototype have
+    the places (k,) that follow.
+    """
+
+    coefficients: Floats
+    approximate: Callable[[Indices, Indices], Floats]
+    costs: list[float]
+    interrupted: bool = False
+    beyond: float = 0.0
+
+
+@dataclass(frozen=True)
+class Past:
+    """Objects that stand for earlier patches, their classes and masses, and prototypes as combinations of them."""
+
+    objects: Objects
+    codes: Indices
+    masses: Floats
+    coefficients: Floats
+
+
+class ObjectLVQ(ObjectReader, LVQClassifier):
+    """Base of LVQ classifiers of objects; what the prototypes are is left to its children."""
+
+    missing = "error"
+    init: Any
+    squashing: str
+    slope: Any
+    max_iter: int | None
+    class_weight: Any
+    n_approximation: int
+    patch_size: int | None
+    random_state: Any
+    _constraints: ClassVar[dict[str, Constraint]] = {
+        "init": option("k-medoids") | array("an array"),
+        "squashing": option(*SQUASHING),
+        "slope": anything("a number, or a pair of numbers (start, end)"),
+        "max_iter": integer(1) | none,
+        "class_weight": option("balanced") | instance(dict, "a dict") | none,
+        "n_approximation": integer(1),
+        "patch_size": integer(1) | none,
+    }
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.slope is not None:
+            positive.check_each("slope", self._slope_pair(), ", or a pair of such numbers")
+
+    def _slope_pair(self) -> tuple[Any, Any]:
+        pair = self.slope if isinstance(self.slope, tuple | list) else (self.slope, self.slope)
+        if len(pair) != 2:
+            raise ValueError(f"slope={self.slope!r} must be a number, or a pair of numbers (start, end).")
+        return pair[0], pair[1]
+
+    @abstractmethod
+    def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState) -> Learned:
+        """Learn prototypes of objects with class codes y, from where a patch before or ``init`` has them start."""
+
+    @abstractmethod
+    def _given_start(self, objects: Objects) -> Any:
+        """Return the start that the user gave."""
+
+    @nothing_lost
+    def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn the prototypes.
+
+        If training is interrupted (Ctrl-C), the state so far is kept.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_objects, n_objects), sequence of objects, or `Dissimilarities`
+            What ``metric`` says: dissimilarities or a kernel between all objects, also as a memory map, HDF5 data set
+            or Zarr array; the objects themselves, such as a list of strings; or a source of either.
+        y : array-like of shape (n_objects,)
+            Their classes, at least two.
+        sample_weight : array-like of shape (n_objects,), optional
+            Weight of each object in the cost. Objects of weight 0 are left out, and so is a class of which none is
+            left.
+
+        Returns
+        -------
+        self : object
+            The fitted classifier.
+        """
+        self._check_parameters()
+        objects, labels, weights = self._read_training(X, y, sample_weight)
+        made_before = objects.source.n_computed
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, but y has one class only "
+                f"({self.classes_[0]})."
+            )
+        check_reject(self.reject_threshold, self.reject_label, self.classes_)
+        self._codes = self._prototype_codes(codes)
+        self.prototype_labels_ = self.classes_[self._codes]
+        self.cost_history_: list[float] = []
+        rng = check_random_state(self.random_state)
+        past = None
+        with chunk_threads(self.n_jobs) as n_threads:
+            for rows in self._patches(codes, rng):
+                patch = Past(objects[rows], codes[rows], weights[rows], np.empty((len(self._codes), 0)))
+                past = self._learn_patch(patch, past, rng, n_threads)
+                self.n_dissimilarities_ = past.objects.source.n_computed - made_before
+                keep(self)
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """Return the class of the nearest prototype, or ``reject_label``.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_train), or sequence of objects
+            Dissimilarities of new objects to those of ``fit`` (or to those of ``support_`` alone), or the new objects,
+            whichever ``fit`` took.
+
+        Returns
+        -------
+        y : ndarray of shape (n_new,)
+            Classes.
+        """
+        D = self._compared(X, complete=self.reject_threshold > 0)
+        predicted = self.prototype_labels_[D.argmin(axis=1)]
+        if self.reject_threshold > 0:
+            unsure = self._confidence(D) < self.reject_threshold
+            predicted = with_rejects(predicted, unsure, self.reject_threshold, self.reject_label, self.classes_)
+        return predicted
+
+    def nearest(self, X: Any) -> Indices:
+        """Return the index of the nearest prototype of each object.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_train), or sequence of objects
+            Whatever `predict` takes.
+
+        Returns
+        -------
+        winners : ndarray of shape (n_new,)
+            Index into ``prototype_labels_``.
+        """
+        return self._compared(X, complete=False).argmin(axis=1)
+
+    def distances(self, X: Any) -> Floats:
+        """Return the squared distance of each object to each prototype.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_train), or sequence of objects
+            Whatever `predict` takes. A kernel whose diagonal is not constant needs one more column, the kernel of each
+            new object with itself.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_new, n_prototypes)
+            Squared distances; negative ones can occur if the dissimilarities are not Euclidean.
+        """
+        return self._check_new(X)
+
+    def explain(self, X: Any) -> ObjectExplanation:  # type: ignore[override]
+        """Return which prototypes decided on the class of each object, and which training objects they stand for.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_train), or sequence of objects
+            Whatever `distances` takes.
+
+        Returns
+        -------
+        explanation : ObjectExplanation
+            Prototypes, distances and members.
+        """
+        D = self._check_new(X)
+        winners = D.argmin(axis=1)
+        rivals = np.where(self._codes[winners][:, None] != self._codes, D, np.inf).argmin(axis=1)
+        rows = np.arange(len(D))
+        return ObjectExplanation(
+            self.prototype_labels_[winners],
+            self.prototype_labels_[rivals],
+            winners,
+            rivals,
+            D[rows, winners],
+            D[rows, rivals],
+            self.prototype_examples_[winners],
+            self.prototype_examples_[rivals],
+        )
+
+    # Reading objects
+
+    def _read_training(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Objects, Array, Floats]:
+        """Return objects, labels and weights, without objects of weight zero."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        objects = Objects.all(self._as_source(X, reset=True))
+        labels = column_or_1d(y, warn=True)
+        check_consistent_length(range(len(objects)), labels)
+        if labels.dtype.kind == "f":
+            assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        weights = check_weights(sample_weight, len(objects), np.float64)
+        if self.class_weight is not None:
+            weights = check_weights(
+                weights * compute_sample_weight(self.class_weight, labels), len(objects), np.float64
+            )
+        present = np.flatnonzero(weights)
+        return objects if len(present) == len(objects) else objects[present], labels[present], weights[present]
+
+    def _check_new(self, X: Any) -> Floats:
+        """Return the distances of new objects, which is all that is to be known of them."""
+        return self._compared(X, complete=True)
+
+    def _compared(self, X: Any, complete: bool) -> Floats:
+        parts = list(self._distances_by_parts(X, complete))
+        return np.concatenate(parts) if parts else np.empty((0, len(self._codes)))
+
+    def _measure(self, X: Floats) -> Floats:
+        """Return distances without what is beyond the reach of prototypes, and none of them negative."""
+        D = X - self._beyond
+        return D - np.minimum(D.min(axis=1, keepdims=True, initial=np.inf), 0.0)
+
+    def _confidence(self, X: Floats) -> Floats:
+        return relative_similarity(self._measure(X), self._codes)
+
+    # Learning
+
+    def _patches(self, y: Indices, rng: np.random.RandomState) -> Iterator[Indices]:
+        """Yield the objects of each patch, in which all classes have their share."""
+        n_patches = len(cut_patches(len(y), self.patch_size or len(y)))
+        if n_patches == 1:
+            yield np.arange(len(y))
+            return
+        order = rng.permutation(len(y))
+        order = order[np.argsort(y[order], kind="stable")]
+        for first in range(n_patches):
+            yield np.sort(order[first::n_patches])
+
+    def _learn_patch(self, patch: Past, past: Past | None, rng: np.random.RandomState, n_threads: int) -> Past:
+        """Learn from a patch and what stands for earlier ones; return what stands for both."""
+        objects, y, weights = patch.objects, patch.codes, patch.masses
+        if past is None:
+            self._check_first(y)
+            start = None if isinstance(self.init, str) else self._given_start(objects)
+        else:
+            start = np.hstack([np.zeros((len(self._codes), len(y))), past.coefficients])
+            objects = objects.joined(past.objects)
+            y, weights = np.concatenate([y, past.codes]), np.concatenate([weights, past.masses])
+        pairs = self._reading().pairs(objects, weights=weights, n_threads=n_threads)
+        learned = self._learn(pairs, y, start, rng)
+        self.cost_history_ = [*self.cost_history_, *learned.costs]
+        self.n_iter_ = max(1, len(self.cost_history_))
+        prototypes = Relational.at(pairs, learned.coefficients.T)
+        self._store(prototypes, learned, objects, y, weights)
+        if learned.interrupted:
+            keep(self)
+            raise KeyboardInterrupt
+        return self._kept(prototypes, learned, objects, y, weights)
+
+    def _check_first(self, y: Indices) -> None:
+        """Require that a class has as many objects in the first patch as it has prototypes."""
+        lacking = np.bincount(y, minlength=len(self.classes_)) < np.bincount(self._codes)
+        if lacking.any():
+            raise ValueError(
+                f"patch_size={self.patch_size} leaves fewer objects of class {self.classes_[lacking.argmax()]!s} in a "
+                "patch than the class has prototypes; use larger patches."
+            )
+
+    def _store(self, prototypes: Relational, learned: Learned, objects: Objects, y: Indices, weights: Floats) -> None:
+        """Set what is known about the prototypes."""
+        chosen = np.flatnonzero(learned.coefficients.any(axis=0))
+        support = objects[chosen]
+        if support.source.precomputed:  # only the numbers of supporting objects matter
+            nothing = support.source.like(np.zeros((0, 0)))
+            support = Objects(nothing, np.arange(len(chosen)), support.numbers, support.n_seen)
+        else:
+            support = support.alone()
+        own = np.where(y[:, None] == self._codes, prototypes.squares, np.inf)
+        pairs = prototypes.pairs
+        self._fitted = Supported(
+            self._reading(),
+            support,
+            learned.coefficients[:, chosen],
+            prototypes.self_terms,
+            offsets(pairs, learned.coefficients, prototypes.self_terms),
+            objects.numbers[nearest_objects(own)[:, : int(np.isfinite(own).sum(axis=0).min())]],
+            0.0,
+            constant_diagonal(pairs.diagonal),
+        )
+        self.support_ = support.numbers
+        self.prototype_examples_ = self._fitted.examples
+        self._beyond = learned.beyond
+        self._fit_temperature(prototypes.squares, y, weights)
+
+    def _kept(self, prototypes: Relational, learned: Learned, objects: Objects, y: Indices, weights: Floats) -> Past:
+        """Return objects that stand for all: of those whose prototype of their class is this one, the nearest."""
+        own = np.where(y[:, None] == self._codes, prototypes.squares, np.inf)
+        fields = own.argmin(axis=1)
+        masses = np.bincount(fields, weights, len(self._codes))
+        parts, shares = [], []
+        for p, mass in enumerate(masses):
+            field = np.flatnonzero(fields == p) if mass else np.flatnonzero(y == self._codes[p])
+            part = field[np.argsort(own[field, p], kind="stable")[: self.n_approximation]]
+            parts.append(part)
+            shares.append(np.full(len(part), mass / len(part)))
+        chosen, firsts = np.concatenate(parts), np.cumsum([0, *map(len, parts)])[:-1]
+        return Past(objects[chosen], y[chosen], np.concatenate(shares), learned.approximate(chosen, firsts))
+
+
+def first_medoids(pairs: Pairs, members: Indices, count: int, rng: np.random.RandomState) -> Median:
+    """Return medoids of some objects: spread ones, exchanged as long as that brings objects nearer to them."""
+    some = Pairs(pairs.block(members), weights=pairs.weights[members])
+    if count == 1:
+        return Median.at(some, np.array([first_lowest(some.times(some.weights[:, None])[:, 0])]))
+    medoids = Median.at(some, spread_objects(some, count, rng))
+    while medoids.n_open != 0:
+        medoids = medoids.swapped()
+    return medoids

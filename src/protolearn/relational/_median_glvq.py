@@ -1,0 +1,172 @@
+"""Generalized LVQ of objects whose prototypes are objects themselves."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from protolearn.core.pairs import Pairs
+from protolearn.core.progress import Progress
+from protolearn.core.types import Floats, Indices
+from protolearn.relational._docs import documented
+from protolearn.relational._exchange import exchanges
+from protolearn.relational._lvq import Learned, ObjectLVQ, first_medoids
+from protolearn.relational._objects import Objects
+
+__all__ = ["MedianGLVQ"]
+
+SLOPES = 2.0, 10.0  # of the squashing function, one after the other
+
+
+@documented
+class MedianGLVQ(ObjectLVQ):
+    r"""Generalized LVQ of objects whose prototypes are objects: examples of each class by which others are classified.
+
+    The cost is that of `GLVQ`, with squared dissimilarities in the place of squared distances. One prototype after the
+    other is exchanged for the object of its class with which the cost is lowest, until no single exchange lowers it.
+    Any dissimilarity will do, and new objects are compared with the prototypes only.
+
+    Parameters
+    ----------
+    prototypes_per_class : int or dict, default=1
+        Number of prototypes of every class, or of each class by its label.
+    %(dissimilarities)s
+    init : {"k-medoids"} or array of shape (n_prototypes,), default="k-medoids"
+        Where prototypes start: medoids of each class, or the indices of objects, ordered by class.
+    squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
+        What is made of the relative distance of each object before it is added to the cost.
+    slope : float or tuple of float, optional
+        Slope of the sigmoid or swish; with a pair, exchanges for the first are followed by those for the second. By
+        default ``(2, 10)``.
+    max_iter : int, optional
+        Most rounds over all prototypes, for each slope; by default as many as it takes.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes, as in scikit-learn.
+    %(object_patches)s
+    %(reject)s
+    %(running)s
+
+    Attributes
+    ----------
+    prototype_indices_ : ndarray of shape (n_prototypes,)
+        The object that each prototype is.
+    %(object_attributes)s
+
+    See Also
+    --------
+    RelationalGLVQ : Prototypes between objects, mostly more accurate.
+    MedianNeuralGas : Objects as prototypes, without classes.
+
+    References
+    ----------
+    Nebel, Hammer, Frohberg and Villmann (2015). Median variants of learning vector quantization for learning of
+    dissimilarity data. Neurocomputing 169.
+
+    Examples
+    --------
+    >>> from protolearn import MedianGLVQ
+    >>> words = ["kitten", "kitchen", "mitten", "castle", "cattle", "rattle"]
+    >>> model = MedianGLVQ(metric="edit").fit(words, ["k", "k", "k", "c", "c", "c"])
+    >>> [words[j] for j in model.prototype_indices_]
+    ['cattle', 'kitten']
+    """
+
+    def __init__(
+        self,
+        prototypes_per_class: int | dict[Any, int] = 1,
+        *,
+        metric: Any = "precomputed",
+        metric_params: dict[str, Any] | None = None,
+        squared: bool = False,
+        symmetrize: str = "raise",
+        init: str | ArrayLike = "k-medoids",
+        squashing: str = "sigmoid",
+        slope: float | tuple[float, float] | None = None,
+        max_iter: int | None = None,
+        class_weight: dict[Any, float] | str | None = None,
+        n_approximation: int = 10,
+        patch_size: int | None = None,
+        reject_threshold: float = 0.0,
+        reject_label: Any = -1,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.prototypes_per_class = prototypes_per_class
+        self.metric = metric
+        self.metric_params = metric_params
+        self.squared = squared
+        self.symmetrize = symmetrize
+        self.init = init
+        self.squashing = squashing
+        self.slope = slope
+        self.max_iter = max_iter
+        self.class_weight = class_weight
+        self.n_approximation = n_approximation
+        self.patch_size = patch_size
+        self.reject_threshold = reject_threshold
+        self.reject_label = reject_label
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    @property
+    def prototype_indices_(self) -> Indices:
+        """The object that each prototype is."""
+        check_is_fitted(self, "support_")
+        return self.support_[self._fitted.coefficients.argmax(axis=1)]
+
+    def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState) -> Learned:
+        if not pairs.in_memory:
+            raise ValueError(
+                f"Exchanges of {pairs.n_samples} objects need all dissimilarities in memory; use patch_size."
+            )
+        indices = self._medoids(pairs, y, rng) if start is None else start.argmax(axis=1)
+        progress = Progress(type(self).__name__, self.max_iter or 10, self.verbose, "round")
+        costs: list[float] = []
+        interrupted = False
+        try:
+            for slope in self._slopes():
+                rounds = exchanges(pairs, y, self._codes, indices, self.squashing, slope)
+                for better, cost in islice(rounds, self.max_iter):
+                    indices = better
+                    costs.append(cost)
+                    progress.step(len(costs), cost=cost)
+        except KeyboardInterrupt:
+            if not costs:
+                raise
+            interrupted = True
+        coefficients = np.zeros((len(indices), len(y)))
+        coefficients[np.arange(len(indices)), indices] = 1.0
+
+        def approximate(chosen: Indices, firsts: Indices) -> Floats:
+            return np.eye(len(chosen))[firsts]  # the nearest is the prototype itself
+
+        return Learned(coefficients, approximate, costs, interrupted)
+
+    def _slopes(self) -> list[float]:
+        """Return the slopes that exchanges are made for, one after the other."""
+        if self.squashing == "identity":
+            return [1.0]
+        return list(dict.fromkeys(SLOPES if self.slope is None else self._slope_pair()))
+
+    def _medoids(self, pairs: Pairs, y: Indices, rng: np.random.RandomState) -> Indices:
+        parts = []
+        for code, count in enumerate(np.bincount(self._codes).tolist()):
+            members = np.flatnonzero(y == code)
+            parts.append(members[first_medoids(pairs, members, count, rng).indices])
+        return np.concatenate(parts)
+
+    def _given_start(self, objects: Objects) -> Floats:
+        given = np.asarray(self.init)
+        k = len(self._codes)
+        if given.shape != (k,) or given.dtype.kind not in "iu" or not np.isin(given, objects.numbers).all():
+            raise ValueError(
+                f"init must hold the indices of {k} objects, from 0 to {objects.n_seen - 1}, that have a positive "
+                f"weight and are in the first patch; got {self.init!r}."
+            )
+        return (given[:, None] == objects.numbers).astype(np.float64)
