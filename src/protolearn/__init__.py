@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:  # what `_HOME` says, in a form that editors and type checkers read
     from protolearn.core.metric import LearnedMetric as LearnedMetric
     from protolearn.core.metric import as_metric as as_metric
+    from protolearn.deployment import load as load
+    from protolearn.deployment import save as save
     from protolearn.embedding import MVU as MVU
     from protolearn.embedding import SNE as SNE
     from protolearn.embedding import SONE as SONE
@@ -99,6 +101,8 @@ _HOME = {
     "DiscriminativeEmbedding": "embedding",
     "LearnedMetric": "core.metric",
     "as_metric": "core.metric",
+    "save": "deployment",
+    "load": "deployment",
 }
 
 __all__ = ["__version__", *_HOME]

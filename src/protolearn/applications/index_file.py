@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
@@ -13,15 +12,13 @@ from sklearn.preprocessing import StandardScaler
 
 from protolearn.applications.color import RegionColors
 from protolearn.applications.retrieval import Collection, ImageRetriever
-from protolearn.core.files import FilePath, file_size, replacing
+from protolearn.core.files import FilePath, check_unpacked, file_size, replacing, stored_array
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.types import Array
 
 __all__ = ["read_index", "write_index"]
 
 FORMAT = "protolearn index of images, version 1"
-FREE_BYTES = 2**24  # of arrays that a file of any size may hold
-BYTES_PER_BYTE = 32  # beyond those: names of files repeat each other, numbers do not
 LONGEST_TEXT = 10_000  # letters of the settings
 KINDS = {
     **dict.fromkeys(("format", "settings", "features", "names", "labels", "paths"), "U"),
@@ -77,21 +74,8 @@ def _read_arrays(stream: IO[bytes], size: int) -> Arrays:
     """Return the arrays of an archive, unless they are much larger than a file of this size should hold."""
     with ZipFile(stream) as archive:
         members = {name: archive.getinfo(f"{name}.npy") for name in KINDS}
-        if sum(member.file_size for member in members.values()) > FREE_BYTES + BYTES_PER_BYTE * size:
-            raise ValueError(f"its {size:,} bytes become too many")
-        if any(member.compress_type not in (ZIP_STORED, ZIP_DEFLATED) for member in members.values()):
-            raise ValueError("it is packed in another way")  # which may ask for much memory, too
-        return {name: _as_array(archive.read(member)) for name, member in members.items()}
-
-
-def _as_array(data: bytes) -> Array:
-    """Return the array of a file in NumPy's format, which has just as many bytes as its header says."""
-    stream = BytesIO(data)
-    if np.lib.format.read_magic(stream) != (1, 0):
-        raise ValueError("its arrays are of another version")
-    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream)
-    values = np.frombuffer(data, dtype, offset=stream.tell()) if 0 not in shape else np.empty(0, dtype)
-    return values.reshape(shape, order="F" if by_columns else "C").copy()
+        check_unpacked(members.values(), size, (ZIP_STORED, ZIP_DEFLATED))
+        return {name: stored_array(archive.read(member)) for name, member in members.items()}
 
 
 def _retriever(arrays: Arrays) -> ImageRetriever:

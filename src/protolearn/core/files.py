@@ -10,26 +10,36 @@ import errno
 import os
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
+from zipfile import ZipInfo
+
+import numpy as np
+
+from protolearn.core.types import Array
 
 __all__ = [
     "FREE_PIXELS",
     "PIXELS_PER_BYTE",
     "FilePath",
     "check_output",
+    "check_unpacked",
     "file_size",
     "most_pixels",
     "replacing",
+    "stored_array",
 ]
 
 FilePath = str | PathLike[str]
 
 FREE_PIXELS = 2**23  # that a file of any size may have
 PIXELS_PER_BYTE = 1000  # beyond those; deflate makes about so many bytes of one at best
+FREE_BYTES = 2**24  # of arrays that an archive of any size may hold
+BYTES_PER_BYTE = 32  # beyond those: names of files repeat each other, numbers do not
 
 
 def most_pixels(size: int) -> int:
@@ -51,6 +61,37 @@ def file_size(path: FilePath) -> int:
     if not S_ISREG(found.st_mode):
         raise ValueError(f"{path} is no ordinary file but a pipe or a device; copy what it gives to a file first.")
     return found.st_size
+
+
+def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection[int]) -> None:
+    """Require that members of an archive of so many bytes are packed in one of these ways and do not become too many.
+
+    Other ways of packing may ask for much memory before the first byte comes out.
+    """
+    if sum(member.file_size for member in members) > FREE_BYTES + BYTES_PER_BYTE * size:
+        raise ValueError(f"its {size:,} bytes become too many")
+    if any(member.compress_type not in packings for member in members):
+        raise ValueError("it is packed in another way")
+
+
+def stored_array(data: bytes) -> Array:
+    """Return the array of a file in NumPy's format, which must have just as many bytes as its header says.
+
+    NumPy's own reader sets memory aside as the header asks for it, whatever follows.
+
+    Examples
+    --------
+    >>> file = BytesIO()
+    >>> np.save(file, np.arange(3))
+    >>> stored_array(file.getvalue())
+    array([0, 1, 2])
+    """
+    stream = BytesIO(data)
+    if np.lib.format.read_magic(stream) != (1, 0):
+        raise ValueError("its arrays are of another version")
+    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(stream)
+    values = np.frombuffer(data, dtype, offset=stream.tell()) if 0 not in shape else np.empty(0, dtype)
+    return values.reshape(shape, order="F" if by_columns else "C").copy()
 
 
 def check_output(path: FilePath, inputs: Iterable[FilePath] = ()) -> None:

@@ -1,0 +1,175 @@
+"""Files of fitted models: written and read by skops, which runs no code of theirs, within bounds checked first."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Collection, Iterable
+from importlib import import_module
+from importlib.metadata import version
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
+
+from protolearn import __version__
+from protolearn.core.files import FilePath, check_unpacked, file_size, replacing, stored_array
+
+__all__ = ["load", "save"]
+
+FORMAT = 1
+VERSIONS = "protolearn.json"
+LIBRARIES = ("scikit-learn", "numpy", "scipy", "skops")
+HARMLESS = {"scipy.sparse._csr.csr_array"}  # arrays that skops does not list
+
+
+def save(model: Any, path: FilePath, *, trusted: Collection[str] = ()) -> None:
+    """Write a fitted estimator, or a pipeline, to a file that `load` reads without running any code of it.
+
+    The file is written by skops: plain arrays, and a description of the model in JSON. An existing file is replaced
+    when the new one is complete, and not before.
+
+    Parameters
+    ----------
+    model : object
+        An estimator of protolearn or scikit-learn, or a pipeline of such.
+    path : str or path-like
+        Where to write; such files are usually called ``.skops``.
+    trusted : collection of str, default=()
+        Full names of types and functions of your own that the model holds, such as ``"mymodule.my_distance"``. `load`
+        must be given them, too.
+
+    See Also
+    --------
+    load : Read the file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_iris
+    >>> import protolearn
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = protolearn.GMLVQ().fit(X, y)
+    >>> with TemporaryDirectory() as folder:
+    ...     protolearn.save(model, f"{folder}/iris.skops")
+    ...     again = protolearn.load(f"{folder}/iris.skops")
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
+    """
+    files = _skops()
+    with replacing(path) as new:
+        try:
+            files.dump(model, new, compression=ZIP_STORED)
+        except Exception as error:
+            raise ValueError(f"{type(model).__name__} holds something that cannot be stored: {error}") from error
+        foreign = _foreign(files.get_untrusted_types(file=new), trusted)
+        if foreign:
+            raise ValueError(
+                f"{type(model).__name__} holds {_listed(foreign)}, which is neither of protolearn nor of scikit-learn. "
+                "Replace it by what these offer, or name it in trusted, here and in load."
+            )
+        with ZipFile(new, "a", ZIP_STORED) as archive:
+            archive.writestr(VERSIONS, json.dumps({"format": FORMAT, "versions": _versions()}))
+
+
+def load(path: FilePath, *, trusted: Collection[str] = ()) -> Any:
+    """Return the model of a file that `save` has written.
+
+    Nothing in the file is run, and the file may come from a stranger: it can name types of protolearn and of
+    scikit-learn, and no others. If it was written by another version of one of these, a warning says so.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    trusted : collection of str, default=()
+        Full names of further types and functions that the file may refer to. Their code will run, so name only those
+        that you know.
+
+    Returns
+    -------
+    model : object
+        The model, as it was saved.
+
+    See Also
+    --------
+    save : Write the file.
+    """
+    files = _skops()
+    size = file_size(path)
+    data = Path(path).read_bytes()
+    saved_by = "an unknown version"
+    try:
+        with ZipFile(BytesIO(data)) as archive:
+            _check_archive(archive, size)
+            about = json.loads(archive.read(VERSIONS))
+        saved_by = f"version {about['versions']['protolearn']}"
+        if about["format"] != FORMAT:
+            raise ValueError(f"its format is {about['format']}, and this is format {FORMAT}")
+        foreign = _foreign(named := files.get_untrusted_types(data=data), trusted)
+        if not foreign:
+            return files.loads(data, trusted=named)
+    except (MemoryError, Warning):
+        raise
+    except Exception as error:  # archives, headers of arrays, JSON and descriptions are refused in many ways
+        reason = str(error).partition("\n")[0] or type(error).__name__
+        raise ValueError(
+            f"{path} is no model that protolearn {__version__} can load, or it is damaged ({reason}). It was saved by "
+            f"{saved_by}."
+        ) from error
+    raise ValueError(
+        f"{path} refers to {_listed(foreign)}, which is neither of protolearn nor of scikit-learn, and was not loaded. "
+        "If you know what it is, and trust it, name it in trusted."
+    )
+
+
+def _skops() -> Any:
+    try:
+        return import_module("skops.io")
+    except ImportError:
+        raise ImportError("Models are stored by skops, which is not installed: pip install protolearn[skops]") from None
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "protolearn": __version__,
+        "python": platform.python_version(),
+        **{name: version(name) for name in LIBRARIES},
+    }
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(repr(name) for name in names)
+
+
+def _foreign(names: Iterable[str], trusted: Collection[str]) -> list[str]:
+    """Return those of the names that are nobody's we trust."""
+    return [name for name in names if name not in HARMLESS and name not in trusted and not _is_ours(name)]
+
+
+def _is_ours(name: str) -> bool:
+    """Say whether a name is that of a class of this library: functions and modules are not types of models."""
+    module, _, attribute = name.rpartition(".")
+    if not module.startswith("protolearn."):
+        return False
+    try:
+        found = getattr(import_module(module), attribute)
+    except (ImportError, AttributeError):
+        return False
+    return isinstance(found, type) and found.__module__ == module
+
+
+def _check_archive(archive: ZipFile, size: int) -> None:
+    """Require that the members of an archive, and the arrays in them, are no larger than the file can justify."""
+    members = archive.infolist()
+    if any(member.compress_type != ZIP_STORED for member in members) or sum(m.file_size for m in members) > size:
+        raise ValueError("it is packed, which models are not")
+    for member in members:
+        if member.filename.endswith(".npy"):
+            stored_array(archive.read(member))
+        elif member.filename.endswith(".npz"):  # a sparse matrix, which SciPy packs
+            inner = archive.read(member)
+            with ZipFile(BytesIO(inner)) as arrays:
+                check_unpacked(arrays.infolist(), len(inner), (ZIP_STORED, ZIP_DEFLATED))
+                for array in arrays.infolist():
+                    stored_array(arrays.read(array))
