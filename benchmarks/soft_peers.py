@@ -17,7 +17,7 @@ from benchmarks.soft import SoftTask
 
 __all__: list[str] = []
 
-SOFT = ("rslvq", "mrslvq", "lmrslvq")
+SOFT = ("rslvq", "mrslvq")
 GAS = ("sng", "srng", "smng")
 OWN: dict[str, Any] = {"package": "protolearn", "environment": "own"}
 
@@ -26,9 +26,7 @@ OWN: dict[str, Any] = {"package": "protolearn", "environment": "own"}
 def ours(X: np.ndarray, y: np.ndarray, task: SoftTask) -> Any:
     from protolearn import RSLVQ
 
-    local = task.metric == "local"
-    metric, localization = ("matrix", "prototype") if local else (task.metric, "global")
-    return RSLVQ(task.per_class, metric=metric, localization=localization, random_state=0).fit(X, y)
+    return RSLVQ(task.per_class, metric=task.metric, random_state=0).fit(X, y)
 
 
 @competitor(OURS, *GAS, **OWN)
@@ -50,17 +48,16 @@ def _generalized(X: np.ndarray, y: np.ndarray, task: SoftTask, **options: Any) -
 
 @competitor("sklearn-lvq", *SOFT, package="sklearn-lvq", environment="lvq")
 def sklearn_lvq(X: np.ndarray, y: np.ndarray, task: SoftTask) -> Any:
-    from sklearn_lvq import LmrslvqModel, MrslvqModel, RslvqModel
+    from sklearn_lvq import MrslvqModel, RslvqModel
 
-    kind = {"euclidean": RslvqModel, "matrix": MrslvqModel, "local": LmrslvqModel}[task.metric]
+    kind = {"euclidean": RslvqModel, "matrix": MrslvqModel}[task.metric]
     fitted = kind(prototypes_per_class=task.per_class, random_state=0).fit(X, y)
     return SimpleNamespace(predict=fitted.predict)
 
 
 @competitor("prosemble", *SOFT, *GAS, package="prosemble", environment="prosemble")
 def prosemble(X: np.ndarray, y: np.ndarray, task: SoftTask) -> Any:
-    kind = {"lmrslvq": "LMRSLVQ"}.get(task.name, task.name.upper())
-    model = prosemble_model(kind, n_prototypes_per_class=task.per_class, random_seed=0)
+    model = prosemble_model(task.name.upper(), n_prototypes_per_class=task.per_class, random_seed=0)
     model.fit(X, y)
     fitted = SimpleNamespace(predict=lambda X: np.asarray(model.predict(X)), n_iter_=model.n_iter_)
     if task.name in SOFT:

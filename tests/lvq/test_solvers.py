@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from sklearn.base import clone
 
 from protolearn import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LVQ1, LVQ21, LLiRaMLVQ
@@ -18,7 +20,7 @@ from protolearn.lvq import (
     Waypoint,
 )
 from protolearn.lvq._sweeps import _sweep_any, sweep
-from protolearn.lvq.cost import RelativeDistance
+from protolearn.lvq.cost import CooperativeRelativeDistance, CrossEntropy, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.solvers import Solver
 
@@ -70,6 +72,37 @@ def test_compiled_sweep_follows_the_exact_gradient_of_every_sample(name, squashi
     moved = general - flat
     assert regularization or cost == pytest.approx(expected, rel=1e-6)
     assert np.linalg.norm(compiled - general) <= 1e-4 * np.linalg.norm(moved)
+
+
+@pytest.mark.parametrize(
+    "cost", [CrossEntropy(0.7), CooperativeRelativeDistance("swish", (2.0, 2.0), (0.8, 0.8))], ids=str
+)
+@pytest.mark.parametrize("name", sorted(EXACT))
+def test_compiled_sweep_follows_the_exact_gradient_of_other_costs(name, cost):
+    problem, flat = problem_of(EXACT[name], missing=True)
+    problem.cost = cost
+    order = np.random.default_rng(1).permutation(25)
+    rates = (1e-6, 1e-6, 1e-6)
+    compiled, met = sweep(problem, flat.copy(), order, rates, cost)
+    general, expected = _sweep_any(problem, flat.copy(), order, rates, cost)
+    assert met == pytest.approx(expected, rel=1e-6)
+    assert np.linalg.norm(compiled - general) <= 1e-4 * np.linalg.norm(general - flat)
+
+
+@given(st.integers(0, 1000), st.floats(0.05, 5.0), st.booleans())
+@settings(max_examples=50, deadline=None)
+def test_compiled_costs_of_a_sample_are_those_of_arrays(seed, size, soft):
+    from protolearn.lvq._kernels import slopes_of
+
+    rng = np.random.default_rng(seed)
+    d, own = rng.integers(1, 6, 7) / 2.0, np.arange(7) < rng.integers(1, 7)  # with ties
+    d[rng.integers(0, 7)] = rng.choice([0.0, np.inf])
+    cost = CrossEntropy(size) if soft else CooperativeRelativeDistance("sigmoid", (3.0, 3.0), (size, size))
+    gamma = np.empty(7)
+    value = slopes_of((3, size, 0.0) if soft else (1, 3.0, size), d, own, 1.5, gamma)
+    expected, (slopes,) = cost(d[None], own[None], np.array([1.5]))
+    assert np.isnan(value) or 1.5 * value == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert np.allclose(gamma, slopes, rtol=1e-9, atol=1e-14)
 
 
 def oracle_symmetric(X, y, order, W, omega, rates):

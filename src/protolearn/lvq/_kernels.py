@@ -2,7 +2,7 @@
 
 Arrays: X (n, N), y (n,), u (n,) weights, W (k, N), classes (k,), omega (s, M, N), slots (k,) matrix of each prototype.
 ``rates`` are those of prototypes, of the diagonal and of the other entries of a matrix. A missing value (NaN) differs
-from no prototype.
+from no prototype. A ``rule`` is a cost: its kind, slope (or width, of soft LVQ), and range of cooperation (0: none).
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from numba import njit
 
 from protolearn.core.types import Array
 
-IDENTITY, SIGMOID, SWISH = range(3)
+NEGLIGIBLE = 1e-16  # shares of one that change nothing
+
+IDENTITY, SIGMOID, SWISH, SOFT = range(4)
 
 
 @njit(cache=True, nogil=True)
@@ -24,6 +26,86 @@ def squash(kind: int, mu: float, slope: float) -> tuple[float, float]:
     if kind == SIGMOID:
         return gate, slope * gate * (1.0 - gate)
     return mu * gate, gate + slope * mu * gate * (1.0 - gate)
+
+
+@njit(cache=True, nogil=True)
+def slopes_of(rule: tuple[int, float, float], d: Array, own: Array, u: float, gamma: Array) -> float:
+    """Write ``u`` times the derivative of a sample's cost by each distance to gamma; return the cost, or NaN.
+
+    NaN is for samples that do not count: those without a prototype on either side, or on both of their winners.
+    """
+    gamma[:] = 0.0
+    if rule[0] == SOFT:
+        return _soft_slopes(rule[1], d, own, u, gamma)
+    J, K = -1, -1
+    for p in range(len(d)):
+        if own[p]:
+            if d[p] < np.inf and (J < 0 or d[p] < d[J]):
+                J = p
+        elif d[p] < np.inf and (K < 0 or d[p] < d[K]):
+            K = p
+    if J < 0 or K < 0 or not 0 < d[J] + d[K] < np.inf:
+        return np.nan
+    if rule[2] == 0.0:
+        return _pair_slopes(rule, d[J], d[K], u, gamma, J, K)
+    total = 0.0
+    cost = 0.0
+    for p in range(len(d)):
+        if own[p] and d[p] < np.inf:
+            total += np.exp(-_rank(p, d, own) / rule[2])
+    for p in range(len(d)):
+        if own[p] and d[p] < np.inf:
+            share = np.exp(-_rank(p, d, own) / rule[2]) / total
+            if share > NEGLIGIBLE:
+                cost += share * _pair_slopes(rule, d[p], d[K], u * share, gamma, p, K)
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def _rank(p: int, d: Array, own: Array) -> float:
+    """Return how many prototypes of the class are nearer, the first of equal ones counting as such."""
+    rank = 0.0
+    for q in range(len(d)):
+        if own[q] and (d[q] < d[p] or (d[q] == d[p] and q < p)):
+            rank += 1.0
+    return rank
+
+
+@njit(cache=True, nogil=True)
+def _pair_slopes(
+    rule: tuple[int, float, float], d_J: float, d_K: float, u: float, gamma: Array, J: int, K: int
+) -> float:
+    """Add the derivatives of ``u phi(mu)`` by both distances to gamma; return ``phi(mu)``."""
+    total = d_J + d_K
+    value, steepness = squash(rule[0], (d_J - d_K) / total, rule[1])
+    gamma[J] += u * steepness * 2.0 * d_K / (total * total)
+    gamma[K] += -u * steepness * 2.0 * d_J / (total * total)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def _soft_slopes(width: float, d: Array, own: Array, u: float, gamma: Array) -> float:
+    nearest, nearest_own = np.inf, np.inf
+    for p in range(len(d)):
+        nearest = min(nearest, d[p])
+        if own[p]:
+            nearest_own = min(nearest_own, d[p])
+    if not nearest_own < np.inf:
+        return np.nan
+    beta = 1.0 / (2.0 * width * width)
+    of_all, of_own = 0.0, 0.0
+    for p in range(len(d)):
+        of_all += np.exp(-beta * (d[p] - nearest))
+        if own[p]:
+            of_own += np.exp(-beta * (d[p] - nearest_own))
+    for p in range(len(d)):  # Seo and Obermayer 2003, eq. 24
+        share = np.exp(-beta * (d[p] - nearest)) / of_all
+        slope = -share if share > NEGLIGIBLE else 0.0
+        if own[p]:
+            share = np.exp(-beta * (d[p] - nearest_own)) / of_own
+            slope += share if share > NEGLIGIBLE else 0.0
+        gamma[p] = u * beta * slope
+    return np.log(of_all) - np.log(of_own) + beta * (nearest_own - nearest)
 
 
 @njit(cache=True, nogil=True)
@@ -115,8 +197,7 @@ def sweep_matrix(
     symmetric: bool,
     rates: tuple[float, float, float],
     regularization: float,
-    kind: int,
-    slope: float,
+    rule: tuple[int, float, float],
     sums: Array,
 ) -> None:
     """Matrix learning from some samples, in place; add the cost that they met, and their weight, to ``sums``.
@@ -126,46 +207,34 @@ def sweep_matrix(
     by_prototypes, by_diagonal, by_rest = rates
     product = psi.shape[0] > 0
     M, N = omega.shape[1], omega.shape[2]
-    f, f_J, f_K = np.empty(N), np.empty(N), np.empty(N)
-    v, v_J, v_K = np.empty(M), np.empty(M), np.empty(M)
-    z, z_J, z_K = np.empty(M), np.empty(M), np.empty(M)
+    k = W.shape[0]
+    F, V, Z, back = np.empty((k, N)), np.empty((k, M)), np.empty((k, M)), np.empty((k, M))
+    d, gamma, own = np.empty(k), np.empty(k), np.empty(k, np.bool_)
     cost, mass = sums[0], sums[1]
     masked = not allowed.all()
     for i in order:
         x = X[i]
-        J, K = -1, -1
-        d_J, d_K = np.inf, np.inf
-        for p in range(W.shape[0]):
-            own = classes[p] == y[i]
-            _gap(x, W[p], f)
-            d = _apply(omega[0 if product else slots[p]], f, v)
+        for p in range(k):
+            own[p] = classes[p] == y[i]
+            _gap(x, W[p], F[p])
+            d[p] = _apply(omega[0 if product else slots[p]], F[p], V[p])
             if product:
-                d = _apply(psi[slots[p]], v, z)
-            if own and d < d_J:
-                J, d_J = p, d
-                f_J[:], v_J[:], z_J[:] = f, v, z
-            if not own and d < d_K:
-                K, d_K = p, d
-                f_K[:], v_K[:], z_K[:] = f, v, z
-        total = d_J + d_K
-        if J < 0 or K < 0 or not 0 < total < np.inf:
+                d[p] = _apply(psi[slots[p]], V[p], Z[p])
+        value = slopes_of(rule, d, own, u[i], gamma)
+        if np.isnan(value):
             continue
-        value, steepness = squash(kind, (d_J - d_K) / total, slope)
         cost += u[i] * value
         mass += u[i]
-        gamma_J = u[i] * steepness * 2.0 * d_K / (total * total)
-        gamma_K = -u[i] * steepness * 2.0 * d_J / (total * total)
-        a, b = slots[J], slots[K]
+        moved = np.concatenate((np.flatnonzero(own & (gamma != 0)), np.flatnonzero(~own & (gamma != 0))))
         if product:  # Bunte 2011, eqs. 3.8 to 3.10, from the state before the step
-            psi_J, psi_K = psi[a].copy(), psi[b].copy()
-            back_J, back_K = psi_J.T @ z_J, psi_K.T @ z_K
-            _add_transposed(W[J], x, omega[0], back_J, 2.0 * by_prototypes * gamma_J)
-            _add_transposed(W[K], x, omega[0], back_K, 2.0 * by_prototypes * gamma_K)
+            for p in moved:
+                back[p] = psi[slots[p]].T @ Z[p]
+                _add_transposed(W[p], x, omega[0], back[p], 2.0 * by_prototypes * gamma[p])
             if by_diagonal > 0 or by_rest > 0:
-                _add_outer(omega[0], back_J, f_J, by_diagonal * gamma_J, by_rest * gamma_J, False)
-                _add_outer(omega[0], back_K, f_K, by_diagonal * gamma_K, by_rest * gamma_K, False)
-                _add_outer(psi[a], z_J, v_J, by_diagonal * gamma_J, by_rest * gamma_J, False)
-                _add_outer(psi[b], z_K, v_K, by_diagonal * gamma_K, by_rest * gamma_K, False)
+                for p in moved:
+                    _add_outer(omega[0], back[p], F[p], by_diagonal * gamma[p], by_rest * gamma[p], False)
+                for p in moved:
+                    _add_outer(psi[slots[p]], Z[p], V[p], by_diagonal * gamma[p], by_rest * gamma[p], False)
                 if regularization > 0:
                     weight = u[i] * regularization / M
                     _widen(omega[0], by_diagonal * weight, by_rest * weight)
@@ -177,16 +246,16 @@ def sweep_matrix(
                             psi[:, m, t] *= 1.0 - (by_diagonal if t == m else by_rest) * pull
                 _normalize(omega[0])
             continue
-        _add_transposed(W[J], x, omega[a], v_J, 2.0 * by_prototypes * gamma_J)
-        _add_transposed(W[K], x, omega[b], v_K, 2.0 * by_prototypes * gamma_K)
+        for p in moved:
+            _add_transposed(W[p], x, omega[slots[p]], V[p], 2.0 * by_prototypes * gamma[p])
         if by_diagonal > 0 or by_rest > 0:
-            _add_outer(omega[a], v_J, f_J, by_diagonal * gamma_J, by_rest * gamma_J, symmetric)
-            _add_outer(omega[b], v_K, f_K, by_diagonal * gamma_K, by_rest * gamma_K, symmetric)
+            for p in moved:
+                _add_outer(omega[slots[p]], V[p], F[p], by_diagonal * gamma[p], by_rest * gamma[p], symmetric)
             for s in range(omega.shape[0]):
                 if regularization > 0:
                     weight = u[i] * regularization / (M * omega.shape[0])
                     _widen(omega[s], by_diagonal * weight, by_rest * weight)
-                if regularization > 0 or s in (a, b):
+                if regularization > 0 or s in slots[moved]:
                     if masked:
                         omega[s] *= allowed
                     _normalize(omega[s])  # Bunte 2011, eq. 2.21
@@ -205,49 +274,41 @@ def sweep_diagonal(
     slots: Array,
     rates: tuple[float, float, float],
     regularization: float,
-    kind: int,
-    slope: float,
+    rule: tuple[int, float, float],
     sums: Array,
 ) -> None:
     """Relevance learning on ``d = sum_t relevances_t (x_t - w_t)^2``, in place; add cost and weight to ``sums``."""
     by_prototypes, by_relevances, _ = rates
-    N = X.shape[1]
-    f = np.empty(N)
+    k, N = W.shape
+    F, old = np.empty((k, N)), relevances.copy()
+    d, gamma, own = np.empty(k), np.empty(k), np.empty(k, np.bool_)
     cost, mass = sums[0], sums[1]
     for i in order:
         x = X[i]
-        J, K = -1, -1
-        d_J, d_K = np.inf, np.inf
-        for p in range(W.shape[0]):
-            _gap(x, W[p], f)
-            d = 0.0
+        for p in range(k):
+            own[p] = classes[p] == y[i]
+            _gap(x, W[p], F[p])
+            d[p] = 0.0
             for t in range(N):
-                d += relevances[slots[p], t] * f[t] * f[t]
-            if classes[p] == y[i]:
-                if d < d_J:
-                    J, d_J = p, d
-            elif d < d_K:
-                K, d_K = p, d
-        total = d_J + d_K
-        if J < 0 or K < 0 or not 0 < total < np.inf:
+                d[p] += relevances[slots[p], t] * F[p, t] * F[p, t]
+        value = slopes_of(rule, d, own, u[i], gamma)
+        if np.isnan(value):
             continue
-        value, steepness = squash(kind, (d_J - d_K) / total, slope)
         cost += u[i] * value
         mass += u[i]
-        old = relevances[slots[J]].copy(), relevances[slots[K]].copy()
-        for side in range(2):
-            p = J if side == 0 else K
-            gamma = u[i] * steepness * 2.0 * (d_K if side == 0 else -d_J) / (total * total)
-            _gap(x, W[p], f)
+        moved = np.concatenate((np.flatnonzero(own & (gamma != 0)), np.flatnonzero(~own & (gamma != 0))))
+        for p in moved:
+            old[slots[p]] = relevances[slots[p]]
+        for p in moved:
             for t in range(N):
-                W[p, t] += 2.0 * by_prototypes * gamma * old[side][t] * f[t]
-                relevances[slots[p], t] -= by_relevances * gamma * f[t] * f[t]
+                W[p, t] += 2.0 * by_prototypes * gamma[p] * old[slots[p], t] * F[p, t]
+                relevances[slots[p], t] -= by_relevances * gamma[p] * F[p, t] * F[p, t]
         if by_relevances > 0:
             for s in range(relevances.shape[0]):
                 if regularization > 0:  # the derivative of half the mean logarithm, kept finite
                     step = by_relevances * u[i] * regularization / (2.0 * N * relevances.shape[0])
                     relevances[s] += step / np.maximum(relevances[s], 1e-6)
-                if regularization > 0 or s == slots[J] or s == slots[K]:
+                if regularization > 0 or s in slots[moved]:
                     _make_shares(relevances[s])
     sums[0], sums[1] = cost, mass
 

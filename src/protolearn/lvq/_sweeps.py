@@ -9,13 +9,14 @@ import numpy as np
 from protolearn.core.chunks import row_blocks
 from protolearn.core.types import Floats, Indices
 from protolearn.lvq._masked import MaskedMetric
-from protolearn.lvq.cost import SQUASHING, Cost, RelativeDistance
+from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, Cost, CrossEntropy, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, MatrixMetric, ProductMetric, allowed_entries
 
 __all__ = ["pieces", "sweep"]
 
 Rates = tuple[float, float, float]
+Rule = tuple[int, float, float]
 CALL_ENTRIES = 50_000_000  # that one call of a compiled loop goes through: about a tenth of a second
 
 
@@ -24,7 +25,8 @@ def sweep(problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: C
 
     ``rates`` are those of the prototypes, of the diagonal and of the other entries of a matrix.
     """
-    if type(stage) is not RelativeDistance:
+    rule = _rule(stage)
+    if rule is None or (problem.hidden is not None and type(stage) is not RelativeDistance):
         return _sweep_any(problem, flat, order, rates, stage)
     if type(problem.metric) in (EuclideanMetric, DiagonalMetric):
         compiled = _sweep_diagonal
@@ -33,16 +35,23 @@ def sweep(problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: C
     else:
         return _sweep_any(problem, flat, order, rates, stage)
     if problem.hidden is None:
-        return compiled(problem, flat, order, rates, stage)
+        return compiled(problem, flat, order, rates, rule)
     far = np.where(problem.hidden[:, None], np.inf, problem.unpack(flat)[0])  # so that hidden prototypes never win
-    after, cost = compiled(problem, pack(far, problem.unpack(flat)[1]), order, rates, stage)
+    after, cost = compiled(problem, pack(far, problem.unpack(flat)[1]), order, rates, rule)
     W, theta = problem.unpack(after)
     return pack(np.where(problem.hidden[:, None], problem.unpack(flat)[0], W), theta), cost
 
 
-def _sweep_diagonal(
-    problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: RelativeDistance
-) -> tuple[Floats, float]:
+def _rule(stage: Cost) -> Rule | None:
+    """Return a cost as compiled loops know it: its kind, slope or width, and range; None if they do not."""
+    if type(stage) is CrossEntropy:
+        return len(KINDS), float(stage.width), 0.0
+    if type(stage) is CooperativeRelativeDistance:
+        return KINDS.index(stage.squashing), float(stage.slope[1]), float(stage.range_[1])
+    return (KINDS.index(stage.squashing), float(stage.slope[1]), 0.0) if type(stage) is RelativeDistance else None
+
+
+def _sweep_diagonal(problem: Problem, flat: Floats, order: Indices, rates: Rates, rule: Rule) -> tuple[Floats, float]:
     from protolearn.lvq import _kernels
 
     W, theta = problem.unpack(flat.copy())
@@ -61,16 +70,13 @@ def _sweep_diagonal(
             problem.metric.slots(problem.classes),
             rates if learns else (rates[0], 0.0, 0.0),
             float(problem.regularization),
-            KINDS.index(stage.squashing),
-            stage.slope[1],
+            rule,
             sums,
         )
     return pack(W, (np.sqrt(relevances),) if learns else ()), _mean(sums)
 
 
-def _sweep_matrix(
-    problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: RelativeDistance
-) -> tuple[Floats, float]:
+def _sweep_matrix(problem: Problem, flat: Floats, order: Indices, rates: Rates, rule: Rule) -> tuple[Floats, float]:
     from protolearn.lvq import _kernels
 
     W, theta = problem.unpack(flat.copy())
@@ -96,8 +102,7 @@ def _sweep_matrix(
             bool(getattr(problem.metric, "symmetric", False)),
             rates,
             float(problem.regularization),
-            KINDS.index(stage.squashing),
-            stage.slope[1],
+            rule,
             sums,
         )
     return pack(W, metric.folded(theta) if isinstance(metric, MaskedMetric) else theta), _mean(sums)
