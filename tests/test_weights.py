@@ -44,7 +44,7 @@ def test_weights_are_copies_by_default(kind):
 
 
 def test_what_takes_no_weights():
-    """Rules that present one sample after the other, neighbors of classes, and views: each sample has one place."""
-    heuristic, neighbors = {"LVQ1", "LVQ21"}, {"LMNN", "LFDA"}
+    """Neighbors, of classes or not, and views: each sample has one place."""
+    neighbors = {"LMNN", "LFDA", "LPP"}
     views = {"SNE", "TSNE", "XOM", "SONE", "Charting", "MappedEmbedding", "OutOfSample", "MVU"}
-    assert set(PUBLIC) - set(WEIGHTED) == heuristic | neighbors | views | {"DiscriminativeEmbedding"}
+    assert set(PUBLIC) - set(WEIGHTED) == neighbors | views | {"DiscriminativeEmbedding"}

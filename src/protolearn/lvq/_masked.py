@@ -55,14 +55,19 @@ class MaskedMetric(MatrixMetric):
         super().__init__(shape[0], localization=localization, mask=mask, symmetric=symmetric, start_at=start_at)
         self.shape = shape
         rows, columns = np.nonzero(allowed_entries(mask, shape, symmetric))
-        self.entries = Entries(rows, columns, shape)
+        self.entries = Entries(rows, columns, shape, is_band=np.ndim(mask) == 0)
         self._mirrored = np.lexsort((rows, columns)) if symmetric else None  # where (j, i) is for every (i, j)
 
     def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
         """Return matrices of Frobenius norm one."""
-        settings = {"mask": self.mask, "symmetric": self.symmetric, "localization": self.localization}
-        dense = MatrixMetric(self.shape[0], start_at=self.start_at, **settings).start(n_features, classes, rng)
-        return self.folded(dense)
+        dense = MatrixMetric(
+            self.shape[0],
+            localization=self.localization,
+            mask=self.mask,
+            symmetric=self.symmetric,
+            start_at=self.start_at,
+        )
+        return self.folded(dense.start(n_features, classes, rng))
 
     def folded(self, omegas: Theta) -> Theta:
         """Return the parameters that stand for matrices (s, M, N)."""
@@ -80,7 +85,7 @@ class MaskedMetric(MatrixMetric):
 
     def log_volume(self, theta: Theta) -> tuple[float, Theta]:
         """Return the mean logarithm of the singular values, and its derivative."""
-        if np.ndim(self.mask) == 0:
+        if self.entries.is_band:
             try:
                 parts = [self.entries.band_volume(values) for values in theta[0]]
                 count = self.shape[0] * len(parts)
@@ -97,8 +102,8 @@ class MaskedMetric(MatrixMetric):
 class Entries:
     """Places (rows, columns) of the entries of a matrix, in the order of rows."""
 
-    def __init__(self, rows: Indices, columns: Indices, shape: tuple[int, int]) -> None:
-        self.rows, self.columns, self.shape = rows, columns, shape
+    def __init__(self, rows: Indices, columns: Indices, shape: tuple[int, int], is_band: bool) -> None:
+        self.rows, self.columns, self.shape, self.is_band = rows, columns, shape, is_band
         self.starts = np.searchsorted(rows, np.arange(shape[0] + 1))
         self.width = int(np.abs(rows - columns).max())
 

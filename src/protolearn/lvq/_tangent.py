@@ -100,7 +100,7 @@ class TangentMetric(Metric):
         """Turn derivatives by orthonormal directions into derivatives by theta: only turns of subspaces count."""
         Q, factors = _orthonormal(theta[0])
         outside = slopes[0] - slopes[0] @ Q.swapaxes(1, 2) @ Q
-        return (np.linalg.solve(factors.swapaxes(1, 2), outside),)
+        return (np.asarray(np.linalg.solve(factors.swapaxes(1, 2), outside), np.float64),)
 
 
 def _orthonormal(V: Floats) -> tuple[Floats, Floats]:
