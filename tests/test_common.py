@@ -103,6 +103,7 @@ VARIANTS = [
     PairwiseAnnealing(3, metric="euclidean", max_iter=30),
     GLVQ(metric=MinkowskiMetric(3.0)),
     GMLVQ(solver="adam", missing="partial"),
+    GMLVQ(calibration=2, max_iter=20),
     TSNE(1, perplexity=2.0, max_iter=30, divergence="is", symmetric=False, method="fast"),
     Charting(1, local_model=LGMLVQ(n_components=1, max_iter=10), gating="distance"),
     MappedEmbedding(cost="mds", mapping="linear", max_iter=10, n_init=2),

@@ -54,7 +54,7 @@ def test_calibration_changes_the_probabilities_alone(kind, iris):
 
 def test_temperature_is_the_best_for_the_distances_of_samples_held_out(iris):
     X, y = iris
-    folds = fold_numbers(X, y, 3)
+    folds = fold_numbers(X, y, 3, [1, 1, 1])
     D = np.empty((150, 3))
     for fold in range(3):
         out = folds == fold
@@ -89,9 +89,9 @@ def test_a_weight_counts_as_copies_and_the_order_does_not_count(kind, iris):
 def test_folds_keep_equal_samples_together_and_are_even_in_each_class(n_folds, seed):
     rng = np.random.default_rng(seed)
     X, y = rng.integers(0, 4, (40, 2)).astype(float), rng.integers(0, 3, 40)
-    folds = fold_numbers(X, y, n_folds)
+    folds = fold_numbers(X, y, n_folds, [0, 0, 0])
     order = rng.permutation(40)
-    assert np.array_equal(fold_numbers(X[order], y[order], n_folds), folds[order])
+    assert np.array_equal(fold_numbers(X[order], y[order], n_folds, [0, 0, 0]), folds[order])
     for code in np.unique(y):
         distinct, first = np.unique(X[y == code], axis=0, return_index=True)
         each = folds[y == code][first]
@@ -107,7 +107,8 @@ def test_folds_of_samples_with_missing_values(iris):
     model = GMLVQ(missing="partial", calibration=3).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
     assert np.array_equal(
-        fold_numbers(np.repeat(X, 2, axis=0), np.repeat(y, 2), 3), np.repeat(fold_numbers(X, y, 3), 2)
+        fold_numbers(np.repeat(X, 2, axis=0), np.repeat(y, 2), 3, [1, 1, 1]),
+        np.repeat(fold_numbers(X, y, 3, [1, 1, 1]), 2),
     )
 
 
@@ -119,11 +120,23 @@ def test_class_weights_and_classes_with_names(iris):
     assert np.array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))
 
 
-def test_refuses_more_folds_than_samples_allow():
+def test_classes_with_few_samples_are_never_held_out():
     X, y = make_blobs([20, 20, 2], 2, random_state=0)
-    GMLVQ(calibration=3).fit(X, y)  # one of the two is always left
-    with pytest.raises(ValueError, match=r"calibration=2 leaves 1 samples of class 2 .* prototypes \(2\)"):
-        GMLVQ({0: 1, 1: 1, 2: 2}, calibration=2).fit(X, y)
+    folds = fold_numbers(X, y, 2, [1, 1, 2])
+    assert (folds[y == 2] == -1).all()
+    assert set(folds[y != 2]) == {0, 1}
+    assert set(fold_numbers(X, y, 2, [1, 1, 1])[y == 2]) == {0, 1}
+    copies = np.flatnonzero(y == 2)[[0, 0, 0]]  # one sample, three times
+    rows = np.append(np.flatnonzero(y != 2), copies)
+    assert (fold_numbers(X[rows], y[rows], 2, [1, 1, 1])[-3:] == -1).all()
+    model = GMLVQ({0: 1, 1: 1, 2: 2}, calibration=2, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_refuses_folds_that_samples_do_not_allow():
+    X, y = make_blobs([2, 2], 2, random_state=0)
+    with pytest.raises(ValueError, match="calibration=2 cannot hold out any sample"):
+        GMLVQ(2, calibration=2, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="calibration=1 must be an integer"):
         GMLVQ(calibration=1).fit(X, y)
 
