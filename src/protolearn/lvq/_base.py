@@ -448,11 +448,11 @@ class LVQClassifier(ClassifierMixin, Estimator):
         some = slice(None, None, max(1, len(X) // 20_000))
         self._temperature = best_temperature(self._plain_distances(X[some]), y[some], u[some])
 
-    def _folds(self, X: Floats, y: Indices) -> Indices | None:
+    def _folds(self, X: Floats, y: Indices, u: Floats) -> Indices | None:
         """Return the fold that each sample is held out in, if `calibration` asks for it."""
         if self.calibration is None:
             return None
-        folds = fold_numbers(X, y, self.calibration, np.bincount(self._codes))
+        folds = fold_numbers(X, y, u, self.calibration, np.bincount(self._codes))
         if folds.max() < 0:
             raise ValueError(
                 f"calibration={self.calibration} cannot hold out any sample: each class would be left with fewer "
