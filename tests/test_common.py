@@ -117,6 +117,7 @@ VARIANTS = [
     RSLVQ(metric="matrix", localization="class", missing="partial"),
     RSLVQ(metric="diagonal", width=1.0, max_iter=10),
     GLVQ(metric=TangentMetric(1)),
+    GMLVQ(calibration=2, max_iter=20),
     TSNE(1, perplexity=2.0, max_iter=30, divergence="is", symmetric=False, method="fast"),
     Charting(1, local_model=LGMLVQ(n_components=1, max_iter=10), gating="distance"),
     MappedEmbedding(cost="mds", mapping="linear", max_iter=10, n_init=2),

@@ -54,7 +54,7 @@ def test_calibration_changes_the_probabilities_alone(kind, iris):
 
 def test_temperature_is_the_best_for_the_distances_of_samples_held_out(iris):
     X, y = iris
-    folds = fold_numbers(X, y, 3)
+    folds = fold_numbers(X, y, np.ones(len(X)), 3, [1, 1, 1])
     D = np.empty((150, 3))
     for fold in range(3):
         out = folds == fold
@@ -88,17 +88,19 @@ def test_a_weight_counts_as_copies_and_the_order_does_not_count(kind, iris):
 @given(st.integers(2, 5), st.integers(0, 10_000))
 def test_folds_keep_equal_samples_together_and_are_even_in_each_class(n_folds, seed):
     rng = np.random.default_rng(seed)
-    X, y = rng.integers(0, 4, (40, 2)).astype(float), rng.integers(0, 3, 40)
-    folds = fold_numbers(X, y, n_folds)
-    order = rng.permutation(40)
-    assert np.array_equal(fold_numbers(X[order], y[order], n_folds), folds[order])
+    X, y, u = rng.integers(0, 4, (40, 2)).astype(float), rng.integers(0, 3, 40), rng.integers(1, 4, 40)
+    folds = fold_numbers(X, y, u, n_folds, [0, 0, 0])
+    order = rng.permutation(np.repeat(np.arange(40), u))
+    copies = fold_numbers(X[order], y[order], np.ones(len(order)), n_folds, [0, 0, 0])
+    assert np.array_equal(copies, folds[order])
     for code in np.unique(y):
-        distinct, first = np.unique(X[y == code], axis=0, return_index=True)
-        each = folds[y == code][first]
-        counts = np.bincount(each, minlength=n_folds)
-        assert counts.max() - counts.min() <= 1
-        for row, fold in zip(distinct, each):
-            assert (folds[(y == code) & (row == X).all(axis=1)] == fold).all()
+        loads = np.bincount(folds[y == code], u[y == code], n_folds)
+        heaviest = 0
+        for row in np.unique(X[y == code], axis=0):
+            same = (y == code) & (row == X).all(axis=1)
+            assert len(set(folds[same])) == 1
+            heaviest = max(heaviest, u[same].sum())
+        assert loads.max() - loads.min() <= heaviest
 
 
 def test_folds_of_samples_with_missing_values(iris):
@@ -107,7 +109,8 @@ def test_folds_of_samples_with_missing_values(iris):
     model = GMLVQ(missing="partial", calibration=3).fit(X, y)
     assert np.isfinite(model.predict_proba(X)).all()
     assert np.array_equal(
-        fold_numbers(np.repeat(X, 2, axis=0), np.repeat(y, 2), 3), np.repeat(fold_numbers(X, y, 3), 2)
+        fold_numbers(np.repeat(X, 2, axis=0), np.repeat(y, 2), np.ones(300), 3, [1, 1, 1]),
+        np.repeat(fold_numbers(X, y, np.ones(len(X)), 3, [1, 1, 1]), 2),
     )
 
 
@@ -119,11 +122,23 @@ def test_class_weights_and_classes_with_names(iris):
     assert np.array_equal(model.classes_[model.predict_proba(X).argmax(axis=1)], model.predict(X))
 
 
-def test_refuses_more_folds_than_samples_allow():
+def test_classes_with_few_samples_are_never_held_out():
     X, y = make_blobs([20, 20, 2], 2, random_state=0)
-    GMLVQ(calibration=3).fit(X, y)  # one of the two is always left
-    with pytest.raises(ValueError, match=r"calibration=2 leaves 1 samples of class 2 .* prototypes \(2\)"):
-        GMLVQ({0: 1, 1: 1, 2: 2}, calibration=2).fit(X, y)
+    folds = fold_numbers(X, y, np.ones(len(X)), 2, [1, 1, 2])
+    assert (folds[y == 2] == -1).all()
+    assert set(folds[y != 2]) == {0, 1}
+    assert set(fold_numbers(X, y, np.ones(len(X)), 2, [1, 1, 1])[y == 2]) == {0, 1}
+    copies = np.flatnonzero(y == 2)[[0, 0, 0]]  # one sample, three times
+    rows = np.append(np.flatnonzero(y != 2), copies)
+    assert (fold_numbers(X[rows], y[rows], np.ones(len(rows)), 2, [1, 1, 1])[-3:] == -1).all()
+    model = GMLVQ({0: 1, 1: 1, 2: 2}, calibration=2, random_state=0).fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+def test_refuses_folds_that_samples_do_not_allow():
+    X, y = make_blobs([2, 2], 2, random_state=0)
+    with pytest.raises(ValueError, match="calibration=2 cannot hold out any sample"):
+        GMLVQ(2, calibration=2, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="calibration=1 must be an integer"):
         GMLVQ(calibration=1).fit(X, y)
 

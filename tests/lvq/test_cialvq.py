@@ -758,7 +758,7 @@ def test_everything_that_is_said_of_new_patches_follows_from_the_distances(setti
     labels = model.prototype_labels_
     near = np.stack([D[:, labels == label].min(axis=1) for label in range(3)], axis=1)
     assert np.array_equal(model.predict(X), near.argmin(axis=1))
-    assert np.allclose(model.decision_function(X), -near, rtol=1e-10)
+    assert np.allclose(model.decision_function(X), -np.sqrt(near), rtol=1e-10)
     ordered = np.sort(near, axis=1)
     assert np.allclose(model.confidence(X), (ordered[:, 1] - ordered[:, 0]) / (ordered[:, 1] + ordered[:, 0]))
     own = near[np.arange(20), y]

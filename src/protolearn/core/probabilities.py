@@ -63,15 +63,25 @@ def best_temperature(D: Floats, y: Indices, u: Floats) -> float:
     return scale / (brentq(slope, 0.0, high, xtol=1e-12, rtol=1e-12) if high < STEEPEST else high)
 
 
-def fold_numbers(X: Array, y: Indices, n_folds: int) -> Indices:
+def fold_numbers(X: Array, y: Indices, u: Floats, n_folds: int, needed: Indices) -> Indices:
     """Return the fold (n,) that each sample is held out in, for a cross-validation within each class.
 
-    Samples of a class are dealt out in the order of their values, and equal ones stay together. So neither the order
-    of the samples matters, nor whether one comes twice or has twice the weight.
+    Equal samples stay together. They are dealt out to the fold of the least weight, the weightiest first and otherwise
+    in the order of their values, so neither the order of the samples matters, nor whether one comes twice or has twice
+    the weight. A class of which fewer different samples than ``needed`` (one number for each class) would be left is
+    never held out: its fold is -1.
     """
-    folds = np.empty(len(X), np.int64)
+    folds = np.full(len(X), -1)
     known = np.nan_to_num(X)
     for code in np.unique(y):
         own = np.flatnonzero(y == code)
-        folds[own] = np.unique(known[own], axis=0, return_inverse=True)[1].reshape(-1) % n_folds
+        different, number = np.unique(known[own], axis=0, return_inverse=True)
+        weights = np.bincount(number.reshape(-1), u[own])
+        dealt = np.empty(len(different), np.int64)
+        loads = np.zeros(n_folds)
+        for row in np.argsort(-weights, kind="stable"):
+            dealt[row] = loads.argmin()
+            loads[dealt[row]] += weights[row]
+        if len(different) - np.bincount(dealt).max() >= needed[code]:
+            folds[own] = dealt[number.reshape(-1)]
     return folds

@@ -147,7 +147,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         return relevances / relevances.sum()
 
     def decision_function(self, X: ArrayLike) -> Floats:
-        """Return minus the distance to the nearest prototype of each class.
+        """Return minus the distance, not squared, to the nearest prototype of each class.
 
         Parameters
         ----------
@@ -159,7 +159,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
             With two classes one column: how much nearer the second class is than the first.
         """
-        near = self._class_distances(self._check_new(X))
+        near = self._plain_distances(self._check_new(X))
         return near[:, 0] - near[:, 1] if near.shape[1] == 2 else -near
 
     def predict_proba(self, X: ArrayLike) -> Floats:
@@ -178,7 +178,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
         probabilities : ndarray of shape (n_samples, n_classes)
             One column for each of ``classes_``.
         """
-        return shares_at(self._temperature, self._plain_distances(self._check_new(X)))
+        near = self._plain_distances(self._check_new(X))
+        return shares_at(self._temperature, near)
 
     def confidence(self, X: ArrayLike) -> Floats:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
@@ -554,18 +555,16 @@ class LVQClassifier(ClassifierMixin, Estimator):
         some = slice(None, None, max(1, len(X) // 20_000))
         self._temperature = best_temperature(self._plain_distances(X[some]), y[some], u[some])
 
-    def _folds(self, X: Floats, y: Indices) -> Indices | None:
-        """Return the fold that each sample is held out in, if `calibration` asks for it and samples suffice."""
+    def _folds(self, X: Floats, y: Indices, u: Floats) -> Indices | None:
+        """Return the fold that each sample is held out in, if `calibration` asks for it."""
         if self.calibration is None:
             return None
-        folds = fold_numbers(X, y, self.calibration)
-        for code, count in enumerate(np.bincount(self._codes)):
-            left = min(np.count_nonzero((y == code) & (folds != fold)) for fold in range(self.calibration))
-            if left < count:
-                raise ValueError(
-                    f"calibration={self.calibration} leaves {left} samples of class {self.classes_[code]!s} to learn "
-                    f"from, fewer than its prototypes ({count}). Use calibration=None, or more samples of it."
-                )
+        folds = fold_numbers(X, y, u, self.calibration, np.bincount(self._codes))
+        if folds.max() < 0:
+            raise ValueError(
+                f"calibration={self.calibration} cannot hold out any sample: each class would be left with fewer "
+                "different ones than it has prototypes. Use calibration=None, fewer prototypes, or more samples."
+            )
         return folds
 
     def _calibrate(self, X: Floats, y: Indices, u: Floats, folds: Indices) -> None:
@@ -573,10 +572,11 @@ class LVQClassifier(ClassifierMixin, Estimator):
         plain = {"calibration": None, "callback": None, "warm_start": False, "verbose": 0}
         plain["class_weight"] = None  # u has class weights
         D = np.empty((len(X), len(self.classes_)))
-        for fold in np.unique(folds):
+        tested = folds >= 0
+        for fold in np.unique(folds[tested]):
             out = folds == fold
             model = clone(self).set_params(**plain).fit(X[~out], self.classes_[y[~out]], sample_weight=u[~out])
             D[out] = model._plain_distances(X[out])
             D[out] /= np.average(D[out].mean(axis=1), weights=u[out]) or 1.0
         unit = float(np.average(self._plain_distances(X).mean(axis=1), weights=u)) or 1.0
-        self._temperature = unit * best_temperature(D, y, u)
+        self._temperature = unit * best_temperature(D[tested], y[tested], u[tested])

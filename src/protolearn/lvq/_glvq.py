@@ -211,7 +211,7 @@ class GLVQ(LVQClassifier):
             held_out = samples[out], codes[out], weights[out]
             samples, codes, weights = samples[kept], codes[kept], weights[kept]
         self._codes = self._prototype_codes(codes)
-        folds = self._folds(samples, codes)
+        folds = self._folds(samples, codes, weights)
         with chunk_threads(self.n_jobs) as n_threads:
             self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
         self._finish(samples, codes, weights)
