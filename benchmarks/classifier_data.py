@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.environments import ROOT
 
-__all__ = ["Split", "digits", "letter", "segmentation", "stored", "synthetic", "usps", "wine"]
+__all__ = ["Split", "chromosomes", "digits", "letter", "segmentation", "stored", "synthetic", "usps", "wine"]
 
 Split = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -48,6 +48,18 @@ def usps() -> Split:
     """Return the handwritten digits of USPS with their own split, as gray values in [-1, 1]."""
     arrays = stored("usps")  # thousandths
     return arrays["X_train"] / 1000, arrays["y_train"], arrays["X_test"] / 1000, arrays["y_test"]
+
+
+def chromosomes() -> Split:
+    """Return edit distances of half of the chromosomes to each other and, held out, of the others to these."""
+    twice = np.concatenate([stored(f"chromosomes_D_{part}")["twice_d"] for part in (1, 2)])
+    y = np.unique(stored("chromosomes")["y"], return_inverse=True)[1]
+    n = len(y)
+    D = np.zeros((n, n))
+    D[np.triu_indices(n, 1)] = twice / 2.0
+    D += D.T
+    train, test = np.split(np.random.RandomState(0).permutation(n), 2)
+    return D[np.ix_(train, train)], y[train], D[np.ix_(test, train)], y[test]
 
 
 def synthetic(n_samples: int, n_features: int, held_out: float = 0.3) -> Split:

@@ -13,6 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from benchmarks.classifier_data import Split, chromosomes
+from benchmarks.classifiers import ClassifierTask
 from benchmarks.growth import Series, growth, lines, picture
 from benchmarks.maps import MapTask
 from benchmarks.registry import OURS
@@ -20,7 +22,7 @@ from benchmarks.relational_data import LENGTH, distances, labeled_strings, serie
 from benchmarks.shapes import product_notes
 from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
 
-__all__ = ["TASKS", "MatrixTask", "MedianTask", "MedoidsTask", "PairsTask", "StringsTask"]
+__all__ = ["TASKS", "MatrixTask", "MedianTask", "MedoidsTask", "ObjectClassifierTask", "PairsTask", "StringsTask"]
 
 WARM_UP_OBJECTS, WARM_UP_EPOCHS = 500, 2
 
@@ -281,6 +283,44 @@ class PairsTask(Task):
         return {"pairs_per_second": self.n_objects**2 / row["seconds"]}
 
 
+@dataclass(frozen=True)
+class ObjectClassifierTask(ClassifierTask):
+    """LVQ of chromosomes, by their edit distances; judged by its accuracy on others."""
+
+    data: Callable[[], Split] = chromosomes
+    per_class: int = 1
+    least_ratio: float = 20.0  # time of others in relation to ours
+
+    columns: ClassVar[list[Column]] = [
+        *WHO,
+        ("prototypes", "size", str),
+        *TIMES,
+        ("cpu time ratio", "cpu_seconds_ratio", "{:.1f}".format),
+        ("test accuracy", "accuracy", "{:.4f}".format),
+        MEMORY,
+    ]
+    compared: ClassVar[tuple[str, ...]] = ("cpu_seconds",)
+
+    def sizes(self) -> dict[str, Task]:
+        """Return one task for each number of prototypes."""
+        return {f"{k} per class": replace(self, per_class=k) for k in (1, 3)}
+
+    def warm_up(self, fit: Callable[..., Any], data: Data) -> None:
+        """Fit a few objects of each class."""
+        D, y, _ = data
+        rows = np.concatenate([np.flatnonzero(y == label)[:5] for label in np.unique(y)])
+        fit(np.ascontiguousarray(D[np.ix_(rows, rows)]), y[rows], self)
+
+    def notes(self, rows: list[Row]) -> list[str]:
+        """Set the times of others in relation to ours."""
+        return [
+            f"{row['name']}, {row['size']}: {row['cpu_seconds_ratio']:.0f} x our time, target at least "
+            f"{self.least_ratio:g}, {'reached' if row['cpu_seconds_ratio'] >= self.least_ratio else 'MISSED'}"
+            for row in rows
+            if row.get("cpu_seconds_ratio") and not row["name"].startswith(OURS)
+        ]
+
+
 TASKS: dict[str, Task] = {
     task.name: task
     for task in (
@@ -292,6 +332,8 @@ TASKS: dict[str, Task] = {
         MedoidsTask("medoids-plane", "medoids in the plane", 100, n_features=2, most_fits=1),
         MatrixTask("relational-som", "relational self-organizing map", 50, topographic=True, most_fits=1),
         StringsTask("strings", f"relational neural gas of strings of length {LENGTH}", most_fits=1),
+        ObjectClassifierTask("relational-glvq", "relational GLVQ of 2,200 chromosomes, 22 classes", most_fits=2),
+        ObjectClassifierTask("median-glvq", "median GLVQ of 2,200 chromosomes, 22 classes", most_fits=2),
         PairsTask("edit", f"edit distance of strings of length {LENGTH}", strings, 3_000),
         PairsTask("numeric-edit", f"edit distance of {LENGTH} numbers", partial(series, length=LENGTH), 1_000),
         PairsTask("dtw", "dynamic time warping of 100 numbers", partial(series, length=100), 150),

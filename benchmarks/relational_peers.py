@@ -1,19 +1,21 @@
 """Who is compared on maps of dissimilarities.
 
 Functions ``fit(D, task) -> (prototypes, epochs done)`` for whole matrices, ``fit(D, task, seed) -> medoids`` for
-``medoids``, ``fit(words, task) -> model`` for ``strings`` and ``fit(X, Y) -> matrix`` for the dissimilarities.
+``medoids``, ``fit(words, task) -> model`` for ``strings``, ``fit(D, y, task) -> classifier`` for LVQ and ``fit(X, Y) ->
+matrix`` for the dissimilarities.
 """
 
 from __future__ import annotations
 
 import bz2
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 
 from benchmarks.registry import FLOOR, OURS, competitor
-from benchmarks.relational import MatrixTask, MedoidsTask, StringsTask
+from benchmarks.relational import MatrixTask, MedoidsTask, ObjectClassifierTask, StringsTask
 
 __all__: list[str] = []
 
@@ -105,6 +107,47 @@ def proto_dist_ml(D: np.ndarray, task: MatrixTask) -> Fitted:
     np.random.seed(0)  # noqa: NPY002 (its only source of random numbers)
     model = RNG(task.n_prototypes, task.epochs).fit(D)
     return _combined(model._Alpha.toarray(), task), len(model._loss)
+
+
+@competitor(OURS, "relational-glvq", **OWN)
+def our_relational_glvq(D: np.ndarray, y: np.ndarray, task: ObjectClassifierTask, **options: Any) -> Any:
+    from protolearn import RelationalGLVQ
+
+    return RelationalGLVQ(task.per_class, random_state=0, **options).fit(D, y)
+
+
+@competitor(f"{OURS} (sparsity 10)", "relational-glvq", **OWN)
+def our_sparse_glvq(D: np.ndarray, y: np.ndarray, task: ObjectClassifierTask) -> Any:
+    return our_relational_glvq(D, y, task, sparsity=10)
+
+
+@competitor(f"{OURS} (patches of 550)", "relational-glvq", **OWN)
+def our_patch_glvq(D: np.ndarray, y: np.ndarray, task: ObjectClassifierTask) -> Any:
+    return our_relational_glvq(D, y, task, patch_size=550)
+
+
+@competitor(OURS, "median-glvq", **OWN)
+def our_median_glvq(D: np.ndarray, y: np.ndarray, task: ObjectClassifierTask) -> Any:
+    from protolearn import MedianGLVQ
+
+    return MedianGLVQ(task.per_class, random_state=0).fit(D, y)
+
+
+@competitor("proto-dist-ml", "relational-glvq", package="proto-dist-ml", environment="lvq")
+def proto_dist_ml_glvq(D: np.ndarray, y: np.ndarray, task: ObjectClassifierTask) -> Any:
+    from proto_dist_ml.rglvq import RGLVQ
+
+    np.random.seed(0)  # noqa: NPY002 (its only source of random numbers)
+    return RGLVQ(task.per_class).fit(D, y)
+
+
+@competitor("proto-dist-ml", "median-glvq", package="proto-dist-ml", environment="lvq")
+def proto_dist_ml_median(D: np.ndarray, y: np.ndarray, task: ObjectClassifierTask) -> Any:
+    from proto_dist_ml.mglvq import MGLVQ
+
+    np.random.seed(0)  # noqa: NPY002 (its only source of random numbers)
+    model = MGLVQ(task.per_class).fit(D, y)
+    return _Columns(model, model._w)
 
 
 @competitor(OURS, "medoids", "medoids-plane", **OWN)
@@ -241,3 +284,14 @@ def _compiled_edit() -> Any:
         return result
 
     return edit
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """A classifier that takes the columns of its prototypes alone."""
+
+    model: Any
+    columns: np.ndarray
+
+    def predict(self, D: np.ndarray) -> np.ndarray:
+        return self.model.predict(D[:, self.columns])

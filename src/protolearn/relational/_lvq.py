@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.metric import LearnedMetric
 from protolearn.core.pairs import Pairs
 from protolearn.core.parameters import Constraint, anything, array, instance, integer, none, option, positive
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
@@ -258,6 +259,14 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
             self.prototype_examples_[winners],
             self.prototype_examples_[rivals],
         )
+
+    @property
+    def metric_(self) -> LearnedMetric:
+        """There is none: objects have no features, and their dissimilarities are given."""
+        raise AttributeError(f"{type(self).__name__} learns no metric; it takes the dissimilarities as they are.")
+
+    def _matrices(self, wanted: str) -> tuple[Floats, Indices]:
+        raise ValueError(f"{wanted} needs features, which objects known by their dissimilarities do not have.")
 
     # Reading objects
 
