@@ -27,6 +27,7 @@ class Stream:
         self.parts = W, theta
         self.seen = seen
         self.settled = False
+        self.mass = 0.0  # of all samples so far
         self.solver = Adam(batch_size=128)
         self.moments = AdamState(np.zeros(len(pack(W, theta))))
 
