@@ -196,8 +196,8 @@ def test_rejected_samples_of_small_integers_and_frames():
 
 def test_rejected_samples(wine):
     X, y = wine
-    model = GMLVQ(reject_threshold=0.3).fit(X, y)
-    unsure = model.confidence(X) < 0.3
+    model = GMLVQ(reject_threshold=0.8).fit(X, y)
+    unsure = model.confidence(X) < 0.8
     assert unsure.any()
     assert (model.predict(X)[unsure] == -1).all()
     assert np.array_equal(model.predict(X)[~unsure], GMLVQ().fit(X, y).predict(X)[~unsure])

@@ -49,6 +49,7 @@ EXACT = {
     "matrix": MatrixMetric(),
     "matrix of rank 2": MatrixMetric(2),
     "matrix per prototype": MatrixMetric(localization="prototype"),
+    "matrix of norm one per prototype": MatrixMetric(localization="prototype", norm="each"),
     "matrix of rank 2 per class": MatrixMetric(2, localization="class"),
     "banded matrix": MatrixMetric(mask=1),
     "symmetric matrix": MatrixMetric(symmetric=True),
@@ -125,7 +126,7 @@ def oracle_symmetric(X, y, order, W, omega, rates):
 
 
 def test_symmetric_local_matrices_follow_the_report():
-    problem, flat = problem_of(MatrixMetric(symmetric=True, localization="prototype"), "identity")
+    problem, flat = problem_of(MatrixMetric(symmetric=True, localization="prototype", norm="each"), "identity")
     problem.u[:] = 1.0
     order = np.random.default_rng(1).permutation(25)
     rates = (0.05, 0.02, 0.003)
@@ -139,7 +140,7 @@ def test_symmetric_local_matrices_follow_the_report():
 
 @pytest.mark.parametrize("localization", ["global", "prototype", "class"])
 def test_relevances_follow_the_published_rule(localization):
-    problem, flat = problem_of(DiagonalMetric(localization), "identity")
+    problem, flat = problem_of(DiagonalMetric(localization, "each"), "identity")
     problem.u[:] = 1.0
     order = np.random.default_rng(1).permutation(25)
     by_prototypes, by_relevances = 0.05, 0.5  # so large that some relevances are clipped
@@ -203,7 +204,7 @@ def test_every_solver_lowers_the_cost_and_keeps_relevances_normalized(model, sol
     assert model.cost_history_[-1] < model.cost_history_[0]
     assert model.score(X, y) > 0.95
     relevances = np.atleast_2d(model.relevances_)
-    assert np.allclose(relevances.sum(axis=1), 1.0, rtol=1e-12)
+    assert np.isclose(relevances.sum(axis=1).mean(), 1.0, rtol=1e-12)
     assert (relevances >= 0).all()
     if hasattr(model, "relevance_matrix_"):
         matrices = model.relevance_matrix_.reshape(-1, 13, 13)

@@ -54,6 +54,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
     n_jobs: int | None
     prototypes_: Floats
     prototype_labels_: Array
+    n_wins_: Indices
     classes_: Array
     _codes: Indices
     _metric: Metric
@@ -537,7 +538,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
         check_reject(1.0 if self._rejects() else 0.0, self.reject_label, self.classes_)
 
     def _finish(self, X: Floats, y: Indices, u: Floats) -> None:
-        """Learn from the training samples what prototypes and metric do not say: probabilities and acceptance radii."""
+        """Learn from the training samples what prototypes and metric do not say: wins, probabilities and radii."""
+        self.n_wins_ = np.bincount(self._winners(X), minlength=len(self._codes))
         self._fit_temperature(X, y, u)
         self.__dict__.pop("acceptance_radii_", None)
         if self.contamination is not None:
@@ -545,6 +547,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     def _finish_batch(self, X: Floats, y: Indices, u: Floats) -> None:
         """Do the same for a batch of a stream."""
+        self.n_wins_ = np.bincount(self._winners(X), minlength=len(self._codes))
         if len(np.unique(y)) > 1 or not hasattr(self, "_temperature"):
             self._fit_temperature(X, y, u)
         if self.contamination is not None:

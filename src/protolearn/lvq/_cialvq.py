@@ -20,7 +20,7 @@ from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame
 from protolearn.lvq.filters import BANKS, kernels_of
 from protolearn.lvq.relevance import LOCALIZATIONS, Metric, Theta
-from protolearn.lvq.solvers import Solver
+from protolearn.lvq.solvers import LBFGS, Solver
 from protolearn.lvq.spectral import STRUCTURES, Spectral
 
 __all__ = ["CIALVQ"]
@@ -372,10 +372,11 @@ class CIALVQ(GLVQ):
         if not rescales:
             return Frame(np.zeros(1))
         colors = X.reshape(-1, self.patch_shape_[2])
-        return Frame(np.zeros(1), natural_frame(colors, np.repeat(u, len(colors) // len(X)), False).scale)
+        return Frame(np.zeros(1), natural_frame(colors, np.repeat(u, len(colors) // len(X))).scale)
 
     def _default_iterations(self, solver: Solver) -> int:
-        return 6 * super()._default_iterations(solver)  # maps of many pixels learn long, as in the source
+        """Return how long a solver works: maps of many pixels learn long, as in the source."""
+        return solver.default_iterations if isinstance(solver, LBFGS) else 6 * solver.default_iterations
 
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         return self._spectral()

@@ -8,8 +8,8 @@ __all__ = ["documented"]
 
 INIT = """
 init : {"neural_gas", "mean"} or ndarray of shape (k, n_features), default="neural_gas"
-    Where prototypes start: neural gas within each class (with one prototype, the class mean), means of random thirds of
-    the class, or given positions, ordered by class.
+    Where prototypes start: neural gas within each class (with one prototype, the class mean), the mean of a random
+    third of the class for each prototype, with a small deviation, or given positions, ordered by class.
 """
 
 MISSING = """
@@ -43,7 +43,7 @@ squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
     What is made of the relative distance of each sample before it is added to the cost.
 slope : float or tuple of float, optional
     Slope of the sigmoid or swish; a pair is annealed from the first to the second. Steep slopes count errors, flat ones
-    heed all samples. By default ``(2, 10)``, and 5 for one matrix of limited rank.
+    heed all samples, and give up rare classes. By default 10, and 5 for one matrix of limited rank.
 neighborhood_range : float, optional
     Range, in ranks, over which the prototypes of a class learn together from its samples when training starts, such as
     1; it falls to where only the nearest learns (supervised neural gas). By default only the nearest ever learns.
@@ -54,7 +54,8 @@ solver : {"auto", "lbfgs", "sgd", "waypoint", "adam"} or Solver, default="auto"
     How the cost is minimized. ``"auto"`` is L-BFGS up to 200,000 samples and Adam on mini-batches beyond. Give an
     object, such as ``SGD(learning_rate=0.1)``, to set its parameters.
 max_iter : int, optional
-    Most iterations (L-BFGS, waypoint) or epochs (sgd, adam); by default what suits the solver.
+    Most iterations (L-BFGS, waypoint) or epochs (sgd, adam); by default what suits the solver, 300 for L-BFGS. If it
+    stops L-BFGS, there is a ``ConvergenceWarning``.
 tol : float, default=1e-6
     L-BFGS stops when an iteration lowers the cost by less than this, waypoint averaging when steps are shorter.
 class_weight : dict, "balanced" or None, default=None
@@ -123,6 +124,14 @@ feature_names_in_ : ndarray of shape (`n_features_in_`,)
     Names of the features, if ``X`` had names.
 """
 
+SCALE = """
+scale_ : ndarray of shape (n_features,)
+    Standard deviation of each feature, in which relevances are measured; ones after ``solver="sgd"``, which learns in
+    the units of the samples as the publications do.
+regularization_ : float
+    The regularization that was used.
+"""
+
 ATTRIBUTES = """
 %(prototypes)s
 cost_history_ : list of float
@@ -132,6 +141,8 @@ score_history_ : list of float
     Accuracy after every iteration, if ``early_stopping``.
 n_iter_ : int
     Number of iterations, or of batches given to ``partial_fit``.
+n_wins_ : ndarray of shape (k,)
+    How many training samples, or samples of the last batch, each prototype is nearest to.
 %(features)s
 """
 
@@ -151,6 +162,7 @@ PARTS = {
     "prototypes": PROTOTYPES,
     "importances": IMPORTANCES,
     "features": FEATURES,
+    "scale": SCALE,
 }
 
 documented = filled(PARTS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from copy import copy, deepcopy
 from typing import Any, Self
@@ -24,11 +25,11 @@ from protolearn.core.validation import (
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
 from protolearn.lvq._docs import documented
-from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame
+from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame, standard_frame
 from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver
 from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, Cost, RelativeDistance
 from protolearn.lvq.problem import Problem, pack
-from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, Metric, Theta
+from protolearn.lvq.relevance import NORMS, DiagonalMetric, EuclideanMetric, Metric, Theta
 from protolearn.lvq.solvers import LBFGS, SOLVERS, Adam, Solver
 
 __all__ = ["GLVQ", "GRLVQ", "LGRLVQ"]
@@ -38,6 +39,7 @@ FORM = (
     "prototypes_per_class",
     "metric",
     "localization",
+    "norm",
     "n_components",
     "mask",
     "symmetric",
@@ -99,13 +101,14 @@ class GLVQ(LVQClassifier):
     _constraints = {
         "metric": option("euclidean") | instance(Metric),
         "localization": option("prototype", "class"),
+        "norm": option(*NORMS),
         "squashing": option(*SQUASHING),
         "slope": anything("a number, or a pair of numbers (start, end)"),
         "neighborhood_range": positive | none,
         "solver": option("auto", *SOLVERS) | instance(Solver),
         "max_iter": integer(0) | none,
         "tol": number(0),
-        "regularization": number(0),
+        "regularization": number(0) | option("auto"),
         "class_weight": option("balanced") | instance(dict, "a dict") | none,
         "warm_start": flag,
         "early_stopping": option("train") | flag,
@@ -113,10 +116,13 @@ class GLVQ(LVQClassifier):
         "n_iter_no_change": integer(1),
     }
 
-    regularization = 0.0
+    regularization: float | str = 0.0
     neighborhood_range: float | None = None
+    _prior = 0.1  # samples that the regularization of one direction weighs as much as
+    _standardizes = False  # whether the metric learns the weight of each feature, so that their units do not matter
     _form: dict[str, Any]
     _stream: Stream
+    _mass: float  # of the samples of the last fit
 
     def __init__(
         self,
@@ -215,6 +221,7 @@ class GLVQ(LVQClassifier):
         with chunk_threads(self.n_jobs) as n_threads:
             self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
         self._finish(samples, codes, weights)
+        self._warn_of_silence()
         if folds is not None:
             try:
                 self._calibrate(samples, codes, weights, folds)
@@ -275,7 +282,16 @@ class GLVQ(LVQClassifier):
         """Return the coordinates to work in."""
         if isinstance(self.metric, Metric) and not self.metric.homogeneous:
             return Frame(np.zeros(X.shape[1]))
-        return (natural_frame if rescales else plain_frame)(X, u, self._rotates() and not resumes)
+        turns = self._rotates() and not resumes
+        if not rescales:
+            return plain_frame(X, u, turns)
+        return standard_frame(X, u, turns) if self._standardizes else natural_frame(X, u)
+
+    def _stream_frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
+        """Return the coordinates of a stream: those of the last fit, or what the first batch suggests."""
+        if rescales and resumes and self._standardizes:
+            return Frame(self._center, self.scale_)
+        return self._frame(X, u, rescales, resumes=True)
 
     def _rotates(self) -> bool:
         """Say whether the axes of the data may be turned for training."""
@@ -293,8 +309,11 @@ class GLVQ(LVQClassifier):
             raise ValueError(f"{type(self.metric).__name__} cannot leave out missing values; fill them in.")
 
     def _default_slope(self) -> tuple[float, float]:
-        """Return the slope that suits the metric, at the start and at the end."""
-        return 2.0, 10.0
+        """Return the slope that suits the metric, at the start and at the end.
+
+        A flat start, which heeds all samples, would give up rare classes, and none was found that gained by it.
+        """
+        return 10.0, 10.0
 
     def _default_iterations(self, solver: Solver) -> int:
         """Return how long a solver works if the user does not say."""
@@ -362,7 +381,7 @@ class GLVQ(LVQClassifier):
         """Return the metric, the first prototypes and the first parameters, in the coordinates of the solver."""
         self._form = {name: getattr(self, name) for name in FORM if hasattr(self, name)}
         if resumes:
-            return self._metric, frame.enter(self.prototypes_), frame.enter_metric(self._theta)
+            return self._metric, frame.enter(self.prototypes_), self._metric.carried(self._theta, frame.enter_matrices)
         metric = self._structure(frame, X, y, u)
         theta = metric.start(X.shape[1], self._codes, rng)
         if isinstance(self.init, str):
@@ -381,7 +400,7 @@ class GLVQ(LVQClassifier):
         self, frame: Frame, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta, n_threads: int
     ) -> Problem:
         shapes = [W.shape, *(part.shape for part in theta)]
-        regularization = float(self.regularization)
+        regularization = self._regularization(metric, theta, float(u.sum()))
         return Problem(X, y, u, self._codes, metric, self._cost(frame), regularization, shapes, n_threads)
 
     def _cost(self, frame: Frame) -> Cost:
@@ -390,6 +409,12 @@ class GLVQ(LVQClassifier):
         if self.neighborhood_range is None:
             return RelativeDistance(self.squashing, slope)
         return CooperativeRelativeDistance(self.squashing, slope, (float(self.neighborhood_range), LAST_RANGE))
+
+    def _regularization(self, metric: Metric, theta: Theta, mass: float) -> float:
+        """Return the weight of the mean logarithm, given the number of samples: less of it with more samples."""
+        if self.regularization == "auto":
+            return self._prior * metric.n_directions(theta) / mass
+        return float(self.regularization)
 
     def _train(
         self,
@@ -423,6 +448,7 @@ class GLVQ(LVQClassifier):
             interrupted = True
         self.cost_history_ = watch.costs
         self.n_iter_ = max(min(1, max_iter), len(watch.costs))
+        self._mass = float(u.sum())
         self.__dict__.pop("score_history_", None)
         if self.early_stopping:
             self.score_history_ = watch.scores
@@ -453,7 +479,22 @@ class GLVQ(LVQClassifier):
         self.prototypes_ = frame.leave(W)
         self.prototype_labels_ = self.classes_[self._codes]
         self._metric = problem.metric
-        self._theta = self._store_metric(frame.leave_metric(theta))
+        if self._standardizes:
+            self.scale_ = frame.units
+            self.regularization_ = problem.regularization
+        self._theta = self._store_metric(problem.metric.carried(theta, frame.leave_matrices))
+
+    def _warn_of_silence(self) -> None:
+        """Warn of classes that are never predicted on the training samples."""
+        silent = self.classes_[np.bincount(self._codes, self.n_wins_) == 0]
+        if len(silent):
+            warnings.warn(
+                f"{type(self).__name__} never predicts {', '.join(map(str, silent))} on the training samples: the "
+                "prototypes of these classes win none of them. Give rare classes more weight "
+                "(class_weight='balanced'), more prototypes (prototypes_per_class), or metrics of their own (LGMLVQ).",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _go_on(self, samples: Floats, codes: Codes, u: Floats) -> None:
         """Make one pass over a batch, with prototypes of the classes seen so far."""
@@ -463,13 +504,15 @@ class GLVQ(LVQClassifier):
             rng = check_random_state(self.random_state)
             if not resumes:
                 self._codes = self._prototype_codes(None)
-            frame = self._frame(samples, u, solver.rescales, resumes=True)
+            frame = self._stream_frame(samples, u, solver.rescales, resumes)
             metric, W, theta = self._begin(frame, frame.enter(samples), codes, u, resumes, rng)
             stream = Stream(frame, rng, metric, W, theta, np.full(len(self.classes_), resumes))
+            if resumes:
+                stream.settled, stream.mass = self._standardizes, self._mass
             self.cost_history_, self.n_iter_ = [], 0
         else:
             stream = deepcopy(self._stream)  # the old one serves on if this batch fails
-        stream.settle(self._frame(samples, u, solver.rescales, resumes=True), samples)
+        stream.settle(self._stream_frame(samples, u, solver.rescales, resumes=False), samples)
         X = stream.frame.enter(samples)
         if isinstance(self.init, str):
             stream.welcome(X, codes, u, self._codes, self._first_prototypes)
@@ -477,6 +520,8 @@ class GLVQ(LVQClassifier):
         self._hidden = ~stream.seen[self._codes]
         problem = self._problem(stream.frame, stream.metric, X, codes, u, *stream.parts, 1)
         problem.hidden = self._hidden
+        stream.mass += float(u.sum())
+        problem.regularization = self._regularization(stream.metric, stream.parts[1], stream.mass)
         with chunk_threads(1):
             self.cost_history_ = [*self.cost_history_, stream.learn(problem, solver)][-LONGEST_HISTORY:]
         self.n_iter_ += 1
@@ -526,22 +571,25 @@ class _Watch:
 class GRLVQ(TransformerMixin, GLVQ):
     """Generalized relevance LVQ: also learns how much each feature matters.
 
-    The distance is ``d = sum_i lambda_i (x_i - w_i)^2`` with relevances that are not negative and add up to one.
+    The distance is ``d = sum_i lambda_i (x_i - w_i)^2 / s_i^2`` with relevances that are not negative and add up to
+    one, and standard deviations ``s_i`` of the features: their units do not matter.
 
     Parameters
     ----------
     prototypes_per_class : int or dict, default=1
         Number of prototypes of every class, or of each class by its label.
-    regularization : float, default=0.01
-        Weight of a term that keeps all features alive: the mean logarithm of the roots of the relevances.
+    regularization : float or "auto", default="auto"
+        Weight of a term that keeps all features alive: the mean logarithm of the roots of the relevances. ``"auto"``
+        takes 0.01 times the number of relevances for each sample, so that the term fades as samples come.
     %(parameters)s
 
     Attributes
     ----------
     relevances_ : ndarray of shape (n_features,)
-        Relevance of each feature.
+        Relevance of each feature, measured in standard deviations; they add up to one.
     omega_ : ndarray of shape (n_features,)
-        Roots of the relevances, the factors of `transform`.
+        Factor of each feature in `transform`: the root of its relevance, divided by its ``scale_``.
+    %(scale)s
     %(importances)s
     %(attributes)s
 
@@ -565,7 +613,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         self,
         prototypes_per_class: int | dict[Any, int] = 1,
         *,
-        regularization: float = 0.01,
+        regularization: float | str = "auto",
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] | None = None,
@@ -612,12 +660,15 @@ class GRLVQ(TransformerMixin, GLVQ):
         self.random_state = random_state
         self.verbose = verbose
 
+    _standardizes = True
+    _prior = 0.01
+
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
         return DiagonalMetric()
 
     def _store_metric(self, theta: Theta) -> Theta:
         self.omega_ = np.abs(theta[0][0])
-        self.relevances_ = self.omega_**2
+        self.relevances_ = (self.omega_ * self.scale_) ** 2
         return theta
 
     def transform(self, X: ArrayLike) -> Array:
@@ -656,8 +707,9 @@ class GRLVQ(TransformerMixin, GLVQ):
 class LGRLVQ(GLVQ):
     """Localized generalized relevance LVQ: each prototype, or each class, has relevances of its own.
 
-    The distance to prototype p is ``d = sum_i lambda_pi (x_i - w_pi)^2``, with relevances that add up to one. Borders
-    between classes are curved.
+    The distance to prototype p is ``d = sum_i lambda_pi (x_i - w_pi)^2 / s_i^2``, with relevances that add up to one
+    in the mean over the prototypes, and standard deviations ``s_i`` of the features. Borders between classes are
+    curved.
 
     Parameters
     ----------
@@ -665,14 +717,19 @@ class LGRLVQ(GLVQ):
         Number of prototypes of every class, or of each class by its label.
     localization : {"prototype", "class"}, default="prototype"
         Who has relevances of its own.
-    regularization : float, default=0.01
-        Weight of a term that keeps all features alive: the mean logarithm of the roots of the relevances.
+    norm : {"common", "each"}, default="common"
+        Whether relevances add up to one in the mean over all prototypes or classes, so that one can be wider than
+        another, or for each.
+    regularization : float or "auto", default="auto"
+        Weight of a term that keeps all features alive: the mean logarithm of the roots of the relevances. ``"auto"``
+        takes 0.01 times the number of relevances for each sample, so that the term fades as samples come.
     %(parameters)s
 
     Attributes
     ----------
     relevances_ : ndarray of shape (k, n_features) or (n_classes, n_features)
-        Relevances of each prototype, or of each class.
+        Relevances of each prototype, or of each class, for features in standard deviations.
+    %(scale)s
     %(importances)s
     %(attributes)s
 
@@ -695,7 +752,8 @@ class LGRLVQ(GLVQ):
         prototypes_per_class: int | dict[Any, int] = 1,
         *,
         localization: str = "prototype",
-        regularization: float = 0.01,
+        norm: str = "common",
+        regularization: float | str = "auto",
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] | None = None,
@@ -720,6 +778,7 @@ class LGRLVQ(GLVQ):
     ) -> None:
         self.prototypes_per_class = prototypes_per_class
         self.localization = localization
+        self.norm = norm
         self.regularization = regularization
         self.init = init
         self.squashing = squashing
@@ -743,9 +802,12 @@ class LGRLVQ(GLVQ):
         self.random_state = random_state
         self.verbose = verbose
 
+    _standardizes = True
+    _prior = 0.01
+
     def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
-        return DiagonalMetric(self.localization)
+        return DiagonalMetric(self.localization, self.norm)
 
     def _store_metric(self, theta: Theta) -> Theta:
-        self.relevances_ = theta[0] ** 2
+        self.relevances_ = (theta[0] * self.scale_) ** 2
         return theta

@@ -40,19 +40,22 @@ class MatrixLVQ(GLVQ):
     n_components: int | None
     metric_init: str | ArrayLike
     localization = "global"
+    norm = "common"
+    scale_: Floats
     _metric: Relevance
+    _standardizes = True
     mask: int | ArrayLike | None = None
     symmetric = False
 
     @property
     def relevances_(self) -> Floats:
-        """Relevance of each feature: the diagonal of the relevance matrix, which adds up to one."""
-        return np.einsum("...mi,...mi->...i", *[self._omegas()] * 2)
+        """Relevance of each feature, in standard deviations: the diagonal of the relevance matrix."""
+        return np.einsum("...mi,...mi->...i", *[self._omegas() * self.scale_] * 2)
 
     @property
     def relevance_matrix_(self) -> Floats:
-        """The relevance matrix ``Lambda = Omega^T Omega``; the distance is ``(x - w)^T Lambda (x - w)``."""
-        omega = self._omegas()
+        """The relevance matrix ``Lambda = Omega^T Omega`` for standardized features."""
+        omega = self._omegas() * self.scale_
         *s, _, N = omega.shape
         n_bytes = 2 * 8 * int(np.prod(s)) * N**2
         require_memory(f"relevance_matrix_ of {N} features", n_bytes, "use relevances_, or the matrices it is made of")
@@ -60,11 +63,15 @@ class MatrixLVQ(GLVQ):
 
     @property
     def eigenvalues_(self) -> Floats:
-        """Eigenvalues of the relevance matrix in falling order, at most M of them; they add up to one."""
-        return np.square(np.linalg.svd(self._omegas(), compute_uv=False), dtype=np.float64)
+        """Eigenvalues of the relevance matrix in falling order, at most M of them."""
+        return np.square(np.linalg.svd(self._omegas() * self.scale_, compute_uv=False), dtype=np.float64)
 
     def _omegas(self) -> Floats:
         raise NotImplementedError
+
+    def _canonical(self, omega: Floats) -> Floats:
+        """Return the matrix of the same distances that is canonical for standardized features."""
+        return canonical_matrix(omega * self.scale_) / self.scale_
 
     def _rotates(self) -> bool:
         return self.mask is None and not self.symmetric
@@ -85,6 +92,7 @@ class MatrixLVQ(GLVQ):
             localization=self.localization,
             mask=self.mask,
             symmetric=self.symmetric,
+            norm=self.norm,
             start_at=self._start_at(frame, X, y, u),
         )
 
@@ -100,7 +108,7 @@ class MatrixLVQ(GLVQ):
         """Return where the matrix starts, in the coordinates of the solver."""
         rank = min(self._rank(), X.shape[1])
         if not isinstance(self.metric_init, str):
-            (given,) = frame.enter_metric((self._given_matrices(),))
+            given = frame.enter_matrices(self._given_matrices())
             return given if given.shape[1] == rank else np.stack([canonical_matrix(part, rank) for part in given])
         if self.metric_init == "discriminative" or (self.metric_init == "auto" and rank < X.shape[1]):
             return discriminative_directions(X, y, u, rank)
@@ -159,8 +167,9 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MatrixLVQ):
 class GMLVQ(_WithView):
     """Generalized matrix LVQ: learns prototypes and a relevance matrix, of limited rank if so wanted (LiRaM LVQ).
 
-    The distance is ``d = |Omega (x - w)|^2 = (x - w)^T Lambda (x - w)`` with ``Lambda = Omega^T Omega`` of trace one:
-    relevant features and combinations of features count more. Prototypes and Omega minimize the mean of ``phi(mu)``,
+    The distance is ``d = |Omega (x - w)|^2 = (x - w)^T Lambda (x - w)`` with ``Lambda = Omega^T Omega`` of trace one,
+    for features in standard deviations, so that their units do not matter: relevant features and combinations of
+    features count more. Prototypes and Omega minimize the mean of ``phi(mu)``,
     ``mu = (d_J - d_K) / (d_J + d_K)``, minus ``regularization`` times the mean logarithm of the singular values of
     Omega.
 
@@ -179,22 +188,25 @@ class GMLVQ(_WithView):
     metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape (M, n_features), default="auto"
         Where the matrix starts. ``"discriminative"`` takes the directions of linear discriminant analysis; ``"auto"``
         does that for ``n_components`` below the number of features, and otherwise starts at the identity.
-    regularization : float, default=0.05
-        Weight of the mean logarithm of the singular values of the matrix, a term that keeps all of its directions alive
-        and guards against overfitting.
+    regularization : float or "auto", default="auto"
+        Weight of the mean logarithm of the singular values of the matrices, a term that keeps all of their directions
+        alive and guards against overfitting. ``"auto"`` takes 0.1 times the number of rows of all matrices for each
+        sample, so that the term fades as samples come.
     %(parameters)s
 
     Attributes
     ----------
     omega_ : ndarray of shape (M, n_features)
-        The matrix; unless masked or symmetric, in canonical form: rows are eigenvectors of the relevance matrix times
-        the roots of their eigenvalues, in falling order, with their largest entry positive.
+        The matrix, for features as they were given. Times ``scale_`` it is that for standardized features; unless
+        masked or symmetric, in canonical form: rows are eigenvectors of the relevance matrix times the roots of their
+        eigenvalues, in falling order, with their largest entry positive.
     relevance_matrix_ : ndarray of shape (n_features, n_features)
-        ``Lambda = Omega^T Omega``, of trace one.
+        ``Lambda = Omega^T Omega`` for standardized features, of trace one.
     relevances_ : ndarray of shape (n_features,)
-        Its diagonal: the relevance of each feature.
+        Its diagonal: the relevance of each feature, measured in standard deviations.
     eigenvalues_ : ndarray of shape (M,)
         Its eigenvalues, in falling order.
+    %(scale)s
     %(importances)s
     %(attributes)s
 
@@ -230,7 +242,7 @@ class GMLVQ(_WithView):
         mask: int | ArrayLike | None = None,
         symmetric: bool = False,
         metric_init: str | ArrayLike = "auto",
-        regularization: float = 0.05,
+        regularization: float | str = "auto",
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] | None = None,
@@ -283,7 +295,7 @@ class GMLVQ(_WithView):
 
     def _store_metric(self, theta: Theta) -> Theta:
         (omega,) = self._metric.matrices(theta)
-        self.omega_ = canonical_matrix(omega) if self._rotates() else omega
+        self.omega_ = self._canonical(omega) if self._rotates() else omega
         return (self.omega_[None],) if self._rotates() else theta
 
 
@@ -291,8 +303,8 @@ class GMLVQ(_WithView):
 class LGMLVQ(MatrixLVQ):
     """Localized generalized matrix LVQ: each prototype, or each class, has a relevance matrix of its own.
 
-    The distance to prototype p is ``d = |Omega_p (x - w_p)|^2`` with ``trace(Omega_p^T Omega_p) = 1``, so borders
-    between classes are curved and cells need not be convex.
+    The distance to prototype p is ``d = |Omega_p (x - w_p)|^2``, so borders between classes are curved and cells need
+    not be convex. The traces of ``Omega_p^T Omega_p`` are one in the mean: a matrix of small trace makes a wide class.
 
     Parameters
     ----------
@@ -303,6 +315,9 @@ class LGMLVQ(MatrixLVQ):
         fewer directions, there are only as many rows.
     localization : {"prototype", "class"}, default="prototype"
         Who has a matrix of its own.
+    norm : {"common", "each"}, default="common"
+        Whether the relevances of all matrices add up to one in the mean, so that one class can be wider than another,
+        or those of each matrix, as first published.
     mask : int or array-like of shape (M, n_features), optional
         Entries of the matrices that may differ from zero: booleans, or the half-width of a band around the diagonal.
     symmetric : bool, default=False
@@ -310,21 +325,24 @@ class LGMLVQ(MatrixLVQ):
     metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape ([s,] M, N), default="auto"
         Where the matrices start. ``"discriminative"`` takes the directions of linear discriminant analysis; ``"auto"``
         does that for ``n_components`` below the number of features, and otherwise starts at the identity.
-    regularization : float, default=0.05
-        Weight of the mean logarithm of the singular values of the matrix, a term that keeps all of its directions alive
-        and guards against overfitting.
+    regularization : float or "auto", default="auto"
+        Weight of the mean logarithm of the singular values of the matrices, a term that keeps all of their directions
+        alive and guards against overfitting. ``"auto"`` takes 0.1 times the number of rows of all matrices for each
+        sample, so that the term fades as samples come.
     %(parameters)s
 
     Attributes
     ----------
     omegas_ : ndarray of shape (s, M, n_features)
-        The matrix of each prototype, or of each class; unless masked or symmetric, in canonical form.
+        The matrix of each prototype, or of each class, for features as they were given; unless masked or symmetric,
+        in canonical form when multiplied by ``scale_``.
     relevance_matrix_ : ndarray of shape (s, n_features, n_features)
-        The relevance matrices, each of trace one.
+        The relevance matrices, of trace one in the mean (``norm``), for standardized features.
     relevances_ : ndarray of shape (s, n_features)
         Their diagonals.
     eigenvalues_ : ndarray of shape (s, M)
         Their eigenvalues, in falling order.
+    %(scale)s
     %(importances)s
     %(attributes)s
 
@@ -357,10 +375,11 @@ class LGMLVQ(MatrixLVQ):
         *,
         n_components: int | None = None,
         localization: str = "prototype",
+        norm: str = "common",
         mask: int | ArrayLike | None = None,
         symmetric: bool = False,
         metric_init: str | ArrayLike = "auto",
-        regularization: float = 0.05,
+        regularization: float | str = "auto",
         init: str | ArrayLike = "neural_gas",
         squashing: str = "sigmoid",
         slope: float | tuple[float, float] | None = None,
@@ -386,6 +405,7 @@ class LGMLVQ(MatrixLVQ):
         self.prototypes_per_class = prototypes_per_class
         self.n_components = n_components
         self.localization = localization
+        self.norm = norm
         self.mask = mask
         self.symmetric = symmetric
         self.metric_init = metric_init
@@ -436,7 +456,7 @@ class LGMLVQ(MatrixLVQ):
 
     def _store_metric(self, theta: Theta) -> Theta:
         omegas = self._metric.matrices(theta)
-        self.omegas_ = np.stack([canonical_matrix(omega) for omega in omegas]) if self._rotates() else omegas
+        self.omegas_ = np.stack([self._canonical(omega) for omega in omegas]) if self._rotates() else omegas
         return (self.omegas_,) if self._rotates() else theta
 
 
@@ -466,15 +486,16 @@ class LLiRaMLVQ(_WithView):
     Attributes
     ----------
     omega_ : ndarray of shape (M, n_features)
-        The shared matrix, in canonical form.
+        The shared matrix, for features as they were given; in canonical form when multiplied by ``scale_``.
     psis_ : ndarray of shape (s, M, M)
         The local matrices.
     relevance_matrix_ : ndarray of shape (n_features, n_features)
-        ``Omega^T Omega``, of trace one.
+        ``Omega^T Omega`` for standardized features, of trace one.
     relevances_ : ndarray of shape (n_features,)
-        Its diagonal: the relevance of each feature.
+        Its diagonal: the relevance of each feature, measured in standard deviations.
     eigenvalues_ : ndarray of shape (M,)
         Its eigenvalues, in falling order.
+    %(scale)s
     %(importances)s
     %(attributes)s
 
@@ -560,6 +581,6 @@ class LLiRaMLVQ(_WithView):
 
     def _store_metric(self, theta: Theta) -> Theta:
         (omega,), psi = theta
-        self.omega_ = canonical_matrix(omega)
-        self.psis_ = psi @ (omega @ np.linalg.pinv(self.omega_))
+        self.omega_ = self._canonical(omega)
+        self.psis_ = psi @ ((omega * self.scale_) @ np.linalg.pinv(self.omega_ * self.scale_))
         return self.omega_[None], self.psis_

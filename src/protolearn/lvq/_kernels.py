@@ -163,23 +163,28 @@ def _widen(omega: Array, diagonal: float, rest: float) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _normalize(omega: Array) -> None:
+def _normalize(omegas: Array) -> None:
+    """Scale matrices by one number to a mean squared norm of one."""
     total = 0.0
-    for m in range(omega.shape[0]):
-        for t in range(omega.shape[1]):
-            total += omega[m, t] * omega[m, t]
-    omega /= np.sqrt(total)
+    for s in range(omegas.shape[0]):
+        for m in range(omegas.shape[1]):
+            for t in range(omegas.shape[2]):
+                total += omegas[s, m, t] * omegas[s, m, t]
+    omegas /= np.sqrt(total / omegas.shape[0])
 
 
 @njit(cache=True, nogil=True)
-def _make_shares(relevances: Array) -> None:
-    """Clip at zero and divide by the sum; start anew if nothing is left."""
+def _make_shares(relevances: Array, each: bool) -> None:
+    """Clip at zero and divide by the sum, of each row or of the mean row; start anew if nothing is left."""
     relevances[:] = np.maximum(relevances, 0.0)  # Biehl et al. 2006, section 2
-    total = relevances.sum()
-    if total > 0:
-        relevances /= total
-    else:
-        relevances[:] = 1.0 / len(relevances)
+    for s in range(len(relevances)):
+        total = relevances[s].sum()
+        if total <= 0:
+            relevances[s] = 1.0 / relevances.shape[1]
+        elif each:
+            relevances[s] /= total
+    if not each:
+        relevances /= relevances.sum() / len(relevances)
 
 
 @njit(cache=True, nogil=True)
@@ -195,6 +200,7 @@ def sweep_matrix(
     slots: Array,
     allowed: Array,
     symmetric: bool,
+    each: bool,
     rates: tuple[float, float, float],
     regularization: float,
     rule: tuple[int, float, float],
@@ -202,6 +208,7 @@ def sweep_matrix(
 ) -> None:
     """Matrix learning from some samples, in place; add the cost that they met, and their weight, to ``sums``.
 
+    Matrices have norm one, ``each`` or in the mean.
     Without ``psi`` (length 0) prototype p uses ``omega[slots[p]]``; otherwise ``psi[slots[p]] @ omega[0]``.
     """
     by_prototypes, by_diagonal, by_rest = rates
@@ -244,7 +251,7 @@ def sweep_matrix(
                     for m in range(M):
                         for t in range(M):
                             psi[:, m, t] *= 1.0 - (by_diagonal if t == m else by_rest) * pull
-                _normalize(omega[0])
+                _normalize(omega)
             continue
         for p in moved:
             _add_transposed(W[p], x, omega[slots[p]], V[p], 2.0 * by_prototypes * gamma[p])
@@ -258,7 +265,10 @@ def sweep_matrix(
                 if regularization > 0 or s in slots[moved]:
                     if masked:
                         omega[s] *= allowed
-                    _normalize(omega[s])  # Bunte 2011, eq. 2.21
+                    if each:
+                        _normalize(omega[s : s + 1])  # Bunte 2011, eq. 2.21
+            if not each:
+                _normalize(omega)
     sums[0], sums[1] = cost, mass
 
 
@@ -272,6 +282,7 @@ def sweep_diagonal(
     classes: Array,
     relevances: Array,
     slots: Array,
+    each: bool,
     rates: tuple[float, float, float],
     regularization: float,
     rule: tuple[int, float, float],
@@ -308,8 +319,7 @@ def sweep_diagonal(
                 if regularization > 0:  # the derivative of half the mean logarithm, kept finite
                     step = by_relevances * u[i] * regularization / (2.0 * N * relevances.shape[0])
                     relevances[s] += step / np.maximum(relevances[s], 1e-6)
-                if regularization > 0 or s in slots[moved]:
-                    _make_shares(relevances[s])
+            _make_shares(relevances, each)
     sums[0], sums[1] = cost, mass
 
 
@@ -353,7 +363,7 @@ def sweep_lvq1(
         if by_relevances > 0:
             for t in range(N):
                 relevances[t] -= sign * by_relevances * abs(f[t])
-            _make_shares(relevances)
+            _make_shares(relevances.reshape(1, N), True)
     return errors
 
 

@@ -5,6 +5,7 @@ Arrays: X (n, N) samples, rows (E,) and columns (E,) of the entries, values (s, 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ class MaskedMetric(MatrixMetric):
     ----------
     shape : tuple of int
         Number of rows M and columns N.
-    localization, mask, symmetric, start_at
+    localization, mask, symmetric, start_at, norm
         As for `MatrixMetric`.
     """
 
@@ -51,8 +52,11 @@ class MaskedMetric(MatrixMetric):
         mask: int | ArrayLike = 0,
         symmetric: bool = False,
         start_at: str | ArrayLike = "identity",
+        norm: str = "common",
     ) -> None:
-        super().__init__(shape[0], localization=localization, mask=mask, symmetric=symmetric, start_at=start_at)
+        super().__init__(
+            shape[0], localization=localization, mask=mask, symmetric=symmetric, start_at=start_at, norm=norm
+        )
         self.shape = shape
         rows, columns = np.nonzero(allowed_entries(mask, shape, symmetric))
         self.entries = Entries(rows, columns, shape, is_band=np.ndim(mask) == 0)
@@ -66,6 +70,7 @@ class MaskedMetric(MatrixMetric):
             mask=self.mask,
             symmetric=self.symmetric,
             start_at=self.start_at,
+            norm=self.norm,
         )
         return self.folded(dense.start(n_features, classes, rng))
 
@@ -78,6 +83,14 @@ class MaskedMetric(MatrixMetric):
         A = np.zeros((len(theta[0]), *self.shape))
         A[:, self.entries.rows, self.entries.columns] = theta[0]
         return A
+
+    def carried(self, theta: Theta, change: Callable[[Floats], Floats]) -> Theta:
+        """Return the parameters in other coordinates, given the change of an array whose last axis is the features."""
+        return self.folded((change(self.matrices(theta)),))
+
+    def n_directions(self, theta: Theta) -> int:
+        """Return the number of directions whose logarithms `log_volume` averages."""
+        return len(theta[0]) * self.shape[0]
 
     def operators(self, theta: Theta) -> Any:
         """Return a sparse matrix for each of the matrices."""

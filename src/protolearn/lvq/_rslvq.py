@@ -22,7 +22,6 @@ from protolearn.lvq.relevance import (
     Metric,
     Relevance,
     Theta,
-    canonical_matrix,
 )
 from protolearn.lvq.solvers import Solver
 
@@ -195,6 +194,10 @@ class RSLVQ(MatrixLVQ):
                 f"metric='matrix', or a metric object that is local itself, instead of metric={self.metric!r}."
             )
 
+    @property
+    def _standardizes(self) -> bool:  # type: ignore[override]
+        return isinstance(self.metric, str) and self.metric != "euclidean"
+
     def _is_matrix(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "matrix"
 
@@ -214,7 +217,7 @@ class RSLVQ(MatrixLVQ):
         return EuclideanMetric() if self.metric == "euclidean" else DiagonalMetric(self.localization)
 
     def _store_metric(self, theta: Theta) -> Theta:
-        return (np.stack([canonical_matrix(omega) for omega in theta[0]]),) if self._is_matrix() else theta
+        return (np.stack([self._canonical(omega) for omega in theta[0]]),) if self._is_matrix() else theta
 
     def _omegas(self) -> Floats:
         if not isinstance(self._metric, DiagonalMetric | MatrixMetric):
@@ -235,7 +238,7 @@ class RSLVQ(MatrixLVQ):
         if not isinstance(self.width, str):
             self.width_ = float(self.width)
         elif self.width_ == 0:  # not known yet; still so after batches of a stream whose samples do not differ
-            self.width_ = frame.scale * self._first_width(metric, X, y, u, W, theta)
+            self.width_ = frame.length * self._first_width(metric, X, y, u, W, theta)
         return super()._problem(frame, metric, X, y, u, W, theta, n_threads)
 
     def _first_width(self, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta) -> float:
@@ -246,7 +249,7 @@ class RSLVQ(MatrixLVQ):
         return float(np.sqrt(SHARE * np.average(nearest, weights=u[some])))
 
     def _cost(self, frame: Frame) -> Cost:
-        return CrossEntropy(self.width_ / frame.scale or 1.0)
+        return CrossEntropy(self.width_ / frame.length or 1.0)
 
     def _fit_temperature(self, X: Floats, y: Codes, u: Floats) -> None:
         """Do nothing: probabilities follow from the width."""

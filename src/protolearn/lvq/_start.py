@@ -11,23 +11,44 @@ import numpy as np
 
 from protolearn.core.spans import row_space
 from protolearn.core.ties import power_of_two
-from protolearn.core.types import Floats, Indices
+from protolearn.core.types import Bools, Floats, Indices
 from protolearn.core.validation import require_memory
-from protolearn.lvq.relevance import Theta
 from protolearn.maps import NeuralGas
 
-__all__ = ["Frame", "class_means", "discriminative_directions", "first_prototypes", "natural_frame", "plain_frame"]
+__all__ = [
+    "Frame",
+    "class_means",
+    "discriminative_directions",
+    "first_prototypes",
+    "natural_frame",
+    "plain_frame",
+    "standard_frame",
+]
 
 Codes = Indices
 
 
 @dataclass(frozen=True)
 class Frame:
-    """Coordinates ``(x - center) axes / scale`` in which a solver works; axes (N, r) are orthonormal, or all N."""
+    """Coordinates ``((x - center) / scale) axes`` in which a solver works; axes (N, r) are orthonormal, or all N.
+
+    One scale for all features is the solver's own affair. A scale for each belongs to the metric, which then measures
+    in these units.
+    """
 
     center: Floats
-    scale: float = 1.0
+    scale: float | Floats = 1.0
     axes: Floats | None = None
+
+    @property
+    def units(self) -> Floats:
+        """Unit in which the metric measures each feature."""
+        return self.scale if isinstance(self.scale, np.ndarray) else np.ones(len(self.center))
+
+    @property
+    def length(self) -> float:
+        """How long outside, as the metric measures it, is what has length one in these coordinates."""
+        return 1.0 if isinstance(self.scale, np.ndarray) else self.scale
 
     def enter(self, X: Floats) -> Floats:
         """Return samples or prototypes in these coordinates."""
@@ -39,20 +60,22 @@ class Frame:
         """Return prototypes in feature coordinates."""
         return (W if self.axes is None else W @ self.axes.T) * self.scale + self.center
 
-    def enter_metric(self, theta: Theta) -> Theta:
-        """Return the parameters of a metric, whose first array acts on features, for these coordinates."""
-        return theta if self.axes is None else (theta[0] @ self.axes, *theta[1:])
+    def enter_matrices(self, A: Floats) -> Floats:
+        """Return matrices, whose last axis is that of the features, for these coordinates."""
+        A = A * self.scale if np.ndim(self.scale) else A
+        return A if self.axes is None else A @ self.axes
 
-    def leave_metric(self, theta: Theta) -> Theta:
-        """Return the parameters of a metric for feature coordinates."""
-        return theta if self.axes is None else (theta[0] @ self.axes.T, *theta[1:])
+    def leave_matrices(self, A: Floats) -> Floats:
+        """Return matrices for feature coordinates."""
+        A = A if self.axes is None else A @ self.axes.T
+        return A / self.scale if np.ndim(self.scale) else A
 
 
 def plain_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
     """Move the origin to the mean, and take a power of two for a unit, in which the mean variance is about one.
 
     So rates of learning do not depend on the scale of the samples, and are those of publications if features are
-    standardized, as they are there. If there are more features than samples, drop what `natural_frame` drops.
+    standardized, as they are there. If there are more features than samples, drop what `standard_frame` drops.
     """
     center = weighted_mean(X, u)
     few = rotates and X.shape[1] > len(X) and not np.isnan(X).any()
@@ -62,18 +85,38 @@ def plain_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
     return Frame(center, power_of_two(np.sqrt(variance)), axes)
 
 
-def natural_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
-    """Move the origin to the mean, scale to unit variance, and drop directions in which no two samples differ.
+def natural_frame(X: Floats, u: Floats) -> Frame:
+    """Move the origin to the mean, and scale all features by one number to unit variance."""
+    center, spread = _center_and_spread(X, u)
+    return Frame(center, float(np.sqrt((spread**2).mean())) or 1.0)
 
+
+def standard_frame(X: Floats, u: Floats, rotates: bool) -> Frame:
+    """Standardize every feature, and drop directions in which no two samples differ.
+
+    For metrics that learn the weight of each feature: so what they learn does not depend on the units of the features.
     Directions are dropped only where ``rotates`` says that the metric does not mind turned axes. What a matrix does
     in such directions could not be learned, and would only blur the relevances.
     """
+    center, spread = _center_and_spread(X, u)
+    frame = Frame(center, _units(center, spread))
+    if not rotates or np.isnan(X).any():
+        return frame
+    return Frame(center, frame.scale, _row_space(frame.enter(X), spread > 0, u))
+
+
+def _center_and_spread(X: Floats, u: Floats) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of each feature; of a constant one 0."""
     center = weighted_mean(X, u)
-    centered = X - center
-    spread = np.sqrt(weighted_mean(centered**2, u))
+    spread = np.sqrt(weighted_mean((X - center) ** 2, u))
     spread[spread <= len(X) * np.finfo(np.float64).eps * np.abs(center)] = 0.0  # constant, but for rounding
-    scale = float(np.sqrt((spread**2).mean())) or 1.0
-    return Frame(center, scale, _row_space(centered, spread, u) if rotates and not np.isnan(X).any() else None)
+    return center, spread
+
+
+def _units(center: Floats, spread: Floats) -> Floats:
+    """Return the unit of each feature: its standard deviation, or its size if it is constant."""
+    size = np.where(spread > 0, spread, np.abs(center))
+    return np.where(size > 0, size, 1.0)
 
 
 def weighted_mean(X: Floats, u: Floats) -> Floats:
@@ -96,12 +139,12 @@ def class_means(X: Floats, y: Codes, u: Floats, n_classes: int) -> Floats:
 
 
 def first_prototypes(X: Floats, y: Codes, u: Floats, classes: Codes, init: str, rng: np.random.RandomState) -> Floats:
-    """Return the first prototypes (k, N): of each class the mean, or several by neural gas or around the mean."""
+    """Return the first prototypes (k, N): of each class the mean, or several by neural gas, or means of thirds."""
     means = class_means(X, y, u, int(classes.max()) + 1)
     W = means[classes]
     for code, count in zip(*np.unique(classes, return_counts=True)):
         rows = y == code
-        if count == 1 or not rows.any():
+        if not rows.any() or (count == 1 and init == "neural_gas"):
             continue
         members = np.where(np.isnan(X[rows]), means[code], X[rows])
         if len(members) < count:  # in a stream, whose first batch may be small
@@ -138,11 +181,10 @@ def discriminative_directions(X: Floats, y: Codes, u: Floats, n_components: int)
     return (whiten @ order).T
 
 
-def _row_space(centered: Floats, spread: Floats, u: Floats) -> Floats | None:
+def _row_space(standard: Floats, varies: Bools, u: Floats) -> Floats | None:
     """Return an orthonormal basis (N, r) of the directions in which samples differ; None if these are all."""
-    n, N = centered.shape
-    unit = np.where(spread > 0, spread, 1.0)
-    standard = np.where(spread > 0, centered / unit, 0.0) * np.sqrt(u / u.sum())[:, None]
+    n, N = standard.shape
+    standard = np.where(varies, standard, 0.0) * np.sqrt(u / u.sum())[:, None]
     tolerance = max(n, N) * np.finfo(np.float64).eps
     if n < N:
         _, singular, directions = np.linalg.svd(standard, full_matrices=False)
@@ -151,9 +193,7 @@ def _row_space(centered: Floats, spread: Floats, u: Floats) -> Floats | None:
         require_memory(f"The directions of {N} features", 5 * 8 * N**2, "use fewer, such as principal components")
         values, vectors = np.linalg.eigh(standard.T @ standard)
         kept = vectors[:, values > 10 * tolerance * max(values[-1], 0.0)]
-    if kept.shape[1] in (0, N):
-        return None
-    return np.linalg.qr(unit[:, None] * kept)[0]
+    return None if kept.shape[1] in (0, N) else np.ascontiguousarray(kept)
 
 
 def _means_of_thirds(members: Floats, u: Floats, count: int, rng: np.random.RandomState) -> Floats:

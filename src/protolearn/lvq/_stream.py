@@ -47,6 +47,7 @@ class Stream:
         self.seen = seen
         self.settled = False
         self.n_batches = 0
+        self.mass = 0.0  # of all samples so far
         self.moments = AdamState(np.zeros(len(pack(W, theta))))
 
     def settle(self, frame: Frame, samples: Floats) -> None:

@@ -39,6 +39,7 @@ Pullback = Callable[[Floats], tuple[Floats, Theta]]
 Back = Callable[[Floats], tuple[Floats, Floats]]
 
 LOCALIZATIONS = ("global", "class", "prototype")
+NORMS = ("common", "each")
 
 
 class Metric(BaseEstimator):
@@ -134,6 +135,14 @@ class Metric(BaseEstimator):
         """Turn derivatives by the normalized parameters into derivatives by theta."""
         return slopes
 
+    def carried(self, theta: Theta, change: Callable[[Floats], Floats]) -> Theta:
+        """Return the parameters in other coordinates, given the change of an array whose last axis is the features."""
+        return (change(theta[0]), *theta[1:]) if theta else theta
+
+    def n_directions(self, theta: Theta) -> int:
+        """Return the number of directions whose logarithms `log_volume` averages."""
+        return int(np.prod(theta[0].shape[:2])) if theta else 0
+
     def log_volume(self, theta: Theta) -> tuple[float, Theta]:
         """Return a measure of how much of the space the metric sees, and its derivative; here 0."""
         return 0.0, tuple(np.zeros_like(part) for part in theta)
@@ -147,6 +156,7 @@ class Relevance(Metric):
     """
 
     localization = "global"
+    norm = "common"
     homogeneous = True
     allows_missing = True
 
@@ -191,15 +201,23 @@ class Relevance(Metric):
         return D, pullback
 
     def normalize(self, theta: Theta) -> Theta:
-        """Scale each matrix of the first parameter to Frobenius norm one, so that the relevances add up to one."""
-        return (theta[0] / _norms(theta[0]), *theta[1:])  # Bunte 2011, eq. 2.21
+        """Scale the matrices of the first parameter to a Frobenius norm of one, in the mean or each."""
+        return (theta[0] / self._norms(theta[0]), *theta[1:])  # Bunte 2011, eq. 2.21
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
         """Turn derivatives by the normalized parameters into derivatives by theta."""
-        norms = _norms(theta[0])
+        norms = self._norms(theta[0])
         unit = theta[0] / norms
-        along = (slopes[0] * unit).sum(axis=tuple(range(1, unit.ndim)), keepdims=True)
+        along = self._mean_over_matrices((slopes[0] * unit).sum(axis=tuple(range(1, unit.ndim)), keepdims=True))
         return ((slopes[0] - along * unit) / norms, *slopes[1:])
+
+    def _norms(self, omega: Floats) -> Floats:
+        return np.sqrt(self._mean_over_matrices((omega**2).sum(axis=tuple(range(1, omega.ndim)), keepdims=True)))
+
+    def _mean_over_matrices(self, values: Floats) -> Floats:
+        """Return the mean, if matrices have a common norm, so that one may be wider than another; or all values."""
+        option(*NORMS).check("norm", self.norm)
+        return values if self.norm == "each" else values.mean(axis=0, keepdims=True)
 
 
 class EuclideanMetric(Relevance):
@@ -229,10 +247,13 @@ class DiagonalMetric(Relevance):
     ----------
     localization : {"global", "class", "prototype"}, default="global"
         Who has relevances of its own.
+    norm : {"common", "each"}, default="common"
+        Whether local relevances add up to one in the mean, so that one class can be wider than another, or each.
     """
 
-    def __init__(self, localization: str = "global") -> None:
+    def __init__(self, localization: str = "global", norm: str = "common") -> None:
         self.localization = localization
+        self.norm = norm
 
     def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
         """Return equal relevances."""
@@ -270,6 +291,9 @@ class MatrixMetric(Relevance):
         Whether Omega is kept symmetric (only with M = N).
     start_at : {"identity", "random"} or ndarray of shape (M, N) or (s, M, N), default="identity"
         Where to start. ``"random"`` draws the entries uniformly from [-1, 1].
+    norm : {"common", "each"}, default="common"
+        Whether the squared Frobenius norm of local matrices is one in the mean, so that one class can be wider than
+        another, or of each.
     """
 
     def __init__(
@@ -280,12 +304,14 @@ class MatrixMetric(Relevance):
         mask: int | ArrayLike | None = None,
         symmetric: bool = False,
         start_at: str | ArrayLike = "identity",
+        norm: str = "common",
     ) -> None:
         self.n_components = n_components
         self.localization = localization
         self.mask = mask
         self.symmetric = symmetric
         self.start_at = start_at
+        self.norm = norm
 
     def start(self, n_features: int, classes: Indices, rng: np.random.RandomState) -> Theta:
         """Return matrices of Frobenius norm one."""
@@ -310,7 +336,7 @@ class MatrixMetric(Relevance):
         return (dA,)
 
     def normalize(self, theta: Theta) -> Theta:
-        """Give each matrix the entries it may have, and Frobenius norm one, so that the relevances add up to one."""
+        """Give the matrices the entries they may have, and Frobenius norm one, in the mean or each."""
         return super().normalize((self._constrained(theta[0]),))
 
     def tangent(self, theta: Theta, slopes: Theta) -> Theta:
@@ -503,10 +529,6 @@ def allowed_entries(mask: int | ArrayLike, shape: tuple[int, ...], symmetric: bo
 
 
 TINY = 1e-150
-
-
-def _norms(omega: Floats) -> Floats:
-    return np.sqrt((omega**2).sum(axis=tuple(range(1, omega.ndim)), keepdims=True))
 
 
 def log_volume(omega: Floats) -> tuple[float, Floats]:

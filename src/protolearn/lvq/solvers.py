@@ -6,12 +6,14 @@ A solver sees a `Problem`: a flat vector of prototypes and metric, its cost and 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 
 from protolearn.core.chunks import cut
 from protolearn.core.parameters import Constraint, check_parameters, fraction, integer, none, number, positive
@@ -51,8 +53,8 @@ class Solver(BaseEstimator):
 class LBFGS(Solver):
     """Limited-memory BFGS on the exact gradient over all samples: fast and without learning rates.
 
-    If the slope of the squashing function is annealed, the first half of the iterations uses the slope at the start and
-    the second half the slope at the end.
+    If the slope of the squashing function is annealed, the slope at the start is used for half of the iterations at
+    most, then the slope at the end. `ConvergenceWarning` of scikit-learn is given if ``max_iter`` stops it.
 
     Parameters
     ----------
@@ -62,7 +64,7 @@ class LBFGS(Solver):
 
     _constraints = {"memory": integer(1)}
 
-    default_iterations = 50
+    default_iterations = 300
 
     def __init__(self, memory: int = 10) -> None:
         self.memory = memory
@@ -82,7 +84,9 @@ class LBFGS(Solver):
                 raise
 
         stages = problem.cost.stages(min(problem.cost.n_stages, max_iter))
-        for stage, iterations in zip(stages, _shares(max_iter, len(stages))):
+        left = max_iter
+        for n_stages, stage in zip(range(len(stages), 0, -1), stages):
+            iterations = left // n_stages
             options = {
                 "maxiter": iterations,
                 "maxfun": 20 * iterations,
@@ -95,7 +99,14 @@ class LBFGS(Solver):
             )
             if stopped:
                 return
-            start = result.x
+            start, left = result.x, left - result.nit
+        if result.status == 1:
+            warnings.warn(
+                f"L-BFGS stopped after max_iter={max_iter} iterations, before it converged. Raise max_iter; or raise "
+                "tol, if the model is good enough.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
 
 
 class SGD(Solver):
@@ -367,10 +378,6 @@ def _rate(given: Rate, fall: float, passed: float) -> float:
         first, last = given
         return float(first * (last / first) ** passed)  # Bunte 2011, eqs. 5.4 and 5.5
     return given / (1.0 + fall)
-
-
-def _shares(total: int, n_parts: int) -> list[int]:
-    return [len(part) for part in np.array_split(np.arange(total), n_parts)]
 
 
 def _unit_steps(problem: Problem, flat: Floats, gradient: Floats) -> Floats:

@@ -154,7 +154,7 @@ def _is_euclidean(estimator: Any) -> bool:
     """Say whether prototypes are compared by Euclidean distance, so that receptive fields are Voronoi cells."""
     if str(getattr(estimator, "metric", "euclidean")) != "euclidean" or hasattr(estimator, "relevance_matrix_"):
         return False
-    weights = np.asarray(getattr(estimator, "relevances_", 1.0))
+    weights = np.asarray(getattr(estimator, "relevances_", 1.0)) / getattr(estimator, "scale_", 1.0) ** 2
     return bool((weights == weights.max()).all())
 
 

@@ -44,7 +44,7 @@ def lvq_section(effort: Effort) -> Section:
     trials = run_trials(effort, X, y)
     first = trials[MATRIX][0]
     model, X_test, y_test = first.classifier, X[first.test], y[first.test]
-    weights = pixel_weights(model, X[first.train])
+    weights = model.relevances_
     planes = {
         "learned": GMLVQ(n_components=2, random_state=0).fit(X[first.train], y[first.train]),
         "principal": make_pipeline(PCA(2), GLVQ(random_state=0)).fit(X[first.train], y[first.train]),
@@ -106,12 +106,6 @@ def accuracy_table(trials: dict[str, list[Trial]], X: Floats, y: Classes) -> Tab
             )
         )
     return Table("LVQ on digits it has not seen", ("method", "prototypes", "accuracy (%)", "seconds"), rows)
-
-
-def pixel_weights(model: GMLVQ, X: Floats) -> Floats:
-    """Return the weight (d,) of each feature in the learned distance: its relevance times its variance, as a share."""
-    weights = model.relevances_ * X.var(axis=0)
-    return weights / weights.sum()
 
 
 def typical_sample(model: Any, X: Floats, y: Classes) -> Floats:
