@@ -56,8 +56,8 @@ class RSLVQ(MatrixLVQ):
     localization : {"global", "class", "prototype"}, default="global"
         Who has relevances or a matrix of its own.
     n_components : int, optional
-        Number of rows M of a matrix, which limits its rank; by default the number of features. It is for
-        ``metric="matrix"`` alone, and so is ``metric_init``.
+        Number of rows M of a matrix, which limits its rank; by default the number of features. Other metrics do
+        not heed it.
     metric_init : {"auto", "identity", "random", "discriminative"} or ndarray of shape ([s,] M, N), default="auto"
         Where matrices start. ``"discriminative"`` takes the directions of linear discriminant analysis; ``"auto"`` does
         that for ``n_components`` below the number of features, and otherwise starts at the identity.
@@ -192,6 +192,11 @@ class RSLVQ(MatrixLVQ):
             raise ValueError(
                 f"localization={self.localization!r} needs relevances that are learned; use metric='diagonal' or "
                 f"metric='matrix', or a metric object that is local itself, instead of metric={self.metric!r}."
+            )
+        if not self._is_matrix() and not (isinstance(self.metric_init, str) and self.metric_init == "auto"):
+            raise ValueError(
+                f"metric_init={self.metric_init!r} is where a matrix starts; leave it at 'auto', or use "
+                "metric='matrix'."
             )
 
     @property
