@@ -616,7 +616,7 @@ def test_partial_fit_welcomes_a_class_with_its_own_powers(settings, prototypes, 
         assert ((found > low - slack) & (found < high + slack)).all()
 
 
-def _learn_nothing(stream, problem):
+def _learn_nothing(stream, problem, solver):
     return 0.0
 
 

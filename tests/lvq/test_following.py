@@ -80,6 +80,24 @@ def test_callback_stops_training(model, way, wine):
     assert np.array_equal(model.prototypes_, record.states[-1][2].prototypes_)
 
 
+@pytest.mark.parametrize("model", [GMLVQ(), LVQ1(relevance_learning_rate=1e-3)], ids=name)
+def test_states_can_be_read_later(model, wine):
+    X, y = wine
+    kept, read = [], []
+
+    def keep(state):
+        kept.append(state)
+
+    def read_at_once(state):
+        read.append(state.classifier)
+
+    for callback in (keep, read_at_once):
+        clone(model).set_params(callback=callback, max_iter=5, random_state=0).fit(X, y)
+    for late, early in zip(kept, read):
+        assert np.array_equal(late.classifier.decision_function(X), early.decision_function(X))
+        assert late.classifier.n_iter_ == late.iteration
+
+
 def test_callback_of_pictures():
     rng = np.random.default_rng(0)
     patches, labels = rng.random((12, 5, 5, 1)), np.repeat([0, 1], 6)

@@ -19,12 +19,13 @@ class TrainingState:
     cost : float
         Its cost, as in ``cost_history_``; for `LVQ1` and `LVQ21` the share of errors in the epoch.
     make_classifier : callable
-        Returns a copy of the classifier as it is now.
+        Returns a copy of the classifier as it is after this iteration.
 
     Attributes
     ----------
     classifier : object
-        A copy of the classifier as it is now, fitted, with all of its methods. It is made when it is first asked for.
+        A copy of the classifier as it is after this iteration, fitted, with all of its methods. It is made when it is
+        first asked for.
 
     Examples
     --------
@@ -50,7 +51,7 @@ class TrainingState:
 
     @cached_property
     def classifier(self) -> Any:
-        """A copy of the classifier as it is now."""
+        """A copy of the classifier as it is after this iteration."""
         return self._make_classifier()
 
 

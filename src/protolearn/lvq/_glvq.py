@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy, deepcopy
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -438,7 +439,7 @@ class GLVQ(LVQClassifier):
             watch.judge = self._problem(frame, metric, *judged, W, theta, n_threads)
         interrupted = False
         watch.flat = pack(W, theta)
-        watch.snapshot = lambda: self._snapshot(problem, frame, watch, samples, y, u)
+        watch.snapshot = lambda flat, costs: self._snapshot(problem, frame, flat, costs, samples, y, u)
         try:
             if max_iter:
                 solver.minimize(problem, watch.flat, max_iter, self.tol, rng, watch)
@@ -458,13 +459,15 @@ class GLVQ(LVQClassifier):
             keep(self)
             raise KeyboardInterrupt
 
-    def _snapshot(self, problem: Problem, frame: Frame, watch: _Watch, samples: Floats, y: Codes, u: Floats) -> GLVQ:
-        """Return a copy of the classifier as it is now, in the midst of training."""
-        now = copy(self)
-        now.cost_history_, now.n_iter_ = [*watch.costs], len(watch.costs)
-        now._store(problem, frame, watch.flat)
-        now._finish(samples, y, u)
-        return now
+    def _snapshot(
+        self, problem: Problem, frame: Frame, flat: Floats, costs: list[float], samples: Floats, y: Codes, u: Floats
+    ) -> GLVQ:
+        """Return a copy of the classifier as it was at a moment of training."""
+        then = copy(self)
+        then.cost_history_, then.n_iter_ = costs, len(costs)
+        then._store(problem, frame, flat)
+        then._finish(samples, y, u)
+        return then
 
     def _store(self, problem: Problem, frame: Frame, flat: Floats) -> None:
         with np.errstate(invalid="ignore", over="ignore"):
@@ -537,7 +540,7 @@ class _Watch:
         self.model = model
         self.progress = Progress(type(model).__name__, max_iter, model.verbose)
         self.judge: Problem | None = None
-        self.snapshot: Callable[[], GLVQ]
+        self.snapshot: Callable[[Floats, list[float]], GLVQ]
         self.costs: list[float] = []
         self.scores: list[float] = []
         self.flat = np.empty(0)
@@ -553,7 +556,8 @@ class _Watch:
         self.costs.append(cost)
         self.progress.step(len(self.costs), cost=cost)
         stops = self._exhausted()
-        if wants_to_stop(self.model.callback, TrainingState(len(self.costs), cost, self.snapshot)) or stops:
+        make = partial(self.snapshot, self.flat, [*self.costs])
+        if wants_to_stop(self.model.callback, TrainingState(len(self.costs), cost, make)) or stops:
             raise StopIteration
 
     def _exhausted(self) -> bool:

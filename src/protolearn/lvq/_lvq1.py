@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from copy import copy, deepcopy
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -142,8 +143,8 @@ class _HeuristicLVQ(LVQClassifier):
                 rate = self.learning_rate * (1.0 - epoch / self.max_iter)
                 self.error_history_.append(self._sweep(centered, codes, presentations(u, rng), W, rate))
                 self._report(epoch + 1)
-                state = TrainingState(epoch + 1, self.error_history_[-1], lambda: self._snapshot(samples, codes, u, W))
-                if wants_to_stop(self.callback, state):
+                make = partial(self._copy()._store, samples, codes, u, W.copy())
+                if wants_to_stop(self.callback, TrainingState(epoch + 1, self.error_history_[-1], make)):
                     break
         except KeyboardInterrupt:
             if not self.error_history_:
@@ -155,19 +156,20 @@ class _HeuristicLVQ(LVQClassifier):
             keep(self)
             raise KeyboardInterrupt
 
-    def _store(self, samples: Floats, codes: Codes, u: Floats, W: Floats) -> None:
+    def _store(self, samples: Floats, codes: Codes, u: Floats, W: Floats) -> Self:
+        """Set the fitted attributes; return the classifier."""
         self.n_iter_ = max(1, len(self.error_history_))
         self.prototypes_ = W + self._center
         self.prototype_labels_ = self.classes_[self._codes]
         self._finish(samples, codes, u)
+        return self
 
-    def _snapshot(self, samples: Floats, codes: Codes, u: Floats, W: Floats) -> _HeuristicLVQ:
-        """Return a copy of the classifier as it is now, in the midst of training."""
-        now = copy(self)
-        now.error_history_ = [*self.error_history_]
-        now._resume()
-        now._store(samples, codes, u, W)
-        return now
+    def _copy(self) -> Self:
+        """Return a copy that training does not change."""
+        same = copy(self)
+        same.error_history_ = [*self.error_history_]
+        same._resume()
+        return same
 
     def _go_on(self, samples: Floats, codes: Codes, u: Floats, first: bool) -> None:
         """Make one pass over a batch, with prototypes of the classes seen so far."""
