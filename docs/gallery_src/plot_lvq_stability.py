@@ -33,7 +33,7 @@ print(stability.table())
 # %%
 # Bars are means over the splits, and lines hold the middle 95 % of them. They tell how much a relevance depends on the
 # samples; splits share most of their samples, so they are no confidence intervals. To the right is the mean ROC curve
-# on the samples held out, in a band made the same way.
+# on the samples held out, in a band made the same way. The gray line would be an equal share for every measurement.
 
 plot_relevance_stability(stability)
 

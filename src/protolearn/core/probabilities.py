@@ -63,25 +63,20 @@ def best_temperature(D: Floats, y: Indices, u: Floats) -> float:
     return scale / (brentq(slope, 0.0, high, xtol=1e-12, rtol=1e-12) if high < STEEPEST else high)
 
 
-def fold_numbers(X: Array, y: Indices, u: Floats, n_folds: int, needed: Indices) -> Indices:
-    """Return the fold (n,) that each sample is held out in, for a cross-validation within each class.
+def fold_numbers(X: Array, y: Indices, counts: Floats, n_folds: int, needed: Indices) -> Indices:
+    """Return the fold (n,) that each sample is held out in, for a cross-validation within each class; -1 for none.
 
-    Equal samples stay together. They are dealt out to the fold of the least weight, the weightiest first and otherwise
-    in the order of their values, so neither the order of the samples matters, nor whether one comes twice or has twice
-    the weight. A class of which fewer different samples than ``needed`` (one number for each class) would be left is
-    never held out: its fold is -1.
+    Samples are dealt out in the order of their values, so neither their order matters, nor whether one comes twice or
+    counts twice. One that does will likely come again, and without it a model would still know its like, so it is not
+    held out. Nor is a class of which fewer different samples than ``needed`` (one number for each class) would be left.
     """
     folds = np.full(len(X), -1)
     known = np.nan_to_num(X)
     for code in np.unique(y):
         own = np.flatnonzero(y == code)
         different, number = np.unique(known[own], axis=0, return_inverse=True)
-        weights = np.bincount(number.reshape(-1), u[own])
-        dealt = np.empty(len(different), np.int64)
-        loads = np.zeros(n_folds)
-        for row in np.argsort(-weights, kind="stable"):
-            dealt[row] = loads.argmin()
-            loads[dealt[row]] += weights[row]
-        if len(different) - np.bincount(dealt).max() >= needed[code]:
-            folds[own] = dealt[number.reshape(-1)]
+        number = number.reshape(-1)
+        single = np.bincount(number, counts[own]) < 2.0 - 1e-9
+        if len(different) - np.ceil(single.sum() / n_folds) >= needed[code]:
+            folds[own] = np.where(single, (np.cumsum(single) - 1) % n_folds, -1)[number]
     return folds

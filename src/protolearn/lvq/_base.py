@@ -558,28 +558,21 @@ class LVQClassifier(ClassifierMixin, Estimator):
         some = slice(None, None, max(1, len(X) // 20_000))
         self._temperature = best_temperature(self._plain_distances(X[some]), y[some], u[some])
 
-    def _folds(self, X: Floats, y: Indices, u: Floats) -> Indices | None:
-        """Return the fold that each sample is held out in, if `calibration` asks for it."""
-        if self.calibration is None:
-            return None
-        folds = fold_numbers(X, y, u, self.calibration, np.bincount(self._codes))
-        if folds.max() < 0:
-            raise ValueError(
-                f"calibration={self.calibration} cannot hold out any sample: each class would be left with fewer "
-                "different ones than it has prototypes. Use calibration=None, fewer prototypes, or more samples."
-            )
-        return folds
-
-    def _calibrate(self, X: Floats, y: Indices, u: Floats, folds: Indices) -> None:
+    def _calibrate(self, X: Floats, y: Indices, u: Floats, counts: Floats) -> None:
         """Choose the temperature on samples held out, whose distances are compared in units of their mean."""
         plain = {"calibration": None, "callback": None, "warm_start": False, "verbose": 0}
         plain["class_weight"] = None  # u has class weights
-        D = np.empty((len(X), len(self.classes_)))
-        tested = folds >= 0
-        for fold in np.unique(folds[tested]):
+        folds = fold_numbers(X, y, counts, int(self.calibration or 0), np.bincount(self._codes))
+        D = self._plain_distances(X)
+        unit = _mean_distance(D, u)
+        D /= unit
+        for fold in np.unique(folds[folds >= 0]):
             out = folds == fold
             model = clone(self).set_params(**plain).fit(X[~out], self.classes_[y[~out]], sample_weight=u[~out])
-            D[out] = model._plain_distances(X[out])
-            D[out] /= np.average(D[out].mean(axis=1), weights=u[out]) or 1.0
-        unit = float(np.average(self._plain_distances(X).mean(axis=1), weights=u)) or 1.0
-        self._temperature = unit * best_temperature(D[tested], y[tested], u[tested])
+            held_out = model._plain_distances(X[out])
+            D[out] = held_out / _mean_distance(held_out, u[out])
+        self._temperature = unit * best_temperature(D, y, u)
+
+
+def _mean_distance(D: Floats, u: Floats) -> float:
+    return float(np.average(D.mean(axis=1), weights=u)) or 1.0

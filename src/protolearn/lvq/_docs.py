@@ -20,7 +20,8 @@ missing : {"error", "partial"}, default="error"
 CALIBRATION = """
 calibration : int, optional
     Number of folds of a cross-validation, 3 for instance, in which the temperature of the probabilities is chosen on
-    samples that are held out. It takes as many fits more. By default it is chosen on the training samples.
+    samples that are held out. It takes as many fits more. By default it is chosen on the training samples, as are
+    samples that come more than once and classes of too few samples, which are not held out.
 """
 
 REJECT = """

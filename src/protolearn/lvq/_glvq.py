@@ -218,14 +218,13 @@ class GLVQ(LVQClassifier):
             held_out = samples[out], codes[out], weights[out]
             samples, codes, weights = samples[kept], codes[kept], weights[kept]
         self._codes = self._prototype_codes(codes)
-        folds = self._folds(samples, codes, weights)
         with chunk_threads(self.n_jobs) as n_threads:
             self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
         self._finish(samples, codes, weights)
         self._warn_of_silence()
-        if folds is not None:
+        if self.calibration is not None:
             try:
-                self._calibrate(samples, codes, weights, folds)
+                self._calibrate(samples, codes, weights, self._counts(known[codes], weights))
             except KeyboardInterrupt:
                 keep(self)
                 raise
@@ -375,6 +374,13 @@ class GLVQ(LVQClassifier):
             weights = check_weights(weights * by_class, len(samples), np.float64)
         present = weights > 0
         return samples[present], labels[present], as_counts(weights[present])
+
+    def _counts(self, labels: Array, weights: Floats) -> Floats:
+        """Return how often each sample counts, apart from the weight of its class."""
+        if self.class_weight is None:
+            return weights
+        counts = weights / compute_sample_weight(self.class_weight, labels)
+        return counts / counts.min()
 
     def _begin(
         self, frame: Frame, X: Floats, y: Codes, u: Floats, resumes: bool, rng: np.random.RandomState
