@@ -367,7 +367,9 @@ def _places(step: ColumnTransformer, chosen: Any) -> Array:
         return numbers[first:last]
     if isinstance(chosen, slice):
         return numbers[chosen]
-    wanted = np.atleast_1d(np.asarray(chosen))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # scikit-learn 1.6, on the numbers of remaining columns
+        wanted = np.atleast_1d(np.asarray(chosen))
     if wanted.dtype.kind in "OUT" and len(wanted):
         places = {name: place for place, name in enumerate(step.feature_names_in_)}
         return np.array([places[name] for name in wanted.tolist()])
