@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -253,6 +254,17 @@ def test_rare_and_unknown_categories():
     assert counterfactual(pipeline, new, fixed=["smoker"]).samples.smoker.tolist() == ["cigar"] * 4
     found = counterfactual(pipeline, new)
     assert (pipeline.predict(found.samples) != pipeline.predict(new)).all()
+
+
+def test_no_category_is_exchanged_for_none():
+    frame = X[["smoker"]].assign(smoker=X.smoker.astype(object).where(X.smoker != "never", None))
+    pipeline = make_pipeline(make_column_transformer((clone(ONE_HOT), ["smoker"])), GMLVQ())
+    pipeline.fit(frame, np.where(X.smoker == "never", "low", "high"))
+    found = counterfactual(pipeline, frame[X.smoker == "now"][:3])
+    assert not found.found.any()
+    assert found.proven.all()
+    with pytest.raises(NotFittedError):
+        explain(clone(pipeline), frame)
 
 
 @pytest.mark.parametrize(
