@@ -20,6 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protolearn import GMLVQ
+from protolearn.lvq import counterfactual
 from protolearn.plotting import plot_explanation, plot_margins, plot_relevance_matrix, plot_relevances
 
 cancer = load_breast_cancer(as_frame=True)
@@ -67,12 +68,11 @@ plot_explanation(explanation, n_features=12)
 # measurements, for the sample with the *highest* confidence among the malignant ones:
 
 malignant = np.flatnonzero(pipeline.predict(X_test) == "malignant")
-sure = samples.iloc[[malignant[np.argmax(confidence[malignant])]]]
-other = model.counterfactual(sure)
-before, after = scaler.inverse_transform(sure)[0], scaler.inverse_transform(other.samples)[0]
-print(f"becomes {other.classes[0]} with")
-for column in np.argsort(-np.abs(other.changes[0]))[:5]:
-    print(f"  {X.columns[column]:25s} {before[column]:8.3g} -> {after[column]:.3g}")
+sure = X_test.iloc[[malignant[np.argmax(confidence[malignant])]]]
+print(counterfactual(pipeline, sure).table(n_features=5))
+
+# %%
+# All measurements change. :doc:`plot_lvq_counterfactual` shows how to ask for few of them, or within bounds.
 
 # %%
 # When to say nothing

@@ -1,5 +1,6 @@
 """Counterfactuals: they reach their class, obey what was asked, and are the smallest, by brute force."""
 
+from functools import cache
 from itertools import combinations, product
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 from sklearn.base import clone
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_iris, load_wine
 
 from protolearn import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LVQ1, LLiRaMLVQ
 from protolearn.datasets import make_cigars
@@ -118,7 +119,7 @@ def test_integers_by_enumeration(model, margin, counts):
     model = clone(model).fit(X, y)
     every = np.array(list(product(range(8), repeat=3)), dtype=float)
     labels, sure = model.predict(every), model.confidence(every) >= margin
-    some = X[::9]
+    some = X[::18]
     found = model.counterfactual(some, bounds=dict.fromkeys(range(3), (0, 7)), integers=[0, 1, 2], margin=margin)
     assert np.array_equal(found.samples, np.round(found.samples))
     for x, label, value in zip(some, model.predict(some), found.distances):
@@ -210,17 +211,16 @@ def test_groups_by_enumeration(model, sparse, mixed):
         assert found.distances[0] <= lengths.min(initial=np.inf) * (1 + 1e-9)
 
 
-MODELS = {
-    kind: model.fit(load_iris().data, load_iris().target)
-    for kind, model in {"shared": GMLVQ(2, random_state=0), "local": LGMLVQ(2, random_state=0)}.items()
-}
+@cache
+def on_iris(kind):
+    return kind(2, random_state=0).fit(*load_iris(return_X_y=True))
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_what_was_asked_holds_exactly(data):
     X = load_iris().data
-    model = MODELS[data.draw(st.sampled_from(list(MODELS)))]
+    model = on_iris(data.draw(st.sampled_from([GMLVQ, LGMLVQ])))
     x = X[data.draw(st.integers(0, 149))]
     roles = [data.draw(st.sampled_from(["free", "fixed", "increasing", "decreasing", "integers"])) for _ in range(4)]
     x = np.where([role == "integers" for role in roles], np.round(x), x)
@@ -367,6 +367,22 @@ def test_requests_that_make_no_sense(asked, message, iris):
     model = GLVQ().fit(*iris)
     with pytest.raises(ValueError, match=message):
         model.counterfactual(iris[0][:1], **asked)
+
+
+@pytest.mark.parametrize("length", ["metric", "euclidean"])
+def test_directions_that_only_other_prototypes_see(length):
+    """Matrices of rank two, features of many sizes: what the nearest prototype does not see must not run away."""
+    X, y = load_wine(return_X_y=True)
+    model = LGMLVQ(2, n_components=2, random_state=0, max_iter=20).fit(X, y)
+    low, high = X.min(axis=0), X.max(axis=0)
+    bounds = dict(enumerate(zip(low, high)))
+    found = model.counterfactual(X[::30], 1, bounds=bounds, margin=0.5, length=length)
+    rng = np.random.default_rng(0)
+    some = rng.uniform(low, high, (5000, 13))
+    reachable = ((model.predict(some) == 1) & (model.confidence(some) >= 0.5)).any()
+    assert found.found.all() == reachable
+    assert (model.predict(found.samples) == 1)[found.found].all()
+    assert ((found.samples >= low) & (found.samples <= high)).all()
 
 
 @pytest.mark.parametrize("model", [LVQ1(2), LLiRaMLVQ(2)], ids=name)

@@ -113,6 +113,17 @@ def test_sets_without_a_point():
     assert nearest_point(far).value == np.inf
 
 
+@pytest.mark.parametrize("gap", [1e-2, 1.0, 100.0])
+def test_balls_beyond_the_bounds(gap):
+    """Every linearization has a solution, or multipliers grow without end; in both cases there is no point."""
+    goals = np.array([[2.0 + gap, 0.0], [2.0 + gap, 0.3]])
+    Q, c = np.array([np.eye(2)] * 2), (goals**2).sum(axis=1) - 1.0
+    program = Program(Q, -goals, c, np.eye(2), np.full(2, -1.0), np.ones(2), goals[0], True)
+    answer = nearest_point(program)
+    assert answer.value == np.inf
+    assert answer.proven
+
+
 def test_nothing_below_the_cutoff():
     program = make_program(0, "any", False, m=3, k=1)
     value = nearest_point(program).value

@@ -1,5 +1,8 @@
 """Prototypes, explanations and counterfactuals behind pipelines, in the columns and units of the table."""
 
+from functools import cache
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +10,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
 from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_selection import VarianceThreshold
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -79,17 +83,17 @@ STEPS = {
     ],
 }
 MODELS = {"GMLVQ": GMLVQ(), "LGMLVQ": LGMLVQ(random_state=0, max_iter=20)}
-FITTED = {
-    (steps, model): make_pipeline(*map(clone_step, STEPS[steps]), clone(MODELS[model])).fit(X, Y)
-    for steps in STEPS
-    for model in MODELS
-    for clone_step in [lambda step: step if isinstance(step, str) else clone(step)]
-}
+PAIRS = list(product(STEPS, MODELS))
 
 
-@pytest.fixture(params=list(FITTED), ids=" ".join)
+@cache
+def fitted(steps, model):
+    return clone(make_pipeline(*STEPS[steps], MODELS[model])).fit(X, Y)
+
+
+@pytest.fixture(params=PAIRS, ids=" ".join)
 def pipeline(request):
-    return FITTED[request.param]
+    return fitted(*request.param)
 
 
 def test_prototypes_have_the_columns_of_the_table(pipeline):
@@ -120,7 +124,7 @@ def test_contributions_of_the_features_of_the_table(pipeline):
 @settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_counterfactuals_obey_in_the_units_of_the_table(data):
-    pipeline = FITTED[data.draw(st.sampled_from(list(FITTED)))]
+    pipeline = fitted(*data.draw(st.sampled_from(PAIRS)))
     sample = X[(row := data.draw(st.integers(0, len(X) - 1))) : row + 1]
     before = sample.iloc[0]
     fixed = data.draw(st.lists(st.sampled_from(["age", "ward", "smoker"]), unique=True))
@@ -157,7 +161,7 @@ def test_counterfactuals_obey_in_the_units_of_the_table(data):
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_categories_by_enumeration(sparse):
-    pipeline = FITTED["plain", "GMLVQ"]
+    pipeline = fitted("plain", "GMLVQ")
     asked = {"fixed": ["age", "pressure"], "bounds": {"visits": (0, 7)}, "integers": ["visits"], "sparse": sparse}
     omega = pipeline[-1].omega_
     for row in range(0, 60, 4):
@@ -252,6 +256,17 @@ def test_rare_and_unknown_categories():
     assert (pipeline.predict(found.samples) != pipeline.predict(new)).all()
 
 
+def test_no_category_is_exchanged_for_none():
+    frame = X[["smoker"]].assign(smoker=X.smoker.astype(object).where(X.smoker != "never", None))
+    pipeline = make_pipeline(make_column_transformer((clone(ONE_HOT), ["smoker"])), GMLVQ())
+    pipeline.fit(frame, np.where(X.smoker == "never", "low", "high"))
+    found = counterfactual(pipeline, frame[X.smoker == "now"][:3])
+    assert not found.found.any()
+    assert found.proven.all()
+    with pytest.raises(NotFittedError):
+        explain(clone(pipeline), frame)
+
+
 @pytest.mark.parametrize(
     ("steps", "message"),
     [
@@ -284,4 +299,4 @@ def test_steps_without_units(steps, message, iris):
 )
 def test_requests_that_make_no_sense(asked, message):
     with pytest.raises(ValueError, match=message):
-        counterfactual(FITTED["plain", "GMLVQ"], X[X.smoker != "former"][:1], **asked)
+        counterfactual(fitted("plain", "GMLVQ"), X[X.smoker != "former"][:1], **asked)

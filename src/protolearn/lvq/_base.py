@@ -331,8 +331,9 @@ class LVQClassifier(ClassifierMixin, Estimator):
             Least `confidence` of the changed sample in its class, from 0, a place at the border, to less than 1.
             ``reject_threshold``, if larger, takes its place.
         length : {"metric", "euclidean"}, default="metric"
-            How changes are measured: by the learned metric, with the matrix of the nearest prototype, or with the same
-            weight for all features.
+            How changes are measured: by the learned metric, or with the same weight for all features. The learned
+            metric is that of the nearest prototype, with a ten-thousandth of the mean over all prototypes, so that what
+            only others see is not free of cost; ``distances`` are without it.
 
         Returns
         -------

@@ -26,10 +26,11 @@ from protolearn.core.types import Bools, Floats, Indices
 from protolearn.lvq._nearest_point import Program, nearest_point
 
 BEYOND = (1e-9, 1e-6, 1e-3)  # how far beyond the border, as a share of the distances; the first that `reaches` confirms
-UNSEEN = 1e-8  # weight of directions that the metric does not see, as a share of those it sees
+FAINT = 1e-4  # weight of what other prototypes see, so that what the nearest one does not see is not free of cost
+UNSEEN = 1e-8  # weight of what no prototype sees
 N_NODES = 5_000  # of branch and bound, for each prototype and set of features
 N_SETS = 50_000  # sets of features of one size that are looked at
-N_TRIED = 3_000  # sets of features that are tried, for all prototypes together
+N_TRIED = 1_500  # sets of features that are tried, for all prototypes together
 
 Around = Callable[[float], tuple[float, float]]
 
@@ -186,6 +187,8 @@ def smallest_change(
     """
     S = borders.measure(x, present, length)
     heavier = S + UNSEEN * np.trace(S) / len(S) * np.eye(len(S))
+    if length == "metric":
+        heavier += FAINT * borders.L[borders.slots].mean(axis=0)
     for beyond in BEYOND:
         ways = list(borders.ways(x, present, target, margin, beyond))
         search = Search(x, room, ways, heavier)

@@ -20,6 +20,7 @@ from protolearn.core.types import Floats
 
 N_STEPS = 60
 N_RANDOM_STARTS = 8
+STEEPEST = 1e9  # multipliers that grow so large belong to a set without a point
 SLACK = 1e-10  # by how much an inequality, scaled to size one, may be missed
 
 
@@ -85,7 +86,7 @@ def nearest_point(program: Program, cutoff: float = np.inf) -> Answer:
     if m == 1:
         return _on_a_line(program)
     if program.convex:
-        return _descend(program, np.zeros(m))
+        return _in_convex(program)
     worst = int(program.c.argmax())
     pair = _beyond_one(program, worst)
     if not pair or pair[0] @ pair[0] >= cutoff:
@@ -101,6 +102,16 @@ def nearest_point(program: Program, cutoff: float = np.inf) -> Answer:
         if answer.value < best.value:
             best = answer
     return best
+
+
+def _in_convex(program: Program) -> Answer:
+    answer = _descend(program, np.zeros(len(program.B)))
+    if np.isfinite(answer.value) or answer.proven:
+        return answer
+    start = _repaired(program, program.goal)
+    if program.excess(start).max() > 1e-4:  # the least violation there is
+        return answer._replace(proven=True)
+    return _descend(program, start)
 
 
 def _starts(program: Program, pair: list[Floats]) -> Iterator[Floats]:
@@ -191,6 +202,8 @@ def _descend(program: Program, y: Floats) -> Answer:
         if solved is None:  # around a convex set there is always a way
             return Answer(y, np.inf, program.convex)
         step, multipliers = solved
+        if multipliers.max() > STEEPEST:
+            return Answer(y, np.inf, False)
         if program.Q is None:  # one step is exact
             y = y + step
             break

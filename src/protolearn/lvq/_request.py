@@ -98,7 +98,10 @@ class Table:
             if np.array_equal(z[columns], changed[columns], equal_nan=True):
                 continue
             if isinstance(feature, Category):
-                new[i] = feature.categories[np.abs(feature.rows - changed[columns]).max(axis=1).argmin()]
+                others = np.flatnonzero(request.others(i, feature, row[i]))
+                new[i] = feature.categories[
+                    others[np.abs(feature.rows[others] - changed[columns]).max(axis=1).argmin()]
+                ]
             elif isinstance(feature, Number):
                 value = float(feature.back(changed[columns])[0])
                 value = float(np.round(value)) if i in request.whole else value
@@ -131,6 +134,11 @@ class Request:
         high = min(self.high[i], value) if i in self.decreasing | self.fixed else self.high[i]
         return low, high
 
+    def others(self, i: int, feature: Category, value: Any) -> list[bool]:
+        """Return which categories a feature of a sample may have instead of its own."""
+        names = self.allowed.get(i, feature.categories.tolist())
+        return [not is_missing(name) and name in names and name != value for name in feature.categories]
+
     def room(self, row: Array, z: Floats, sample: int) -> Room:
         """Return what a sample with features ``row`` and columns z may become."""
         low, high = z.copy(), z.copy()
@@ -143,9 +151,8 @@ class Request:
             if i in self.fixed:
                 continue
             if isinstance(feature, Category):
-                names = self.allowed.get(i, feature.categories)
-                others = [name in names and name != row[i] for name in feature.categories]
-                groups.append((feature.columns, np.vstack([z[feature.columns], feature.rows[others]])))
+                others = feature.rows[self.others(i, feature, row[i])]
+                groups.append((feature.columns, np.vstack([z[feature.columns], others])))
             elif i not in grouped:
                 limits = self.limits(i, row[i])
                 if limits[0] < limits[1]:

@@ -18,6 +18,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.impute import KNNImputer, SimpleImputer
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder
+from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.types import Array, Floats
 from protolearn.lvq._request import (
@@ -233,13 +234,8 @@ def _as_given(X: Any, samples: Array, rows: Array) -> Any:
         if any(changed):
             column = X.iloc[:, j]
             values = type(column)(samples[:, j].tolist(), index=column.index)
-            kind = column.dtype.kind
-            whole = (
-                all(is_missing(value) or value == round(value) for value in samples[:, j])
-                if kind in "iu"
-                else kind != "f"
-            )
-            frame.isetitem(j, values.astype(column.dtype) if whole else values)
+            broken = column.dtype.kind in "iu" and (values.dropna() % 1 != 0).any()
+            frame.isetitem(j, values if broken or column.dtype.kind == "f" else values.astype(column.dtype))
     return frame
 
 
@@ -286,15 +282,14 @@ class _Step:
         return self._apply(self.transformer.inverse_transform, values)
 
     def _apply(self, function: Any, values: Floats) -> Floats:
-        with (
-            warnings.catch_warnings()
-        ):  # other columns hold the same values, which may not suit them, and have no names
-            warnings.simplefilter("ignore")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # other columns hold the same values, which may not suit them
             return _dense(function(np.repeat(values[:, None], self.width, axis=1)))[:, self.place].astype(np.float64)
 
 
 def _table(pipeline: Pipeline) -> Table:
     """Return the features of the samples that a pipeline takes, and the columns of its classifier they become."""
+    check_is_fitted(pipeline[-1])
     first = next(step for step in pipeline if hasattr(step, "n_features_in_"))
     names = getattr(first, "feature_names_in_", np.array([f"x{i}" for i in range(first.n_features_in_)], object))
     columns = [_Column(i) for i in range(len(names))]
@@ -367,7 +362,9 @@ def _places(step: ColumnTransformer, chosen: Any) -> Array:
         return numbers[first:last]
     if isinstance(chosen, slice):
         return numbers[chosen]
-    wanted = np.atleast_1d(np.asarray(chosen))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FutureWarning)  # scikit-learn 1.6, on the numbers of remaining columns
+        wanted = np.atleast_1d(np.asarray(chosen))
     if wanted.dtype.kind in "OUT" and len(wanted):
         places = {name: place for place, name in enumerate(step.feature_names_in_)}
         return np.array([places[name] for name in wanted.tolist()])
