@@ -298,7 +298,9 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
                 weights * compute_sample_weight(self.class_weight, labels), len(objects), np.float64
             )
         present = np.flatnonzero(weights)
-        return objects if len(present) == len(objects) else objects[present], labels[present], weights[present]
+        # weights that cannot be counts, such as shares, are made one on average
+        weights = weights[present] * max(1.0, len(present) / weights.sum())
+        return objects if len(present) == len(objects) else objects[present], labels[present], weights
 
     def _check_new(self, X: Any) -> Floats:
         """Return the distances of new objects, which is all that is to be known of them."""
@@ -420,6 +422,7 @@ def first_medoids(pairs: Pairs, members: Indices, count: int, rng: np.random.Ran
     if count == 1:
         return Median.at(some, np.array([first_lowest(some.times(some.weights[:, None])[:, 0])]))
     medoids = Median.at(some, spread_objects(some, count, rng))
-    while medoids.n_open != 0:
+    different = len(np.unique(medoids.indices)) == count
+    while different and medoids.n_open != 0:
         medoids = medoids.swapped()
     return medoids
