@@ -3,7 +3,7 @@
 ORDER = (
     *("wine_map", "lattices", "gas_graph", "magnification", "stream", "reject", "customize"),
     *("shapes_ellipses", "shapes_digits", "shapes_complete", "shapes_outliers", "shapes_compression"),
-    *("dissimilarity_words", "dissimilarity_strings", "dissimilarity_texts"),
+    *("dissimilarity_words", "dissimilarity_strings", "dissimilarity_classes", "dissimilarity_texts"),
     *("views_digits", "views_strings", "views_divergences"),
     *("maps_roll", "maps_digits", "maps_supervised", "maps_texture"),
     *("lvq_cancer", "lvq_digits", "lvq_local", "lvq_rank", "lvq_stability", "lvq_missing", "lvq_metric"),

@@ -395,6 +395,8 @@ def test_weights_are_repetitions_and_zero_leaves_out(kind, wine):
     left = kind().fit(D[np.ix_(kept, kept)], y[kept], sample_weight=counts[kept])
     assert_allclose(weighted.distances(D), repeated.distances(D[:, many]), rtol=1e-6, atol=1e-9)
     assert_allclose(weighted.distances(D), left.distances(D[:, kept]), rtol=1e-9)
+    shares = kind().fit(D, y, sample_weight=counts / counts.sum())
+    assert_allclose(shares.distances(D), weighted.distances(D), rtol=1e-6, atol=1e-9)
 
 
 @each_kind

@@ -14,7 +14,7 @@ metric : str or callable, default="precomputed"
 metric_params : dict, optional
     Further arguments of the metric, such as ``{"indel": 4.5}``.
 squared : bool, default=False
-    Dissimilarities are distances, which the map squares, or (True) squared distances already.
+    Dissimilarities are distances, which are squared, or (True) squared distances already.
 symmetrize : {"raise", "mean"}, default="raise"
     What to do with dissimilarities that depend on the order of the two objects, or with a diagonal that is not zero:
     raise an error, or take the mean of both orders and zero. A function of two objects is tried on a few of them, and

@@ -85,6 +85,17 @@ class Learned:
 
 
 @dataclass(frozen=True)
+class Patch:
+    """Objects that were learned from, with their class codes and weights, and the prototypes that came out."""
+
+    objects: Objects
+    codes: Indices
+    weights: Floats
+    learned: Learned
+    prototypes: Relational
+
+
+@dataclass(frozen=True)
 class Past:
     """Objects that stand for earlier patches, their classes and masses, and prototypes as combinations of them."""
 
@@ -159,7 +170,7 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         """
         self._check_parameters()
         objects, labels, weights = self._read_training(X, y, sample_weight)
-        made_before = objects.source.n_computed
+        self._n_made_before = objects.source.n_computed
         self.classes_, codes = np.unique(labels, return_inverse=True)
         if len(self.classes_) < 2:
             raise ValueError(
@@ -171,13 +182,14 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         self.prototype_labels_ = self.classes_[self._codes]
         self.cost_history_: list[float] = []
         rng = check_random_state(self.random_state)
-        past = None
+        patch = None
         with chunk_threads(self.n_jobs) as n_threads:
             for rows in self._patches(codes, rng):
-                patch = Past(objects[rows], codes[rows], weights[rows], np.empty((len(self._codes), 0)))
-                past = self._learn_patch(patch, past, rng, n_threads)
-                self.n_dissimilarities_ = past.objects.source.n_computed - made_before
-                keep(self)
+                past = None
+                if patch is not None:
+                    keep(self)  # what was learned so far survives a failure
+                    past = self._past(patch)
+                patch = self._learn_patch(objects[rows], codes[rows], weights[rows], past, rng, n_threads)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -286,7 +298,9 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
                 weights * compute_sample_weight(self.class_weight, labels), len(objects), np.float64
             )
         present = np.flatnonzero(weights)
-        return objects if len(present) == len(objects) else objects[present], labels[present], weights[present]
+        # weights that cannot be counts, such as shares, are made one on average
+        weights = weights[present] * max(1.0, len(present) / weights.sum())
+        return objects if len(present) == len(objects) else objects[present], labels[present], weights
 
     def _check_new(self, X: Any) -> Floats:
         """Return the distances of new objects, which is all that is to be known of them."""
@@ -317,9 +331,16 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         for first in range(n_patches):
             yield np.sort(order[first::n_patches])
 
-    def _learn_patch(self, patch: Past, past: Past | None, rng: np.random.RandomState, n_threads: int) -> Past:
-        """Learn from a patch and what stands for earlier ones; return what stands for both."""
-        objects, y, weights = patch.objects, patch.codes, patch.masses
+    def _learn_patch(
+        self,
+        objects: Objects,
+        y: Indices,
+        weights: Floats,
+        past: Past | None,
+        rng: np.random.RandomState,
+        n_threads: int,
+    ) -> Patch:
+        """Learn from some objects, and from those that stand for earlier ones."""
         if past is None:
             self._check_first(y)
             start = None if isinstance(self.init, str) else self._given_start(objects)
@@ -331,12 +352,13 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         learned = self._learn(pairs, y, start, rng)
         self.cost_history_ = [*self.cost_history_, *learned.costs]
         self.n_iter_ = max(1, len(self.cost_history_))
-        prototypes = Relational.at(pairs, learned.coefficients.T)
-        self._store(prototypes, learned, objects, y, weights)
+        self.n_dissimilarities_ = objects.source.n_computed - self._n_made_before
+        patch = Patch(objects, y, weights, learned, Relational.at(pairs, learned.coefficients.T))
+        self._store(patch)
         if learned.interrupted:
             keep(self)
             raise KeyboardInterrupt
-        return self._kept(prototypes, learned, objects, y, weights)
+        return patch
 
     def _check_first(self, y: Indices) -> None:
         """Require that a class has as many objects in the first patch as it has prototypes."""
@@ -347,45 +369,51 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
                 "patch than the class has prototypes; use larger patches."
             )
 
-    def _store(self, prototypes: Relational, learned: Learned, objects: Objects, y: Indices, weights: Floats) -> None:
+    def _store(self, patch: Patch) -> None:
         """Set what is known about the prototypes."""
-        chosen = np.flatnonzero(learned.coefficients.any(axis=0))
-        support = objects[chosen]
+        prototypes, coefficients = patch.prototypes, patch.learned.coefficients
+        chosen = np.flatnonzero(coefficients.any(axis=0))
+        support = patch.objects[chosen]
         if support.source.precomputed:  # only the numbers of supporting objects matter
             nothing = support.source.like(np.zeros((0, 0)))
             support = Objects(nothing, np.arange(len(chosen)), support.numbers, support.n_seen)
         else:
             support = support.alone()
-        own = np.where(y[:, None] == self._codes, prototypes.squares, np.inf)
-        pairs = prototypes.pairs
+        own = self._own_squares(patch)
+        examples = nearest_objects(own)[:, : int(np.isfinite(own).sum(axis=0).min())]
         self._fitted = Supported(
             self._reading(),
             support,
-            learned.coefficients[:, chosen],
+            coefficients[:, chosen],
             prototypes.self_terms,
-            offsets(pairs, learned.coefficients, prototypes.self_terms),
-            objects.numbers[nearest_objects(own)[:, : int(np.isfinite(own).sum(axis=0).min())]],
+            offsets(prototypes.pairs, coefficients, prototypes.self_terms),
+            patch.objects.numbers[examples],
             0.0,
-            constant_diagonal(pairs.diagonal),
+            constant_diagonal(prototypes.pairs.diagonal),
         )
         self.support_ = support.numbers
         self.prototype_examples_ = self._fitted.examples
-        self._beyond = learned.beyond
-        self._fit_temperature(prototypes.squares, y, weights)
+        self._beyond = patch.learned.beyond
+        self._fit_temperature(prototypes.squares, patch.codes, patch.weights)
 
-    def _kept(self, prototypes: Relational, learned: Learned, objects: Objects, y: Indices, weights: Floats) -> Past:
+    def _past(self, patch: Patch) -> Past:
         """Return objects that stand for all: of those whose prototype of their class is this one, the nearest."""
-        own = np.where(y[:, None] == self._codes, prototypes.squares, np.inf)
+        own = self._own_squares(patch)
         fields = own.argmin(axis=1)
-        masses = np.bincount(fields, weights, len(self._codes))
+        masses = np.bincount(fields, patch.weights, len(self._codes))
         parts, shares = [], []
         for p, mass in enumerate(masses):
-            field = np.flatnonzero(fields == p) if mass else np.flatnonzero(y == self._codes[p])
+            field = np.flatnonzero(fields == p) if mass else np.flatnonzero(patch.codes == self._codes[p])
             part = field[np.argsort(own[field, p], kind="stable")[: self.n_approximation]]
             parts.append(part)
             shares.append(np.full(len(part), mass / len(part)))
         chosen, firsts = np.concatenate(parts), np.cumsum([0, *map(len, parts)])[:-1]
-        return Past(objects[chosen], y[chosen], np.concatenate(shares), learned.approximate(chosen, firsts))
+        coefficients = patch.learned.approximate(chosen, firsts)
+        return Past(patch.objects[chosen], patch.codes[chosen], np.concatenate(shares), coefficients)
+
+    def _own_squares(self, patch: Patch) -> Floats:
+        """Return squared distances (n, k), infinite to prototypes of other classes."""
+        return np.where(patch.codes[:, None] == self._codes, patch.prototypes.squares, np.inf)
 
 
 def first_medoids(pairs: Pairs, members: Indices, count: int, rng: np.random.RandomState) -> Median:
@@ -394,6 +422,7 @@ def first_medoids(pairs: Pairs, members: Indices, count: int, rng: np.random.Ran
     if count == 1:
         return Median.at(some, np.array([first_lowest(some.times(some.weights[:, None])[:, 0])]))
     medoids = Median.at(some, spread_objects(some, count, rng))
-    while medoids.n_open != 0:
+    different = len(np.unique(medoids.indices)) == count
+    while different and medoids.n_open != 0:
         medoids = medoids.swapped()
     return medoids
