@@ -86,7 +86,7 @@ def test_every_metric_and_every_solver_can_cooperate(model, solver, wine):
     assert model.score(X, y) > 0.95
     mu = model.relative_distance(X, y)
     if isinstance(solver, LBFGS):  # ends at the cost of generalized LVQ, but for exp(-10)
-        regularization = float(model.regularization) * model._metric.log_volume(model._theta)[0]
+        regularization = getattr(model, "regularization_", 0.0) * model._metric.log_volume(model._theta)[0]
         expected = (1 / (1 + np.exp(-model._slope()[1] * mu))).mean() - regularization
         assert model.cost_history_[-1] == pytest.approx(expected, abs=1e-3)
 

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from protolearn import GMLVQ, LGMLVQ
 from protolearn.lvq import _masked
 from protolearn.lvq._masked import MaskedMetric, masked_metric
+from protolearn.lvq.cost import RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import MatrixMetric, allowed_entries
 
@@ -38,7 +39,7 @@ def problems(name, missing):
     start = dense.start(N, classes, np.random.RandomState(0))[0]
     allowed = allowed_entries(settings["mask"], (M, N))
     omega = np.where(allowed, start + 0.1 * rng.normal(size=start.shape), 0.0)
-    options = {"squashing": "sigmoid", "slope": (2.0, 2.0), "regularization": 0.3}
+    options = {"cost": RelativeDistance("sigmoid", (2.0, 2.0)), "regularization": 0.3}
     of_dense = Problem(X, y, np.ones(60), classes, dense, shapes=[W.shape, omega.shape], **options)
     values = sparse.folded((omega,))
     of_sparse = replace(of_dense, metric=sparse, shapes=[W.shape, values[0].shape])
@@ -49,8 +50,8 @@ def problems(name, missing):
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_cost_and_gradient_are_those_of_the_dense_matrix(name, missing):
     dense, flat, sparse, few = problems(name, missing)
-    cost, gradient = dense(flat, 2.0)
-    cost_of_few, gradient_of_few = sparse(few, 2.0)
+    cost, gradient = dense(flat)
+    cost_of_few, gradient_of_few = sparse(few)
     assert cost_of_few == pytest.approx(cost, rel=1e-12)
     by_W, (by_omega,) = dense.unpack(gradient)
     expected = pack(by_W, sparse.metric.folded((by_omega,)))

@@ -8,18 +8,18 @@ from sklearn.datasets import load_digits
 from protolearn import GLVQ, NGPCA, VQPCA
 from protolearn.lvq import SGD, TangentMetric
 from protolearn.lvq._tangent import _orthonormal
+from protolearn.lvq.cost import RelativeDistance
 from protolearn.lvq.problem import Problem, pack
 
 N, CLASSES = 5, np.array([0, 0, 1, 2])
 
 
-def problem_of(q, squashing="sigmoid"):
+def problem_of(q):
     rng = np.random.default_rng(q)
     X, y, W = rng.normal(size=(40, N)), rng.integers(0, 3, 40), rng.normal(size=(4, N))
     V = rng.normal(size=(4, q, N))  # not orthonormal: Problem normalizes
-    problem = Problem(
-        X, y, rng.uniform(0.5, 2, 40), CLASSES, TangentMetric(q), squashing, (2.0, 3.0), 0.0, [W.shape, V.shape]
-    )
+    cost = RelativeDistance("sigmoid", (2.0, 2.0))
+    problem = Problem(X, y, rng.uniform(0.5, 2, 40), CLASSES, TangentMetric(q), cost, 0.0, [W.shape, V.shape])
     return problem, pack(W, (V,))
 
 
@@ -29,8 +29,8 @@ def test_gradient_equals_finite_differences(q):
     numeric = np.empty_like(flat)
     for i in range(len(flat)):
         shift = 1e-6 * (np.arange(len(flat)) == i)
-        numeric[i] = (problem(flat + shift, 2.0)[0] - problem(flat - shift, 2.0)[0]) / 2e-6
-    assert np.linalg.norm(problem(flat, 2.0)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
+        numeric[i] = (problem(flat + shift)[0] - problem(flat - shift)[0]) / 2e-6
+    assert np.linalg.norm(problem(flat)[1] - numeric) <= 1e-6 * np.linalg.norm(numeric)
 
 
 def test_distance_is_that_to_the_subspace():
@@ -51,7 +51,7 @@ def test_only_subspaces_count():
     W, (V,) = problem.unpack(flat)
     mixed = rng.normal(size=(4, 2, 2)) @ V
     moved = W + np.einsum("kq,kqi->ki", rng.normal(size=(4, 2)), V)
-    assert problem(pack(moved, (mixed,)), 2.0)[0] == pytest.approx(problem(flat, 2.0)[0], rel=1e-9)
+    assert problem(pack(moved, (mixed,)))[0] == pytest.approx(problem(flat)[0], rel=1e-9)
     Q, L = _orthonormal(V)
     assert np.allclose(L @ Q, V)
     assert np.allclose(_orthonormal(Q)[0], Q)

@@ -70,8 +70,8 @@ def test_frames_take_samples_and_metrics_there_and_back(exponents):
     assert np.allclose(frame.enter(X).std(axis=0), 1.0)
     assert np.allclose(frame.leave(frame.enter(X)), X, rtol=1e-9, atol=1e-12 * np.abs(X).max(axis=0))
     omega = rng.normal(size=(1, 3, 4))
-    (inside,) = frame.enter_metric((omega,))
-    assert np.allclose(frame.leave_metric((inside,))[0], omega)
+    inside = frame.enter_matrices(omega)
+    assert np.allclose(frame.leave_matrices(inside), omega)
     D = ((X - X[0]) @ omega[0].T) ** 2
     assert np.allclose(((frame.enter(X) - frame.enter(X)[0]) @ inside[0].T) ** 2, D)
 

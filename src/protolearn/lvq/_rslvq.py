@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from protolearn.core.parameters import instance, option, positive
 from protolearn.core.types import Array, Floats, Indices
+from protolearn.lvq._callback import Callback
 from protolearn.lvq._docs import documented
 from protolearn.lvq._gmlvq import MatrixLVQ
 from protolearn.lvq._start import Frame
@@ -137,6 +138,8 @@ class RSLVQ(MatrixLVQ):
         missing: str = "error",
         reject_threshold: float = 0.0,
         reject_label: Any = -1,
+        contamination: float | None = None,
+        callback: Callback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -160,6 +163,8 @@ class RSLVQ(MatrixLVQ):
         self.missing = missing
         self.reject_threshold = reject_threshold
         self.reject_label = reject_label
+        self.contamination = contamination
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
