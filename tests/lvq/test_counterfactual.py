@@ -292,7 +292,7 @@ def test_two_classes_around_one_center():
     """A sample at the common center can leave in two directions; descent alone would stay where it is."""
     rng = np.random.default_rng(0)
     X = np.concatenate([0.4 * rng.normal(size=(200, 2)), 3.0 * rng.normal(size=(200, 2)) * [1.0, 0.3]])
-    model = LGMLVQ(random_state=0, init=np.zeros((2, 2)), max_iter=30).fit(X, np.repeat([0, 1], 200))
+    model = LGMLVQ(norm="each", random_state=0, init=np.zeros((2, 2)), max_iter=30).fit(X, np.repeat([0, 1], 200))
     model.prototypes_ = np.zeros((2, 2))
     model._center = np.zeros(2)
     x = np.array([0.3, 0.1])

@@ -170,7 +170,7 @@ def test_given_prototypes_stay_where_features_outnumber_samples():
     model = GMLVQ(init=W, metric_init=omega, max_iter=0).fit(X, y)
     assert np.allclose(model.prototypes_, W)
     new = rng.normal(size=(50, 30))
-    expected = ((new[:, None] - W) @ omega.T / np.linalg.norm(omega)) ** 2
+    expected = ((new[:, None] - W) @ omega.T / np.linalg.norm(omega * model.scale_)) ** 2
     assert np.allclose(model.distances(new), expected.sum(axis=2))
 
 

@@ -209,14 +209,15 @@ def test_importances_are_relevances_averaged_over_prototypes(kind, wine):
     importances = model.fit(X, y).feature_importances_
     assert importances.shape == (13,)
     assert importances.sum() == pytest.approx(1.0)
-    relevances = model.relevances_
-    assert_allclose(importances, relevances if relevances.ndim == 1 else relevances.mean(axis=0), atol=1e-12)
+    shares = model.relevances_ / model.relevances_.sum(axis=-1, keepdims=True)
+    assert_allclose(importances, shares if shares.ndim == 1 else shares.mean(axis=0), atol=1e-12)
 
 
 def test_a_class_with_more_prototypes_counts_more(wine):
     X, y = scale(wine[0]), wine[1]
     model = LGMLVQ({0: 1, 1: 2, 2: 1}, localization="class", random_state=0, **FEW).fit(X, y)
-    assert_allclose(model.feature_importances_, model.relevances_[[0, 1, 1, 2]].mean(axis=0))
+    shares = model.relevances_ / model.relevances_.sum(axis=1, keepdims=True)
+    assert_allclose(model.feature_importances_, shares[[0, 1, 1, 2]].mean(axis=0))
 
 
 def test_without_relevances_there_are_no_importances(wine):
@@ -227,7 +228,9 @@ def test_without_relevances_there_are_no_importances(wine):
 
 @pytest.mark.parametrize("model", [GRLVQ(), LGMLVQ(**FEW)], ids=repr)
 def test_selection_of_features_by_scikit_learn(model):
-    X, y = make_classification(200, 10, n_informative=3, n_redundant=0, shuffle=False, class_sep=2.0, random_state=0)
+    X, y = make_classification(
+        200, 10, n_informative=3, n_redundant=0, n_clusters_per_class=1, shuffle=False, class_sep=2.0, random_state=0
+    )
     X = scale(X)
     chosen = SelectFromModel(model, max_features=3, threshold=-np.inf).fit(X, y)
     importances = clone(model).fit(X, y).feature_importances_

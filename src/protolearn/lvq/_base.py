@@ -143,9 +143,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
         relevances = getattr(self, "relevances_", None)  # the one place that says which relevances can be compared
         if relevances is None:
             raise AttributeError(f"{type(self).__name__} learns no relevances, so it has no feature_importances_.")
-        if relevances.ndim > 1:
-            relevances = relevances[self._metric.slots(self._codes)].mean(axis=0)
-        return relevances / relevances.sum()
+        shares = relevances / relevances.sum(axis=-1, keepdims=True)
+        return shares if shares.ndim == 1 else shares[self._metric.slots(self._codes)].mean(axis=0)
 
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return minus the distance, not squared, to the nearest prototype of each class.

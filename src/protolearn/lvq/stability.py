@@ -331,12 +331,19 @@ def _names(estimator: Any, model: Any, n_features: int) -> Array:
 
 
 def _canonical(model: Any) -> Floats | None:
-    """Return the canonical matrix or matrices of a classifier, None if it learns no matrix."""
+    """Return the canonical matrix or matrices of a classifier, of norm one for features in standard deviations.
+
+    None if it learns no matrix.
+    """
     if not hasattr(model, "relevance_matrix_"):
         return None
     if hasattr(model, "omegas_"):
-        return np.stack([canonical_matrix(omega) for omega in model.omegas_])
-    return canonical_matrix(model.omega_)
+        return np.stack([_of_norm_one(omega * model.scale_) for omega in model.omegas_])
+    return _of_norm_one(model.omega_ * model.scale_)
+
+
+def _of_norm_one(omega: Floats) -> Floats:
+    return canonical_matrix(omega / np.linalg.norm(omega))
 
 
 def _roc(positive: Bools, scores: Floats) -> tuple[float, Floats]:
