@@ -6,7 +6,7 @@ ORDER = (
     *("dissimilarity_words", "dissimilarity_strings", "dissimilarity_texts"),
     *("views_digits", "views_strings", "views_divergences"),
     *("maps_roll", "maps_digits", "maps_supervised", "maps_texture"),
-    *("lvq_cancer", "lvq_digits", "lvq_local", "lvq_rank", "lvq_missing", "lvq_metric"),
+    *("lvq_cancer", "lvq_digits", "lvq_local", "lvq_rank", "lvq_rare", "lvq_missing", "lvq_metric"),
     *("image_retrieval", "color_textures"),
 )
 
