@@ -51,9 +51,11 @@ def printed_rates(prototypes: float, *others: Any, **schedule: Any) -> SGD:
 
 def as_published(name: str, solver: Solver, epochs: int, seed: int) -> GLVQ:
     """Return a method of Biehl et al. 2006: class means, no squashing; a symmetric matrix from the identity."""
-    options: dict[str, Any] = {"init": "mean", "squashing": "identity", "solver": solver, "max_iter": epochs}
+    options: dict[str, Any] = {"squashing": "identity", "solver": solver, "max_iter": epochs}
     if name != "GLVQ":
         options["regularization"] = 0.0
+    if name.startswith("L"):
+        options["norm"] = "each"
     if name.endswith("GMLVQ"):
         options |= {"symmetric": True, "metric_init": "identity"}
     return METHODS[name](random_state=seed, **options)

@@ -6,7 +6,7 @@ ORDER = (
     *("dissimilarity_words", "dissimilarity_strings", "dissimilarity_classes", "dissimilarity_texts"),
     *("views_digits", "views_strings", "views_divergences"),
     *("maps_roll", "maps_digits", "maps_supervised", "maps_texture"),
-    *("lvq_cancer", "lvq_digits", "lvq_local", "lvq_rank", "lvq_stability", "lvq_missing", "lvq_metric"),
+    *("lvq_cancer", "lvq_digits", "lvq_local", "lvq_rank", "lvq_stability", "lvq_rare", "lvq_missing", "lvq_metric"),
     *("lvq_mixed_table", "lvq_counterfactual"),
     *("image_retrieval", "color_textures"),
 )

@@ -56,8 +56,7 @@ for label, matrix in zip(local.prototype_labels_, local.relevance_matrix_):
 # %%
 # The course of training
 # ----------------------
-# The default solver first minimizes a smooth version of the cost, half-way through a steeper one that comes close to
-# counting errors: hence the step.
+# The default solver lowers the cost at every step, and stops when it hardly changes any more.
 
 plot_learning_curve(models)
 

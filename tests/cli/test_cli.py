@@ -79,7 +79,7 @@ def test_page_needs_nothing_else(demo, page):
     assert set(demo.sections) <= page.ids
     for address in page.addresses:
         assert address.startswith("data:image/png;base64,") or address.removeprefix("#") in page.ids
-    source = demo.report.read_text(encoding="utf-8")
+    source = re.sub(r"base64,[\w+/=]+", "", demo.report.read_text(encoding="utf-8"))  # where any letters can come up
     assert "http" not in source
     assert "@import" not in source
     assert "url(" not in source

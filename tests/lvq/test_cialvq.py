@@ -44,7 +44,8 @@ def textures(n=30, shape=SHAPE, seed=0, noise=0.15):
 
 
 def fitted(X, y, **settings):
-    settings = {"prototypes_per_class": 2, "init": "mean", "max_iter": 6, "random_state": 0} | settings
+    init = "neural_gas" if settings.get("prototypes_per_class") == 1 else "mean"  # the mean of the class, or of thirds
+    settings = {"prototypes_per_class": 2, "init": init, "max_iter": 6, "random_state": 0} | settings
     return CIALVQ(**settings).fit(X, y)
 
 

@@ -37,7 +37,7 @@ def test_rank_of_all_features_is_the_full_matrix(wine):
 
 def test_diagonal_mask_is_relevance_learning(wine):
     X, y = wine
-    settings = {"max_iter": 30, "regularization": 0.02}
+    settings = {"max_iter": 30, "regularization": 0.02, "slope": 10.0}
     masked = GMLVQ(mask=0, **settings).fit(X, y)
     relevance = GRLVQ(**settings).fit(X, y)
     assert np.allclose(masked.relevances_, relevance.relevances_, rtol=1e-6, atol=1e-9)

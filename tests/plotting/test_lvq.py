@@ -590,7 +590,7 @@ def test_view_of_one_local_matrix(local: LGMLVQ, wine: Any) -> None:
         plot_view(local, *wine)
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::sklearn.exceptions.ConvergenceWarning")
 def test_rejected_places_are_white(wine: Any, cigars: Any) -> None:
     model = LLiRaMLVQ(reject_threshold=0.3, reject_label="doubt", **FEW).fit(*wine)
     points, colors = pixels(plot_view(model, *wine))
@@ -643,7 +643,7 @@ def test_views_that_cannot_be_drawn(flat: GMLVQ, wine: Any) -> None:
     assert not plt.get_fignums()
 
 
-@pytest.mark.filterwarnings("error")
+@pytest.mark.filterwarnings("error", "ignore::sklearn.exceptions.ConvergenceWarning")
 def test_samples_with_names_are_predicted_with_names(flat: GMLVQ, wine: Any) -> None:
     plot_view(flat, *wine)
     two = wine[0].iloc[:, :2]
@@ -740,7 +740,7 @@ def test_other_metrics_have_no_voronoi_cells(model: Any, cigars: Any) -> None:
 
 def test_equal_relevances_do_not_make_a_matrix_euclidean(cigars: Any) -> None:
     model = copy(GMLVQ(**FEW).fit(*cigars))
-    model.omega_ = np.array([[0.7, 0.7], [0.1, -0.1]])
+    model.omega_, model.scale_ = np.array([[0.7, 0.7], [0.1, -0.1]]), np.ones(2)
     assert model.relevances_[0] == model.relevances_[1]
     ax = plot_prototypes(model, *cigars)
     assert not [part for part in ax.collections if isinstance(part, PolyCollection)]

@@ -374,6 +374,9 @@ class CIALVQ(GLVQ):
         colors = X.reshape(-1, self.patch_shape_[2])
         return Frame(np.zeros(1), natural_frame(colors, np.repeat(u, len(colors) // len(X))).scale)
 
+    def _default_slope(self) -> tuple[float, float]:
+        return 2.0, 10.0
+
     def _default_iterations(self, solver: Solver) -> int:
         """Return how long a solver works: maps of many pixels learn long, as in the source."""
         return solver.default_iterations if isinstance(solver, LBFGS) else 6 * solver.default_iterations

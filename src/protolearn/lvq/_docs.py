@@ -44,7 +44,8 @@ squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
     What is made of the relative distance of each sample before it is added to the cost.
 slope : float or tuple of float, optional
     Slope of the sigmoid or swish; a pair is annealed from the first to the second. Steep slopes count errors, flat ones
-    heed all samples, and give up rare classes. By default 10, and 5 for one matrix of limited rank.
+    heed all samples, and may give up rare classes. By default 15; 10 with matrices, and 5 for one matrix of limited
+    rank.
 neighborhood_range : float, optional
     Range, in ranks, over which the prototypes of a class learn together from its samples when training starts, such as
     1; it falls to where only the nearest learns (supervised neural gas). By default only the nearest ever learns.

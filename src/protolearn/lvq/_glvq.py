@@ -311,9 +311,9 @@ class GLVQ(LVQClassifier):
     def _default_slope(self) -> tuple[float, float]:
         """Return the slope that suits the metric, at the start and at the end.
 
-        A flat start, which heeds all samples, would give up rare classes, and none was found that gained by it.
+        A flat start, which heeds all samples, would give up rare classes.
         """
-        return 10.0, 10.0
+        return 15.0, 15.0
 
     def _default_iterations(self, solver: Solver) -> int:
         """Return how long a solver works if the user does not say."""

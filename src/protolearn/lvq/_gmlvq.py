@@ -73,6 +73,9 @@ class MatrixLVQ(GLVQ):
         """Return the matrix of the same distances that is canonical for standardized features."""
         return canonical_matrix(omega * self.scale_) / self.scale_
 
+    def _default_slope(self) -> tuple[float, float]:
+        return 10.0, 10.0
+
     def _rotates(self) -> bool:
         return self.mask is None and not self.symmetric
 

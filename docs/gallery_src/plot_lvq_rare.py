@@ -1,0 +1,83 @@
+"""
+A rare class
+============
+
+Faults, diseases and frauds are rare, and finding them is the point. A classifier that never predicts the rare class can
+still be right on 95 of 100 samples. This page shows when LVQ does that, how you notice, and what helps.
+"""
+
+# %%
+# A crowd and a few
+# -----------------
+# One sample in twenty belongs to the rare class. It lies at the edge of the usual one and overlaps with it.
+
+import warnings
+
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score, recall_score
+
+from protolearn import GMLVQ, LGMLVQ
+from protolearn.plotting import plot_decision_regions
+
+
+def make_samples(n_samples, seed):
+    rng = np.random.default_rng(seed)
+    y = np.where(rng.random(n_samples) < 0.05, "rare", "usual")
+    usual = rng.normal(size=(n_samples, 2)) * [2.0, 1.0]
+    rare = [2.2, 1.6] + rng.normal(size=(n_samples, 2)) * [0.9, 0.5]
+    return np.where((y == "rare")[:, None], rare, usual), y
+
+
+X, y = make_samples(1500, 0)
+X_test, y_test = make_samples(20_000, 1)
+
+# %%
+# Heeding all samples gives the few up
+# ------------------------------------
+# The cost of LVQ is a mean over samples. With a flat sigmoid every sample counts about the same, wherever it lies, so
+# the cheapest thing is to send the prototype of the rare class far away; the steeper slope that follows finds no way
+# back. The library says so, and ``n_wins_`` tells how many training samples each prototype has won.
+
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    given_up = GMLVQ(slope=(1, 10)).fit(X, y)
+print(caught[-1].message)
+print(dict(zip(given_up.prototype_labels_.tolist(), given_up.n_wins_.tolist())))
+
+# %%
+# By default the slope is 10 from the start. Samples far from any border, of which the usual class has so many, count
+# little then, and the rare class is found at least as well as by logistic regression. What remains is a matter of
+# choice: as long as all errors cost the same, most of the overlap belongs to the usual class.
+# ``class_weight="balanced"`` makes both classes count alike, at the price of more false alarms. A matrix for each
+# prototype bends the border around the few, so that the price is lower.
+
+models = {
+    "flat slope first": given_up,
+    "GMLVQ": GMLVQ().fit(X, y),
+    "GMLVQ, balanced": GMLVQ(class_weight="balanced").fit(X, y),
+    "LGMLVQ, balanced": LGMLVQ(class_weight="balanced").fit(X, y),
+}
+figure, axes = plt.subplots(2, 2, figsize=(9, 6), layout="constrained", sharex=True, sharey=True)
+for ax, (name, model) in zip(axes.flat, models.items()):
+    found = recall_score(y_test, model.predict(X_test), pos_label="rare")
+    plot_decision_regions(model, X, y, ax=ax)
+    ax.get_legend().remove()
+    ax.set(title=f"{name}\n{model.score(X_test, y_test):.1%} right, {found:.0%} of the rare class found")
+    ax.set(xlabel="", ylabel="")
+
+# %%
+# In numbers
+# ----------
+# Accuracy hides what happens to the rare class. Balanced accuracy, the mean of the recalls of both classes, does not:
+# it is one half for whoever always says "usual".
+
+models["logistic regression"] = LogisticRegression().fit(X, y)
+models["logistic regression, balanced"] = LogisticRegression(class_weight="balanced").fit(X, y)
+print(f"{'':30} accuracy  balanced accuracy")
+for name, model in models.items():
+    predicted = model.predict(X_test)
+    print(f"{name:30} {np.mean(predicted == y_test):8.3f}  {balanced_accuracy_score(y_test, predicted):17.3f}")
+
+plt.show()
