@@ -24,13 +24,14 @@ from protolearn.lvq.relevance import (
     Relevance,
     Theta,
 )
-from protolearn.lvq.solvers import Solver
+from protolearn.lvq.solvers import LBFGS, Solver
 
 __all__ = ["RSLVQ"]
 
 Codes = Indices
 SHARE = 0.1  # of the mean distance to the nearest prototype of the class that the squared width is
 ENOUGH = 20_000  # samples from which this mean is taken
+FEW_ITERATIONS = 15  # of L-BFGS, after which probabilities of new samples become worse
 
 
 @documented
@@ -46,6 +47,9 @@ class RSLVQ(MatrixLVQ):
     `predict` gives the class of the nearest prototype, as the method was published; `predict_proba` gives ``p(c | x)``.
     With one prototype per class they always agree; with several, a class of many prototypes nearby can be more probable
     than that of the nearest.
+
+    Where training samples can be separated, the cost has no minimum, and probabilities become ever more extreme. By
+    default L-BFGS therefore ends after 15 iterations.
 
     Parameters
     ----------
@@ -260,6 +264,9 @@ class RSLVQ(MatrixLVQ):
 
     def _cost(self, frame: Frame) -> Cost:
         return CrossEntropy(self.width_ / frame.length or 1.0)
+
+    def _default_iterations(self, solver: Solver) -> int:
+        return FEW_ITERATIONS if isinstance(solver, LBFGS) else super()._default_iterations(solver)
 
     def _fit_temperature(self, X: Floats, y: Codes, u: Floats) -> None:
         """Do nothing: probabilities follow from the width."""
