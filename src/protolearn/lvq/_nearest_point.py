@@ -19,8 +19,8 @@ from scipy.optimize import brentq, minimize, nnls
 from protolearn.core.types import Floats
 
 N_STEPS = 60
-N_RANDOM_STARTS = 8
-STEEPEST = 1e9  # multipliers that grow so large belong to a set without a point
+N_RANDOM_STARTS = 12
+STEEPEST = 1e6  # multipliers that grow so large belong to a set without a point
 SLACK = 1e-10  # by how much an inequality, scaled to size one, may be missed
 
 
@@ -121,9 +121,9 @@ def _starts(program: Program, pair: list[Floats]) -> Iterator[Floats]:
     for j in range(len(program.c)):
         yield from _beyond_one(program, j)
     rng = np.random.default_rng(0)
-    for _ in range(N_RANDOM_STARTS):
-        yield _repaired(program, program.goal * rng.random() + rng.normal(size=len(program.goal)) * rng.random())
     yield _repaired(program, program.goal)
+    for spread in np.geomspace(0.1, 30.0, N_RANDOM_STARTS):  # the widest ones begin in corners of the bounds
+        yield _repaired(program, program.goal * rng.random() + spread * rng.normal(size=len(program.goal)))
 
 
 def _on_a_line(program: Program) -> Answer:
