@@ -19,7 +19,7 @@ from protolearn.relational._objects import Objects
 
 __all__ = ["MedianGLVQ"]
 
-SLOPES = 2.0, 10.0  # of the squashing function, one after the other
+SLOPE = 10.0  # of the squashing function: as good as smaller ones first, on leaves, proteins and chromosomes
 
 
 @documented
@@ -40,8 +40,8 @@ class MedianGLVQ(ObjectLVQ):
     squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
         What is made of the relative distance of each object before it is added to the cost.
     slope : float or tuple of float, optional
-        Slope of the sigmoid or swish; with a pair, exchanges for the first are followed by those for the second. By
-        default ``(2, 10)``.
+        Slope of the sigmoid or swish, by default 10; with a pair, exchanges for the first are followed by those for the
+        second.
     max_iter : int, optional
         Most rounds over all prototypes, for each slope; by default as many as it takes.
     class_weight : dict, "balanced" or None, default=None
@@ -152,7 +152,7 @@ class MedianGLVQ(ObjectLVQ):
         """Return the slopes that exchanges are made for, one after the other."""
         if self.squashing == "identity":
             return [1.0]
-        return list(dict.fromkeys(SLOPES if self.slope is None else self._slope_pair()))
+        return [SLOPE] if self.slope is None else list(dict.fromkeys(self._slope_pair()))
 
     def _medoids(self, pairs: Pairs, y: Indices, rng: np.random.RandomState) -> Indices:
         parts = []

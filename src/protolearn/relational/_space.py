@@ -23,7 +23,7 @@ from protolearn.core.types import Floats, Indices
 __all__ = ["Space", "euclidean_part"]
 
 SMALL = 1000  # objects up to which all directions are computed
-N_POWERS, N_MORE = 4, 20  # subspace iteration for the largest directions of more objects
+N_POWERS, N_MORE = 2, 20  # subspace iteration for the largest directions of more objects
 NEGLIGIBLE = 1e-10  # variances below this share of the largest are rounding
 RIDGE = 0.1  # share of the mean square that keeps coefficients small: chosen objects differ beyond the space, too
 
