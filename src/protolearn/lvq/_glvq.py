@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, compute_sample_weight
 
@@ -121,6 +122,7 @@ class GLVQ(LVQClassifier):
     neighborhood_range: float | None = None
     _prior = 0.1  # samples that the regularization of one direction weighs as much as
     _standardizes = False  # whether the metric learns the weight of each feature, so that their units do not matter
+    _ends_early = False  # whether the default number of iterations is to end training before it converges
     _form: dict[str, Any]
     _stream: Stream
     _mass: float  # of the samples of the last fit
@@ -448,7 +450,9 @@ class GLVQ(LVQClassifier):
         watch.snapshot = lambda flat, costs: self._snapshot(problem, frame, flat, costs, samples, y, u)
         try:
             if max_iter:
-                solver.minimize(problem, watch.flat, max_iter, self.tol, rng, watch)
+                converged = solver.minimize(problem, watch.flat, max_iter, self.tol, rng, watch)
+                if converged is False and not (self._ends_early and self.max_iter is None):
+                    self._warn_of_end(solver, max_iter)
         except KeyboardInterrupt:
             if not watch.costs:
                 raise
@@ -492,6 +496,14 @@ class GLVQ(LVQClassifier):
             self.scale_ = frame.units
             self.regularization_ = problem.regularization
         self._theta = self._store_metric(problem.metric.carried(theta, frame.leave_matrices))
+
+    def _warn_of_end(self, solver: Solver, max_iter: int) -> None:
+        warnings.warn(
+            f"{type(solver).__name__} stopped after max_iter={max_iter} iterations, before it converged. Raise "
+            "max_iter; or raise tol, if the model is good enough.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
 
     def _warn_of_silence(self) -> None:
         """Warn of classes that are never predicted on the training samples."""

@@ -119,6 +119,7 @@ class RSLVQ(MatrixLVQ):
     }
 
     slope = None
+    _ends_early = True
 
     def __init__(
         self,
@@ -186,13 +187,29 @@ class RSLVQ(MatrixLVQ):
         probabilities : ndarray of shape (n_samples, n_classes)
             One column for each of ``classes_``.
         """
-        X = self._check_new(X)
+        return np.exp(self._log_posteriors(self._check_new(X)))
+
+    def decision_function(self, X: ArrayLike) -> Floats:
+        """Return the logarithm of the probability of each class, as `predict_proba` has it.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+
+        Returns
+        -------
+        scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
+            With two classes one column: the logarithm of the odds of the second class.
+        """
+        logs = self._log_posteriors(self._check_new(X))
+        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+
+    def _log_posteriors(self, X: Array) -> Floats:
         width = self.width_ or np.finfo(np.float64).eps  # crisp, as long as no two samples of a stream differ
-
-        def posteriors(part: Array) -> Floats:
-            return np.exp(log_posteriors(self._measure(part), self._codes, len(self.classes_), width))
-
-        return self._over_chunks(posteriors, X)
+        return self._over_chunks(
+            lambda part: log_posteriors(self._measure(part), self._codes, len(self.classes_), width), X
+        )
 
     def _check_parameters(self) -> None:
         super()._check_parameters()

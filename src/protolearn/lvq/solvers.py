@@ -6,14 +6,12 @@ A solver sees a `Problem`: a flat vector of prototypes and metric, its cost and 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 from sklearn.base import BaseEstimator
-from sklearn.exceptions import ConvergenceWarning
 
 from protolearn.core.chunks import cut
 from protolearn.core.parameters import Constraint, check_parameters, fraction, integer, none, number, positive
@@ -45,8 +43,8 @@ class Solver(BaseEstimator):
 
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
-    ) -> None:
-        """Improve ``start``, and tell ``watch`` about every step."""
+    ) -> bool | None:
+        """Improve ``start``, and tell ``watch`` about every step; return False if ``max_iter`` came too early."""
         raise NotImplementedError
 
 
@@ -54,7 +52,7 @@ class LBFGS(Solver):
     """Limited-memory BFGS on the exact gradient over all samples: fast and without learning rates.
 
     If the slope of the squashing function is annealed, the slope at the start is used for half of the iterations at
-    most, then the slope at the end. `ConvergenceWarning` of scikit-learn is given if ``max_iter`` stops it.
+    most, then the slope at the end. If ``max_iter`` stops it, classifiers warn (`ConvergenceWarning` of scikit-learn).
 
     Parameters
     ----------
@@ -71,8 +69,8 @@ class LBFGS(Solver):
 
     def minimize(
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
-    ) -> None:
-        """Improve ``start``, and tell ``watch`` about every step."""
+    ) -> bool:
+        """Improve ``start``, and tell ``watch`` about every step; return False if ``max_iter`` came too early."""
         stopped = False
 
         def callback(intermediate_result: OptimizeResult) -> None:
@@ -98,15 +96,9 @@ class LBFGS(Solver):
                 problem, start, args=(stage,), jac=True, method="L-BFGS-B", callback=callback, options=options
             )
             if stopped:
-                return
+                return True
             start, left = result.x, left - result.nit
-        if result.status == 1:
-            warnings.warn(
-                f"L-BFGS stopped after max_iter={max_iter} iterations, before it converged. Raise max_iter; or raise "
-                "tol, if the model is good enough.",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
+        return bool(result.status != 1)
 
 
 class SGD(Solver):
