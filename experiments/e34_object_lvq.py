@@ -179,7 +179,7 @@ def level(found: dict[str, Array], name: str, ours: str, other: str) -> Row:
 
 def draw(result: Result) -> Figure:
     found = result["data"]
-    figure, axes = canvas(1, len(SETS), (2.6 * len(SETS), 3.2))
+    figure, axes = canvas(1, len(SETS), (2.4, 2.6))
     for ax, name in zip(axes[0], SETS):
         for i, values in enumerate(found[name].values()):
             means = np.array(values).mean(axis=1)
