@@ -22,7 +22,7 @@ LEAST = 1e-15  # probability, in the log loss
 class SoftTask(ClassifierTask):
     """A classifier with several prototypes per class, on three data sets."""
 
-    metric: str = "euclidean"  # or "diagonal", "matrix"
+    metric: str = "euclidean"  # or "matrix"
     per_class: int = 2
 
     columns: ClassVar[list[Column]] = [
@@ -62,7 +62,6 @@ TASKS: dict[str, Task] = {
         SoftTask("rslvq", "robust soft LVQ, 2 prototypes per class", wine),
         SoftTask("mrslvq", "the same with a relevance matrix", wine, metric="matrix"),
         SoftTask("sng", "supervised neural gas, 4 prototypes per class", wine, per_class=4),
-        SoftTask("srng", "the same with relevances", wine, metric="diagonal", per_class=4),
         SoftTask("smng", "the same with a relevance matrix", wine, metric="matrix", per_class=4),
     )
 }
