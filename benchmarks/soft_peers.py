@@ -18,7 +18,7 @@ from benchmarks.soft import SoftTask
 __all__: list[str] = []
 
 SOFT = ("rslvq", "mrslvq")
-GAS = ("sng", "srng", "smng")
+GAS = ("sng", "smng")
 OWN: dict[str, Any] = {"package": "protolearn", "environment": "own"}
 
 
@@ -40,9 +40,9 @@ def our_lvq(X: np.ndarray, y: np.ndarray, task: SoftTask) -> Any:
 
 
 def _generalized(X: np.ndarray, y: np.ndarray, task: SoftTask, **options: Any) -> Any:
-    from protolearn import GLVQ, GMLVQ, GRLVQ
+    from protolearn import GLVQ, GMLVQ
 
-    kind = {"euclidean": GLVQ, "diagonal": GRLVQ, "matrix": GMLVQ}[task.metric]
+    kind = {"euclidean": GLVQ, "matrix": GMLVQ}[task.metric]
     return kind(task.per_class, random_state=0, **options).fit(X, y)
 
 
