@@ -84,7 +84,8 @@ CONFUSED = ("LLiRaM", 3)
 
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
-    "NCA": "other data; and steps of L-BFGS here and line searches of conjugate gradients there",
+    "NCA": "other data, and ten steps of L-BFGS where the document has line searches",
+    "range of training": "one of three runs stayed in a worse optimum; the document has ten, of five times the epochs",
 }
 
 Key = tuple[str, int]
