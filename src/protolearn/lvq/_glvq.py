@@ -414,6 +414,8 @@ class GLVQ(LVQClassifier):
         X = frame.enter(samples)
         metric, W, theta = self._begin(frame, X, y, u, resumes, rng)
         problem = self._problem(metric, X, y, u, W, theta, n_threads)
+        if self.slope is None and solver.first_slope is not None:
+            problem.slope = solver.first_slope, problem.slope[1]
         max_iter = self._default_iterations(solver) if self.max_iter is None else self.max_iter
         watch = _Watch(self, max_iter)
         if self.early_stopping:
