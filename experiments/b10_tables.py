@@ -63,7 +63,7 @@ MODELS: dict[str, Any] = {
 SCALED, RAW = "standardized", "raw"
 BLIND = ("random forest", "gradient boosting")  # to the scale of the features
 INVARIANT = ("GRLVQ", "GMLVQ", "LGMLVQ")
-REMARKS: dict[str, str] = {}
+REMARKS = {"SVM minus that of LGMLVQ": "mean accuracy is higher, but more tables go to the support vector machine"}
 
 
 def run(quick: bool = False) -> Result:

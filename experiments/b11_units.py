@@ -32,7 +32,6 @@ POINT = 1.0
 KINDS = {"GRLVQ": GRLVQ, "GMLVQ": GMLVQ, "LGMLVQ": LGMLVQ}
 BEFORE: dict[str, Any] = {"slope": (2.0, 10.0), "max_iter": 50, "regularization": 0.05}
 N_NOISE, SIZES, N_TEST = 28, (300, 1000), 4000
-REMARKS: dict[str, str] = {}
 
 
 def run(quick: bool = False) -> Result:

@@ -36,6 +36,7 @@ class Solver(BaseEstimator):
     default_iterations = 100
     rescales = True  # whether the solver may work in coordinates of its own choice
     turns = True  # whether the axes of these may be turned
+    first_slope: float | None = None  # where the slope of the squashing function starts by default, if it must be flat
 
     def check(self) -> None:
         """Raise an error if a parameter is out of range."""
@@ -293,6 +294,7 @@ class Adam(Solver):
     }
 
     default_iterations = 20
+    first_slope = 2.0  # a few samples near the border say little on the way to go
 
     def __init__(
         self,
