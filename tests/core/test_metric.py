@@ -117,7 +117,7 @@ def test_prototypes_of_classes_that_no_sample_has_win_nothing():
 
 
 def test_relevances_are_a_diagonal_matrix():
-    relevances = MODELS["GRLVQ"].relevances_
+    relevances = MODELS["GRLVQ"].omega_ ** 2  # in the units of the samples
     diagonal, matrix = as_metric(relevances), as_metric(np.diag(np.sqrt(relevances)))
     for metric in (diagonal, MODELS["GRLVQ"].metric_):
         np.testing.assert_allclose(metric.distances(X), matrix.distances(X), rtol=1e-9, atol=1e-12)

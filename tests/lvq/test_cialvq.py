@@ -902,7 +902,7 @@ def test_filters_that_cancel_are_refused(data, kernels):
         ({"solver": "newton"}, "solver"),
         ({"prototypes_per_class": 0}, "prototypes_per_class"),
         ({"prototypes_per_class": 11}, "prototypes"),
-        ({"max_iter": 0}, "max_iter"),
+        ({"max_iter": -1}, "max_iter"),
     ],
 )
 def test_unknown_options_are_named_and_the_old_model_stays(settings, named, data, models):

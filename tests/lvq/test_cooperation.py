@@ -101,7 +101,7 @@ def test_cooperation_spreads_prototypes_that_start_in_the_middle():
     for seed in range(5):
         X, y = checkerboard(800, np.random.default_rng(seed))
         model = GLVQ(8, init="mean", max_iter=200, random_state=seed)
-        errors.append([1 - clone(model).set_params(neighborhood_range=r).fit(X, y).score(X, y) for r in (None, 2.0)])
+        errors.append([1 - clone(model).set_params(neighborhood_range=r).fit(X, y).score(X, y) for r in (None, 1.0)])
     alone, together = np.mean(errors, axis=0)
     assert together < 0.85 * alone
 

@@ -45,17 +45,13 @@ squashing : {"sigmoid", "identity", "swish"}, default="sigmoid"
 slope : float or tuple of float, optional
     Slope of the sigmoid or swish; a pair is annealed from the first to the second. Steep slopes count errors, flat ones
     heed all samples, and may give up rare classes. By default 15; 10 with matrices, and 5 for one matrix of limited
-<<<<<<< HEAD
-    rank.
+    rank. ``adam`` starts at 2.
 neighborhood_range : float, optional
     Range, in ranks, over which the prototypes of a class learn together from its samples when training starts, such as
     1; it falls to where only the nearest learns (supervised neural gas). By default only the nearest ever learns.
 """
 
 OPTIMIZATION = """
-=======
-    rank. ``adam`` starts at 2.
->>>>>>> lvq-training
 solver : {"auto", "lbfgs", "sgd", "waypoint", "adam"} or Solver, default="auto"
     How the cost is minimized. ``"auto"`` is L-BFGS up to 200,000 samples and Adam on mini-batches beyond. Give an
     object, such as ``SGD(learning_rate=0.1)``, to set its parameters.

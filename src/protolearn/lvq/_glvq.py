@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import copy, deepcopy
+from dataclasses import replace
 from functools import partial
 from typing import Any, Self
 
@@ -440,14 +441,9 @@ class GLVQ(LVQClassifier):
         frame = self._frame(samples, u, solver.rescales, resumes or not solver.turns or not max_iter)
         X = frame.enter(samples)
         metric, W, theta = self._begin(frame, X, y, u, resumes, rng)
-<<<<<<< HEAD
         problem = self._problem(frame, metric, X, y, u, W, theta, n_threads)
-=======
-        problem = self._problem(metric, X, y, u, W, theta, n_threads)
-        if self.slope is None and solver.first_slope is not None:
-            problem.slope = solver.first_slope, problem.slope[1]
-        max_iter = self._default_iterations(solver) if self.max_iter is None else self.max_iter
->>>>>>> lvq-training
+        if self.slope is None and solver.first_slope is not None and isinstance(problem.cost, RelativeDistance):
+            problem.cost = replace(problem.cost, slope=(solver.first_slope, problem.cost.slope[1]))
         watch = _Watch(self, max_iter)
         if self.early_stopping:
             judged = (X, y, u) if held_out is None else (frame.enter(held_out[0]), *held_out[1:])
