@@ -258,12 +258,12 @@ def sized(part: Any) -> bool:
 def test_names_are_kept_on_the_way_back(wine: Any) -> None:
     X = pd.DataFrame(wine[0], columns=list("abcde"))
     mapping = PCA(2).fit(X)
-    model = GLVQ(max_iter=10, random_state=0).fit(X, wine[1])
+    model = GLVQ(random_state=0).fit(X, wine[1])
     named, bare = (
         pixels(plot_decision_regions(one, data, wine[1], mapping=way))[1]
         for one, data, way in (
             (model, X, mapping),
-            (GLVQ(max_iter=10, random_state=0).fit(*wine), wine[0], PCA(2).fit(wine[0])),
+            (GLVQ(random_state=0).fit(*wine), wine[0], PCA(2).fit(wine[0])),
         )
     )
     np.testing.assert_allclose(named, bare)

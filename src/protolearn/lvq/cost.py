@@ -128,8 +128,9 @@ class RelativeDistance:
 
     def stages(self, n_steps: int) -> list[Self]:
         """Return the cost at every one of a number of steps; the last is that at the end of training."""
-        slopes = annealed(self.slope, n_steps)
-        return [replace(self, slope=(slope, slope)) for slope in slopes]
+        if self.slope[0] == self.slope[1]:
+            return [self] * n_steps
+        return [replace(self, slope=(slope, slope)) for slope in annealed(self.slope, n_steps)]
 
     def __call__(self, D: Floats, own: Bools, u: Floats) -> tuple[float, Floats]:
         """Return the weighted sum over the samples at the end of training, and its derivative by every distance."""

@@ -83,7 +83,8 @@ def plot_view(
     """
     omega, title = _view(model, matrix)
     samples = samples_in_plane(X, np.arange(omega.shape[1]), model)
-    shares = np.square(omega).sum(axis=1) / np.square(omega).sum()
+    lengths = np.square(omega * getattr(model, "scale_", 1.0)).sum(axis=1)  # for features in standard deviations
+    shares = lengths / lengths.sum()
     plane = omega[:2]
     back = np.linalg.pinv(plane)
     complete = hasattr(model, "omega_") and not omega[2:].any()
@@ -190,7 +191,8 @@ def _view(model: Any, matrix: Any) -> tuple[Floats, str]:
         raise ValueError(f"matrix={matrix!r} chooses one of several, but {kind} has one view for all.")
     omega, _, title = select(stack, labels, matrix)
     # Rows of a masked or symmetric matrix are in no order; the local parts of LLiRaM belong to its rows as they are.
-    return omega if hasattr(model, "psis_") else canonical_matrix(omega), title
+    scale = getattr(model, "scale_", 1.0)
+    return omega if hasattr(model, "psis_") else canonical_matrix(omega * scale) / scale, title
 
 
 def _prototypes(model: Any) -> tuple[Floats, Array]:
