@@ -14,6 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.learning import as_counts
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.pairs import Pairs
 from protolearn.core.parameters import Constraint, anything, array, instance, integer, none, option, positive
@@ -298,9 +299,8 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
                 weights * compute_sample_weight(self.class_weight, labels), len(objects), np.float64
             )
         present = np.flatnonzero(weights)
-        # weights that cannot be counts, such as shares, are made one on average
-        weights = weights[present] * max(1.0, len(present) / weights.sum())
-        return objects if len(present) == len(objects) else objects[present], labels[present], weights
+        kept = objects if len(present) == len(objects) else objects[present]
+        return kept, labels[present], as_counts(weights[present])
 
     def _check_new(self, X: Any) -> Floats:
         """Return the distances of new objects, which is all that is to be known of them."""
