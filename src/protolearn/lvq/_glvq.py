@@ -30,7 +30,7 @@ from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame, standard_frame
 from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver
-from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, Cost, RelativeDistance
+from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, Cost, RelativeDistance, slope_ends
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import NORMS, DiagonalMetric, EuclideanMetric, Metric, Theta
 from protolearn.lvq.solvers import LBFGS, SOLVERS, Adam, Solver
@@ -325,10 +325,7 @@ class GLVQ(LVQClassifier):
     def _slope(self) -> tuple[float, float]:
         if self.slope is None:
             return self._default_slope()
-        pair = self.slope if isinstance(self.slope, (tuple, list)) else (self.slope, self.slope)
-        if len(pair) != 2:
-            raise ValueError(f"slope={self.slope!r} must be a number, or a pair of numbers (start, end).")
-        return pair[0], pair[1]
+        return slope_ends(self.slope)
 
     def _split(self, codes: Codes, rng: np.random.RandomState) -> tuple[Codes, Codes]:
         """Return the samples to learn from, and those to hold out."""

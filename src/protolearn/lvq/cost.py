@@ -265,6 +265,14 @@ def _shares(D: Floats, width: float) -> tuple[Floats, Floats]:
     return logs, P
 
 
+def slope_ends(slope: Any) -> tuple[float, float]:
+    """Return the slope at the start and at the end of training, from one number or a pair."""
+    pair = slope if isinstance(slope, (tuple, list)) else (slope, slope)
+    if len(pair) != 2:
+        raise ValueError(f"slope={slope!r} must be a number, or a pair of numbers (start, end).")
+    return pair[0], pair[1]
+
+
 def annealed(ends: tuple[float, float], n_steps: int) -> Floats:
     """Return a number at every one of a number of steps, from its first value to its last in equal ratios.
 

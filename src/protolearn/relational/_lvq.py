@@ -26,7 +26,7 @@ from protolearn.core.ties import first_lowest
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights
 from protolearn.lvq import LVQClassifier
-from protolearn.lvq.cost import SQUASHING
+from protolearn.lvq.cost import SQUASHING, slope_ends
 from protolearn.relational._kinds import constant_diagonal, nearest_objects, offsets
 from protolearn.relational._objects import Objects, Supported
 from protolearn.relational._reading import ObjectReader
@@ -131,13 +131,7 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
     def _check_parameters(self) -> None:
         super()._check_parameters()
         if self.slope is not None:
-            positive.check_each("slope", self._slope_pair(), ", or a pair of such numbers")
-
-    def _slope_pair(self) -> tuple[Any, Any]:
-        pair = self.slope if isinstance(self.slope, tuple | list) else (self.slope, self.slope)
-        if len(pair) != 2:
-            raise ValueError(f"slope={self.slope!r} must be a number, or a pair of numbers (start, end).")
-        return pair[0], pair[1]
+            positive.check_each("slope", slope_ends(self.slope), ", or a pair of such numbers")
 
     @abstractmethod
     def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState) -> Learned:

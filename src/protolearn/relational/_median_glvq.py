@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from protolearn.core.pairs import Pairs
 from protolearn.core.progress import Progress
 from protolearn.core.types import Floats, Indices
+from protolearn.lvq.cost import slope_ends
 from protolearn.relational._docs import documented
 from protolearn.relational._exchange import exchanges
 from protolearn.relational._lvq import Learned, ObjectLVQ, first_medoids
@@ -152,7 +153,7 @@ class MedianGLVQ(ObjectLVQ):
         """Return the slopes that exchanges are made for, one after the other."""
         if self.squashing == "identity":
             return [1.0]
-        return [SLOPE] if self.slope is None else list(dict.fromkeys(self._slope_pair()))
+        return [SLOPE] if self.slope is None else list(dict.fromkeys(slope_ends(self.slope)))
 
     def _medoids(self, pairs: Pairs, y: Indices, rng: np.random.RandomState) -> Indices:
         parts = []
