@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
 
 from protolearn import CIALVQ
 from protolearn.applications import (
@@ -60,8 +62,10 @@ def images_section(effort: Effort) -> Section:
         GRAY: gray_texture_classifier(),
         COLOR: CIALVQ(structure="diagonal", max_iter=effort.max_iter // 2, random_state=0),
     }
-    for model in models.values():
-        model.fit(parts.X_train, parts.y_train)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # ends early, so that the demo does not take long
+        for model in models.values():
+            model.fit(parts.X_train, parts.y_train)
     blocks: list[Block] = [
         Prose(_on_lesions(y, rates)),
         *(_sheet(images, y, queries, known, found, name) for name, found in hits.items()),
