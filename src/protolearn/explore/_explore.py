@@ -1,0 +1,118 @@
+"""From a fitted model and its samples to a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import ArrayLike
+from sklearn.base import is_classifier
+from sklearn.pipeline import Pipeline
+
+from protolearn import __version__
+from protolearn.core.files import FilePath, replacing
+from protolearn.core.map import TopographicMap
+from protolearn.explore._classifiers import classifier_part
+from protolearn.explore._maps import map_part
+from protolearn.explore._page import render
+from protolearn.explore._payload import pack
+from protolearn.explore._samples import classes_of, columns_of, pixels, sample_names, strings
+from protolearn.explore._views import view_part
+
+__all__ = ["explore"]
+
+
+def explore(
+    model: Any,
+    X: Any,
+    y: ArrayLike | None = None,
+    *,
+    names: ArrayLike | None = None,
+    images: ArrayLike | None = None,
+    texts: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+    title: str | None = None,
+    path: FilePath = "explore.html",
+) -> Path:
+    """Write a page on which a fitted model and its samples can be explored.
+
+    The page is one file that needs no other and no network, so that it can be sent to anyone. Its panels depend on the
+    model: the lattice of a map, the plane, prototypes and relevances of a classifier, or the positions of a view. What
+    is selected in one panel is selected in all.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        A fitted map, classifier or view of protolearn, or a pipeline that ends in one.
+    X : array-like or DataFrame of shape (n_samples, n_features), or list of objects
+        Samples, as the model takes them.
+    y : array-like of shape (n_samples,), optional
+        Classes, or any labels by which samples shall be colored.
+    names : array-like of shape (n_samples,), optional
+        Names of the samples; by default the index of a DataFrame, or numbers from 0.
+    images : array-like of shape (n_samples, height, width) or (n_samples, height, width, channels), optional
+        An image of each sample.
+    texts : sequence of str, optional
+        A text for each sample.
+    feature_names : sequence of str, optional
+        Names of the features; by default the columns of a DataFrame.
+    title : str, optional
+        Heading of the page; by default the name of the model.
+    path : str or path-like, default="explore.html"
+        Where to write. An existing file is replaced when the new one is complete.
+
+    Returns
+    -------
+    Path
+        The page.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> from sklearn.datasets import load_wine
+    >>> from protolearn import SOM
+    >>> from protolearn.explore import explore
+    >>> X, y = load_wine(return_X_y=True, as_frame=True)
+    >>> model = SOM(random_state=0).fit(X)
+    >>> with TemporaryDirectory() as folder:
+    ...     page = explore(model, X, y, path=f"{folder}/wine.html")
+    ...     print(page.name, page.stat().st_size < 200_000)
+    wine.html True
+    """
+    last = model[-1] if isinstance(model, Pipeline) else model
+    n_samples = len(X) if not hasattr(X, "shape") else X.shape[0]
+    objects = isinstance(X, (list, tuple)) and bool(X) and isinstance(X[0], str)
+    if objects and texts is None:
+        texts = list(X)
+    square = getattr(last, "metric", None) == "precomputed"
+    document = {
+        "title": title or type(last).__name__,
+        "footer": f"Made by protolearn {__version__}. This page works without a network; all data are in the file.",
+        "samples": {
+            "names": sample_names(names, X, n_samples),
+            "columns": [] if objects or square else columns_of(X, feature_names),
+            "classes": classes_of(y, n_samples, getattr(last, "classes_", None)),
+            "images": None if images is None else pixels(images, n_samples),
+            "texts": None if texts is None else strings("texts", texts, n_samples),
+        },
+        **_part(model, last, X, y),
+    }
+    page = render(document["title"], pack(document))
+    with replacing(path) as new:
+        new.write_text(page, encoding="utf-8")
+    return Path(path)
+
+
+def _part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
+    """Return what a page shows of the model itself."""
+    if is_classifier(last):
+        return classifier_part(model, last, X, y)
+    if isinstance(last, TopographicMap):
+        return map_part(model, last, X, y)
+    if hasattr(last, "embedding_"):
+        return view_part(model, last, X, y)
+    raise ValueError(
+        f"{type(last).__name__} has no page; give a fitted map, classifier or view of protolearn, or a pipeline that "
+        "ends in one."
+    )

@@ -1,0 +1,5 @@
+// The page of a classifier.
+
+export function classifierPage(doc, store) {
+  return [];
+}

@@ -1,0 +1,1 @@
+// What an LVQ classifier computes, from its own numbers.

@@ -1,0 +1,5 @@
+// The page of a topographic map.
+
+export function mapPage(doc, store) {
+  return [];
+}
