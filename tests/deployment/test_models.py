@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.datasets import load_iris
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 
 import protolearn
 from protolearn import GMLVQ, RelationalNeuralGas
@@ -60,18 +60,23 @@ def assert_same(one, other, X):
 
 
 @pytest.mark.parametrize("estimator", DEFAULTS + VARIANTS, ids=lambda estimator: type(estimator).__name__)
-def test_every_estimator_comes_back(estimator, iris, tmp_path):
+def test_every_estimator_comes_back_alone_and_in_a_pipeline(estimator, iris, tmp_path):
     X, y = iris
     samples = samples_for(estimator, X)
-    model = clone(estimator).fit(samples, y)
+    scaler = StandardScaler() if samples is X else FunctionTransformer()
+    scaled = scaler.fit_transform(samples)
+    model = clone(estimator).fit(scaled, y)
+    pipeline = make_pipeline(scaler, model)
     protolearn.save(model, tmp_path / "model.skops")
+    protolearn.save(pipeline, tmp_path / "pipeline.skops")
     with warnings.catch_warnings(action="error"):
         again = protolearn.load(tmp_path / "model.skops")
+        assert_same(pipeline, protolearn.load(tmp_path / "pipeline.skops"), samples)
     assert type(again) is type(model)
     assert repr(again) == repr(model)
     public = [name for name in vars(model) if name.endswith("_") and not name.startswith("_")]
     assert [name for name in vars(again) if name.endswith("_") and not name.startswith("_")] == public
-    assert_same(model, again, samples)
+    assert_same(model, again, scaled)
 
 
 def test_pipeline_comes_back(tmp_path):
@@ -240,7 +245,7 @@ def mutated(data, rng):
 
 
 def test_damaged_files_are_refused_or_harmless(iris, tmp_path):
-    """No mistake in a file gives another model, and none takes more memory than ten times the file and 2 MB."""
+    """No mistake in a file gives another model, and none takes more memory than ten times the file."""
     X = iris[0]
     path = saved(iris, tmp_path)
     data, expected = path.read_bytes(), protolearn.load(path).decision_function(X)
@@ -260,4 +265,4 @@ def test_damaged_files_are_refused_or_harmless(iris, tmp_path):
         peak = max(peak, tracemalloc.get_traced_memory()[1] - before)
     tracemalloc.stop()
     assert n_refused > 0.9 * N_DAMAGED
-    assert peak < 10 * len(data) + 2e6
+    assert peak < 10 * len(data)
