@@ -73,4 +73,4 @@ benchmarks: .venv/ready
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv .venv-* .arithmetics dist demo docs/_build docs/gallery docs/api/generated
+	rm -rf .venv .venv-* .arithmetics dist demo docs/_build docs/_static/live docs/gallery docs/api/generated

@@ -53,6 +53,7 @@ sphinx_gallery_conf = {
     "doc_module": ("protolearn",),
     "reference_url": {"protolearn": None},
     "image_srcset": ["2x"],
+    "image_scrapers": ("matplotlib", "live_pages.scraper"),
     "download_all_examples": False,
     "show_signature": False,
     "capture_repr": (),

@@ -1,6 +1,7 @@
-"""The order of the gallery: maps, with shapes, of dissimilarities; views, and maps to them; classifiers; images."""
+"""The order of the gallery: pages to explore; maps, with shapes, of dissimilarities; views, and maps to them; classifiers; images."""
 
 ORDER = (
+    *("explore_map", "explore_classifier", "explore_view"),
     *("wine_map", "lattices", "gas_graph", "magnification", "stream", "reject", "customize"),
     *("shapes_ellipses", "shapes_digits", "shapes_complete", "shapes_outliers", "shapes_compression"),
     *("dissimilarity_words", "dissimilarity_strings", "dissimilarity_classes", "dissimilarity_texts"),

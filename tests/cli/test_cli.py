@@ -77,8 +77,12 @@ def page(demo):
 def test_page_needs_nothing_else(demo, page):
     """Links lead to sections of the page, pictures are inside, and neither style nor text load anything."""
     assert set(demo.sections) <= page.ids
+    beside = {path.name for path in demo.report.parent.glob("*.html")}
     for address in page.addresses:
-        assert address.startswith("data:image/png;base64,") or address.removeprefix("#") in page.ids
+        inside = address.startswith("data:image/png;base64,") or address.removeprefix("#") in page.ids
+        assert inside or address in beside
+    assert beside - {demo.report.name} <= set(page.addresses)
+    assert len(beside) == 5
     source = re.sub(r"base64,[\w+/=]+", "", demo.report.read_text(encoding="utf-8"))  # where any letters can come up
     assert "http" not in source
     assert "@import" not in source

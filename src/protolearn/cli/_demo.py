@@ -24,7 +24,7 @@ LEAD = (
     "one place to another. This page trains such maps on small data sets and shows how to read them; "
     "later chapters learn the distance as well, for classifiers that give their reasons, and the shape of prototypes, "
     "map words, which have no coordinates at all, show every sample in a view, learn maps to such views, and find "
-    "similar images."
+    "similar images. Four of the models have a page of their own, on which you can try them yourself."
 )
 
 
@@ -45,7 +45,7 @@ class Demo:
 def run_demo(
     output: Path | str = "demo", *, effort: Effort = FULL, progress: Callable[[str], object] = lambda title: None
 ) -> Demo:
-    """Train the maps, write ``index.html`` and the pictures that have a file of their own.
+    """Train the maps, write ``index.html``, and the pictures and pages that have a file of their own.
 
     Parameters
     ----------
@@ -71,6 +71,8 @@ def run_demo(
         progress(activity)
         section = build(effort)
         sections[section.name] = section
+    for explorable in (block for section in sections.values() for block in section.explorables):
+        explorable.write(folder / explorable.file)
     seconds = time.perf_counter() - start
     page = render_page(TITLE, LEAD, list(sections.values()), _colophon(seconds)).encode()
     pictures = [picture for section in sections.values() for picture in section.pictures]

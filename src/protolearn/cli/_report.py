@@ -7,14 +7,27 @@ from __future__ import annotations
 
 import re
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from importlib.resources import files
+from pathlib import Path
 from string import Template
 from typing import Any, Protocol
 
-__all__ = ["Block", "Card", "Cards", "Code", "Gallery", "Picture", "Prose", "Section", "Table", "render_page"]
+__all__ = [
+    "Block",
+    "Card",
+    "Cards",
+    "Code",
+    "Explorable",
+    "Gallery",
+    "Picture",
+    "Prose",
+    "Section",
+    "Table",
+    "render_page",
+]
 
 SHARPNESS = 1.5  # pixels of a picture for each pixel of the page, so that it is sharp on fine screens and in print
 
@@ -135,6 +148,20 @@ class Code:
 
 
 @dataclass(frozen=True)
+class Explorable:
+    """A link to a page of its own, on which the reader goes on; ``write`` is given the path of that page."""
+
+    file: str
+    title: str
+    text: str
+    write: Callable[[Path], object]
+
+    def html(self) -> str:
+        """Return the link."""
+        return f'<p class="explore"><a href="{self.file}">{self.title}</a><br>{self.text}</p>'
+
+
+@dataclass(frozen=True)
 class Section:
     """A chapter of the page: its name in links, its title, its blocks, and the fitted models its numbers come from."""
 
@@ -152,6 +179,11 @@ class Section:
     def tables(self) -> list[Table]:
         """The tables in it."""
         return [block for block in self.blocks if isinstance(block, Table)]
+
+    @property
+    def explorables(self) -> list[Explorable]:
+        """The pages that it links to."""
+        return [block for block in self.blocks if isinstance(block, Explorable)]
 
     @property
     def pictures(self) -> list[Picture]:

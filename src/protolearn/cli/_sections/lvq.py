@@ -17,13 +17,14 @@ from sklearn.preprocessing import StandardScaler
 
 from protolearn import GLVQ, GMLVQ, LGMLVQ, PrototypeClassifier
 from protolearn.cli._pictures import canvas, draw_images, draw_labels, ink_png, signed_png, to_png
-from protolearn.cli._report import Block, Gallery, Picture, Prose, Section, Table
+from protolearn.cli._report import Block, Explorable, Gallery, Picture, Prose, Section, Table
 from protolearn.cli._sections._digits_data import as_images, load_samples
 from protolearn.cli._sections._effort import Effort
 from protolearn.cli._sections.classifier import SUPERVISED, Trial, rejection_curve
 from protolearn.cli._sections.classifier import models as maps
 from protolearn.cli._sections.wine import readable_name
 from protolearn.core.types import Array, Floats
+from protolearn.explore import explore
 from protolearn.plotting import plot_eigenvalues, plot_explanation, plot_relevances, plot_view
 from protolearn.plotting.style import class_colors, tint
 
@@ -60,6 +61,14 @@ def lvq_section(effort: Effort) -> Section:
         Prose(_on_view({name: plane.score(X_test, y_test) for name, plane in planes.items()})),
         _view_picture(planes["learned"], X_test, y_test),
         *_decision_blocks(model, shown),
+        Explorable(
+            "digits-classifier.html",
+            "Explore this classifier",
+            "Pick a digit it has not seen, change its pixels, and watch distances, confidence and class.",
+            lambda path: explore(
+                model, X_test, y_test, images=as_images(1.0 - X_test), title="A classifier of digits", path=path
+            ),
+        ),
         *_wine_blocks(*wines),
     ]
     results = {"trials": trials, "X": X, "y": y, "planes": planes, "shown": shown, "wines": wines}

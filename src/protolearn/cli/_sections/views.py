@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from protolearn import SONE, TSNE
 from protolearn.cli._pictures import canvas, to_png
-from protolearn.cli._report import Block, Gallery, Picture, Prose, Section, Table
+from protolearn.cli._report import Block, Explorable, Gallery, Picture, Prose, Section, Table
 from protolearn.cli._sections._digits_data import as_images, load_samples
 from protolearn.cli._sections._effort import Effort
 from protolearn.core.types import Floats, Indices
 from protolearn.embedding.divergences import Gamma
+from protolearn.explore import explore
 from protolearn.metrics import ViewQuality, view_quality
 from protolearn.plotting import plot_embedding, plot_images, plot_quality
 
@@ -37,6 +38,12 @@ def views_section(effort: Effort) -> Section:
     blocks: list[Block] = [
         Prose(_introduction(X, qualities)),
         Gallery([_view(views[name], y, name) for name in (PLAIN, ROBUST)], "medium"),
+        Explorable(
+            "digits-view.html",
+            "Explore this view",
+            "Zoom in, lasso a cluster and look at its digits; color them by where the view tears neighbors apart.",
+            lambda path: explore(models[PLAIN], X, y, images=as_images(1.0 - X), title="A view of digits", path=path),
+        ),
         Prose(_on_trust(qualities)),
         _curves(qualities),
         _table(qualities),

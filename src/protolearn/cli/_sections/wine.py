@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_wine
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protolearn import SOM
 from protolearn.cli._pictures import canvas, in_terms_of, to_png
-from protolearn.cli._report import Block, Gallery, Picture, Prose, Section
+from protolearn.cli._report import Block, Explorable, Gallery, Picture, Prose, Section
 from protolearn.cli._sections._effort import Effort
 from protolearn.core.lattices import hexagonal
 from protolearn.core.types import Array, Floats
+from protolearn.explore import explore
 from protolearn.metrics import topographic_error
 from protolearn.plotting import plot_class_map, plot_component_planes, plot_history, plot_hits, plot_u_matrix
 
@@ -41,6 +43,14 @@ def wine_section(effort: Effort) -> Section:
         Prose(_on_planes(X, som, order, names)),
         Gallery([_plane(in_units, names[column]) for column in order], "small"),
         Prose(_on_cultivars(X, y, order, names)),
+        Explorable(
+            "wine-map.html",
+            "Explore this map",
+            "Choose what colors it, select cells, and see which wines are in them and what they have in common.",
+            lambda path: explore(
+                make_pipeline(scaler, som), wine.data, y, feature_names=names, title="A map of wines", path=path
+            ),
+        ),
     ]
     return Section("wine", f"Wine: a map of {X.shape[1]} measurements", blocks, {"som": som, "X": X, "y": y})
 

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from protolearn import RelationalNeuralGas, RelationalSOM
 from protolearn.cli._pictures import canvas, to_png
-from protolearn.cli._report import Block, Picture, Prose, Section, Table
+from protolearn.cli._report import Block, Explorable, Picture, Prose, Section, Table
 from protolearn.cli._sections._effort import Effort
 from protolearn.core.lattices import hexagonal
 from protolearn.core.types import Floats
 from protolearn.datasets import load_words
 from protolearn.dissimilarities import edit
+from protolearn.explore import explore
 from protolearn.plotting import plot_examples
 
 __all__ = ["words_section"]
@@ -46,6 +47,20 @@ def words_section(effort: Effort) -> Section:
             "Languages on a hexagonal map, colored by family",
             "<strong>Languages.</strong> Alike languages are near each other. Colors are families, which the map was "
             "not told; gray nodes are empty.",
+        ),
+        Explorable(
+            "languages-map.html",
+            "Explore this map",
+            "Select languages and read their words; the map knows nothing but how much they differ.",
+            lambda path: explore(
+                som,
+                D,
+                data.families,
+                names=data.languages,
+                texts=[", ".join(words) for words in data.words],
+                title="A map of languages",
+                path=path,
+            ),
         ),
         Prose(_on_clusters(gas, data.families)),
         _table(gas, data.languages),
