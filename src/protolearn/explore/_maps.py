@@ -136,9 +136,8 @@ def _spread(distances: Floats) -> Floats:
     # Dots that coincide are told apart by their number, along the golden angle.
     turns = np.arange(k) * np.pi * (3 - np.sqrt(5))
     positions += 1e-6 * (given.max() or 1.0) * np.column_stack([np.cos(turns), np.sin(turns)])
-    nearest = np.sort(cdist(positions, positions), axis=1)[:, 1:2]
-    positions *= 1.3 / (np.median(nearest) if k > 1 else 1.0)
-    return _apart(positions)
+    radius = np.sqrt((positions**2).sum(axis=1).mean())
+    return _apart(positions * (0.75 * np.sqrt(k) / radius if radius > 0 else 1.0))
 
 
 def _apart(positions: Floats) -> Floats:
