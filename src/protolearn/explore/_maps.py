@@ -21,7 +21,8 @@ from protolearn.maps import ShapedMap
 __all__ = ["map_part"]
 
 BLOCK = 2**23  # distances that are in memory at a time
-DOT = 0.38  # radius of a dot, if the nearest other one is one unit away
+ROUNDING = 1e-9  # share of the largest distance, below which one is zero
+DOT = 0.42  # radius of a dot, if the nearest other one is one unit away
 STEPS = 60  # of stress majorization
 ROUNDS = 500  # in which dots that touch are pushed apart, at most
 SHEETS = {"rectangular": "rectangular sheet", "hexagonal": "hexagonal sheet"}
@@ -67,15 +68,14 @@ def _winners(last: Any, samples: Any) -> tuple[Indices, Indices, Floats]:
     """Return the cell of each sample, its second nearest prototype, and its distance to the prototype of the cell."""
     winners = np.asarray(last.predict(samples))
     n, k = len(winners), len(last.multiplicities_)
-    if hasattr(samples, "iloc"):
-        samples = samples.to_numpy()
-    if isinstance(last.metric, str) and last.metric == "kernel" and samples.shape[0] == samples.shape[1]:
+    if isinstance(last.metric, str) and last.metric == "kernel" and np.shape(samples) == (n, n):
         samples = np.column_stack([samples, np.diag(samples)])  # distances need the kernel of each object with itself
     step = max(1, BLOCK // k) if hasattr(samples, "shape") else n
     second, distances = np.zeros_like(winners), np.empty(n)
     for start in range(0, n, step):
         part = slice(start, start + step)
-        rows, first = samples[part] if step < n else samples, winners[part]
+        first = winners[part]
+        rows = samples if step >= n else (samples.iloc if hasattr(samples, "iloc") else samples)[part]
         squares = np.array(last.distances(rows), np.float64)
         own = squares[np.arange(len(first)), first]
         squares[np.arange(len(first)), first] = -np.inf  # also if another is as near
@@ -83,7 +83,7 @@ def _winners(last: Any, samples: Any) -> tuple[Indices, Indices, Floats]:
         if isinstance(last, ShapedMap):  # whose distances also tell of volumes, and may be negative
             own = np.nansum((_dense(rows) - last.prototypes_[first]) ** 2, axis=1)
         distances[part] = np.sqrt(np.maximum(own, 0.0))
-    return winners, second, distances
+    return winners, second, np.where(distances > ROUNDING * distances.max(), distances, 0.0)
 
 
 def _dense(rows: Any) -> Floats:
@@ -137,7 +137,7 @@ def _spread(distances: Floats) -> Floats:
     turns = np.arange(k) * np.pi * (3 - np.sqrt(5))
     positions += 1e-6 * (given.max() or 1.0) * np.column_stack([np.cos(turns), np.sin(turns)])
     radius = np.sqrt((positions**2).sum(axis=1).mean())
-    return _apart(positions * (0.75 * np.sqrt(k) / radius if radius > 0 else 1.0))
+    return _apart(positions * (0.5 * np.sqrt(k) / radius if radius > 0 else 1.0))
 
 
 def _apart(positions: Floats) -> Floats:

@@ -140,7 +140,7 @@ class Arrangement {
     const [x, y] = this.centers[cell];
     const reach = (scale * this.unit) / 2 / Math.cos(Math.PI / n);
     return Array.from({ length: n }, (_, j) => {
-      const turn = (2 * j + 1) * (Math.PI / n); // flat sides to the left and right
+      const turn = (2 * Math.PI * j) / n - (n === 6 ? 0.5 : 0.75) * Math.PI; // clockwise from the top, flat at the sides
       return [x + reach * Math.cos(turn), y + reach * Math.sin(turn)];
     });
   }
@@ -150,7 +150,8 @@ class Arrangement {
     const corners = this.corners(cell, scale);
     if (corners) return svg("polygon", { points: points(corners), ...attributes });
     const [x, y] = this.centers[cell];
-    return svg("circle", { cx: x.toFixed(2), cy: y.toFixed(2), r: (this.radii[cell] * scale).toFixed(2), ...attributes });
+    const turn = `rotate(-90 ${x.toFixed(2)} ${y.toFixed(2)})`; // outlines begin at the top
+    return svg("circle", { cx: x.toFixed(2), cy: y.toFixed(2), r: (this.radii[cell] * scale).toFixed(2), transform: turn, ...attributes });
   }
 
   // An edge as points: on a sheet the side that two cells share, else a line, or a geodesic of the disc.
@@ -197,7 +198,7 @@ function colorings(cells) {
     categories: samples.classes.names, codes: Int32Array.from(hits, (_, cell) => cells.largest(cell)) } });
   list.push(
     { key: "heights", name: "distance to neighbors (U-matrix)", column: { values: heights }, edges: cells.lengths,
-      hint: "Mean distance of a prototype to those of neighboring cells. Bright ridges are borders between clusters." },
+      hint: "Mean distance of a prototype to those of neighboring cells. Bright cells and lines are borders between clusters." },
     { key: "hits", name: "number of samples", column: { values: hits.map((count) => count || NaN) }, hint: "Gray cells have no samples." },
     { key: "errors", name: "distance of samples to the prototype", column: { values: errors },
       hint: "Mean distance of the samples of a cell to its prototype. Gray cells have no samples." });
@@ -381,7 +382,7 @@ class MapView extends EventTarget {
     const { cells, place, inks } = this;
     if (!cells.hits[cell]) return [];
     const [x, y] = place.centers[cell];
-    const r = 0.86 * place.radii[cell] * Math.sqrt(cells.hits[cell] / most);
+    const r = (plain ? 0.6 : 0.86) * place.radii[cell] * Math.sqrt(cells.hits[cell] / most);
     const disc = (color) => {
       const circle = svg("circle", { cx: x.toFixed(2), cy: y.toFixed(2), r: r.toFixed(2), class: "pie" });
       circle.style.fill = color;
@@ -569,7 +570,7 @@ class MapView extends EventTarget {
     centers.forEach(([cx, cy], cell) => {
       const along = (cx - x) * wx + (cy - y) * wy;
       const aside = Math.abs((cx - x) * wy) + Math.abs((cy - y) * wx);
-      const cost = along + 2 * aside;
+      const cost = along + 1.5 * aside; // on hexagons the row above is before the one behind it
       if (along > 1e-6 && aside <= along * 1.001 && cost < least) [best, least] = [cell, cost];
     });
     return best;
@@ -600,7 +601,7 @@ function cellsPanel(store, cells, view) {
     if (planes) parts.push(...prototypeOf(chosen, one));
     const typical = members.sort((a, b) => cells.distances[a] - cells.distances[b] || a - b).slice(0, 8);
     if (typical.length) {
-      parts.push(h("h3", {}, "Most typical"), h("ol", { class: "typical" }, typical.map((i) => h("li", {},
+      parts.push(h("h3", {}, "Most typical, with the distance to the prototype"), h("ul", { class: "typical" }, typical.map((i) => h("li", {},
         h("button", { type: "button", class: "plain", onclick: () => store.look(i) },
           samples.images ? picture(samples.images, i, 40) : null, cells.label(i)),
         h("span", { class: "hint" }, ` ${number(cells.distances[i], 3)}`)))));
