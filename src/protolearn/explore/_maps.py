@@ -38,13 +38,11 @@ def map_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
     positions = _spread(prototype_distances(last)) if lattice is None else _drawn(lattice)
     k, kind = len(positions), "graph" if lattice is None else lattice.kind
     lengths = edge_lengths(last, edges)
-    quality = {
-        "quantization": float(np.mean(distances)),
-        "topographic": None if lattice is None or k < 2 else float(np.mean(~lattice.touch(winners, second))),
-    }
+    quantization = float(np.mean(distances))
+    topographic = None if lattice is None or k < 2 else float(np.mean(~lattice.touch(winners, second)))
     return {
         "kind": "map",
-        "subtitle": _sentences(last, lattice, k, len(winners), **quality),
+        "subtitle": _sentences(last, lattice, k, len(winners), quantization, topographic),
         "map": {
             "lattice": {
                 "kind": kind,
@@ -59,7 +57,8 @@ def map_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
             "winners": winners,
             "distances": distances,
             "planes": _planes(model, last, X, winners, k),
-            **quality,
+            "quantization": quantization,
+            "topographic": topographic,
         },
     }
 

@@ -88,8 +88,6 @@ class Cells {
     bytes.shape = [1, ...images.shape.slice(1)];
     return picture(bytes, 0, 112);
   }
-
-  prototype = (cell) => this.planes.columns.map((column) => column[cell]);
 }
 
 // Where cells are drawn. A torus can be shifted, and the center of a hyperbolic disc moved.
@@ -150,8 +148,8 @@ class Arrangement {
     const corners = this.corners(cell, scale);
     if (corners) return svg("polygon", { points: points(corners), ...attributes });
     const [x, y] = this.centers[cell];
-    const turn = `rotate(-90 ${x.toFixed(2)} ${y.toFixed(2)})`; // outlines begin at the top
-    return svg("circle", { cx: x.toFixed(2), cy: y.toFixed(2), r: (this.radii[cell] * scale).toFixed(2), transform: turn, ...attributes });
+    const turn = `rotate(-90 ${x.toFixed(1)} ${y.toFixed(1)})`; // outlines begin at the top
+    return svg("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: (this.radii[cell] * scale).toFixed(1), transform: turn, ...attributes });
   }
 
   // An edge as points: on a sheet the side that two cells share, else a line, or a geodesic of the disc.
@@ -188,7 +186,7 @@ function moved([x, y], [a, b]) {
   return [((x + a) * re + (y + b) * im) / size, ((y + b) * re - (x + a) * im) / size];
 }
 
-const points = (list) => list.map(([x, y]) => `${x.toFixed(2)},${y.toFixed(2)}`).join(" ");
+const points = (list) => list.map(([x, y]) => `${x.toFixed(1)},${y.toFixed(1)}`).join(" ");
 
 // What cells can be colored by: a value for each cell.
 function colorings(cells) {
@@ -213,7 +211,7 @@ function colorings(cells) {
 class MapView extends EventTarget {
   constructor(doc, store, cells) {
     super();
-    Object.assign(this, { doc, store, cells, place: new Arrangement(cells), chosen: [], active: 0, own: false });
+    Object.assign(this, { doc, store, cells, place: new Arrangement(cells), chosen: [], active: 0, own: false, drawn: {} });
     this.colorings = colorings(cells);
     this.under = svg("g", { class: "edges" });
     this.faces = svg("g", { role: "listbox", "aria-multiselectable": "true", "aria-label": "Cells of the map" });
@@ -247,7 +245,7 @@ class MapView extends EventTarget {
     new ResizeObserver(([{ contentRect }]) => {
       if (Math.abs(contentRect.width - width) < 1) return;
       width = contentRect.width;
-      this.fillCells(); // letters fit, or do not
+      if (this.content === "labels" || this.content === "names") this.fillCells(); // letters fit, or do not
     }).observe(this.picture);
   }
 
@@ -371,8 +369,8 @@ class MapView extends EventTarget {
       discs: (cell) => this.pie(cell, most, true),
       labels: (cell) => this.text(cell, [...new Set(cells.members[cell].slice(0, 12).map(cells.label))].slice(0, 3), scale),
       names: (cell) => this.text(cell, [cells.samples.classes.names[cells.largest(cell)]].filter((name) => name !== undefined), scale),
-      pictures: (cell) => cells.hits[cell] ? this.image(cell, picture(cells.samples.images, cells.members[cell][0])) : [],
-      portraits: (cell) => this.image(cell, cells.portrait(cells.prototype(cell))),
+      pictures: (cell) => (cells.hits[cell] ? this.image(cell, () => picture(cells.samples.images, cells.members[cell][0])) : []),
+      portraits: (cell) => this.image(cell, () => cells.portrait(cells.planes.columns.map((column) => column[cell]))),
       nothing: () => [],
     }[content];
     groups.forEach((group, cell) => group.lastChild.replaceChildren(...fill(cell)));
@@ -384,7 +382,7 @@ class MapView extends EventTarget {
     const [x, y] = place.centers[cell];
     const r = (plain ? 0.6 : 0.86) * place.radii[cell] * Math.sqrt(cells.hits[cell] / most);
     const disc = (color) => {
-      const circle = svg("circle", { cx: x.toFixed(2), cy: y.toFixed(2), r: r.toFixed(2), class: "pie" });
+      const circle = svg("circle", { cx: x.toFixed(1), cy: y.toFixed(1), r: r.toFixed(1), class: "pie" });
       circle.style.fill = color;
       return circle;
     };
@@ -397,8 +395,8 @@ class MapView extends EventTarget {
       if (!count) return [];
       if (count === total) return [disc(this.colors[c])];
       const [from, to] = [turn, (turn += count / total)];
-      const at = (share) => `${(x + r * Math.sin(2 * Math.PI * share)).toFixed(2)} ${(y - r * Math.cos(2 * Math.PI * share)).toFixed(2)}`;
-      const slice = svg("path", { class: "pie", d: `M${x.toFixed(2)} ${y.toFixed(2)}L${at(from)}A${r.toFixed(2)} ${r.toFixed(2)} 0 ${to - from > 0.5 ? 1 : 0} 1 ${at(to)}Z` });
+      const at = (share) => `${(x + r * Math.sin(2 * Math.PI * share)).toFixed(1)} ${(y - r * Math.cos(2 * Math.PI * share)).toFixed(1)}`;
+      const slice = svg("path", { class: "pie", d: `M${x.toFixed(1)} ${y.toFixed(1)}L${at(from)}A${r.toFixed(1)} ${r.toFixed(1)} 0 ${to - from > 0.5 ? 1 : 0} 1 ${at(to)}Z` });
       slice.style.fill = this.colors[c];
       return [slice];
     });
@@ -429,11 +427,12 @@ class MapView extends EventTarget {
     });
   }
 
-  image(cell, canvas) {
+  image(cell, draw) {
     const { place } = this;
+    const href = (this.drawn[this.content + cell] ??= draw().toDataURL());
     const [x, y] = place.centers[cell];
     const half = (place.lattice.kind === "rectangular" ? 0.82 : 0.68) * place.radii[cell];
-    return [svg("image", { href: canvas.toDataURL(), x: (x - half).toFixed(2), y: (y - half).toFixed(2), width: (2 * half).toFixed(2), height: (2 * half).toFixed(2) })];
+    return [svg("image", { href, x: (x - half).toFixed(1), y: (y - half).toFixed(1), width: (2 * half).toFixed(1), height: (2 * half).toFixed(1) })];
   }
 
   // Selected samples, the sample that is looked at, and the cell that keys move from.
