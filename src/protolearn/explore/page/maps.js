@@ -27,7 +27,7 @@ export function mapPage(doc, store) {
 function placeOf(i, cells, view) {
   const { winners, distances } = cells;
   const farther = distances.reduce((sum, other) => sum + (other > distances[i]), 0) / distances.length;
-  const show = () => view.choose([winners[i]], false);
+  const show = () => view.choose([winners[i]], false, false);
   return h("p", {}, "In ", h("button", { type: "button", class: "plain link", onclick: show }, cells.name(winners[i])),
     `, at the distance ${number(distances[i])} from its prototype; ${percent(farther)} of all samples are farther from theirs.`);
 }
@@ -458,9 +458,9 @@ class MapView extends EventTarget {
     });
     if (store.focus >= 0) {
       const cell = cells.winners[store.focus];
-      parts.push(place.shape(cell, { class: "halo" }, 0.7), place.shape(cell, { class: "seen", "data-cell": cell }, 0.7));
+      parts.push(place.shape(cell, { class: "seen under" }, 0.85), place.shape(cell, { class: "seen", "data-cell": cell }, 0.85));
     }
-    if (document.activeElement?.closest?.(".cell")) parts.push(place.shape(this.active, { class: "cursor" }, 1.02));
+    if (document.activeElement?.matches(".cell:focus-visible")) parts.push(place.shape(this.active, { class: "cursor" }, 1.02));
     this.over.replaceChildren(...parts);
   }
 
@@ -468,18 +468,13 @@ class MapView extends EventTarget {
     this.status.textContent = cell < 0 ? "" : this.groups[cell].getAttribute("aria-label");
   }
 
-  // Select the members of cells; added to what is selected, cells that are selected already are taken away.
-  choose(list, added) {
-    const { store, cells } = this;
-    let next = list;
-    if (added) {
-      const before = new Set(this.chosen);
-      const again = list.length === 1 && before.has(list[0]);
-      next = again ? this.chosen.filter((cell) => cell !== list[0]) : [...new Set([...this.chosen, ...list])];
-    } else if (list.length === 1 && this.chosen.length === 1 && this.chosen[0] === list[0]) next = [];
-    this.chosen = next;
+  // Select the members of cells, in place of those before or with them; a cell that is chosen again is taken away.
+  choose(list, added, toggled = list.length === 1) {
+    const { store, cells, chosen } = this;
+    const rest = toggled && chosen.includes(list[0]) && (added || chosen.length === 1) ? chosen.filter((cell) => cell !== list[0]) : null;
+    this.chosen = rest ?? (added ? [...new Set([...chosen, ...list])] : list);
     this.own = true;
-    store.select(next.flatMap((cell) => cells.members[cell]), "cells");
+    store.select(this.chosen.flatMap((cell) => cells.members[cell]), "cells");
     this.own = false;
   }
 
@@ -495,7 +490,7 @@ class MapView extends EventTarget {
     this.groups[this.active].setAttribute("tabindex", -1);
     this.active = cell;
     this.groups[cell].setAttribute("tabindex", 0);
-    if (focus) this.groups[cell].focus({ preventScroll: false });
+    if (focus) this.groups[cell].focus();
     this.say(cell);
     this.mark();
   }
@@ -534,8 +529,7 @@ class MapView extends EventTarget {
       if (this.lasso) {
         const { lasso, place } = this;
         const inside = this.groups.map((_, one) => one).filter((one) => contains(lasso, ...place.centers[one]));
-        this.chosen = added ? this.chosen : [];
-        this.choose(inside, true);
+        this.choose(inside, added, false);
       } else if (event.type === "pointerup") {
         if (cell >= 0) this.activate(cell);
         if (cell >= 0 || !added) this.choose(cell >= 0 ? [cell] : [], added);
