@@ -154,7 +154,7 @@ def _apart(positions: Floats) -> Floats:
 
 
 def _dot(positions: Floats, hyperbolic: bool) -> float:
-    """Return the radius of dots that do not touch; in the Poincare disc, of one in the middle."""
+    """Return the radius of dots that do not touch; in the Poincaré disc, of one in the middle."""
     if len(positions) == 1:
         return DOT
     nearest, others = cKDTree(positions).query(positions, 2)
