@@ -17,7 +17,7 @@ from protolearn.explore._classifiers import classifier_part
 from protolearn.explore._maps import map_part
 from protolearn.explore._page import render
 from protolearn.explore._payload import pack
-from protolearn.explore._samples import classes_of, columns_of, pixels, sample_names, strings
+from protolearn.explore._samples import classes_of, columns_of, is_table, pixels, sample_names, strings
 from protolearn.explore._views import view_part
 
 __all__ = ["explore"]
@@ -82,16 +82,14 @@ def explore(
     """
     last = model[-1] if isinstance(model, Pipeline) else model
     n_samples = len(X) if not hasattr(X, "shape") else X.shape[0]
-    objects = isinstance(X, (list, tuple)) and bool(X) and isinstance(X[0], str)
-    if objects and texts is None:
-        texts = list(X)
-    square = getattr(last, "metric", None) == "precomputed"
+    if texts is None and isinstance(X, (list, tuple)) and X and isinstance(X[0], str):
+        texts = X
     document = {
         "title": title or type(last).__name__,
         "footer": f"Made by protolearn {__version__}. This page works without a network; all data are in the file.",
         "samples": {
             "names": sample_names(names, X, n_samples),
-            "columns": [] if objects or square else columns_of(X, feature_names),
+            "columns": columns_of(X, feature_names) if is_table(model, X) else [],
             "classes": classes_of(y, n_samples, getattr(last, "classes_", None)),
             "images": None if images is None else pixels(images, n_samples),
             "texts": None if texts is None else strings("texts", texts, n_samples),

@@ -7,12 +7,30 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils import get_tags
 
 from protolearn.core.types import Array
 
-__all__ = ["classes_of", "columns_of", "pixels", "sample_names", "strings"]
+__all__ = ["classes_of", "columns_of", "is_table", "pixels", "sample_names", "strings"]
 
 MOST_PIXELS = 2**27  # bytes of images in a page
+
+
+def is_table(model: Any, X: Any) -> bool:
+    """Say whether X has a column for each feature, and is neither a list of objects nor a matrix of pairs.
+
+    Examples
+    --------
+    >>> from protolearn import RelationalSOM
+    >>> is_table(RelationalSOM(metric="euclidean"), [[1.0, 2.0]]), is_table(RelationalSOM(metric="edit"), ["one"])
+    (True, False)
+    """
+    if get_tags(model).input_tags.pairwise:
+        return False
+    try:
+        return len(X.shape if hasattr(X, "shape") else np.shape(X)) == 2
+    except ValueError:  # lists of different lengths
+        return False
 
 
 def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ function fill(element, attributes, children) {
       element.setAttribute(name, value === true ? "" : value);
     }
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
@@ -53,8 +53,10 @@ export function number(value, digits = 4) {
 
 export const percent = (share, digits = 0) => Number.isNaN(share) ? "–" : `${(100 * share).toFixed(digits)} %`;
 
+const GROUPED = new Intl.NumberFormat("en");
+
 export function plural(count, one, many = `${one}s`) {
-  return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+  return `${GROUPED.format(count)} ${count === 1 ? one : many}`;
 }
 
 // A canvas with the pixels of one image, enlarged without smoothing if it is small.

@@ -6,9 +6,10 @@ import { SampleTable } from "./table.js";
 import { classColors, css, valuesOf } from "./colors.js";
 
 // Columns of the table: the classes first, if there are any.
-export function tableColumns(doc) {
+export function tableColumns(doc, extra = []) {
   const { classes, columns } = doc.samples;
-  return classes ? [{ name: classes.title ?? "class", categories: classes.names, codes: classes.codes }, ...columns] : columns;
+  const first = classes ? [{ name: classes.title ?? "class", categories: classes.names, codes: classes.codes }] : [];
+  return [...first, ...extra, ...columns];
 }
 
 export function header(doc, store) {
@@ -43,8 +44,8 @@ export function header(doc, store) {
       h("label", { for: "search" }, "Find"), field, list, answer, clear));
 }
 
-export function tablePanel(doc, store) {
-  const table = new SampleTable(store, doc.samples.names, tableColumns(doc));
+export function tablePanel(doc, store, extra = []) {
+  const table = new SampleTable(store, doc.samples.names, tableColumns(doc, extra));
   return panel("Samples", { class: "panel wide" }, table.element);
 }
 
