@@ -10,7 +10,7 @@ from threading import Lock
 from time import monotonic
 from typing import Any, Self, TextIO
 
-__all__ = ["Bar", "Progress"]
+__all__ = ["Progress"]
 
 LENGTH = 16  # of a bar, in characters
 PAUSE = 0.1  # seconds from one drawing to the next

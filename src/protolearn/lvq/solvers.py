@@ -18,7 +18,7 @@ from protolearn.core.parameters import Constraint, check_parameters, fraction, i
 from protolearn.core.types import Floats, Indices
 from protolearn.lvq.problem import Problem
 
-__all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint", "get_solver"]
+__all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint"]
 
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
