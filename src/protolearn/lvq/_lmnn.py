@@ -83,7 +83,7 @@ class LMNN(LinearMetric):
     random_state : int, RandomState instance or None, default=None
         Determines the random start.
     verbose : int, default=0
-        1 prints about ten lines of progress, 2 a line for every iteration.
+        1 shows a bar of progress (lines where there is no terminal), 2 a line for every iteration.
 
     Attributes
     ----------

@@ -91,7 +91,7 @@ class Charting(View, Estimator):
     random_state : int, RandomState instance or None, default=None
         Seeds of the local models.
     verbose : int, default=0
-        Print a line for each local model.
+        1 shows a bar of progress; where there is no terminal, and with 2, a line for each local model.
 
     Attributes
     ----------

@@ -92,7 +92,8 @@ class MVU(Embedding):
     random_state : int, RandomState instance or None, default=None
         A little noise of the first positions, which lets flat data move into all dimensions.
     verbose : int, default=0
-        Print the variance and the error of the rods every 50 steps.
+        1 shows a bar of progress; where there is no terminal, and with 2, a line with the variance and the error of the
+        rods every 50 steps.
 
     Attributes
     ----------

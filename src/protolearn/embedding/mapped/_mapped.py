@@ -89,7 +89,7 @@ class MappedEmbedding(Embedding):
     random_state : int, RandomState instance or None, default=None
         Samples to train on, seeds of charts, random starts.
     verbose : int, default=0
-        Print the cost every 50 iterations.
+        1 shows a bar of progress; where there is no terminal, and with 2, a line with the cost every 50 iterations.
 
     Attributes
     ----------

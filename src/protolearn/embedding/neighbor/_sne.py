@@ -90,7 +90,7 @@ n_jobs : int, optional
 random_state : int, RandomState instance or None, default=None
     Noise of the first positions.
 verbose : int, default=0
-    Print the divergence every 50 iterations.
+    1 shows a bar of progress; where there is no terminal, and with 2, a line with the divergence every 50 iterations.
 """,
     "attributes": """
 embedding_ : ndarray of shape (n_samples, n_components)
