@@ -277,3 +277,18 @@ def test_an_interrupt_is_seen_in_the_bar(terminal):
     assert "stopped at iteration 3/10" in terminal.drawings[-1]
     assert terminal.getvalue().endswith("\n")
     assert np.isfinite(model.prototypes_).all()
+
+
+def test_an_interrupted_map_is_not_complete(terminal, monkeypatch):
+    step = Progress.step
+
+    def interrupted(self, done, *args, **values):
+        step(self, done, *args, **values)
+        if done == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Progress, "step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        NeuralGas(3, max_iter=10, verbose=1).fit(IRIS[0])
+    assert shares(terminal.drawings)[-1] == 30
+    assert "stopped at epoch 3/10" in terminal.drawings[-1]

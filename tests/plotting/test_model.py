@@ -53,7 +53,6 @@ def test_every_fitted_estimator_shows_a_small_picture(estimator):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         shown = picture_in(html_of(estimator))
-        assert shown == picture_in(estimator._repr_html_())
     assert before is None
     assert (shown is None) == (name in WITHOUT)
     if shown is not None:
@@ -74,6 +73,7 @@ def test_the_diagram_is_that_of_scikit_learn():
     plain, ours = numbered.sub("", estimator_html_repr(som)), numbered.sub("", html_of(som))
     assert ours.startswith(plain)
     assert ours.removeprefix(plain) == sketch(som)
+    assert numbered.sub("", som._repr_html_()) == ours
 
 
 def test_text_instead_of_diagrams():

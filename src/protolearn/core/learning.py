@@ -323,11 +323,11 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
         if recipe.finish is not None:
             prototypes, settled = recipe.finish(prototypes, source, history.ranges[-1], rng)
             history = replace(history, settled=None if settled is None else scale * settled)
+        recipe.progress.end_run(len(history.costs))
     except KeyboardInterrupt:
         if not history.costs:
             raise
         history = replace(history, interrupted=True)
-    recipe.progress.end_run(len(history.costs))
     earlier = None if recipe.resumes else past
     learned = Learned(prototypes, cooperation, source, samples, n_new, earlier, history, scale, n_threads)
     return kind.leave(kind.fitted(learned))
