@@ -18,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from protolearn.core.progress import Progress
 from protolearn.lvq import _lmnn
 from protolearn.lvq._lmnn import LMNN, LargeMarginCost, NearPairs, clip_eigenvalues, target_neighbors
 
@@ -35,15 +36,12 @@ def overlapping(n=40, n_features=4, apart=0.5):
 
 @pytest.mark.parametrize("method", ["low_rank", "psd"])
 def test_an_interrupted_fit_keeps_the_metric_so_far(method, monkeypatch):
-    report = LMNN._report
-
-    def interrupt(self, cost):
-        report(self, cost)
-        if len(self.cost_history_) == 5:
+    def interrupt(self, done, *, cost):
+        if done == 5:
             raise KeyboardInterrupt
 
     first = LMNN(method=method, max_iter=5).fit(*WINE)
-    monkeypatch.setattr(LMNN, "_report", interrupt)
+    monkeypatch.setattr(Progress, "step", interrupt)
     model = LMNN(method=method, max_iter=100)
     with pytest.raises(KeyboardInterrupt):
         model.fit(*WINE)

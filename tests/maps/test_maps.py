@@ -21,6 +21,7 @@ from protolearn.core import relocation
 from protolearn.core.cooperation import Ranks
 from protolearn.core.density import parzen_log_density
 from protolearn.core.lattices import chain, from_distances, hyperbolic
+from protolearn.core.progress import Progress
 from protolearn.core.schedules import constant, geometric, inverse
 from protolearn.core.sources import ArraySource, cut_patches
 from protolearn.datasets import make_checkerboard
@@ -832,12 +833,13 @@ def test_an_interrupt_in_a_later_start_keeps_the_first_and_is_passed_on(estimato
     first = clone(estimator).set_params(random_state=0).fit(X)
     shown = []
 
-    def interrupt(self, costs, ranges):
-        shown.append(costs[-1])
+    def interrupt(self, done, new=1, *, cost=None, **values):
+        if cost is not None:  # an epoch, not some pairs
+            shown.append(cost)
         if len(shown) == first.n_iter_ + 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(type(estimator), "_report", interrupt)
+    monkeypatch.setattr(Progress, "step", interrupt)
     several = clone(estimator).set_params(random_state=0, n_init=4)
     with pytest.raises(KeyboardInterrupt):
         several.fit(X)
@@ -886,12 +888,12 @@ def test_an_interrupt_in_one_run_does_not_begin_the_next(monkeypatch):
     X, _ = blobs()
     epochs = []
 
-    def interrupt(self, costs, ranges):
-        epochs.append(costs[-1])
+    def interrupt(self, done, new=1, *, cost=None, **values):
+        epochs.append(cost)
         if len(epochs) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(NeuralGas, "_report", interrupt)
+    monkeypatch.setattr(Progress, "step", interrupt)
     gas = NeuralGas(5, patch_runs=2, n_jobs=1, max_iter=9, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         gas.fit(iter([X[:40], X[40:]]))

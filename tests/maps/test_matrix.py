@@ -14,6 +14,7 @@ from protolearn import MatrixKMeans, MatrixNeuralGas, MatrixSOM, NeuralGas
 from protolearn.core.cooperation import OnLattice, Ranks, WinnerTakesAll
 from protolearn.core.lattices import chain
 from protolearn.core.loop import anneal
+from protolearn.core.progress import Progress
 from protolearn.core.prototypes import Matrix
 from protolearn.core.shapes import REGULARIZATIONS, ShapeRule, Shapes
 from protolearn.core.sources import ArraySource
@@ -684,12 +685,12 @@ def test_interrupted_fit_keeps_what_it_has(monkeypatch):
     gas = MatrixNeuralGas(4, init=X[::60], max_iter=10)
     shown = []
 
-    def interrupt(self, costs, ranges):
-        shown.append(costs[-1])
+    def interrupt(self, done, new=1, *, cost=None, **values):
+        shown.append(cost)
         if len(shown) == 4:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(MatrixNeuralGas, "_report", interrupt)
+    monkeypatch.setattr(Progress, "step", interrupt)
     with pytest.raises(KeyboardInterrupt):
         gas.fit(X)
     assert gas.n_iter_ == 4

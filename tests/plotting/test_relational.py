@@ -469,8 +469,8 @@ def test_prototypes_that_coincide_or_are_alone_can_be_shown() -> None:
 
 
 def test_unknown_kind(disc: Any) -> None:
-    with pytest.raises(ValueError, match="kind='classical' must be one of 'metric', 'nonmetric'"):
-        plot_prototype_view(disc, "classical")
+    with pytest.raises(ValueError, match="kind='linear' must be one of 'metric', 'nonmetric'"):
+        plot_prototype_view(disc, "linear")
 
 
 # The spectrum

@@ -5,10 +5,12 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import wraps
+from importlib import import_module
 from typing import Any, ClassVar, TypeVar, cast
 
 import sklearn.exceptions
 from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
 
 from protolearn import __version__
 from protolearn.core.parameters import Constraint, check_parameters, flag, integer, none, number
@@ -17,6 +19,7 @@ __all__ = ["Estimator", "InconsistentVersionWarning", "keep", "nothing_lost"]
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 SAFE, VERSION = "_safe_state", "_protolearn_version"
+DOCUMENTATION = "https://protolearn.readthedocs.io"
 
 
 def nothing_lost(method: Method) -> Method:
@@ -102,9 +105,40 @@ class Estimator(BaseEstimator):
 
     _constraints: ClassVar[dict[str, Constraint]] = {"n_jobs": integer() | none, "verbose": number(0) | flag}
 
+    _doc_link_module = "protolearn"
+    _doc_link_template = f"{DOCUMENTATION}/en/latest/api/generated/{{home}}.{{name}}.html"
+
     def _check_parameters(self) -> None:
         """Refuse parameters that cannot be; classes add what concerns several of them at once."""
         check_parameters(self)
+
+    # In notebooks, by methods of scikit-learn
+
+    def _repr_html_inner(self) -> str:
+        return super()._repr_html_inner() + self._sketch()
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        bundle = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle:
+            bundle["text/html"] += self._sketch()
+        return bundle
+
+    def _sketch(self) -> str:
+        """Return a small picture of a fitted estimator, or nothing if it cannot be drawn, for whatever reason."""
+        try:
+            check_is_fitted(self)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                # Plots stand above all estimators, and are looked up only when one is shown.
+                return import_module("protolearn.plotting").sketch(self)
+        except Exception:
+            return ""
+
+    def _doc_link_url_param_generator(self) -> dict[str, str]:
+        """Return where the page of the class is: at `protolearn` if that offers it, or else at its package."""
+        name, module = type(self).__name__, type(self).__module__
+        offered = name in import_module("protolearn").__all__
+        return {"name": name, "home": "protolearn" if offered else ".".join(module.split(".")[:2])}
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes, and the version."""

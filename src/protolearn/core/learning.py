@@ -20,6 +20,7 @@ from scipy.sparse import coo_array, csr_array
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.density import correlation_dimension, parzen_log_density
 from protolearn.core.loop import Step, batch
+from protolearn.core.progress import Progress
 from protolearn.core.samples import Samples, batched, over_classes, require_samples
 from protolearn.core.ties import lower
 from protolearn.core.types import Array, Floats, Indices
@@ -206,8 +207,8 @@ class Recipe:
         Factor on the weight of the past, for each patch.
     n_runs : int, default=1
         Number of independent runs over patches.
-    report : callable, optional
-        Is told all costs and ranges so far after each epoch.
+    progress : Progress, optional
+        Is told range and cost of every epoch, and when a start has come to its end.
     """
 
     kind: Any
@@ -221,7 +222,12 @@ class Recipe:
     density_at: str = "sample"
     decay: float = 1.0
     n_runs: int = 1
-    report: Callable[[list[float], list[float]], None] = lambda costs, ranges: None
+    progress: Progress = field(default_factory=lambda: Progress("", None, 0))
+
+    def count_starts(self, n_patches: int) -> int:
+        """Return how often learning starts, if there are so many patches: for each, and to merge several runs."""
+        n_merged = int(min(self.n_runs, n_patches) > 1)
+        return (n_patches + n_merged) * sum(1 for _ in self.kind.starts(self.n_init))
 
 
 def learn_patches(
@@ -313,10 +319,11 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
             history.costs.append(scale * step.cost)
             history.ranges.append(step.range_)
             history = replace(history, edges=step.edges)
-            recipe.report(history.costs, history.ranges)
+            recipe.progress.step(len(history.costs), range=step.range_, cost=history.costs[-1])
         if recipe.finish is not None:
             prototypes, settled = recipe.finish(prototypes, source, history.ranges[-1], rng)
             history = replace(history, settled=None if settled is None else scale * settled)
+        recipe.progress.end_run(len(history.costs))
     except KeyboardInterrupt:
         if not history.costs:
             raise

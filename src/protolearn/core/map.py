@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -107,7 +108,6 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             self.density_at,
             self.decay,
             self.patch_runs,
-            self._report,
         )
 
     # Learning
@@ -154,13 +154,13 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         if isinstance(X, Iterator):
             if y is not None or sample_weight is not None:
                 raise ValueError("An iterator of patches yields its own labels and weights: (X, y, sample_weight).")
-            return self._learn(self._read_all(X), None, rng)
+            return self._learn(self._read_all(X), None, rng, None)
         samples = self._read(X, y, sample_weight, reset=True)
         cuts = cut_patches(len(samples), self.patch_size or len(samples))
         if len(cuts) == 1:
             return self._learn([samples], None, rng)
         order = rng.permutation(len(samples))
-        self._learn((samples.take(order[cut]) for cut in cuts), None, rng)
+        self._learn((samples.take(order[cut]) for cut in cuts), None, rng, len(cuts))
         self._assign(samples)
         return self
 
@@ -225,16 +225,21 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         if size is not None and size != len(fitted):
             raise ValueError(f"n_prototypes={size}, but the map so far has {len(fitted)}; call fit to start anew.")
 
-    def _learn(self, patches: Iterable[Samples], past: Any, rng: np.random.RandomState) -> Self:
+    def _learn(
+        self, patches: Iterable[Samples], past: Any, rng: np.random.RandomState, n_patches: int | None = 1
+    ) -> Self:
         """Learn from patches and store the result; what was learned before a failure is kept."""
-        with chunk_threads(self.n_jobs) as n_threads:
-            fitted, failure = learn_patches(self._recipe(), patches, past, rng, n_threads)
-        if fitted is not None and fitted is not past:
-            self._rng = rng
-            self._publish(fitted)
-            keep(self)
-        if failure is not None:
-            raise failure
+        recipe = self._recipe()
+        n_runs = None if n_patches is None else recipe.count_starts(n_patches)
+        progress = Progress(type(self).__name__, self.max_iter, self.verbose, "epoch", n_runs=n_runs)
+        with chunk_threads(self.n_jobs) as n_threads, progress:
+            fitted, failure = learn_patches(replace(recipe, progress=progress), patches, past, rng, n_threads)
+            if fitted is not None and fitted is not past:
+                self._rng = rng
+                self._publish(fitted)
+                keep(self)
+            if failure is not None:
+                raise failure
         if fitted is None:
             raise ValueError("There are no patches in the iterator; give at least one.")
         return self
@@ -273,10 +278,6 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def _falling(self, start: float, end: float) -> Floats:
         """Return the values of the schedule, one an epoch."""
         return falling(self.schedule, start, end, self.max_iter)
-
-    def _report(self, costs: list[float], ranges: list[float]) -> None:
-        progress = Progress(type(self).__name__, self.max_iter, self.verbose, "epoch")
-        progress.step(len(costs), range=ranges[-1], cost=costs[-1])
 
 
 class KMeansFamily:

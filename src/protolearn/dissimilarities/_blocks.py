@@ -6,7 +6,6 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from importlib import import_module
 from itertools import product
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -94,14 +93,22 @@ def encoded_pairs(measure: Measure, a: Any, b: Any = None, *, n_jobs: int | None
 
     with chunk_threads(n_jobs) as n_threads:
         outer, inner = (min(n_threads, max(1, len(tiles))), 1) if measure.in_threads else (1, n_threads)
-        total, done, start = len(a) * (len(a) - 1) // 2 if b is None else result.size, 0, perf_counter()
-        progress = Progress(measure.name, total, verbose)
-        for n_pairs in Threads(outer).map(compute, tiles):
-            done += n_pairs
-            if progress.due(done, n_pairs):
-                seconds = perf_counter() - start
-                print(f"[{measure.name}] {100 * done // total}% of {total} pairs  {seconds:.1f} s", flush=True)
+        done = 0
+        with _Pairs(
+            measure.name, len(a) * (len(a) - 1) // 2 if b is None else result.size, verbose, "pair"
+        ) as progress:
+            for n_pairs in Threads(outer).map(compute, tiles):
+                done += n_pairs
+                progress.step(done, n_pairs)
     return result
+
+
+class _Pairs(Progress):
+    """Progress in pairs, of which there are so many that lines say their share, and the time."""
+
+    def line(self, done: int, **values: float | None) -> str:
+        """Return the line that is printed about some of the pairs."""
+        return f"[{self.name}] {100 * done // (self.total or 1)}% of {self.total} pairs  {self.seconds:.1f} s"
 
 
 def listed(objects: Any, name: str) -> list[Any]:

@@ -61,7 +61,7 @@ def pairwise(
         Number of threads; by default as many as the matrix library may use. A function of two objects is called in
         one.
     verbose : int, default=0
-        Print about ten lines on the way if 1, a line for each block if 2.
+        1 shows a bar of progress (lines where there is no terminal), 2 a line for every block.
     symmetrize : {"raise", "mean"}, default="raise"
         For a function of two objects: whether it is an error if it depends on their order, or is not zero for an object
         and itself, which is tried on a few objects of ``X`` if there is no ``Y``; or both orders are computed, and

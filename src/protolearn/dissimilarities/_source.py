@@ -37,7 +37,7 @@ class Dissimilarities:
     n_jobs : int, optional
         Number of threads that compute a block.
     verbose : int, default=0
-        1 prints progress within blocks.
+        1 shows a bar of progress within each block.
     symmetrize : {"raise", "mean"}, default="raise"
         For a function of two objects: whether it is an error if it depends on their order, or is not zero for an object
         and itself, which is tried on a few of them; or both orders are computed, and their mean is used.

@@ -89,6 +89,7 @@ def explore(
         "footer": f"Made by protolearn {__version__}. This page works without a network; all data are in the file.",
         "samples": {
             "names": sample_names(names, X, n_samples),
+            "named": names is not None,
             "columns": columns_of(X, feature_names) if is_table(model, X) else [],
             "classes": classes_of(y, n_samples, getattr(last, "classes_", None)),
             "images": None if images is None else pixels(images, n_samples),

@@ -53,6 +53,7 @@ def map_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
             "positions": positions,
             "edges": edges,
             "lengths": lengths,
+            "strengths": None if lattice is not None else _strengths(last, edges),
             "heights": _heights(edges, lengths, k),
             "winners": winners,
             "distances": distances,
@@ -94,6 +95,12 @@ def _edges(last: Any) -> Indices:
     if last.graph_ is None:
         return np.empty((0, 2), np.intp)
     return np.argwhere(sparse.triu(sparse.csr_array(last.graph_), k=1).toarray() > 0)
+
+
+def _strengths(last: Any, edges: Indices) -> Floats:
+    """Return the share of samples between the two ends of each edge (e,), relative to the largest."""
+    weights = np.asarray(last.graph_.toarray()[tuple(edges.T)], np.float64) if len(edges) else np.empty(0)
+    return weights / weights.max(initial=1e-300)
 
 
 def _heights(edges: Indices, lengths: Floats, k: int) -> Floats:

@@ -88,7 +88,7 @@ n_jobs : int, optional
 random_state : int, RandomState instance or None, default=None
     Determines the start and the order of samples.
 verbose : int, default=0
-    Report progress: 1 about ten times, 2 at every iteration.
+    1 shows a bar of progress (lines where there is no terminal), 2 a line for every iteration.
 """
 
 PARAMETERS = """

@@ -33,7 +33,7 @@ from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver
 from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, Cost, RelativeDistance, slope_ends
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import NORMS, DiagonalMetric, EuclideanMetric, Metric, Theta
-from protolearn.lvq.solvers import LBFGS, SOLVERS, Adam, Solver
+from protolearn.lvq.solvers import SOLVERS, Solver, get_solver
 
 __all__ = ["GLVQ", "GRLVQ", "LGRLVQ"]
 
@@ -53,7 +53,6 @@ FORM = (
     "patch_shape",
 )
 LAST_RANGE = 0.1  # in ranks, at which only the nearest prototype learns
-LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
 
 @documented
@@ -354,12 +353,7 @@ class GLVQ(LVQClassifier):
                 )
 
     def _solver(self, n_samples: int) -> Solver:
-        if isinstance(self.solver, Solver):
-            solver = self.solver
-        elif self.solver == "auto":
-            solver = LBFGS() if n_samples <= LARGE else Adam()
-        else:
-            solver = SOLVERS[self.solver]()
+        solver = get_solver(self.solver, n_samples)
         solver.check()
         return solver
 
@@ -450,7 +444,8 @@ class GLVQ(LVQClassifier):
         watch.snapshot = lambda flat, costs: self._snapshot(problem, frame, flat, costs, samples, y, u)
         try:
             if max_iter:
-                converged = solver.minimize(problem, watch.flat, max_iter, self.tol, rng, watch)
+                with watch.progress:
+                    converged = solver.minimize(problem, watch.flat, max_iter, self.tol, rng, watch)
                 if converged is False and not (self._ends_early and self.max_iter is None):
                     self._warn_of_end(solver, max_iter)
         except KeyboardInterrupt:

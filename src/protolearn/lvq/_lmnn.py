@@ -83,7 +83,7 @@ class LMNN(LinearMetric):
     random_state : int, RandomState instance or None, default=None
         Determines the random start.
     verbose : int, default=0
-        1 prints about ten lines of progress, 2 a line for every iteration.
+        1 shows a bar of progress (lines where there is no terminal), 2 a line for every iteration.
 
     Attributes
     ----------
@@ -204,11 +204,14 @@ class LMNN(LinearMetric):
             def watch(reached: Floats, value: float) -> None:
                 nonlocal upsilon
                 upsilon = reached
-                self._report(value)
+                self.cost_history_.append(value)
+                progress.step(len(self.cost_history_), cost=value)
 
+            progress = Progress("LMNN", self.max_iter, self.verbose)
             solve = minimize_over_matrices if self.method == "psd" else minimize_over_factors
             try:
-                upsilon, converged = solve(cost, upsilon, self.max_iter, self.tol, watch)
+                with progress:
+                    upsilon, converged = solve(cost, upsilon, self.max_iter, self.tol, watch)
             except KeyboardInterrupt:
                 if not self.cost_history_:
                     raise
@@ -257,10 +260,6 @@ class LMNN(LinearMetric):
         else:
             upsilon = check_random_state(self.random_state).uniform(-1.0, 1.0, (M, N))
         return upsilon / np.sqrt(cost.target_distances(cost.X @ upsilon.T).mean() or 1.0)
-
-    def _report(self, cost: float) -> None:
-        self.cost_history_.append(cost)
-        Progress("LMNN", self.max_iter, self.verbose).step(len(self.cost_history_), cost=cost)
 
 
 class LargeMarginCost:

@@ -139,13 +139,15 @@ class _HeuristicLVQ(LVQClassifier):
         self.error_history_: list[float] = []
         interrupted = False
         try:
-            for epoch in range(self.max_iter):
-                rate = self.learning_rate * (1.0 - epoch / self.max_iter)
-                self.error_history_.append(self._sweep(centered, codes, presentations(u, rng), W, rate))
-                self._report(epoch + 1)
-                make = partial(self._copy()._store, samples, codes, u, W.copy())
-                if wants_to_stop(self.callback, TrainingState(epoch + 1, self.error_history_[-1], make)):
-                    break
+            with Progress(type(self).__name__, self.max_iter, self.verbose, "epoch") as progress:
+                for epoch in range(1, self.max_iter + 1):
+                    rate = self.learning_rate * (1.0 - (epoch - 1) / self.max_iter)
+                    error = self._sweep(centered, codes, presentations(u, rng), W, rate)
+                    self.error_history_.append(error)
+                    progress.step(epoch, error=error)
+                    make = partial(self._copy()._store, samples, codes, u, W.copy())
+                    if wants_to_stop(self.callback, TrainingState(epoch, error, make)):
+                        break
         except KeyboardInterrupt:
             if not self.error_history_:
                 raise
@@ -217,10 +219,6 @@ class _HeuristicLVQ(LVQClassifier):
         if isinstance(self.init, str):
             return first_prototypes(X, y, u, self._codes, self.init, rng)
         return self._given_prototypes(self.init) - self._center
-
-    def _report(self, epoch: int) -> None:
-        progress = Progress(type(self).__name__, self.max_iter, self.verbose, "epoch")
-        progress.step(epoch, error=self.error_history_[-1])
 
 
 @documented

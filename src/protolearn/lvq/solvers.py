@@ -20,6 +20,8 @@ from protolearn.lvq.problem import Problem
 
 __all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint"]
 
+LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
+
 Watch = Callable[[Floats, float], None]
 Rate = float | tuple[float, float]
 RATE = number(0) | Constraint(
@@ -356,6 +358,21 @@ class AdamState:
 
 
 SOLVERS: dict[str, type[Solver]] = {"lbfgs": LBFGS, "sgd": SGD, "waypoint": Waypoint, "adam": Adam}
+
+
+def get_solver(solver: Solver | str, n_samples: int) -> Solver:
+    """Return the solver of a name, or one that suits so many samples.
+
+    Examples
+    --------
+    >>> get_solver("auto", 1000), get_solver("sgd", 1000)
+    (LBFGS(), SGD())
+    """
+    if isinstance(solver, Solver):
+        return solver
+    if solver == "auto":
+        return LBFGS() if n_samples <= LARGE else Adam()
+    return SOLVERS[solver]()
 
 
 def step_sizes(problem: Problem, flat: Floats) -> Floats:

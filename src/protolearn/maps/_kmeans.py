@@ -72,7 +72,7 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
     random_state : int, RandomState instance or None, default=None
         Makes the start, the order of patches and online learning repeatable.
     verbose : int, default=0
-        1 prints about ten lines of progress, 2 a line for every epoch.
+        1 shows a bar of progress (lines where there is no terminal), 2 a line for every epoch.
 
     Attributes
     ----------

@@ -257,9 +257,9 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         ordered = kind.starts_by("auto", "euclidean") and self.algorithm == "batch"
         return max(0.5 if ordered else 2.0, self.range_end)
 
-    def _learn(self, patches: Any, past: Any, rng: np.random.RandomState) -> Self:
+    def _learn(self, patches: Any, past: Any, rng: np.random.RandomState, n_patches: int | None = 1) -> Self:
         if self.algorithm == "batch":
-            return super()._learn(patches, past, rng)
+            return super()._learn(patches, past, rng, n_patches)
         fitted = None
         with chunk_threads(self.n_jobs) as n_threads:
             for samples in patches:
@@ -332,15 +332,16 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         ranges, rates = _falling(start, self.range_end, passed), self._rates(passed)
         X, done, interrupted = np.ascontiguousarray(samples.X), 0, False
         try:
-            while done < n_steps:
-                part = slice(done, done + BLOCK)
-                present(X, drawn[part], *units, ranges[part], rates[part], measure, *settings, model.n_steps + done)
-                done = min(done + BLOCK, n_steps)
-                self._report_steps(done, n_steps, ranges[done - 1], rates[done - 1])
-            if two_stages:
-                units = self._settled(
-                    X, source.weights, order, units.centers, _Units.of(model), settings, rng, n_threads
-                )
+            with Progress("NGPCA", n_steps, self.verbose, "step") as progress:
+                while done < n_steps:
+                    part = slice(done, done + BLOCK)
+                    present(X, drawn[part], *units, ranges[part], rates[part], measure, *settings, model.n_steps + done)
+                    done = min(done + BLOCK, n_steps)
+                    progress.step(done, BLOCK, range=ranges[done - 1], rate=rates[done - 1])
+                if two_stages:
+                    units = self._settled(
+                        X, source.weights, order, units.centers, _Units.of(model), settings, rng, n_threads
+                    )
         except KeyboardInterrupt:
             if not done:
                 raise
@@ -381,9 +382,6 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
 
     def _rates(self, passed: Floats) -> Floats:
         return _falling(self.learning_rate_start, self.learning_rate_end, passed)
-
-    def _report_steps(self, done: int, n_steps: int, range_: float, rate: float) -> None:
-        Progress("NGPCA", n_steps, self.verbose, "step").step(done, BLOCK, range=range_, rate=rate)
 
     def _publish(self, fitted: Any) -> None:
         super()._publish(fitted)

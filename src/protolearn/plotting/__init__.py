@@ -22,6 +22,7 @@ from protolearn.plotting._embedding import plot_coranking, plot_embedding, plot_
 from protolearn.plotting._features import plot_graph, plot_prototypes
 from protolearn.plotting._lvq import plot_decision_regions, plot_view
 from protolearn.plotting._maps import plot_class_map, plot_component_planes, plot_hits, plot_u_matrix
+from protolearn.plotting._model import plot_model, sketch
 from protolearn.plotting._relational import plot_examples, plot_profiles, plot_prototype_view, plot_spectrum
 from protolearn.plotting._relevances import plot_eigenvalues, plot_explanation, plot_relevance_matrix, plot_relevances
 from protolearn.plotting._retrieval import plot_retrieval_rates
@@ -54,6 +55,7 @@ __all__ = [
     "plot_learning_curve",
     "plot_margins",
     "plot_misclassified",
+    "plot_model",
     "plot_profiles",
     "plot_prototype_view",
     "plot_prototypes",
@@ -69,4 +71,5 @@ __all__ = [
     "plot_u_matrix",
     "plot_variation",
     "plot_view",
+    "sketch",
 ]

@@ -185,10 +185,10 @@ def plot_profiles(
     return ax
 
 
-@constrained(kind=option("metric", "nonmetric"))
+@constrained(kind=option("metric", "nonmetric", "classical"))
 def plot_prototype_view(
     estimator: Any,
-    kind: Literal["metric", "nonmetric"] = "metric",
+    kind: Literal["metric", "nonmetric", "classical"] = "metric",
     y: ArrayLike | None = None,
     *,
     ax: Axes | None = None,
@@ -203,8 +203,9 @@ def plot_prototype_view(
     ----------
     estimator : fitted map
         Such as RelationalNeuralGas, MedianNeuralGas or NeuralGas, or a PrototypeClassifier of one.
-    kind : {"metric", "nonmetric"}, default="metric"
-        Keep the distances themselves, or only their order.
+    kind : {"metric", "nonmetric", "classical"}, default="metric"
+        Keep the distances themselves, or only their order. Classical scaling is faster, and keeps the distances less
+        well; it is where the others start.
     y : array-like of shape (n,), optional
         Classes of the samples of the fit; by default the labels the prototypes have learned, if any.
     ax : Axes, optional
@@ -379,7 +380,7 @@ def _lines_in_boxes(curves: Floats, boxes: Floats) -> Floats:
 def _scaled(distances: Floats, kind: str) -> Floats:
     """Return points (k, 2) whose distances, or their order, are about those given; without chance in the start."""
     start = from_distances(distances).coordinates  # classical scaling
-    if not distances.any():
+    if kind == "classical" or not distances.any():
         return start
     from sklearn.manifold import smacof  # here, for it is slow to import
 

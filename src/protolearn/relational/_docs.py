@@ -162,7 +162,8 @@ n_jobs : int, optional
 random_state : int, RandomState instance or None, default=None
     Makes the start and the order of patches repeatable.
 verbose : int, default=0
-    1 prints about ten lines of progress, also of the dissimilarities, 2 a line for every epoch.
+    1 shows bars of progress (lines where there is no terminal), also of the dissimilarities, 2 a line for every
+    epoch.
 """
 
 COEFFICIENTS = """

@@ -18,6 +18,7 @@ from protolearn.core.learning import as_counts
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.pairs import Pairs
 from protolearn.core.parameters import Constraint, anything, array, instance, integer, none, option, positive
+from protolearn.core.progress import Progress
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.relational import Median, Relational
 from protolearn.core.sources import cut_patches
@@ -134,8 +135,12 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
             positive.check_each("slope", slope_ends(self.slope), ", or a pair of such numbers")
 
     @abstractmethod
-    def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState) -> Learned:
+    def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState, progress: Progress) -> Learned:
         """Learn prototypes of objects with class codes y, from where a patch before or ``init`` has them start."""
+
+    @abstractmethod
+    def _progress(self, n_objects: int, n_patches: int) -> Progress:
+        """Return what shows the progress, for so many objects in so many patches."""
 
     @abstractmethod
     def _given_start(self, objects: Objects) -> Any:
@@ -178,13 +183,14 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         self.cost_history_: list[float] = []
         rng = check_random_state(self.random_state)
         patch = None
-        with chunk_threads(self.n_jobs) as n_threads:
-            for rows in self._patches(codes, rng):
+        n_patches = len(cut_patches(len(codes), self.patch_size or len(codes)))
+        with chunk_threads(self.n_jobs) as n_threads, self._progress(len(codes), n_patches) as progress:
+            for rows in _cut_evenly(codes, n_patches, rng):
                 past = None
                 if patch is not None:
                     keep(self)  # what was learned so far survives a failure
                     past = self._past(patch)
-                patch = self._learn_patch(objects[rows], codes[rows], weights[rows], past, rng, n_threads)
+                patch = self._learn_patch(objects[rows], codes[rows], weights[rows], past, rng, n_threads, progress)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -314,17 +320,6 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
 
     # Learning
 
-    def _patches(self, y: Indices, rng: np.random.RandomState) -> Iterator[Indices]:
-        """Yield the objects of each patch, in which all classes have their share."""
-        n_patches = len(cut_patches(len(y), self.patch_size or len(y)))
-        if n_patches == 1:
-            yield np.arange(len(y))
-            return
-        order = rng.permutation(len(y))
-        order = order[np.argsort(y[order], kind="stable")]
-        for first in range(n_patches):
-            yield np.sort(order[first::n_patches])
-
     def _learn_patch(
         self,
         objects: Objects,
@@ -333,6 +328,7 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         past: Past | None,
         rng: np.random.RandomState,
         n_threads: int,
+        progress: Progress,
     ) -> Patch:
         """Learn from some objects, and from those that stand for earlier ones."""
         if past is None:
@@ -343,7 +339,7 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
             objects = objects.joined(past.objects)
             y, weights = np.concatenate([y, past.codes]), np.concatenate([weights, past.masses])
         pairs = self._reading().pairs(objects, weights=weights, n_threads=n_threads)
-        learned = self._learn(pairs, y, start, rng)
+        learned = self._learn(pairs, y, start, rng, progress)
         self.cost_history_ = [*self.cost_history_, *learned.costs]
         self.n_iter_ = max(1, len(self.cost_history_))
         self.n_dissimilarities_ = objects.source.n_computed - self._n_made_before
@@ -420,3 +416,14 @@ def first_medoids(pairs: Pairs, members: Indices, count: int, rng: np.random.Ran
     while different and medoids.n_open != 0:
         medoids = medoids.swapped()
     return medoids
+
+
+def _cut_evenly(y: Indices, n_patches: int, rng: np.random.RandomState) -> Iterator[Indices]:
+    """Yield the objects of each patch, in which all classes have their share."""
+    if n_patches == 1:
+        yield np.arange(len(y))
+        return
+    order = rng.permutation(len(y))
+    order = order[np.argsort(y[order], kind="stable")]
+    for first in range(n_patches):
+        yield np.sort(order[first::n_patches])

@@ -121,22 +121,26 @@ class MedianGLVQ(ObjectLVQ):
         check_is_fitted(self, "support_")
         return self.support_[self._fitted.coefficients.argmax(axis=1)]
 
-    def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState) -> Learned:
+    def _progress(self, n_objects: int, n_patches: int) -> Progress:
+        return Progress("MedianGLVQ", self.max_iter, self.verbose, "round", n_runs=n_patches * len(self._slopes()))
+
+    def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState, progress: Progress) -> Learned:
         if not pairs.in_memory:
             raise ValueError(
                 f"Exchanges of {pairs.n_samples} objects need all dissimilarities in memory; use patch_size."
             )
         indices = self._medoids(pairs, y, rng) if start is None else start.argmax(axis=1)
-        progress = Progress(type(self).__name__, self.max_iter or 10, self.verbose, "round")
         costs: list[float] = []
         interrupted = False
         try:
             for slope in self._slopes():
                 rounds = exchanges(pairs, y, self._codes, indices, self.squashing, slope)
-                for better, cost in islice(rounds, self.max_iter):
+                done = 0
+                for done, (better, cost) in enumerate(islice(rounds, self.max_iter), 1):
                     indices = better
                     costs.append(cost)
-                    progress.step(len(costs), cost=cost)
+                    progress.step(done, cost=cost)
+                progress.end_run(done)
         except KeyboardInterrupt:
             if not costs:
                 raise

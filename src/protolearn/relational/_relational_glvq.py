@@ -11,10 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.pairs import Pairs
 from protolearn.core.parameters import Constraint, instance, integer, none, number, option
+from protolearn.core.progress import Progress
 from protolearn.core.relational import Relational
 from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import given_array
 from protolearn.lvq import GLVQ, SOLVERS, Solver
+from protolearn.lvq.solvers import get_solver
 from protolearn.relational._docs import documented
 from protolearn.relational._lvq import Learned, ObjectLVQ, first_medoids
 from protolearn.relational._objects import Objects
@@ -140,12 +142,17 @@ class RelationalGLVQ(ObjectLVQ):
         check_is_fitted(self, "support_")
         return self._fitted.coefficients
 
-    def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState) -> Learned:
+    def _progress(self, n_objects: int, n_patches: int) -> Progress:
+        steps = self.max_iter or get_solver(self.solver, n_objects).default_iterations
+        return Progress("RelationalGLVQ", steps, self.verbose, n_runs=n_patches)
+
+    def _learn(self, pairs: Pairs, y: Indices, start: Any, rng: np.random.RandomState, progress: Progress) -> Learned:
         space = euclidean_part(pairs, self.n_components)
         coefficients = self._class_means(pairs, y, rng) if start is None else start
-        model, interrupted = self._vector_model(space.positions(coefficients), rng), False
+        model, interrupted = self._vector_model(space.positions(coefficients), rng, progress), False
         try:
             model.fit(space.coordinates, y, sample_weight=pairs.weights)
+            progress.end_run(model.n_iter_)
         except KeyboardInterrupt:
             if not hasattr(model, "prototypes_"):
                 raise
@@ -160,7 +167,7 @@ class RelationalGLVQ(ObjectLVQ):
         beyond = float(np.average(seen.mean(axis=1), weights=pairs.weights))
         return Learned(coefficients, approximate, model.cost_history_, interrupted, beyond)
 
-    def _vector_model(self, W: Floats, rng: np.random.RandomState) -> GLVQ:
+    def _vector_model(self, W: Floats, rng: np.random.RandomState, progress: Progress) -> GLVQ:
         """Return the classifier that learns from coordinates of the objects, starting at W."""
         return GLVQ(
             dict(enumerate(np.bincount(self._codes).tolist())),
@@ -172,7 +179,7 @@ class RelationalGLVQ(ObjectLVQ):
             tol=self.tol,
             n_jobs=self.n_jobs,
             random_state=rng,
-            verbose=self.verbose,
+            callback=lambda state: progress.step(state.iteration, cost=state.cost),
         )
 
     def _class_means(self, pairs: Pairs, y: Indices, rng: np.random.RandomState) -> Floats:

@@ -91,7 +91,7 @@ class Charting(View, Estimator):
     random_state : int, RandomState instance or None, default=None
         Seeds of the local models.
     verbose : int, default=0
-        Print a line for each local model.
+        1 shows a bar of progress; where there is no terminal, and with 2, a line for each local model.
 
     Attributes
     ----------
@@ -221,12 +221,12 @@ class Charting(View, Estimator):
             rng = check_random_state(self.random_state)
             model = self._default_model(samples) if self.local_model is None else self.local_model
             best: dict[str, Any] | None = None
-            progress = Progress("Charting", self.n_init, self.verbose, "model")
-            for number in range(1, self.n_init + 1):
-                found = self._glue(samples, fitted_model(model, samples, y, rng))
-                n_groups = len(np.unique(found["groups_"]))
-                progress.tell(number, isometry_defect=found["isometry_defect_"], components=n_groups)
-                best = found if best is None else lower(best, found, _badness)
+            with Progress("Charting", self.n_init, self.verbose, "model", every=1) as progress:
+                for number in range(1, self.n_init + 1):
+                    found = self._glue(samples, fitted_model(model, samples, y, rng))
+                    n_groups = len(np.unique(found["groups_"]))
+                    progress.step(number, isometry_defect=found["isometry_defect_"], components=n_groups)
+                    best = found if best is None else lower(best, found, _badness)
             for name, value in (best or {}).items():
                 setattr(self, name, value)
         return self

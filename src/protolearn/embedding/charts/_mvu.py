@@ -92,7 +92,8 @@ class MVU(Embedding):
     random_state : int, RandomState instance or None, default=None
         A little noise of the first positions, which lets flat data move into all dimensions.
     verbose : int, default=0
-        Print the variance and the error of the rods every 50 steps.
+        1 shows a bar of progress; where there is no terminal, and with 2, a line with the variance and the error of the
+        rods every 50 steps.
 
     Attributes
     ----------
@@ -315,24 +316,24 @@ class MVU(Embedding):
             points, tensions, self.n_iter_ = framework.drawn_out(rank, rng), np.zeros(framework.rods.n), 0
         penalty, last = FIRST_PENALTY, np.inf
         moves = Moves(framework)
-        progress = Progress("MVU", self.max_iter, self.verbose, "step")
-        for start in range(0, self.max_iter, ROUND):
-            steps = min(ROUND, self.max_iter - start)
-            points, n_steps = framework.descend(points, tensions, penalty, moves, steps)
-            self.n_iter_ += n_steps
-            squares = framework.squares(points)
-            pulled = framework.rods.tensions(squares + tensions / penalty, 1.0 / penalty)
-            wanted = squares + (tensions - pulled) / penalty
-            tensions = pulled
-            error = float(np.abs(np.sqrt(squares) - np.sqrt(np.maximum(wanted, 0.0))).max())
-            progress.tell(start + n_steps, variance=framework.variance(points), error_of_rods=error)
-            if error <= 0.5 * self.tol:
-                break
-            size = float(np.square(squares - wanted).sum())
-            if size > 0.25 * last:
-                penalty = min(2.0 * penalty, LAST_PENALTY)
-            last = size
-        else:
+        with Progress("MVU", self.max_iter, self.verbose, "step", every=1) as progress:
+            for start in range(0, self.max_iter, ROUND):
+                steps = min(ROUND, self.max_iter - start)
+                points, n_steps = framework.descend(points, tensions, penalty, moves, steps)
+                self.n_iter_ += n_steps
+                squares = framework.squares(points)
+                pulled = framework.rods.tensions(squares + tensions / penalty, 1.0 / penalty)
+                wanted = squares + (tensions - pulled) / penalty
+                tensions = pulled
+                error = float(np.abs(np.sqrt(squares) - np.sqrt(np.maximum(wanted, 0.0))).max())
+                progress.step(start + n_steps, steps, variance=framework.variance(points), error_of_rods=error)
+                if error <= 0.5 * self.tol:
+                    break
+                size = float(np.square(squares - wanted).sum())
+                if size > 0.25 * last:
+                    penalty = min(2.0 * penalty, LAST_PENALTY)
+                last = size
+        if error > 0.5 * self.tol:
             warnings.warn(
                 f"Rods are still off by up to {error:.2g} of their mean length after {self.n_iter_} steps. Raise "
                 "max_iter or tol; use constraint='slack' if no points have the distances in X.",

@@ -89,7 +89,7 @@ class MappedEmbedding(Embedding):
     random_state : int, RandomState instance or None, default=None
         Samples to train on, seeds of charts, random starts.
     verbose : int, default=0
-        Print the cost every 50 iterations.
+        1 shows a bar of progress; where there is no terminal, and with 2, a line with the cost every 50 iterations.
 
     Attributes
     ----------
@@ -330,18 +330,26 @@ class MappedEmbedding(Embedding):
         """Return the best parameters of some starts, and whether the search was interrupted."""
         best: Floats | None = None
         self.cost_ = np.inf
-        for run in range(self.n_init):
-            if given is None or run:
-                kind = "random" if run else str(self.init)
-                given = self._first(samples, objective.size, kind, rng)
-            start = fitted.start(given)
-            theta, history, interrupted = self._descend(objective, fitted, start)
-            if best is None or history[-1] < self.cost_:
-                best, self.cost_, self.cost_history_, self.n_iter_ = theta, history[-1], history, len(history) - 1
-            if interrupted:
-                break
+        progress = Progress("MappedEmbedding", self.max_iter, self.verbose, every=EVERY, n_runs=self.n_init)
+        try:
+            with progress:
+                for run in range(self.n_init):
+                    if given is None or run:
+                        kind = "random" if run else str(self.init)
+                        given = self._first(samples, objective.size, kind, rng)
+                    theta, history, interrupted = self._descend(objective, fitted, fitted.start(given), progress)
+                    if best is None or history[-1] < self.cost_:
+                        best, self.cost_, self.cost_history_ = theta, history[-1], history
+                    if interrupted:
+                        raise KeyboardInterrupt
+                    progress.end_run(len(history) - 1)
+        except KeyboardInterrupt:
+            if best is None:
+                raise
+            interrupted = True
         if best is None or not np.isfinite(self.cost_):
             raise ValueError("The cost is not finite at the first positions; standardize the features.")
+        self.n_iter_ = len(self.cost_history_) - 1
         return best, interrupted
 
     def _first(self, samples: Samples, size: float, kind: str, rng: np.random.RandomState) -> Floats:
@@ -358,7 +366,9 @@ class MappedEmbedding(Embedding):
             positions = positions + 1e-3 * positions[:, 0].std() * noise
         return positions * (size / np.sqrt(np.square(positions).sum(axis=1).mean()))
 
-    def _descend(self, objective: Objective, fitted: FittedMapping, theta: Floats) -> tuple[Floats, list[float], bool]:
+    def _descend(
+        self, objective: Objective, fitted: FittedMapping, theta: Floats, progress: Progress
+    ) -> tuple[Floats, list[float], bool]:
         """Return parameters, the costs on the way, and whether it was interrupted."""
         reached = theta
 
@@ -369,14 +379,12 @@ class MappedEmbedding(Embedding):
             return value + fine, fitted.pull(parameters, gradient) + slopes
 
         history = [function(theta)[0]]
-        progress = Progress("MappedEmbedding", self.max_iter, self.verbose)
 
         def callback(intermediate_result: OptimizeResult) -> None:
             nonlocal reached
             reached = intermediate_result.x.copy()
             history.append(float(intermediate_result.fun))
-            if (len(history) - 1) % EVERY == 0:
-                progress.tell(len(history) - 1, cost=history[-1])
+            progress.step(len(history) - 1, cost=history[-1])
 
         options = {
             "maxiter": self.max_iter,

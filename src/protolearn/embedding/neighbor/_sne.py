@@ -90,7 +90,7 @@ n_jobs : int, optional
 random_state : int, RandomState instance or None, default=None
     Noise of the first positions.
 verbose : int, default=0
-    Print the divergence every 50 iterations.
+    1 shows a bar of progress; where there is no terminal, and with 2, a line with the divergence every 50 iterations.
 """,
     "attributes": """
 embedding_ : ndarray of shape (n_samples, n_components)
@@ -298,17 +298,22 @@ class NeighborEmbedding(Embedding):
         self.divergence_history_: list[float] = []
         self.n_iter_ = 0
         early = min(self.early_exaggeration_iter, self.max_iter // 3)
+        seen: dict[str, float | None] = {"exaggerated": None}
         try:
-            for iteration in range(self.max_iter):
-                if iteration == early:
-                    descent.restart()
-                exaggeration = self.early_exaggeration if iteration < early else 1.0
-                step = forces.step(points, KullbackLeibler() if iteration < early else divergence, exaggeration)
-                rate = self._rate(len(points), exaggeration, divergence)
-                descent.step(step.gradient / (4.0 * step.mass), rate)
-                self.n_iter_ = iteration + 1
-                if self.n_iter_ % EVERY == 0:
-                    self._look(forces.value(points, divergence) if self.n_iter_ > early else None)
+            with Progress(type(self).__name__, self.max_iter, self.verbose, every=EVERY) as progress:
+                for iteration in range(self.max_iter):
+                    if iteration == early:
+                        descent.restart()
+                        seen = {}
+                    exaggeration = self.early_exaggeration if iteration < early else 1.0
+                    step = forces.step(points, KullbackLeibler() if iteration < early else divergence, exaggeration)
+                    rate = self._rate(len(points), exaggeration, divergence)
+                    descent.step(step.gradient / (4.0 * step.mass), rate)
+                    self.n_iter_ = iteration + 1
+                    if self.n_iter_ > early and self.n_iter_ % EVERY == 0:
+                        self.divergence_history_.append(forces.value(points, divergence))
+                        seen = {"divergence": self.divergence_history_[-1]}
+                    progress.step(self.n_iter_, 1, **seen)
         except KeyboardInterrupt:
             if not self.n_iter_:
                 raise
@@ -328,12 +333,6 @@ class NeighborEmbedding(Embedding):
             isinstance(self._kernel(), GaussianKernel) and divergence.pull is not None and divergence.pull.q_power < 0.0
         )
         return (0.03 if wild else 1.0) * n / exaggeration
-
-    def _look(self, value: float | None) -> None:
-        if value is not None:
-            self.divergence_history_.append(value)
-        state = "exaggerated" if value is None else "divergence"
-        Progress(type(self).__name__, self.max_iter, self.verbose).tell(self.n_iter_, **{state: value})
 
 
 @filled(DOCS | {"rest": DOCS["rest"].replace("%(exaggeration)s", "4.0")})

@@ -162,12 +162,14 @@ class TopographicEmbedding(Embedding):
         self.range_history_: list[float] = []
         self.n_distinct_winners_: list[int] = []
         try:
-            for t in range(self.max_iter):
-                epoch = trainer.epoch(t, vectors, images, rng)
-                self.cost_history_.append(epoch.cost)
-                self.range_history_.append(epoch.range_)
-                self.n_distinct_winners_.append(len(np.unique(epoch.winners)))
-                self._report()
+            with Progress(type(self).__name__, self.max_iter, self.verbose, "epoch") as progress:
+                for t in range(self.max_iter):
+                    epoch = trainer.epoch(t, vectors, images, rng)
+                    winners = len(np.unique(epoch.winners))
+                    self.cost_history_.append(epoch.cost)
+                    self.range_history_.append(epoch.range_)
+                    self.n_distinct_winners_.append(winners)
+                    progress.step(t + 1, range=epoch.range_, winners=winners, cost=epoch.cost)
         except KeyboardInterrupt:
             if not self.cost_history_:
                 raise
@@ -188,11 +190,6 @@ class TopographicEmbedding(Embedding):
 
     def _falling(self, start: float, end: float) -> Floats:
         return geometric(start, end, self.max_iter)  # Bunte 2011, eqs. 8.17, 8.19
-
-    def _report(self) -> None:
-        progress = Progress(type(self).__name__, self.max_iter, self.verbose, "epoch")
-        range_, winners, cost = self.range_history_[-1], self.n_distinct_winners_[-1], self.cost_history_[-1]
-        progress.step(len(self.cost_history_), range=range_, winners=winners, cost=cost)
 
     def _store(self, trainer: Trainer, vectors: Any, images: Floats, unit: float) -> None:
         self.embedding_ = unit * images

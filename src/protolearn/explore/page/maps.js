@@ -76,15 +76,14 @@ class Cells {
     return parts.join(" · ");
   }
 
-  // A sample as a short text: what it says itself, or its name.
-  label = (i) => this.samples.texts?.[i].slice(0, 80) ?? this.samples.names[i];
+  // A sample as a short text: the name it was given, or what it says itself.
+  label = (i) => (this.samples.named ? null : this.samples.texts?.[i].slice(0, 80)) ?? this.samples.names[i];
 
-  // The bytes of a prototype, on the scale of the pixels of all images.
+  // The bytes of a prototype, by the line that leads from values to pixels in the images of some samples.
   portrait(values) {
     const { images, columns } = this.samples;
-    this.range ??= columns.map((column) => extent(column.values)).reduce(([a, b], [c, d]) => [Math.min(a, c), Math.max(b, d)]);
-    const [low, high] = this.range;
-    const bytes = Uint8ClampedArray.from(values, (value) => (255 * (value - low)) / (high - low || 1));
+    const [slope, level] = this.ink ??= inkOf(images, columns);
+    const bytes = Uint8ClampedArray.from(values, (value) => slope * value + level);
     bytes.shape = [1, ...images.shape.slice(1)];
     return picture(bytes, 0, 112);
   }
@@ -307,7 +306,10 @@ class MapView extends EventTarget {
     });
     this.faces.replaceChildren(...this.groups);
     this.lines = place.sheet ? [] : Array.from({ length: cells.lengths.length }, (_, e) =>
-      svg("polyline", { points: points(place.edge(cells.edges[2 * e], cells.edges[2 * e + 1])) }));
+      svg("polyline", {
+        points: points(place.edge(cells.edges[2 * e], cells.edges[2 * e + 1])),
+        "stroke-opacity": cells.strengths ? 0.08 + 0.92 * Math.sqrt(cells.strengths[e]) : null,
+      }));
     this.under.replaceChildren(...(place.disc ? [svg("circle", { r: place.unit, class: "disc" })] : []), ...this.lines,
       ...(place.sheet ? [] : place.centers.map((_, cell) => place.shape(cell, {})))); // edges end at faded dots, too
     this.paint();
@@ -568,6 +570,21 @@ class MapView extends EventTarget {
     });
     return best;
   }
+}
+
+// Slope and level of the line that fits pixels to the values of features best.
+function inkOf(images, columns) {
+  const d = columns.length;
+  const sums = [0, 0, 0, 0, 0];
+  for (let i = 0; i < Math.min(images.shape[0], 50); i++) {
+    for (let j = 0; j < d; j++) {
+      const [x, y] = [columns[j].values[i], images[i * d + j]];
+      [1, x, y, x * x, x * y].forEach((term, k) => (sums[k] += term));
+    }
+  }
+  const [n, x, y, xx, xy] = sums;
+  const slope = (xy - (x * y) / n) / (xx - (x * x) / n || 1);
+  return [slope, (y - slope * x) / n];
 }
 
 // The chosen cells: their prototypes against the mean of all samples, and their most typical members.

@@ -1,0 +1,185 @@
+"""The one picture of a fitted estimator that tells most about it without samples, and its small form for notebooks."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable
+from html import escape
+from io import BytesIO
+from typing import Any
+
+import numpy as np
+from matplotlib import rc_context, style
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Text
+from PIL import Image
+from sklearn.utils.validation import check_is_fitted
+
+from protolearn.core.fitted import prototype_distances
+from protolearn.core.lattices import from_distances
+from protolearn.plotting._embedding import plot_embedding
+from protolearn.plotting._features import class_codes, plot_graph, plot_prototypes
+from protolearn.plotting._inputs import fitted_map
+from protolearn.plotting._maps import plot_class_map, plot_u_matrix
+from protolearn.plotting._relational import bare_plane, plot_prototype_view
+from protolearn.plotting._relevances import plot_relevances
+from protolearn.plotting._training import plot_learning_curve
+from protolearn.plotting.style import INK, add_legend, class_colors, class_handles
+
+__all__ = ["plot_model", "sketch"]
+
+MOST_POINTS = 5000  # of a view that are drawn
+MOST_PROTOTYPES = 1000  # whose distances are quickly scaled
+MOST_RELEVANT = 10  # features that are shown by name
+LONGEST = 24  # letters of a name
+SIZE, DPI, COLORS = (3.6, 2.5), 144, 64  # of a sketch: inches, dots an inch, and different colors
+
+
+def plot_model(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Show a fitted estimator by the one picture that tells most about it, for which no samples are needed.
+
+    Of a view it is the positions, 5,000 of them at most; of a map with a lattice the classes, if it knows any, or the
+    U-matrix; of a classifier with relevances the ten most relevant features. Any other map shows its prototypes with
+    their graph, and any other classifier its prototypes by class: in the plane of two features or, if there are more,
+    in the one that keeps most of their distances (classical scaling). Of the rest it is the cost of each iteration.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A map, a classifier, a transformer or a view.
+    ax : Axes, optional
+        Where to draw; by default in a new figure.
+
+    Returns
+    -------
+    Axes
+        The drawing.
+
+    See Also
+    --------
+    sketch : The same as a small image, which notebooks show.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GMLVQ
+    >>> from protolearn.plotting import plot_model
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> plot_model(GMLVQ(random_state=0).fit(X, y)).get_xlabel()
+    'relevance'
+    """
+    return _picture_of(model)[1](model, ax)
+
+
+def sketch(model: Any) -> str:
+    """Return the picture of `plot_model` as a small image for a page, which stands on white in any of them.
+
+    Parameters
+    ----------
+    model : fitted estimator
+        A map, a classifier, a transformer or a view.
+
+    Returns
+    -------
+    str
+        An ``img`` element that contains the image and says in words what it shows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import SOM
+    >>> from protolearn.plotting import sketch
+    >>> sketch(SOM((4, 5), max_iter=5, random_state=0).fit(load_iris().data))[:31]
+    '<img alt="U-matrix of the SOM" '
+    """
+    title, draw = _picture_of(model)
+    with style.context("default"), rc_context({"font.size": 8}):
+        figure = Figure(SIZE, DPI, layout="constrained")
+        draw(model, figure.add_subplot())
+        for text in figure.findobj(Text):
+            text.set_parse_math(False)  # names are shown as they are
+        drawn, small = BytesIO(), BytesIO()
+        figure.savefig(drawn, format="png", bbox_inches="tight", pad_inches=0.08)
+    image = Image.open(drawn).convert("RGB").quantize(COLORS)
+    image.save(small, "PNG", optimize=True)
+    return (
+        f'<img alt="{escape(f"{title} of the {type(model).__name__}")}" width="{100 * image.width // DPI}" '
+        'style="display: block; margin: 0.5em 0; max-width: 100%; background: white; border-radius: 4px" '
+        f'src="data:image/png;base64,{b64encode(small.getvalue()).decode("ascii")}">'
+    )
+
+
+def _picture_of(model: Any) -> tuple[str, Callable[[Any, Axes | None], Axes]]:
+    """Return what a picture shows, and the function that draws it."""
+    check_is_fitted(model)
+    inner = fitted_map(model)
+    if hasattr(model, "embedding_"):
+        return "View", _plot_positions
+    if hasattr(inner, "lattice_"):
+        known = hasattr(model, "label_distribution_")
+        return ("Classes on the lattice", _plot_classes) if known else ("U-matrix", plot_u_matrix)
+    if np.ptp(getattr(model, "relevances_", 0.0)) > 0:
+        return "Most relevant features", _plot_most_relevant
+    if hasattr(inner, "graph_"):
+        return "Prototypes and their graph", _plot_network
+    if np.ndim(getattr(model, "prototypes_", 0.0)) == 2:
+        return "Prototypes by class", _plot_by_class
+    if hasattr(model, "cost_history_"):
+        return "Cost of each iteration", _plot_costs
+    raise ValueError(f"There is no picture of {type(model).__name__} that needs no samples; see protolearn.plotting.")
+
+
+def _plot_positions(model: Any, ax: Axes | None) -> Axes:
+    positions = np.asarray(model.embedding_)[:, :2]
+    if len(positions) > MOST_POINTS:
+        positions = positions[np.random.RandomState(0).choice(len(positions), MOST_POINTS, replace=False)]
+    return plot_embedding(positions, ax=ax)
+
+
+def _plot_classes(model: Any, ax: Axes | None) -> Axes:
+    return plot_class_map(model, ax=ax)
+
+
+def _plot_most_relevant(model: Any, ax: Axes | None) -> Axes:
+    n_features = np.shape(model.relevances_)[-1]
+    names = getattr(model, "feature_names_in_", [f"feature {i}" for i in range(n_features)])
+    short = [" ".join(str(name).split()) for name in names]
+    short = [name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name in short]
+    return plot_relevances(model, short, min(MOST_RELEVANT, n_features), ax=ax)
+
+
+def _plot_network(model: Any, ax: Axes | None) -> Axes:
+    if _is_flat(model):
+        return plot_graph(model, ax=ax)
+    _check_number(len(fitted_map(model).multiplicities_))
+    return plot_prototype_view(model, "classical", ax=ax)
+
+
+def _plot_by_class(model: Any, ax: Axes | None) -> Axes:
+    if _is_flat(model):
+        return plot_prototypes(model, ax=ax)
+    _check_number(len(model.prototypes_))
+    points = from_distances(prototype_distances(model)).coordinates
+    ax = bare_plane(ax, points)
+    colors = class_colors(len(model.classes_))
+    own = INK if (codes := class_codes(model.prototype_labels_, model.classes_)) is None else colors[codes]
+    ax.scatter(points[:, 0], points[:, 1], s=40, c=own, edgecolors="white", linewidths=0.7)
+    add_legend(ax, class_handles(model.classes_, colors))
+    return ax
+
+
+def _plot_costs(model: Any, ax: Axes | None) -> Axes:
+    return plot_learning_curve(model, ax=ax)
+
+
+def _is_flat(model: Any) -> bool:
+    """Say whether there are two features, whose plane shows all."""
+    return np.shape(getattr(fitted_map(model), "prototypes_", ()))[1:] == (2,)
+
+
+def _check_number(n_prototypes: int) -> None:
+    if n_prototypes > MOST_PROTOTYPES:
+        raise ValueError(
+            f"{n_prototypes} prototypes are too many for this picture, which has room for {MOST_PROTOTYPES}."
+        )
