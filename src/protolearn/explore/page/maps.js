@@ -7,7 +7,7 @@ import { contains } from "./scatter.js";
 import { legend, samplePanel, selectionPanel, tablePanel } from "./panels.js";
 
 const UNIT = 100; // length in the drawing between the centers of neighboring cells
-const LEAST = 8.5; // pixels, the smallest letters
+const [LEAST, MOST] = [8.5, 22]; // pixels, the smallest letters
 const MOST_PLANES = 40;
 
 export function mapPage(doc, store) {
@@ -410,7 +410,7 @@ class MapView extends EventTarget {
     const { place } = this;
     const size = 2 * place.radii[cell];
     const height = 0.74 * size;
-    const fit = (texts) => Math.min(0.24 * size, width / (0.56 * Math.max(...texts.map((text) => text.length), 1)), height / (1.15 * texts.length));
+    const fit = (texts) => Math.min(0.24 * size, MOST / scale, width / (0.56 * Math.max(...texts.map((text) => text.length), 1)), height / (1.15 * texts.length));
     let shown = lines;
     const width = (place.lattice.kind === "rectangular" ? 0.9 : 0.8) * size;
     while (shown.length > 1 && fit(shown) * scale < LEAST) shown = shown.slice(0, -1);
