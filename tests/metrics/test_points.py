@@ -31,7 +31,8 @@ def test_means_are_the_measures_of_the_view(seed, k, n_features, tied):
     quality = point_quality(X, Y, k)
     assert quality.trustworthiness.mean() == pytest.approx(trustworthiness(X, Y, k), abs=1e-13)
     assert quality.continuity.mean() == pytest.approx(continuity(X, Y, k), abs=1e-13)
-    assert min(map(np.min, quality)) >= 0.0 and max(map(np.max, quality)) <= 1.0
+    assert min(map(np.min, quality)) >= 0.0
+    assert max(map(np.max, quality)) <= 1.0
 
 
 @pytest.mark.parametrize("n_references", [None, 25])
@@ -40,8 +41,8 @@ def test_terms_are_those_of_the_formula(n_references):
     X, Y = rng.normal(size=(60, 4)), rng.normal(size=(60, 2))
     D, E = cdist(X, X), cdist(Y, Y)
     drawn = np.random.RandomState(3).choice(60, n_references, replace=False) if n_references else range(60)
-    for given, metric in ((X, "euclidean"), (D, "precomputed")):
-        quality = point_quality(given, Y, 5, metric=metric, n_references=n_references, random_state=3)
+    for data, metric in ((X, "euclidean"), (D, "precomputed")):
+        quality = point_quality(data, Y, 5, metric=metric, n_references=n_references, random_state=3)
         np.testing.assert_allclose(quality.trustworthiness, slowly(D, E, 5, sorted(drawn)), atol=1e-12)
         np.testing.assert_allclose(quality.continuity, slowly(E, D, 5, sorted(drawn)), atol=1e-12)
 

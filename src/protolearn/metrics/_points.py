@@ -85,12 +85,11 @@ def point_quality(
     """
     given, shown = check_spaces(X, Y, metric)
     n = len(given)
-    drawn = n_references is not None and n > n_references
     references: Rows = ALL
-    if drawn:
+    if n_references is not None and n > n_references:
         references = np.sort(check_random_state(random_state).choice(n, n_references, replace=False))
     places = np.full(n, -1)  # of samples among the references
-    places[references] = np.arange(n_references if drawn else n)
+    places[references] = np.arange(n)[:n_references]
     n_others = places.max() + (places < 0)
     check_below_half(n_neighbors, int(n_others.min()) + 1)
     excess = np.empty((2, n), np.int64)
@@ -100,8 +99,8 @@ def point_quality(
 
         distances = given.block(rows, references), shown.block(rows, references)
         own = np.flatnonzero(places[rows] >= 0)
-        for part in distances:
-            part[own, places[rows][own]] = np.inf  # nobody is a neighbor of itself
+        for block in distances:
+            block[own, places[rows][own]] = np.inf  # nobody is a neighbor of itself
         for part, (near, far) in zip(excess, (distances[::-1], distances)):
             excess_of_ranks(near, far, n_neighbors, part[rows])
 
