@@ -231,11 +231,12 @@ export class Scatter {
   inside(polygon) {
     const [x0, y0] = [0, 1].map((c) => Math.min(...polygon.map((corner) => corner[c])));
     const [x1, y1] = [0, 1].map((c) => Math.max(...polygon.map((corner) => corner[c])));
+    const within = insideOf(polygon);
     const found = [];
     for (let i = 0; i < this.n; i++) {
       const x = (this.points[2 * i] - this.left) * this.scale;
       const y = (this.top - this.points[2 * i + 1]) * this.scale;
-      if (x >= x0 && x <= x1 && y >= y0 && y <= y1 && contains(polygon, x, y)) found.push(i);
+      if (x >= x0 && x <= x1 && y >= y0 && y <= y1 && within(x, y)) found.push(i);
     }
     return found;
   }
@@ -270,8 +271,11 @@ export class Scatter {
       }
       const now = place(event);
       this.moved += Math.hypot(now[0] - before[0], now[1] - before[1]);
-      if (this.lasso) this.lasso.push(now);
-      else if (fingers.size === 1) {
+      fingers.set(event.pointerId, now);
+      if (this.lasso) {
+        const last = this.lasso.at(-1);
+        if (Math.hypot(now[0] - last[0], now[1] - last[1]) >= 2) this.lasso.push(now);
+      } else if (fingers.size === 1) {
         this.left -= (now[0] - before[0]) / this.scale;
         this.top += (now[1] - before[1]) / this.scale;
       } else {
@@ -279,7 +283,6 @@ export class Scatter {
         const apart = (point) => Math.hypot(point[0] - other[0], point[1] - other[1]);
         this.zoom(apart(now) / (apart(before) || 1), (now[0] + other[0]) / 2, (now[1] + other[1]) / 2);
       }
-      fingers.set(event.pointerId, now);
       this.redraw();
     });
     const lift = (event) => {
@@ -361,13 +364,17 @@ function mixed(word, under, share) {
   return (outer & 0xff00ff) | (inner & 0xff00) | (Math.max(alpha, Math.min(share, 255)) << 24);
 }
 
-export function contains(polygon, x, y) {
-  let odd = false;
-  for (let i = 0, j = polygon.length - 1; i < polygon.length; j = i++) {
-    const xi = polygon[i][0];
-    const yi = polygon[i][1];
-    const yj = polygon[j][1];
-    if (yi > y !== yj > y && x < ((polygon[j][0] - xi) * (y - yi)) / (yj - yi) + xi) odd = !odd;
-  }
-  return odd;
+// A function that tells whether a point is inside of a polygon, a list of corners [x, y].
+export function insideOf(polygon) {
+  const n = polygon.length;
+  const [xs, ys] = [0, 1].map((c) => Float64Array.from(polygon, (corner) => corner[c]));
+  return (x, y) => {
+    let odd = false;
+    for (let i = 0, j = n - 1; i < n; j = i++) {
+      if (ys[i] > y !== ys[j] > y && x < ((xs[j] - xs[i]) * (y - ys[i])) / (ys[j] - ys[i]) + xs[i]) odd = !odd;
+    }
+    return odd;
+  };
 }
+
+export const contains = (polygon, x, y) => insideOf(polygon)(x, y);
