@@ -118,7 +118,7 @@ export function samplePanel(doc, store, extra = () => []) {
     name.replaceChildren(h("strong", {}, names[i]), label);
     body.replaceChildren(...[
       images ? picture(images, i, 112) : null,
-      texts ? h("p", { class: "words" }, texts[i].slice(0, 2000)) : null,
+      texts && texts[i] !== names[i] ? h("p", { class: "words" }, texts[i].slice(0, 2000)) : null,
       ...extra(i),
       facts.length && !images ? h("details", { open: columns.length <= 16 }, h("summary", {}, "Values"), h("dl", {}, facts),
         rest > 0 ? h("p", { class: "hint" }, `and ${rest} more in the table`) : null) : null,

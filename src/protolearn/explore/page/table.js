@@ -57,7 +57,8 @@ export class SampleTable {
 
   header(name, j) {
     const sorted = j === this.order && (j >= 0 || this.down);
-    return h("th", { scope: "col", "aria-sort": sorted ? (this.down ? "descending" : "ascending") : "none" },
+    const text = j < 0 || this.columns[j].categories;
+    return h("th", { scope: "col", class: text ? "text" : null, "aria-sort": sorted ? (this.down ? "descending" : "ascending") : "none" },
       h("button", { type: "button", class: "plain", title: name, onclick: () => this.sort(j) }, name));
   }
 

@@ -52,7 +52,7 @@ export function viewPage(doc, store) {
   const seen = panel("View", { class: "panel main" },
     h("div", { class: "choices" },
       columns.length ? choice("Color", options, "0", (j) => color(Number(j))) : null,
-      neighbors ? h("span", { class: "choice" }, lines, h("label", { for: "true-neighbors" }, "True neighbors")) : null),
+      neighbors ? h("span", { class: "choice" }, lines, h("label", { for: "true-neighbors" }, "True neighbors (dashed: torn away)")) : null),
     scatter.element, key);
   const side = h("div", { class: "side" }, samplePanel(doc, store, about), selectionPanel(doc, store),
     mapping ? placePanel(doc, store, scatter, guest) : null);
