@@ -9,6 +9,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
 
 from protolearn import __version__
 from protolearn.core.files import FilePath, replacing
@@ -85,7 +86,7 @@ def explore(
     objects = isinstance(X, (list, tuple)) and bool(X) and isinstance(X[0], str)
     if objects and texts is None:
         texts = list(X)
-    square = getattr(last, "metric", None) == "precomputed"
+    square = get_tags(last).input_tags.pairwise
     document = {
         "title": title or type(last).__name__,
         "footer": f"Made by protolearn {__version__}. This page works without a network; all data are in the file.",

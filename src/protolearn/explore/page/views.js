@@ -63,10 +63,22 @@ export function viewPage(doc, store) {
 function neighborsOf(neighbors, positions, i) {
   if (i < 0) return [];
   const k = neighbors.shape[1];
-  const square = (j) => (positions[2 * j] - positions[2 * i]) ** 2 + (positions[2 * j + 1] - positions[2 * i + 1]) ** 2;
-  const squares = new Float64Array(positions.length / 2).map((_, j) => (j === i ? Infinity : square(j)));
-  const limit = squares.toSorted()[k - 1];
-  return Array.from(neighbors.subarray(i * k, (i + 1) * k), (j) => ({ j, kept: squares[j] <= limit }));
+  const near = new Set(nearestIn(positions, positions[2 * i], positions[2 * i + 1], k, i));
+  return Array.from(neighbors.subarray(i * k, (i + 1) * k), (j) => ({ j, kept: near.has(j) }));
+}
+
+// The k points nearest to a place, the nearest first; one of them may be left out.
+function nearestIn(positions, x, y, k, without = -1) {
+  const found = [];
+  for (let i = 0; i < positions.length / 2; i++) {
+    const square = (positions[2 * i] - x) ** 2 + (positions[2 * i + 1] - y) ** 2;
+    if (i === without || (found.length === k && square >= found[k - 1][0])) continue;
+    let place = found.length;
+    while (place > 0 && found[place - 1][0] > square) place--;
+    found.splice(place, 0, [square, i]);
+    found.length = Math.min(found.length, k);
+  }
+  return found.map(([, i]) => i);
 }
 
 function drawLines(context, scatter, focus, found) {
@@ -136,14 +148,10 @@ function placePanel(doc, store, scatter, guest) {
     guest.place = found ? [found[0], found.length > 1 ? found[1] : 0] : null;
     answer.textContent = found ? `Placed at ${Array.from(found.slice(0, 2), (value) => number(value, 5)).join(", ")}` :
       "Every feature needs a number.";
-    near.replaceChildren(...(found ? nearestShown(...guest.place).map((i) =>
+    near.replaceChildren(...(found ? nearestIn(positions, ...guest.place, 5).map((i) =>
       h("li", {}, h("button", { type: "button", onclick: () => store.look(i) }, names[i]))) : []));
     scatter.redraw();
     return found;
-  };
-  const nearestShown = (x, y) => {
-    const squares = Float64Array.from({ length: names.length }, (_, i) => (positions[2 * i] - x) ** 2 + (positions[2 * i + 1] - y) ** 2);
-    return Array.from(squares.keys()).sort((a, b) => squares[a] - squares[b]).slice(0, 5);
   };
   const fill = (value) => {
     columns.forEach((column, j) => (fields[j].value = String(value(column, j))));
