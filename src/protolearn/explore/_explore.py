@@ -86,7 +86,7 @@ def explore(
     objects = isinstance(X, (list, tuple)) and bool(X) and isinstance(X[0], str)
     if objects and texts is None:
         texts = list(X)
-    square = get_tags(last).input_tags.pairwise
+    square = hasattr(last, "__sklearn_tags__") and get_tags(last).input_tags.pairwise
     document = {
         "title": title or type(last).__name__,
         "footer": f"Made by protolearn {__version__}. This page works without a network; all data are in the file.",

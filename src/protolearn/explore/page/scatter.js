@@ -139,32 +139,28 @@ export class Scatter {
     this.stale = false;
   }
 
+  // All points; those that are not selected, if some are, come first and are pale.
   stamp(pixels, width, height) {
     if (this.stale) this.renewColors();
-    const { points, n, words, left, top } = this;
-    const { offsets, columns, rows, shares, reach } = this.disc(this.radius() * this.ratio, width);
+    const { store, words } = this;
+    const disc = this.disc(this.radius() * this.ratio, width);
+    const pale = isDark() ? 0x353535 : 0x9a9a9a; // three quarters of a gray near to the ground
+    if (store.count) this.each(0, width, height, disc.reach, (i, x, y) =>
+      spot(pixels, width, height, disc, x, y, (((words[i] >>> 2) & 0x3f3f3f) + pale) | 0xff000000));
+    this.each(1, width, height, disc.reach, (i, x, y) => spot(pixels, width, height, disc, x, y, words[i]));
+  }
+
+  // Call for points in sight where they are, in pixels: of those selected (1), which are all if there is no selection,
+  // or of the others (0).
+  each(round, width, height, reach, call) {
+    const { points, n, left, top, store: { selected, count } } = this;
     const scale = this.scale * this.ratio;
-    const some = this.store.count > 0;
-    const { selected } = this.store;
-    const faded = isDark() ? 0x353535 : 0x9a9a9a; // three quarters of a gray near to the ground
-    const [right, bottom] = [width - reach, height - reach];
-    for (let round = some ? 0 : 1; round < 2; round++) { // selected points are drawn last, on top of the others
-      for (let i = 0; i < n; i++) {
-        if (some && selected[i] !== round) continue;
-        const fx = (points[2 * i] - left) * scale;
-        const fy = (top - points[2 * i + 1]) * scale;
-        if (!(fx > -reach && fy > -reach && fx < width + reach && fy < height + reach)) continue;
-        const x = Math.round(fx);
-        const y = Math.round(fy);
-        const word = round ? words[i] : (((words[i] >>> 2) & 0x3f3f3f) + faded) | 0xff000000;
-        const whole = x >= reach && y >= reach && x < right && y < bottom;
-        const start = y * width + x;
-        for (let o = 0; o < offsets.length; o++) {
-          if (!whole && !(x + columns[o] >= 0 && x + columns[o] < width && y + rows[o] >= 0 && y + rows[o] < height)) continue;
-          const at = start + offsets[o];
-          pixels[at] = shares[o] === 256 ? word : mixed(word, pixels[at], shares[o]);
-        }
-      }
+    const [right, bottom] = [width + reach, height + reach];
+    for (let i = 0; i < n; i++) {
+      if (count > 0 && selected[i] !== round) continue;
+      const x = (points[2 * i] - left) * scale;
+      const y = (top - points[2 * i + 1]) * scale;
+      if (x > -reach && y > -reach && x < right && y < bottom) call(i, Math.round(x), Math.round(y));
     }
   }
 
@@ -182,7 +178,7 @@ export class Scatter {
       }
     }
     const [offsets, columns, rows, shares] = [0, 1, 2, 3].map((k) => Int32Array.from(found, (one) => one[k]));
-    this.stamped = { r, width, reach, offsets, columns, rows, shares };
+    this.stamped = { r, width, soft, reach, offsets, columns, rows, shares };
     return this.stamped;
   }
 
@@ -351,6 +347,21 @@ export class Scatter {
     if (focus < 0 || !this.width) return;
     const [x, y] = this.at(focus);
     if (x < 0 || y < 0 || x > this.width || y > this.height) this.center(this.points[2 * focus], this.points[2 * focus + 1]);
+  }
+}
+
+// Write one disc into an image.
+function spot(pixels, width, height, { offsets, columns, rows, shares, reach, soft }, x, y, word) {
+  const start = y * width + x;
+  const whole = x >= reach && y >= reach && x < width - reach && y < height - reach;
+  if (whole && !soft) {
+    for (let o = 0; o < offsets.length; o++) pixels[start + offsets[o]] = word;
+    return;
+  }
+  for (let o = 0; o < offsets.length; o++) {
+    if (!whole && !(x + columns[o] >= 0 && x + columns[o] < width && y + rows[o] >= 0 && y + rows[o] < height)) continue;
+    const at = start + offsets[o];
+    pixels[at] = shares[o] === 256 ? word : mixed(word, pixels[at], shares[o]);
   }
 }
 
