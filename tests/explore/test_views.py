@@ -51,6 +51,8 @@ def test_a_mapping_places_samples_it_has_not_seen():
 def test_a_view_without_a_map_needs_its_own_samples():
     with pytest.raises(ValueError, match="has placed 178 samples and cannot place others, but X has 10"):
         part(shown(Z[:, :2]), Z[:10])
+    with pytest.raises(ValueError, match="Positions of BaseEstimator hold NaN"):
+        part(shown(np.full((178, 2), np.nan)), Z)
 
 
 def test_dimensions_that_are_not_two():

@@ -24,7 +24,7 @@ MOST_PAIRS = 10**8  # of samples and references that are compared for the qualit
 MOST_WITH_LINES = 10_000  # samples whose true neighbors are in the page
 MOST_OBJECTS = 1000  # of which all pairs are compared for the page, if the view has compared them itself
 TOP = 0.98  # share of samples between the ends of the scale for the quality of points
-WORDS = ((0.97, "almost always"), (0.9, "mostly"), (0.75, "often"), (0.0, "hardly more often than by chance"))
+WORDS = ((0.97, "almost always"), (0.9, "mostly"), (0.75, "often"), (0.0, "seldom"))
 
 
 def view_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
@@ -32,8 +32,10 @@ def view_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
     before = model[:-1] if isinstance(model, Pipeline) and len(model) > 1 else None
     given = X if before is None else before.transform(X)
     found = _positions(last, given)
+    if not np.isfinite(found).all():
+        raise ValueError(f"Positions of {type(last).__name__} hold NaN or infinite numbers; fit it again.")
     n_samples, n_components = found.shape
-    text = f"{type(last).__name__} of {n_samples:,} samples."
+    text = f"{type(last).__name__} of {n_samples:,} sample{'' if n_samples == 1 else 's'}."
     if n_components == 1:
         text += " The view has one dimension, from left to right; heights are arbitrary, to tell samples apart."
     elif n_components > 2:

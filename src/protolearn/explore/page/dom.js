@@ -48,7 +48,7 @@ export function number(value, digits = 4) {
   if (Number.isInteger(value) && Math.abs(value) < 1e7) return String(value).replace("-", "−");
   const size = Math.abs(value);
   const text = size >= 1e6 || size < 1e-3 ? value.toExponential(digits - 2) : String(Number(value.toPrecision(digits)));
-  return text.replace("-", "−").replace("e+", "e");
+  return text.replaceAll("-", "−").replace("e+", "e");
 }
 
 export const percent = (share, digits = 0) => Number.isNaN(share) ? "–" : `${(100 * share).toFixed(digits)} %`;

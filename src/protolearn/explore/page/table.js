@@ -116,15 +116,13 @@ export class SampleTable {
     }
     // keys are for the table as a whole, so that rows need no stops of their own
     const name = h("button", { type: "button", class: "plain", tabindex: -1 }, this.names[i]);
-    const row = h("tr", {
+    return h("tr", {
       "data-sample": i, "aria-rowindex": place + 2, "aria-current": i === this.store.focus ? "true" : null,
-      class: this.store.selected[i] ? "chosen" : null,
       onclick: () => {
         this.store.look(i);
         this.scroller.focus({ preventScroll: true });
       },
     }, h("th", { scope: "row" }, name), cells);
-    return row;
   }
 
   key(event) {
