@@ -119,7 +119,8 @@ def test_table_sorts_pages_and_is_saved(visit, odd):
     assert page.evaluate(rows)[:3] == [5, 39, 38]  # descending; what is missing comes last, whatever the direction
     assert page.get_attribute("table.samples th:nth-child(3)", "aria-sort") == "descending"
     page.evaluate("document.querySelector('.scroller').scrollTop = 1e6")
-    page.wait_for_function(f"{rows}.at(-1) === 3")
+    page.wait_for_selector("table.samples tr[data-sample='3']")
+    assert page.evaluate(rows)[-1] == 3
 
     # columns in pages of sixty
     assert "columns 1 to 60 of 132" in page.inner_text(".pages")

@@ -238,7 +238,7 @@ def test_a_reader_explores_wine(visit, wine, tmp_path):
     groups = page.eval_on_selector_all(".choices optgroup", "(all) => all.map((one) => one.label)")
     assert groups == ["Quality of the view", "Features"]
     page.select_option(".choices select", label="proline")
-    page.wait_for_function(f"!{scatter}.stale")
+    page.evaluate(f"{scatter}.paint()")
     words = page.evaluate(f"[{X.proline.argmax()}, {X.proline.argmin()}].map((i) => {scatter}.words[i] & 0xffffff)")
     assert words == [37 << 16 | 231 << 8 | 253, 84 << 16 | 1 << 8 | 68]  # the ends of viridis
 
