@@ -55,12 +55,12 @@ class LVQClassifier(ClassifierMixin, Estimator):
     prototypes_: Floats
     prototype_labels_: Array
     n_wins_: Indices
+    temperature_: float
     classes_: Array
     _codes: Indices
     _metric: Metric
     _theta: Theta
     _center: Floats
-    _temperature: float
     _hidden: Any = slice(0)  # prototypes of classes of which no sample has come yet
 
     def __sklearn_tags__(self) -> Any:
@@ -179,7 +179,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
             One column for each of ``classes_``.
         """
         near = self._plain_distances(self._check_new(X))
-        return shares_at(self._temperature, near)
+        return shares_at(self.temperature_, near)
 
     def confidence(self, X: ArrayLike) -> Floats:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
@@ -548,7 +548,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
     def _finish_batch(self, X: Floats, y: Indices, u: Floats) -> None:
         """Do the same for a batch of a stream."""
         self.n_wins_ = np.bincount(self._winners(X), minlength=len(self._codes))
-        if len(np.unique(y)) > 1 or not hasattr(self, "_temperature"):
+        if len(np.unique(y)) > 1 or not hasattr(self, "temperature_"):
             self._fit_temperature(X, y, u)
         if self.contamination is not None:
             self._fit_radii(X, y, u)
@@ -556,7 +556,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
     def _fit_temperature(self, X: Floats, y: Indices, u: Floats) -> None:
         """Choose the temperature of the probabilities by maximum likelihood on (some of) the training samples."""
         some = slice(None, None, max(1, len(X) // 20_000))
-        self._temperature = best_temperature(self._plain_distances(X[some]), y[some], u[some])
+        self.temperature_ = best_temperature(self._plain_distances(X[some]), y[some], u[some])
 
     def _calibrate(self, X: Floats, y: Indices, u: Floats, counts: Floats) -> None:
         """Choose the temperature on samples held out, whose distances are compared in units of their mean."""
@@ -571,7 +571,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
             model = clone(self).set_params(**plain).fit(X[~out], self.classes_[y[~out]], sample_weight=u[~out])
             held_out = model._plain_distances(X[out])
             D[out] = held_out / _mean_distance(held_out, u[out])
-        self._temperature = unit * best_temperature(D, y, u)
+        self.temperature_ = unit * best_temperature(D, y, u)
 
 
 def _mean_distance(D: Floats, u: Floats) -> float:

@@ -93,6 +93,8 @@ class CIALVQ(GLVQ):
         Weights of the channels: what the maps make of uniform patches.
     filter_gains_ : ndarray of shape (s, height, width)
         Gain ``|S|`` of the filters at each frequency, frequency zero first; different for each map only if learned.
+    temperature_ : float
+        The temperature of the probabilities, see `predict_proba`.
     classes_ : ndarray of shape (n_classes,)
         The classes.
     cost_history_ : list of float

@@ -109,6 +109,8 @@ metric_ : LearnedMetric
     The metric apart from the classifier, for whatever takes one; not there for distances without matrices.
 acceptance_radii_ : ndarray of shape (k,)
     The acceptance radius of each prototype, as a squared distance, if ``contamination`` is given.
+temperature_ : float
+    The temperature of the probabilities, see `predict_proba`; not of `RSLVQ`, whose probabilities follow from a width.
 classes_ : ndarray of shape (n_classes,)
     The classes.
 """

@@ -74,6 +74,10 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         Class shares of each prototype.
     prototype_labels_ : ndarray of shape (n_prototypes,)
         Largest class of each prototype.
+    prototype_probabilities_ : ndarray of shape (n_prototypes, n_classes)
+        What `predict_proba` returns for the samples nearest to each prototype, unless there is a map for each class.
+    temperature_ : float
+        The temperature of the probabilities, if there is a map for each class.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (`n_features_in_`,)
@@ -141,7 +145,8 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         weights = check_weights(sample_weight, len(samples), np.float64)
         self.classes_, codes = np.unique(targets, return_inverse=True)
         check_reject(self.reject_threshold, self.reject_label, self.classes_)
-        self.__dict__.pop("estimator_", None)
+        for name in ("estimator_", "temperature_", "prototype_probabilities_"):
+            self.__dict__.pop(name, None)
         if self.per_class:
             present = np.flatnonzero(np.bincount(codes, weights) > 0)
             self._parts = [np.flatnonzero(codes == code) for code in present]
@@ -151,7 +156,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             ]
             sizes = [len(_last(estimator).multiplicities_) for estimator in self.estimators_]
             shares = np.repeat(np.eye(len(self.classes_))[present], sizes, axis=0)
-            self._temperature = best_temperature(self._class_scores(samples, np.repeat(present, sizes)), codes, weights)
+            self.temperature_ = best_temperature(self._class_scores(samples, np.repeat(present, sizes)), codes, weights)
         else:
             weighted = sample_weight is not None
             plain = -1 not in self.classes_.tolist()  # a map takes -1 for unlabeled, a classifier for a class
@@ -161,10 +166,12 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             counts = self._class_counts(samples, codes, weights, supervised)
             shares = self.estimator_.label_distribution_ if supervised else counts / counts.sum(axis=1, keepdims=True)
         largest = shares.argmax(axis=1)
+        if self.labeling == "majority":
+            shares = np.eye(len(self.classes_))[largest]
         if not self.per_class:
-            self._chances = _chances(counts, largest)
+            self.prototype_probabilities_ = shares if self.labeling == "majority" else _chances(counts, largest)
         self.class_prior_ = np.bincount(codes, weights) / weights.sum()
-        self.label_distribution_ = np.eye(len(self.classes_))[largest] if self.labeling == "majority" else shares
+        self.label_distribution_ = shares
         self.prototype_labels_ = self.classes_[largest]
         return self
 
@@ -217,8 +224,8 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         X = self._check_new(X)
         if self.per_class:
             codes = np.searchsorted(self.classes_, self.prototype_labels_)
-            return shares_at(self._temperature, self._class_scores(X, codes))
-        return (self.label_distribution_ if self.labeling == "majority" else self._chances)[self._winners(X)]
+            return shares_at(self.temperature_, self._class_scores(X, codes))
+        return self.prototype_probabilities_[self._winners(X)]
 
     def nearest(self, X: Any) -> Indices:
         """Return the index of the nearest prototype of each sample, among those of all maps.

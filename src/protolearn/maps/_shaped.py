@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,7 +22,17 @@ from protolearn.core.validation import check_weights, read_samples, refuse_overf
 from protolearn.maps._base import GIVEN, INITS, PrototypeMap
 from protolearn.maps._ellipsoids import Ellipsoids, FittedShapes, finite_or_zero
 
-__all__ = ["ShapedMap"]
+__all__ = ["DistanceTerms", "ShapedMap"]
+
+
+class DistanceTerms(NamedTuple):
+    """The numbers of ``d(x, w_i) = sum_a gains_ia (directions_ia . (x - w_i))^2 + rest_i |scale (x - w_i)|^2 + c_i``."""
+
+    directions: Floats  # (k, q, d)
+    gains: Floats  # (k, q)
+    scale: Floats  # (d,)
+    rest: Floats  # (k,)
+    constants: Floats  # (k,), the c_i
 
 
 class ShapedMap(PrototypeMap):
@@ -251,6 +261,27 @@ class ShapedMap(PrototypeMap):
         filled, _ = completed(scaled, positions, model.shapes, log_shares, how, model.rule.measure)
         values = filled / model.scale + model.positions[0]
         return np.where(np.isnan(samples), values, samples).astype(samples.dtype)
+
+    def distance_terms(self, measure: str | None = None) -> DistanceTerms:
+        """Return the numbers that distances are made of, for those who compute distances elsewhere.
+
+        Parameters
+        ----------
+        measure : str, optional
+            The distance that `distances` returns by default; or ``"logdet"``, see there; or ``measure_``, the distance
+            that `predict` compares, without the shares of the prototypes.
+
+        Returns
+        -------
+        terms : DistanceTerms
+            Directions, their gains, and what comes from the rest of the difference to a prototype.
+        """
+        check_is_fitted(self, "prototypes_")
+        fitted = self._fitted
+        gains, other, constants = fitted.shapes.gains(measure or fitted.untied or fitted.rule.measure)
+        if measure is None and fitted.log_weights is not None:
+            constants = constants - 2.0 * fitted.log_weights
+        return DistanceTerms(fitted.shapes.axes * fitted.scale, gains - other[:, None], fitted.scale, other, constants)
 
     @property
     def covariances_(self) -> Floats:

@@ -28,6 +28,7 @@ from protolearn.metrics._margins import (
 from protolearn.metrics._mds import distance_correlation, sammon_stress, stress
 from protolearn.metrics._neighborhood import continuity, map_continuity, map_trustworthiness, trustworthiness
 from protolearn.metrics._pictures import psnr
+from protolearn.metrics._points import PointQuality, point_quality
 from protolearn.metrics._reconstruction import ReconstructionBound, reconstruction_bound, reconstruction_error
 from protolearn.metrics._relational import dual_cost, intra_cluster_cost
 from protolearn.metrics._retrieval import precision_at_k, precision_curve
@@ -37,6 +38,7 @@ from protolearn.metrics._views import ViewQuality, view_quality
 __all__ = [
     "LocalGlobal",
     "MarginBound",
+    "PointQuality",
     "ReconstructionBound",
     "ViewQuality",
     "b_nx",
@@ -56,6 +58,7 @@ __all__ = [
     "margin_error",
     "nearest_neighbor_error",
     "neighborhood_hit",
+    "point_quality",
     "posterior_margin_bound",
     "precision_at_k",
     "precision_curve",

@@ -169,3 +169,33 @@ def sum_products(
             part += left * right
         total += part
     return total
+
+
+@njit(cache=True, nogil=True)
+def excess_of_ranks(near: Floats, far: Floats, k: int, excess: Indices) -> None:
+    """Sum (b,) by how much the k nearest by one distance (b, m) have ranks above k by another (b, m).
+
+    Equal distances count in the order of the samples; infinite ones do not count.
+    """
+    b, m = near.shape
+    least, chosen = np.empty(k), np.empty(k, np.int64)
+    for row in range(b):
+        least[:] = np.inf
+        for j in range(m):
+            distance = near[row, j]
+            if distance < least[k - 1]:
+                place = k - 1
+                while place > 0 and distance < least[place - 1]:
+                    least[place], chosen[place] = least[place - 1], chosen[place - 1]
+                    place -= 1
+                least[place], chosen[place] = distance, j
+        total = 0
+        for neighbor in chosen:
+            distance = far[row, neighbor]
+            before = 0
+            for j in range(neighbor):
+                before += far[row, j] <= distance
+            for j in range(neighbor + 1, m):
+                before += far[row, j] < distance
+            total += max(0, before + 1 - k)
+        excess[row] = total

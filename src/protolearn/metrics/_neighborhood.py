@@ -28,7 +28,7 @@ from protolearn.core.types import Floats
 from protolearn.metrics._coranking import rank_curves
 from protolearn.metrics._spaces import check_spaces, documented
 
-__all__ = ["continuity", "map_continuity", "map_trustworthiness", "trustworthiness"]
+__all__ = ["check_below_half", "continuity", "map_continuity", "map_trustworthiness", "trustworthiness"]
 
 Indices = NDArray[np.intp]
 
@@ -208,11 +208,12 @@ def map_continuity(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
 
 def _at(name: str, X: ArrayLike, X_embedded: ArrayLike, n_neighbors: int, metric: str, n_jobs: int | None) -> float:
     given, shown = check_spaces(X, X_embedded, metric)
-    _check_below_half(n_neighbors, len(given))
+    check_below_half(n_neighbors, len(given))
     return float(getattr(rank_curves(given, shown, n_jobs), name)[n_neighbors - 1])
 
 
-def _check_below_half(n_neighbors: int, n: int) -> None:
+def check_below_half(n_neighbors: int, n: int) -> None:
+    """Require neighborhoods for which the measures are defined."""
     integer(1).check("n_neighbors", n_neighbors)
     if n_neighbors >= n / 2:
         raise ValueError(f"n_neighbors={n_neighbors} must be less than half the number of samples, n={n}.")
@@ -223,7 +224,7 @@ def _average_over_ties(X: Any, estimator: Any, n_neighbors: int, *, shown_first:
     lattice = lattice_of(estimator)
     winners = nearest_prototypes(X, estimator)[0]
     n = len(winners)
-    _check_below_half(n_neighbors, n)
+    check_below_half(n_neighbors, n)
     squares_from = _squares_between_samples(X, estimator)
     penalty = 0.0
     for part in row_blocks(n, 8 * n, CACHED):

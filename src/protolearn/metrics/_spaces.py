@@ -19,9 +19,11 @@ from protolearn.core.types import Array, Floats
 from protolearn.dissimilarities import check_dissimilarities
 
 __all__ = [
+    "ALL",
     "Collector",
     "Dissimilar",
     "Points",
+    "Rows",
     "Space",
     "check_size",
     "check_space",
@@ -31,6 +33,9 @@ __all__ = [
 ]
 
 FEW_FEATURES = 16  # up to which differences are as fast as a matrix product
+
+Rows = slice | NDArray[np.intp]
+ALL: Rows = slice(None)
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -61,8 +66,8 @@ class Space(Protocol):
 
     def __len__(self) -> int: ...
 
-    def block(self, rows: slice | NDArray[np.intp], first: int = 0) -> Floats:
-        """Return the distances (b, n - first) of some samples to all from ``first`` on."""
+    def block(self, rows: Rows, others: Rows = ALL) -> Floats:
+        """Return the distances (b, m) of some samples to others, in an array of its own."""
 
 
 class Points:
@@ -87,11 +92,11 @@ class Points:
     def __len__(self) -> int:
         return len(self.points)
 
-    def block(self, rows: slice | NDArray[np.intp], first: int = 0) -> Floats:
-        """Return the distances (b, n - first) of some samples to all from ``first`` on."""
+    def block(self, rows: Rows, others: Rows = ALL) -> Floats:
+        """Return the distances (b, m) of some samples to others, in an array of its own."""
         if self.by_differences:
-            return cdist(self.points[rows], self.points[first:])
-        squared = squared_distances(self.points[rows], self.points[first:])
+            return cdist(self.points[rows], self.points[others])
+        squared = squared_distances(self.points[rows], self.points[others])
         return np.sqrt(squared, out=squared)
 
 
@@ -112,9 +117,9 @@ class Dissimilar:
     def __len__(self) -> int:
         return len(self.matrix)
 
-    def block(self, rows: slice | NDArray[np.intp], first: int = 0) -> Floats:
-        """Return the distances (b, n - first) of some samples to all from ``first`` on."""
-        return np.maximum(self.matrix[rows, first:], 0.0, dtype=np.float64)  # negative ones are rounding
+    def block(self, rows: Rows, others: Rows = ALL) -> Floats:
+        """Return the distances (b, m) of some samples to others, in an array of its own."""
+        return np.maximum(self.matrix[rows, others], 0.0, dtype=np.float64)  # negative ones are rounding
 
 
 class Collector(Protocol):
@@ -174,7 +179,7 @@ def sweep(given: Space, shown: Space, *collectors: Collector, above: bool = Fals
 
     def visit(rows: slice) -> None:
         first = rows.start if above else 0
-        distances = given.block(rows, first), shown.block(rows, first)
+        distances = given.block(rows, slice(first, None)), shown.block(rows, slice(first, None))
         for collector in collectors:
             collector.add(rows, first, *distances)
 

@@ -144,6 +144,8 @@ prototype_examples_ : ndarray of shape (n_prototypes, up to 5)
     The training objects of its class that are nearest to each prototype, the nearest first.
 support_ : ndarray of shape (n_support,)
     The training objects that new ones are compared with.
+temperature_ : float
+    The temperature of the probabilities, see `predict_proba`.
 classes_ : ndarray of shape (n_classes,)
     The classes.
 cost_history_ : list of float

@@ -55,9 +55,9 @@ export function scaleOf(column) {
       entries: column.categories.map((name, i) => ({ name, color: colors[i], code: i })),
     };
   }
-  const finite = column.values.filter(Number.isFinite);
-  const [low, high] = extent(finite);
-  return { color: (value) => ramp((value - low) / (high - low || 1)), low, high };
+  const [least, most] = extent(column.values.filter(Number.isFinite));
+  const [low, high] = column.limits ?? [least, most]; // what is beyond limits has the color of the end
+  return { color: (value) => ramp((value - low) / (high - low || 1)), low, high, below: least < low, above: most > high };
 }
 
 export const valuesOf = (column) => column.values ?? column.codes;

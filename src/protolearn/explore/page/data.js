@@ -6,6 +6,7 @@ const ARRAYS = {
 };
 
 export async function unpack(text) {
+  if (typeof DecompressionStream === "undefined") throw new Error("this browser cannot unpack compressed data");
   const letters = atob(text);
   const bytes = new Uint8Array(letters.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = letters.charCodeAt(i);

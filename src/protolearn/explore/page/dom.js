@@ -48,7 +48,7 @@ export function number(value, digits = 4) {
   if (Number.isInteger(value) && Math.abs(value) < 1e7) return String(value).replace("-", "−");
   const size = Math.abs(value);
   const text = size >= 1e6 || size < 1e-3 ? value.toExponential(digits - 2) : String(Number(value.toPrecision(digits)));
-  return text.replace("-", "−").replace("e+", "e");
+  return text.replaceAll("-", "−").replace("e+", "e");
 }
 
 export const percent = (share, digits = 0) => Number.isNaN(share) ? "–" : `${(100 * share).toFixed(digits)} %`;
@@ -75,6 +75,36 @@ export function picture(images, i, size = 56) {
   canvas.style.width = `${Math.round(width * scale)}px`;
   canvas.style.height = `${Math.round(height * scale)}px`;
   return canvas;
+}
+
+// Light or dark: as the system has it, until the reader chooses; always light on paper.
+const themes = new EventTarget();
+const system = matchMedia("(prefers-color-scheme: dark)");
+
+export const isDark = () => document.documentElement.dataset.theme === "dark";
+export const onTheme = (listener) => themes.addEventListener("theme", listener);
+
+export function setTheme(dark) {
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+  themes.dispatchEvent(new Event("theme"));
+}
+
+export function followSystem() {
+  let before = system.matches;
+  setTheme(before);
+  system.addEventListener("change", () => setTheme(system.matches));
+  addEventListener("beforeprint", () => {
+    before = isDark();
+    if (before) setTheme(false);
+  });
+  addEventListener("afterprint", () => before && setTheme(true));
+}
+
+// Offer text as a file, without a server.
+export function download(name, text, type = "text/csv;charset=utf-8") {
+  const address = URL.createObjectURL(new Blob([text], { type }));
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
 }
 
 // Calls that come faster than frames are drawn are made once a frame.

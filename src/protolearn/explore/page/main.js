@@ -1,7 +1,7 @@
 // Unpack the data, and build the page that they are for.
 
 import { unpack } from "./data.js";
-import { h } from "./dom.js";
+import { h, followSystem } from "./dom.js";
 import { Store } from "./store.js";
 import { header } from "./panels.js";
 import { mapPage } from "./maps.js";
@@ -11,6 +11,7 @@ import { viewPage } from "./views.js";
 const PAGES = { map: mapPage, classifier: classifierPage, view: viewPage };
 const root = document.getElementById("page");
 
+followSystem();
 try {
   const source = document.getElementById("data");
   const doc = await unpack(source.textContent);

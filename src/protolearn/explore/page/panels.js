@@ -1,6 +1,6 @@
 // Panels that every page has: search, the sample that is looked at, the selection and what distinguishes it, the table.
 
-import { h, panel, number, plural, percent, picture } from "./dom.js";
+import { h, panel, number, plural, percent, picture, isDark, onTheme, setTheme } from "./dom.js";
 import { bars } from "./bars.js";
 import { SampleTable } from "./table.js";
 import { classColors, css, valuesOf } from "./colors.js";
@@ -12,69 +12,122 @@ export function tableColumns(doc, extra = []) {
   return [...first, ...extra, ...columns];
 }
 
+const SUGGESTED = 12; // names below the search field
+
 export function header(doc, store) {
-  const list = h("datalist", { id: "names" });
-  const { names } = doc.samples;
-  list.append(...names.slice(0, 2000).map((value) => h("option", { value })));
-  const answer = h("span", { role: "status", class: "answer" });
-  const find = () => {
-    const wanted = field.value.trim().toLowerCase();
-    if (!wanted) return;
-    const texts = doc.samples.texts;
-    const holds = (i) => names[i].toLowerCase().includes(wanted) || texts?.[i].toLowerCase().includes(wanted);
-    const exact = names.findIndex((name) => name.toLowerCase() === wanted);
-    const found = exact >= 0 ? [exact] : names.map((_, i) => i).filter(holds);
-    answer.textContent = found.length ? plural(found.length, "sample") : "not found";
-    if (found.length) store.look(found[0]);
-    if (found.length > 1) store.select(found, "search");
-  };
-  const field = h("input", {
-    type: "search", id: "search", list: "names", placeholder: "name of a sample", autocomplete: "off",
-    onchange: find, onkeydown: (event) => event.key === "Enter" && find(),
-  });
   const clear = h("button", { type: "button", onclick: () => store.select([]) }, "Clear selection");
   const renew = () => {
     clear.hidden = store.count === 0;
   };
   store.on("select", renew);
   renew();
+  const theme = h("button", { type: "button", class: "theme", onclick: () => setTheme(!isDark()) });
+  const named = () => {
+    theme.textContent = isDark() ? "Light" : "Dark";
+    theme.ariaLabel = isDark() ? "Light colors" : "Dark colors";
+  };
+  onTheme(named);
+  named();
   return h("header", {},
     h("div", {}, h("h1", {}, doc.title), h("p", { class: "lead" }, doc.subtitle)),
-    h("form", { role: "search", onsubmit: (event) => event.preventDefault() },
-      h("label", { for: "search" }, "Find"), field, list, answer, clear));
+    h("div", { class: "actions" }, searchForm(doc, store), clear, theme));
+}
+
+// Samples by name or text. What is found is selected; Enter, or the arrows beside the field, go from one to the next.
+function searchForm(doc, store) {
+  const { names, texts } = doc.samples;
+  let folded = null; // names and texts in lower case, once somebody searches
+  let [found, place, sought] = [[], 0, ""];
+  const ready = () => (folded ??= names.map((name, i) => [name.toLowerCase(), texts?.[i].toLowerCase() ?? ""]));
+  const list = h("datalist", { id: "names" });
+  const suggest = () => {
+    const start = field.value.trim().toLowerCase();
+    const options = [];
+    if (start) {
+      for (let i = 0; i < names.length && options.length < SUGGESTED; i++) {
+        if (ready()[i][0].includes(start)) options.push(h("option", { value: names[i] }));
+      }
+    }
+    list.replaceChildren(...options);
+  };
+  const answer = h("span", { role: "status", class: "answer" });
+  const show = (step) => {
+    place = (place + step + found.length) % found.length;
+    store.look(found[place]);
+    answer.textContent = found.length > 1 ? `${place + 1} of ${found.length.toLocaleString("en")}` : "found";
+  };
+  const find = () => {
+    const wanted = field.value.trim().toLowerCase();
+    if (wanted === sought) return;
+    sought = wanted;
+    answer.textContent = "";
+    found = [];
+    if (wanted) {
+      ready().forEach((words, i) => words.some((word) => word.includes(wanted)) && found.push(i));
+      const exact = ready().findIndex(([name]) => name === wanted);
+      if (exact >= 0) found = [exact];
+      place = 0;
+      if (found.length > 1) store.select(found, "search");
+      if (found.length) show(0);
+      else answer.textContent = "not found";
+    }
+    arrows.forEach((arrow) => (arrow.hidden = found.length < 2));
+  };
+  const field = h("input", {
+    type: "search", id: "search", list: "names", placeholder: "name of a sample", autocomplete: "off",
+    onchange: find, oninput: suggest,
+    onkeydown: (event) => {
+      if (event.key !== "Enter") return;
+      const again = field.value.trim().toLowerCase() === sought && found.length > 1;
+      if (again) show(event.shiftKey ? -1 : 1);
+      else find();
+    },
+  });
+  const arrows = [["Previous", -1, "‹"], ["Next", 1, "›"]].map(([name, step, sign]) =>
+    h("button", { type: "button", "aria-label": `${name} sample found`, hidden: true, onclick: () => show(step) }, sign));
+  return h("form", { role: "search", onsubmit: (event) => event.preventDefault() },
+    h("label", { for: "search" }, "Find"), field, list, answer, arrows);
 }
 
 export function tablePanel(doc, store, extra = []) {
-  const table = new SampleTable(store, doc.samples.names, tableColumns(doc, extra));
+  const table = new SampleTable(store, doc.samples.names, tableColumns(doc, extra), {
+    file: `${doc.title}.csv`, texts: doc.samples.texts,
+  });
   return panel("Samples", { class: "panel wide" }, table.element);
 }
 
+const FACTS = 40; // values of a sample that are listed
+
 // The sample that is looked at: its image, text, class and values.
 export function samplePanel(doc, store, extra = () => []) {
-  const body = h("div", { "aria-live": "polite" });
+  const name = h("p", { class: "name", role: "status" });
+  const body = h("div");
   const renew = () => {
     const i = store.focus;
     if (i < 0) {
-      body.replaceChildren(h("p", { class: "hint" }, "Click a point, a row of the table, or search for a name."));
+      name.replaceChildren(h("span", { class: "hint" }, "Click a point, a row of the table, or search for a name."));
+      body.replaceChildren();
       return;
     }
     const { names, images, texts, columns, classes } = doc.samples;
-    const facts = columns.slice(0, 40).map((column) => [
+    const facts = columns.slice(0, FACTS).map((column) => [
       h("dt", {}, column.name),
       h("dd", {}, column.categories ? (column.categories[column.codes[i]] ?? "–") : number(column.values[i])),
     ]);
-    const label = classes && classes.codes[i] >= 0 ? classes.names[classes.codes[i]] : null;
+    const rest = columns.length - FACTS;
+    const label = classes && classes.codes[i] >= 0 ? ` · ${classes.names[classes.codes[i]]}` : "";
+    name.replaceChildren(h("strong", {}, names[i]), label);
     body.replaceChildren(...[
-      h("p", { class: "name" }, h("strong", {}, names[i]), label === null ? null : h("span", {}, ` · ${label}`)),
       images ? picture(images, i, 112) : null,
-      texts ? h("p", { class: "words" }, texts[i].slice(0, 2000)) : null,
+      texts && texts[i] !== names[i] ? h("p", { class: "words" }, texts[i].slice(0, 2000)) : null,
       ...extra(i),
-      facts.length && !images ? h("details", { open: columns.length <= 16 }, h("summary", {}, "Values"), h("dl", {}, facts)) : null,
+      facts.length && !images ? h("details", { open: columns.length <= 16 }, h("summary", {}, "Values"), h("dl", {}, facts),
+        rest > 0 ? h("p", { class: "hint" }, `and ${rest} more in the table`) : null) : null,
     ].filter(Boolean));
   };
   store.on("focus", renew);
   renew();
-  return panel("Sample", { id: "sample" }, body);
+  return panel("Sample", { id: "sample" }, name, body);
 }
 
 // How far the mean of each feature within some samples is from the mean of the others, in standard deviations of all.
@@ -83,27 +136,27 @@ export function differences(columns, members, n) {
   for (const i of members) inside[i] = 1;
   const rows = [];
   for (const column of columns) {
+    const values = valuesOf(column);
     const parts = column.categories ? column.categories.map((name, code) => [`${column.name} = ${name}`, code]) : [[column.name, null]];
     for (const [name, code] of parts.slice(0, 50)) {
-      const values = valuesOf(column);
-      const sums = [[0, 0, 0], [0, 0, 0]];
+      const counts = new Float64Array(2);
+      const sums = new Float64Array(2);
       for (let i = 0; i < n; i++) {
         const value = code === null ? values[i] : Number(values[i] === code);
-        if (!Number.isFinite(value)) continue;
-        const sum = sums[inside[i]];
-        sum[0] += 1;
-        sum[1] += value;
+        if (value - value !== 0) continue; // neither missing nor infinite
+        counts[inside[i]] += 1;
+        sums[inside[i]] += value;
       }
-      const [out, own] = sums;
-      const mean = (out[1] + own[1]) / (out[0] + own[0]);
+      const count = counts[0] + counts[1];
+      const mean = (sums[0] + sums[1]) / count;
       let spread = 0;
       for (let i = 0; i < n; i++) {
-        const value = code === null ? values[i] : Number(values[i] === code);
-        if (Number.isFinite(value)) spread += (value - mean) ** 2;
+        const gap = (code === null ? values[i] : Number(values[i] === code)) - mean;
+        if (gap - gap === 0) spread += gap * gap;
       }
-      spread = Math.sqrt(spread / (out[0] + own[0]));
-      if (!own[0] || !out[0] || !(spread > 0)) continue;
-      const [here, there] = [own[1] / own[0], out[1] / out[0]];
+      spread = Math.sqrt(spread / count);
+      if (!counts[0] || !counts[1] || !(spread > 0)) continue;
+      const [there, here] = [sums[0] / counts[0], sums[1] / counts[1]];
       rows.push({ name, value: (here - there) / spread, here, there, share: code !== null });
     }
   }
@@ -111,15 +164,20 @@ export function differences(columns, members, n) {
 }
 
 export function selectionPanel(doc, store) {
-  const body = h("div", { "aria-live": "polite" });
+  const total = h("p", { role: "status" });
+  const others = h("button", { type: "button", onclick: () => store.invert() }, "Select the others");
+  const body = h("div");
   const renew = () => {
     const { n, count } = store;
+    others.hidden = !count || count === n;
     if (!count) {
-      body.replaceChildren(h("p", { class: "hint" }, "Select samples, by a lasso for example, to see what they have in common."));
+      total.replaceChildren(h("span", { class: "hint" }, "Select samples, by a lasso for example, to see what they have in common."));
+      body.replaceChildren();
       return;
     }
     const members = store.members();
-    const parts = [h("p", {}, `${plural(count, "sample")}, ${percent(count / n, 1)} of all.`)];
+    total.textContent = `${plural(count, "sample")}, ${percent(count / n, 1)} of all.`;
+    const parts = [];
     if (doc.samples.classes) parts.push(classShares(doc.samples.classes, members));
     if (doc.samples.images) {
       parts.push(h("div", { class: "pictures" }, [...members.slice(0, 60)].map((i) => {
@@ -143,7 +201,7 @@ export function selectionPanel(doc, store) {
   };
   store.on("select", renew);
   renew();
-  return panel("Selection", { id: "selection" }, body);
+  return panel("Selection", { id: "selection" }, total, others, body);
 }
 
 export function classShares(classes, members) {
@@ -158,10 +216,11 @@ export function classShares(classes, members) {
 // A legend of a scale of colors; entries of classes select their samples.
 export function legend(scale, store, codes) {
   if (!scale.entries) {
-    return h("div", { class: "legend" }, h("span", {}, number(scale.low, 3)), h("span", { class: "ramp", "aria-hidden": "true" }),
-      h("span", {}, number(scale.high, 3)));
+    return h("div", { class: "legend" }, h("span", {}, `${scale.below ? "≤ " : ""}${number(scale.low, 3)}`),
+      h("span", { class: "ramp", role: "img", "aria-label": "from dark to bright" }),
+      h("span", {}, `${scale.above ? "≥ " : ""}${number(scale.high, 3)}`));
   }
-  return h("div", { class: "legend" }, scale.entries.slice(0, 40).map(({ name, color, code }) => {
+  const entries = scale.entries.slice(0, 40).map(({ name, color, code }) => {
     const mark = h("span", { class: "mark", "aria-hidden": "true" });
     mark.style.background = css(color);
     const pick = () => {
@@ -169,6 +228,8 @@ export function legend(scale, store, codes) {
       for (let i = 0; i < codes.length; i++) if (codes[i] === code) found.push(i);
       store.select(found, name);
     };
-    return h("button", { type: "button", class: "plain entry", onclick: pick }, mark, name);
-  }));
+    return h("button", { type: "button", class: "plain entry", title: "Select these samples", onclick: pick }, mark, name);
+  });
+  const rest = scale.entries.length - entries.length;
+  return h("div", { class: "legend" }, entries, rest > 0 ? h("span", { class: "hint" }, `and ${rest} more`) : null);
 }

@@ -20,6 +20,12 @@ export class Store extends EventTarget {
     this.dispatchEvent(new Event("select"));
   }
 
+  invert() {
+    const others = [];
+    for (let i = 0; i < this.n; i++) if (!this.selected[i]) others.push(i);
+    this.select(others, this.source && `all but ${this.source}`);
+  }
+
   look(sample) {
     if (sample === this.focus) return;
     this.focus = sample;

@@ -1,0 +1,109 @@
+"""How well a view places each sample: which neighborhoods were torn, and which were squeezed together."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import check_random_state
+
+from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.parameters import constrained, integer, none
+from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.types import Floats
+from protolearn.metrics._neighborhood import check_below_half
+from protolearn.metrics._spaces import ALL, Rows, check_spaces, documented
+
+__all__ = ["PointQuality", "point_quality"]
+
+
+class PointQuality(NamedTuple):
+    """How far each sample can be trusted in a view, and how far its neighborhood has been kept; 1 is best."""
+
+    trustworthiness: Floats
+    continuity: Floats
+
+
+@documented
+@constrained(n_references=integer(3) | none)
+def point_quality(
+    X: ArrayLike,
+    Y: ArrayLike,
+    n_neighbors: int = 5,
+    *,
+    metric: str = "euclidean",
+    n_references: int | None = 20_000,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+) -> PointQuality:
+    """Measure how well a view places each sample.
+
+    `trustworthiness` and `continuity` are means over samples; here are the terms,
+
+    ``T_i(k) = 1 - 2 / (k (2 n - 3 k - 1)) sum_{j in N_i} max(0, r(i, j) - k)``
+
+    where ``N_i`` are the ``k`` nearest neighbors of sample i in the view and ``r(i, j)`` is the rank of j among the
+    neighbors of i in the data, and the same with both spaces exchanged for the continuity. A sample with a low
+    trustworthiness is shown among strangers: the view has *squeezed* together what is apart. One with a low continuity
+    has lost its neighbors: the view has *torn* apart what is together.
+
+    Parameters
+    ----------
+    %(view)s
+    n_neighbors : int, default=5
+        Size ``k`` of the neighborhoods, below half the number of samples, or of references.
+    n_references : int or None, default=20000
+        Of more samples than these, so many are drawn at random, and neighbors are looked for and ranked among them
+        only. Time then grows with the number of samples, not with its square, and neighborhoods reach further: the k
+        nearest of a part of the samples are farther away. None compares all with all.
+    random_state : int, RandomState instance or None, default=None
+        Which are drawn.
+    %(options)s
+
+    Returns
+    -------
+    PointQuality
+        Named tuple ``(trustworthiness, continuity)`` of arrays of shape (n,) with numbers from 0 to 1, which is best.
+
+    References
+    ----------
+    Venna, J., Kaski, S. (2001). Neighborhood preservation in nonlinear projection methods: an experimental study.
+    ICANN, 485-491.
+
+    Examples
+    --------
+    A circle that is cut open is torn at its ends, and nowhere else:
+
+    >>> import numpy as np
+    >>> from protolearn.metrics import point_quality
+    >>> angle = np.linspace(0.0, 2.0 * np.pi, 40, endpoint=False)[:, None]
+    >>> circle = np.hstack([np.cos(angle), np.sin(angle)])
+    >>> quality = point_quality(circle, angle, n_neighbors=4)
+    >>> np.flatnonzero(quality.continuity < 1.0)
+    array([ 0,  1, 38, 39])
+    """
+    given, shown = check_spaces(X, Y, metric)
+    n = len(given)
+    references: Rows = ALL
+    if n_references is not None and n > n_references:
+        references = np.sort(check_random_state(random_state).choice(n, n_references, replace=False))
+    places = np.full(n, -1)  # of samples among the references
+    places[references] = np.arange(n)[:n_references]
+    n_others = places.max() + (places < 0)
+    check_below_half(n_neighbors, int(n_others.min()) + 1)
+    excess = np.empty((2, n), np.int64)
+
+    def visit(rows: slice) -> None:
+        from protolearn.metrics._coranking_kernels import excess_of_ranks
+
+        distances = given.block(rows, references), shown.block(rows, references)
+        own = np.flatnonzero(places[rows] >= 0)
+        for block in distances:
+            block[own, places[rows][own]] = np.inf  # nobody is a neighbor of itself
+        for part, (near, far) in zip(excess, (distances[::-1], distances)):
+            excess_of_ranks(near, far, n_neighbors, part[rows])
+
+    with chunk_threads(n_jobs) as n_threads:
+        list(Threads(n_threads).map(visit, row_blocks(n, 8 * int(n_others.max()), HELD)))
+    return PointQuality(*(1.0 - 2.0 * excess / (n_neighbors * (2 * n_others - 3 * n_neighbors + 1))))
