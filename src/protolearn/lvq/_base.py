@@ -146,6 +146,15 @@ class LVQClassifier(ClassifierMixin, Estimator):
         shares = relevances / relevances.sum(axis=-1, keepdims=True)
         return shares if shares.ndim == 1 else shares[self._metric.slots(self._codes)].mean(axis=0)
 
+    @property
+    def temperature_(self) -> float:
+        """The temperature T of `predict_proba`, in the unit of distances that are not squared."""
+        check_is_fitted(self, "prototypes_")
+        try:
+            return self._temperature
+        except AttributeError:
+            raise AttributeError(f"The probabilities of {type(self).__name__} have no temperature.") from None
+
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return minus the distance, not squared, to the nearest prototype of each class.
 

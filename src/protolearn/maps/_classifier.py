@@ -175,6 +175,14 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             tags.input_tags = replace(get_tags(self.estimator).input_tags, allow_nan=False)
         return tags
 
+    @property
+    def temperature_(self) -> float:
+        """The temperature T of `predict_proba` with ``per_class``."""
+        check_is_fitted(self, "prototype_labels_")
+        if not self.per_class:
+            raise AttributeError("Probabilities have a temperature with per_class=True only.")
+        return self._temperature
+
     def predict(self, X: Any) -> Array:
         """Return the class of the nearest prototype, or ``reject_label``.
 
