@@ -19,7 +19,7 @@ __all__ = ["render", "script"]
 
 MODULES = (
     "data", "dom", "store", "colors", "scatter", "table", "bars", "panels",
-    "lvq", "classifiers", "maps", "views", "main",
+    "quadratic", "lvq", "classifiers", "maps", "views", "main",
 )  # fmt: skip
 
 
