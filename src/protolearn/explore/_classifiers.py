@@ -23,6 +23,7 @@ from protolearn.lvq import RSLVQ, Category, Number, mean_canonical_matrix, table
 __all__ = ["classifier_part"]
 
 MOST_PAIRS = 40  # features whose relevance matrix is shown
+FLAT = 0.4  # ratio of the spreads in the two directions of the plane, at least
 CHECKED = 200  # samples whose distances must be those of the metric
 
 
@@ -43,9 +44,9 @@ def classifier_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
         "winners": np.asarray(last.nearest(samples)),
         "confidence": np.asarray(last.confidence(samples)),
         "threshold": float(last.reject_threshold),
-        "rejectLabel": str(last.reject_label),
-        "radii": getattr(last, "acceptance_radii_", None),
     }
+    if getattr(last, "contamination", None) is not None:
+        part |= {"radii": last.acceptance_radii_, "novel": last.score_samples(samples) < -1.0}
     if metric is None:
         part |= _answers(last, samples)
     else:
@@ -219,7 +220,7 @@ def _plane(metric: LearnedMetric, Z: Floats) -> dict[str, Any]:
 
     If all prototypes share a matrix, a class depends on the place of a sample in the space that the prototypes span,
     and on nothing else. With matrices of their own, that of their mean takes its place. Lengths in the plane are
-    lengths in the metric.
+    lengths in the metric, stretched along the second direction if samples would lie on a line otherwise.
     """
     seen = metric.slots >= 0
     if metric.is_global:
@@ -239,10 +240,15 @@ def _plane(metric: LearnedMetric, Z: Floats) -> dict[str, Any]:
         values, vectors = np.linalg.eigh(spread.T @ spread)
         axes = np.vstack([axes, vectors[:, ::-1].T[: 2 - len(axes)] * (values[-1] > 0)])
     axes = largest_positive(np.vstack([axes, np.zeros((2 - len(axes), len(A)))]), axis=1)
-    P = axes @ A
+    P, back = axes @ A, np.linalg.pinv(A, rcond=1e-9) @ axes.T
+    first, second = (filled @ P.T).std(axis=0)
+    stretch = max(FLAT * first / second, 1.0) if second > 0 else 1.0
+    P[1] *= stretch
+    back[:, 1] /= stretch
     return {
         "plane": P,
-        "back": np.linalg.pinv(A, rcond=1e-9) @ axes.T,
+        "back": back,
+        "stretch": stretch,
         "center": center,
         "positions": filled @ P.T,
         "shares": np.square(sizes[:2]) / np.square(sizes).sum(),

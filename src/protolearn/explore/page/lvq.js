@@ -78,10 +78,12 @@ export class Classifier {
     return made;
   }
 
+  distanceTo(z, p) {
+    return this.slots[p] < 0 ? Infinity : this.gap(z, p).reduce((sum, value) => sum + value * value, 0);
+  }
+
   distances(z) {
-    const D = new Float64Array(this.k).fill(Infinity);
-    for (let p = 0; p < this.k; p++) if (this.slots[p] >= 0) D[p] = this.gap(z, p).reduce((sum, value) => sum + value * value, 0);
-    return D;
+    return Float64Array.from({ length: this.k }, (_, p) => this.distanceTo(z, p));
   }
 
   // Squared distances of a sample, as stored or as computed.
@@ -223,6 +225,24 @@ export class Classifier {
     };
   }
 
+  // Squared length that the change of one feature would have alone, by the metric of the nearest prototype.
+  weight(z, changed, feature) {
+    const delta = new Float64Array(this.N);
+    for (const j of feature.columns) delta[j] = changed[j] - z[j] || 0;
+    return this.project(delta, this.slots[this.ranked(this.distances(z))[0]]).reduce((sum, value) => sum + value * value, 0);
+  }
+
+  columnNames() {
+    const names = [];
+    for (const { name, columns, categories, rows } of this.features) {
+      columns.forEach((j, i) => {
+        const only = categories?.filter((_, c) => rows[c * columns.length + i] !== 0);
+        names[j] = only?.length === 1 ? `${name} = ${only[0]}` : name;
+      });
+    }
+    return names;
+  }
+
   place(z) {
     const at = [0, 0];
     for (let j = 0; j < this.N; j++) {
@@ -281,6 +301,38 @@ export class Classifier {
     };
     const found = nearestChange(this, z, { low, high, present, target, margin: threshold, reaches });
     return found && renewed(found);
+  }
+
+  // The same with few features: those that can do most towards the new class, and none that can be left out.
+  fewChanges(s, changes, options) {
+    const all = this.counterfactual(s, changes, options);
+    if (!all) return null;
+    const z = this.input(s, changes);
+    const [winner] = this.ranked(this.distances(z));
+    const [goal] = this.ranked(this.distances(this.input(s, all)));
+    const [own, other] = [this.pull(z, winner), this.pull(z, goal)];
+    const reach = ({ columns: [j], low, high, origin, factor }) =>
+      Math.max(...[low, high].map((end) => (own[j] - other[j]) * ((end - origin) * factor - z[j])));
+    const open = [...all.keys()].filter((i) => !this.features[i].categories && !options.held.has(i));
+    open.sort((a, b) => reach(this.features[b]) - reach(this.features[a]));
+    const only = (some) => {
+      const held = new Set([...this.features.keys()].filter((i) => !some.includes(i)));
+      return this.counterfactual(s, changes, { ...options, held });
+    };
+    let [few, enough] = [0, open.length];
+    while (few + 1 < enough) {
+      const middle = (few + enough) >> 1;
+      if (only(open.slice(0, middle))) enough = middle;
+      else few = middle;
+    }
+    let kept = open.slice(0, enough);
+    let best = only(kept) ?? all;
+    for (const i of kept.slice(0, -1).reverse()) {
+      const fewer = kept.filter((one) => one !== i);
+      const found = only(fewer);
+      if (found) [kept, best] = [fewer, found];
+    }
+    return best;
   }
 }
 

@@ -43,8 +43,8 @@ export function header(doc, store) {
       h("label", { for: "search" }, "Find"), field, list, answer, clear));
 }
 
-export function tablePanel(doc, store) {
-  const table = new SampleTable(store, doc.samples.names, tableColumns(doc));
+export function tablePanel(doc, store, more = []) {
+  const table = new SampleTable(store, doc.samples.names, [...more, ...tableColumns(doc)]);
   return panel("Samples", { class: "panel wide" }, table.element);
 }
 

@@ -4,6 +4,7 @@
 const BEYOND = [1e-9, 1e-6, 1e-3]; // how far beyond the border, as a share of the distances; the first that is confirmed
 const FAINT = 1e-4; // weight of what other prototypes see, so that what the nearest one does not see is not free of cost
 const UNSEEN = 1e-8; // weight of what no prototype sees
+const FAR = 3; // times as long as the best, that a way is not followed any more
 
 const dotted = (a, b) => {
   let sum = 0;
@@ -41,21 +42,26 @@ export function nearestChange(model, z, { low, high, present, target, margin, re
       if (D[r] === Infinity || (target < 0 ? code === present : code !== target)) continue;
       const others = [...D.keys()].filter((p) => D[p] < Infinity &&
         (target < 0 && margin === 0 ? model.codes[p] === present : model.codes[p] !== code));
-      const border = (delta) => { // how much is lacking of each inequality, and in which direction it grows
+      const lacks = (at) => { // of each inequality
+        const near = model.distanceTo(at, r);
+        return others.map((p) => (1 + margin) * near - (1 - margin) * model.distanceTo(at, p) + beyond * (D[r] + D[p]));
+      };
+      const border = (delta) => { // the same, with the direction in which it grows, and how it bends
         const at = moved(delta);
         const toward = model.pull(at, r);
-        const near = model.distances(at);
-        return others.map((p) => {
+        const values = lacks(at);
+        return others.map((p, i) => {
           const away = model.pull(at, p);
           return {
-            value: (1 + margin) * near[r] - (1 - margin) * near[p] + beyond * (D[r] + D[p]),
+            value: values[i],
             slope: Float64Array.from(free, (j) => 2 * ((1 + margin) * toward[j] - (1 - margin) * away[j])),
-            bend: (at) => (1 + margin) * gram(r)[at] - (1 - margin) * gram(p)[at],
+            bend: [gram(r), 1 + margin, gram(p), margin - 1],
           };
         });
       };
+      const inside = (delta) => lacks(moved(delta)).every((value) => value <= 0);
       const found = curved
-        ? alongCurves(cost, border, box, least, startsOf(model, z, free, box, r))
+        ? alongCurves(cost, border, inside, box, least, startsOf(model, z, free, box, r))
         : cost.solve(halfSpaces(border(rest), rest), box, least);
       if (found && found.length < least) [best, least] = [found.delta, found.length];
     }
@@ -78,21 +84,20 @@ function startsOf(model, z, free, box, r) {
   const clipped = (at) => Float64Array.from(free, (j, i) => Math.min(Math.max((at[j] || 0) - z[j], box.low[i]), box.high[i]));
   const gap = (s) => model.project(Float64Array.from(z, (value, j) => Z[s * N + j] - value || 0), model.slots[r]);
   const near = [];
-  for (let s = 0; s < n; s++) {
+  for (let s = 0; s < n; s += Math.ceil(n / 5000)) {
     if (codes[winners[s]] !== codes[r]) continue;
     const u = gap(s);
     near.push([dotted(u, u), s]);
   }
   near.sort((a, b) => a[0] - b[0]);
   return [new Float64Array(free.length), clipped(model.prototypes.slice(r * N, (r + 1) * N)),
-    ...near.slice(0, 6).map(([, s]) => clipped(Z.slice(s * N, (s + 1) * N)))];
+    ...near.slice(0, 2).map(([, s]) => clipped(Z.slice(s * N, (s + 1) * N)))];
 }
 
 // Curved borders: touched by half-spaces again and again, from a point within to one that is nearer. Lengths are bent
 // as the borders are that hold the point back, which makes the steps those of Newton's method.
-function alongCurves(cost, border, box, cutoff, starts) {
+function alongCurves(cost, border, inside, box, cutoff, starts) {
   let best = null;
-  const inside = (delta) => border(delta).every(({ value }) => value <= 0);
   for (const start of starts) {
     let [at, forces] = [start, null];
     let length = inside(at) ? cost.of(at) : Infinity;
@@ -110,7 +115,7 @@ function alongCurves(cost, border, box, cutoff, starts) {
         }
         const between = (t) => at.map((value, i) => value + t * (step[i] - value));
         let [within, beyond] = [0, 1];
-        for (let halving = 0; halving < 40; halving++) {
+        for (let halving = 0; halving < 25; halving++) {
           const middle = (within + beyond) / 2;
           if (inside(between(middle))) within = middle;
           else beyond = middle;
@@ -121,7 +126,7 @@ function alongCurves(cost, border, box, cutoff, starts) {
       if (!(now < length)) break;
       const gain = length - now;
       [at, length] = [step, now];
-      if (gain < 1e-7 * now) break;
+      if (gain < 1e-7 * now || (round > 3 && now > FAR * (best?.length ?? cutoff))) break;
     }
     if (length < (best?.length ?? cutoff)) best = { delta: at, length };
   }
@@ -151,8 +156,8 @@ class Cost {
   // Lengths, and borders by the forces with which they hold a point back; K is null if there is no smallest.
   bent(borders, forces) {
     const S = this.S.slice();
-    borders.forEach(({ bend }, i) => {
-      if (forces[i] > 0) for (let at = 0; at < S.length; at++) S[at] += 2 * forces[i] * bend(at);
+    borders.forEach(({ bend: [one, a, other, b] }, i) => {
+      if (forces[i] > 0) for (let at = 0; at < S.length; at++) S[at] += 2 * forces[i] * (a * one[at] + b * other[at]);
     });
     return new Cost(S, this.f);
   }

@@ -25,7 +25,7 @@ export class SampleTable {
   }
 
   header(name, j) {
-    return h("th", { scope: "col" }, h("button", { type: "button", class: "plain", onclick: () => this.sort(j) }, name));
+    return h("th", { scope: "col", class: this.columns[j]?.categories ? "text" : null }, h("button", { type: "button", class: "plain", onclick: () => this.sort(j) }, name));
   }
 
   sort(j) {
