@@ -56,7 +56,7 @@ def classifier_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
             "prototypes": metric.prototypes,
             "matrices": metric.matrices,
             "slots": metric.slots,
-            "rule": _rule(last, metric, Z),
+            "rule": _rule(last, metric, samples),
         }
     n_prototypes, n_samples = len(part["codes"]), len(part["winners"])
     counts = [f"{n_prototypes:,} prototypes", f"{len(classes)} classes", f"{n_samples:,} samples"]
@@ -100,13 +100,15 @@ def _answers(last: Any, samples: Any) -> dict[str, Any]:
     return {"distances": D, "probabilities": np.asarray(last.predict_proba(samples)), "positions": positions}
 
 
-def _rule(last: Any, metric: LearnedMetric, Z: Floats) -> dict[str, Any]:
+def _rule(last: Any, metric: LearnedMetric, samples: Any) -> dict[str, Any]:
     """Return how probabilities follow from distances."""
     if isinstance(last, RSLVQ):
         return {"width": last.width_ or float(np.finfo(np.float64).eps)}
     if hasattr(last, "temperature_"):
         return {"temperature": last.temperature_}
-    return {"shares": last.predict_proba(metric.prototypes)}  # a sample has those of its nearest prototype
+    W = metric.prototypes
+    W = type(samples)(W, columns=samples.columns) if hasattr(samples, "iloc") else W
+    return {"shares": last.predict_proba(W)}  # a sample has those of its nearest prototype
 
 
 def _features(model: Any, X: Any, Z: Floats) -> dict[str, Any]:
@@ -133,7 +135,8 @@ def _features(model: Any, X: Any, Z: Floats) -> dict[str, Any]:
             continue
         features.append({"place": place, **made})
         for j, known in zip(feature.columns, follows.T):
-            if not np.allclose(known, Z[:, j], rtol=1e-9, atol=1e-9 * np.ptp(Z[:, j]), equal_nan=True):
+            span = np.ptp(Z[np.isfinite(Z[:, j]), j], axis=0) if np.isfinite(Z[:, j]).any() else 0.0
+            if not np.allclose(known, Z[:, j], rtol=1e-9, atol=1e-9 * span, equal_nan=True):
                 prepared[j] = Z[:, j]
     note = "Features that a step does more to than scaling are changed here as the classifier sees them."
     return {"features": features, "prepared": prepared, "note": note if any("own" in f for f in features) else ""}

@@ -76,8 +76,7 @@ class Desk {
 export function classifierPage(doc, store) {
   const desk = new Desk(doc, store);
   const { model } = desk;
-  doc.model = model; // for tests, and for the curious
-  doc.desk = desk;
+  doc.desk = desk; // for tests, and for the curious
   const { classes } = doc.samples;
   const answers = [
     { name: "prediction", categories: model.classes, codes: Int32Array.from({ length: store.n }, (_, i) => model.codes[model.winners[i]]) },
@@ -144,6 +143,7 @@ function planePanel(doc, store, desk, answers) {
   const scatter = new Scatter(store, model.positions, (i) => scale.color(values[i]), {
     label: "Plane", name: (i) => `${samples.names[i]}: ${desk.className(desk.answer(i))}, confidence ${model.confidence[i].toFixed(3)}`,
   });
+  desk.scatter = scatter;
   const key = h("div");
   const color = (j) => {
     values = valuesOf(columns[j]);
@@ -352,7 +352,8 @@ class Sliders {
     moves.sort((a, b) => weight(b) - weight(a));
     const told = moves.slice(0, 3).map((i) => `${model.features[i].name} ${number(value(i, before))} → ${number(value(i, found))}`);
     const rest = moves.length - told.length;
-    this.message.textContent = `${desk.className(desk.now.predicted)} with ${told.join(", ")}${rest > 0 ? ` and ${plural(rest, "smaller change")}` : ""}.`;
+    const reached = model.classes[model.codes[desk.now.winner]] + (desk.now.predicted < 0 ? ", but too far from all that was learned," : "");
+    this.message.textContent = `${reached} with ${told.join(", ")}${rest > 0 ? ` and ${plural(rest, "smaller change")}` : ""}.`;
   }
 
   // Rows in the order of what they add, the most first; they stay where they are while values change.
@@ -498,7 +499,7 @@ function thresholdPanel(store, desk, classes) {
     while (k < order.length && model.confidence[order[k]] >= t) right += truth(order[k++]);
     return { t, coverage: k / n, accuracy: k ? right / k : NaN };
   }).reverse();
-  const [w, tall, left, foot] = [480, 130, 38, 20];
+  const [w, tall, left, foot] = [innerWidth < 500 ? 320 : 480, 130, 38, 20];
   const x = (t) => left + t * (w - left - 8);
   const y = (share) => 8 + (1 - share) * (tall - 8 - foot);
   const path = (part) => curve.filter((point) => Number.isFinite(point[part])).map((point, i) => `${i ? "L" : "M"}${x(point.t).toFixed(1)} ${y(point[part]).toFixed(1)}`).join("");

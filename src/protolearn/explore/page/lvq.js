@@ -296,8 +296,9 @@ export class Classifier {
       return found;
     };
     const reaches = (changed) => {
-      const code = this.predict(this.distances(this.input(s, renewed(changed))), threshold);
-      return target < 0 ? code >= 0 && code !== present : code === target;
+      const D = this.distances(this.input(s, renewed(changed)));
+      const code = this.codes[this.ranked(D)[0]];
+      return (target < 0 ? code !== present : code === target) && this.confidenceOf(D) >= threshold;
     };
     const found = nearestChange(this, z, { low, high, present, target, margin: threshold, reaches });
     return found && renewed(found);
