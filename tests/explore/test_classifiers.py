@@ -1,7 +1,6 @@
 """The page of a classifier computes what the classifier does; a reader changes a sample until its class flips."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.compose import make_column_transformer
@@ -30,6 +29,7 @@ from protolearn.explore import explore
 from protolearn.explore._classifiers import classifier_part
 from protolearn.lvq import MinkowskiMetric, counterfactual, explain
 
+pd = pytest.importorskip("pandas")
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 WINE = load_wine(as_frame=True)

@@ -85,7 +85,8 @@ def _metric(last: Any, samples: Any) -> LearnedMetric | None:
         A = metric.matrices[metric.slots[p]]
         gaps = np.nan_to_num(Z - metric.prototypes[p])
         measured[:, p] = np.square(gaps @ A.T if A.ndim == 2 else gaps * A).sum(axis=1)
-    return metric if np.allclose(measured, expected, rtol=1e-4, atol=1e-6 * float(expected[0].max())) else None
+    size = float(np.max(expected, where=np.isfinite(expected), initial=0.0))
+    return metric if np.allclose(measured, expected, rtol=1e-4, atol=1e-6 * size) else None
 
 
 def _answers(last: Any, samples: Any) -> dict[str, Any]:

@@ -26,8 +26,7 @@ class Desk {
   }
 
   reset() {
-    this.changes.clear();
-    this.before = this.store.focus < 0 ? null : this.model.look(this.store.focus, this.changes, this.threshold);
+    this.changes = new Map();
     this.renew();
   }
 
@@ -39,7 +38,10 @@ class Desk {
   }
 
   renew() {
-    this.now = this.store.focus < 0 ? null : this.model.look(this.store.focus, this.changes, this.threshold);
+    const { model, changes, threshold } = this;
+    const { focus } = this.store;
+    this.before = focus < 0 ? null : model.look(focus, new Map(), threshold);
+    this.now = changes.size ? model.look(focus, changes, threshold) : this.before;
     this.store.dispatchEvent(new Event("decision"));
   }
 
@@ -79,7 +81,7 @@ export function classifierPage(doc, store) {
   doc.desk = desk; // for tests, and for the curious
   const { classes } = doc.samples;
   const answers = [
-    { name: "prediction", categories: model.classes, codes: Int32Array.from({ length: store.n }, (_, i) => model.codes[model.winners[i]]) },
+    { name: "prediction", categories: classes?.names ?? model.classes, codes: Int32Array.from({ length: store.n }, (_, i) => model.codes[model.winners[i]]) },
     { name: "confidence", values: model.confidence },
   ];
   const pixels = model.computes ? pixelsOf(doc, model) : null;
@@ -115,6 +117,10 @@ function pixelsOf({ samples }, { features, columns }) {
   for (let s = 0; s < n; s += Math.ceil(n / 20)) {
     for (let j = 0; j < size; j++) if (Math.abs(shade(columns[j].values[s]) - images[s * size + j]) > 2) return null;
   }
+  features.forEach((feature, j) => {
+    const p = Math.floor(j / channels);
+    if (feature.name === `x${j}`) feature.name = `row ${Math.floor(p / width) + 1}, column ${(p % width) + 1}`;
+  });
   const draw = (bytes, depth, side) => picture(Object.assign(bytes, { shape: [1, height, width, depth] }), 0, side);
   return {
     ofValues: (values, side) => draw(Uint8ClampedArray.from(values, shade), channels, side),
@@ -350,7 +356,11 @@ class Sliders {
     const moves = [...found.keys()].filter((i) => value(i, before) !== value(i, found));
     const weight = (i) => model.weight(start, desk.now.z, model.features[i]);
     moves.sort((a, b) => weight(b) - weight(a));
-    const told = moves.slice(0, 3).map((i) => `${model.features[i].name} ${number(value(i, before))} → ${number(value(i, found))}`);
+    const told = moves.slice(0, 3).map((i) => {
+      const ends = [value(i, before), value(i, found)];
+      const digits = [4, 6, 8, 12].find((enough) => number(ends[0], enough) !== number(ends[1], enough));
+      return `${model.features[i].name} ${ends.map((end) => number(end, digits ?? 12)).join(" → ")}`;
+    });
     const rest = moves.length - told.length;
     const reached = model.classes[model.codes[desk.now.winner]] + (desk.now.predicted < 0 ? ", but too far from all that was learned," : "");
     this.message.textContent = `${reached} with ${told.join(", ")}${rest > 0 ? ` and ${plural(rest, "smaller change")}` : ""}.`;
@@ -410,8 +420,8 @@ class Sliders {
     if (!now) return;
     this.undo.disabled = changes.size === 0;
     const [winner, rival] = [now.winner, now.rival].map((p) => model.classes[model.codes[p]]);
-    this.heading.textContent = `Why ${winner} and not ${rival}`;
-    const parts = now.contributions ?? [];
+    this.heading.textContent = now.rival < 0 ? `Nothing but ${winner} was learned` : `Why ${winner} and not ${rival}`;
+    const parts = now.contributions ?? model.features.map(() => 0);
     const largest = Math.max(...parts.map(Math.abs), 1e-300);
     const total = parts.reduce((sum, value) => sum + Math.abs(value), 0) || 1;
     for (const { i, element, bar, track, was, show, given, text } of this.rows) {
