@@ -207,6 +207,26 @@ def check_nearest_changes(page, model, samples, tolerance):
         assert ratios.max() <= 1.0 + tolerance
 
 
+def test_change_of_few_features_is_the_one_of_the_library(visit, tmp_path):
+    """Of a shared metric: as many features change as in a sparse counterfactual, and the class flips."""
+    model = GMLVQ(max_iter=30, random_state=0).fit(X, Y)
+    page = visit(explore(model, X, Y, path=tmp_path / "page.html"))
+    some = list(range(0, len(X), 20))
+    found = page.evaluate(
+        """(some) => some.map((s) => {
+            const { model } = protolearn.doc.desk;
+            const changes = model.fewChanges(s, new Map(), { held: new Set() });
+            return [changes.size, model.look(s, changes).predicted];
+        })""",
+        some,
+    )
+    bounds = {name: (X[name].min(), X[name].max()) for name in X}
+    fewest = counterfactual(model, X.iloc[some], bounds=bounds, sparse=True)
+    sizes, codes = np.array(found).T
+    assert (model.classes_[codes] != fewest.original_classes).all()
+    assert sizes.tolist() == (fewest.changes != 0).sum(axis=1).tolist()
+
+
 @pytest.fixture
 def reader(visit, tmp_path):
     """A page of the mixed table in front of a reader."""

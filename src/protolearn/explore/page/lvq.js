@@ -38,14 +38,19 @@ export class Classifier {
   put(z, feature, value) {
     const { columns, rows, origin, factor } = feature;
     if (!feature.categories) z[columns[0]] = (value - origin) * factor;
-    else if (value >= 0) columns.forEach((j, i) => { z[j] = rows[value * columns.length + i]; });
+    else if (value >= 0)
+      columns.forEach((j, i) => {
+        z[j] = rows[value * columns.length + i];
+      });
   }
 
   // The value of a feature for which its columns are those of z; of a category the nearest.
   valueIn(z, feature) {
     const { columns, rows, categories, origin, factor } = feature;
     if (!categories) return z[columns[0]] / factor + origin;
-    const apart = categories.map((_, c) => columns.reduce((sum, j, i) => sum + (z[j] - rows[c * columns.length + i]) ** 2, 0));
+    const apart = categories.map((_, c) =>
+      columns.reduce((sum, j, i) => sum + (z[j] - rows[c * columns.length + i]) ** 2, 0),
+    );
     return apart.indexOf(Math.min(...apart));
   }
 
@@ -171,7 +176,10 @@ export class Classifier {
     const { matrices: A, N } = this;
     const f = some.length;
     const made = new Float64Array(f * f);
-    if (A.shape.length === 2) some.forEach((j, i) => { made[i * f + i] = A[slot * N + j] ** 2; });
+    if (A.shape.length === 2)
+      some.forEach((j, i) => {
+        made[i * f + i] = A[slot * N + j] ** 2;
+      });
     else {
       for (let m = 0; m < A.shape[1]; m++) {
         const row = (slot * A.shape[1] + m) * N;
@@ -201,7 +209,9 @@ export class Classifier {
 
   // What each column adds to the distance from a prototype.
   parts(z, p) {
-    return this.pull(z, p).map((value, j) => (Number.isNaN(z[j]) ? 0 : value * (z[j] - this.prototypes[p * this.N + j])));
+    return this.pull(z, p).map((value, j) =>
+      Number.isNaN(z[j]) ? 0 : value * (z[j] - this.prototypes[p * this.N + j]),
+    );
   }
 
   // What each feature adds to the distance of the rival less that of the winner: positive, it speaks for the class.
@@ -217,7 +227,11 @@ export class Classifier {
     const [winner, rival] = this.ranked(D);
     const confidence = this.computes ? this.confidenceOf(D) : this.confidence[s];
     return {
-      z, D, winner, rival, confidence,
+      z,
+      D,
+      winner,
+      rival,
+      confidence,
       predicted: this.predict(D, threshold, confidence),
       probabilities: this.probabilitiesOf(D, s),
       decision: this.computes ? this.decision(D) : null,
@@ -229,7 +243,10 @@ export class Classifier {
   weight(z, changed, feature) {
     const delta = new Float64Array(this.N);
     for (const j of feature.columns) delta[j] = changed[j] - z[j] || 0;
-    return this.project(delta, this.slots[this.ranked(this.distances(z))[0]]).reduce((sum, value) => sum + value * value, 0);
+    return this.project(delta, this.slots[this.ranked(this.distances(z))[0]]).reduce(
+      (sum, value) => sum + value * value,
+      0,
+    );
   }
 
   columnNames() {
@@ -256,17 +273,32 @@ export class Classifier {
   // Distances in the plane through z: for each prototype d(q) = c + 2 b'q + q'Cq of the way q from the place of z.
   slice(z) {
     const { N, back } = this;
-    const ways = [0, 1].map((axis) => Float64Array.from({ length: N }, (_, j) => (Number.isNaN(z[j]) ? 0 : back[2 * j + axis])));
+    const ways = [0, 1].map((axis) =>
+      Float64Array.from({ length: N }, (_, j) => (Number.isNaN(z[j]) ? 0 : back[2 * j + axis])),
+    );
     const dot = (a, b) => a.reduce((sum, value, i) => sum + value * b[i], 0);
     const bySlot = new Map();
     const forms = [];
     for (let p = 0; p < this.k; p++) {
       const slot = this.slots[p];
       if (slot < 0) continue;
-      if (!bySlot.has(slot)) bySlot.set(slot, ways.map((way) => this.project(way, slot)));
+      if (!bySlot.has(slot))
+        bySlot.set(
+          slot,
+          ways.map((way) => this.project(way, slot)),
+        );
       const [x, y] = bySlot.get(slot);
       const u = this.gap(z, p);
-      forms.push({ code: this.codes[p], radius: this.radii?.[p], c: dot(u, u), bx: dot(u, x), by: dot(u, y), xx: dot(x, x), xy: dot(x, y), yy: dot(y, y) });
+      forms.push({
+        code: this.codes[p],
+        radius: this.radii?.[p],
+        c: dot(u, u),
+        bx: dot(u, x),
+        by: dot(u, y),
+        xx: dot(x, x),
+        xy: dot(x, y),
+        yy: dot(y, y),
+      });
     }
     return forms;
   }
@@ -290,8 +322,13 @@ export class Classifier {
       this.features.forEach((feature, i) => {
         const j = feature.columns[0];
         if (feature.categories || low[j] === high[j] || changed[j] === z[j]) return;
-        found.set(i, Math.min(Math.max(this.valueIn(changed, feature), Math.min(feature.low, this.valueIn(z, feature))),
-          Math.max(feature.high, this.valueIn(z, feature))));
+        found.set(
+          i,
+          Math.min(
+            Math.max(this.valueIn(changed, feature), Math.min(feature.low, this.valueIn(z, feature))),
+            Math.max(feature.high, this.valueIn(z, feature)),
+          ),
+        );
       });
       return found;
     };
@@ -304,7 +341,7 @@ export class Classifier {
     return found && renewed(found);
   }
 
-  // The same with few features: those that can do most towards the new class, and none that can be left out.
+  // The same with few features: the best alone, or those that can do most towards the new class, and none in vain.
   fewChanges(s, changes, options) {
     const all = this.counterfactual(s, changes, options);
     if (!all) return null;
@@ -320,7 +357,19 @@ export class Classifier {
       const held = new Set([...this.features.keys()].filter((i) => !some.includes(i)));
       return this.counterfactual(s, changes, { ...options, held });
     };
-    let [few, enough] = [0, open.length];
+    const length = (found) => {
+      const there = this.input(s, found);
+      return this.project(
+        z.map((value, j) => there[j] - value || 0),
+        this.slots[winner],
+      ).reduce((sum, value) => sum + value * value, 0);
+    };
+    const alone = open
+      .slice(0, 20)
+      .map((i) => only([i]))
+      .filter(Boolean);
+    if (alone.length) return alone.reduce((a, b) => (length(b) < length(a) ? b : a));
+    let [few, enough] = [1, open.length];
     while (few + 1 < enough) {
       const middle = (few + enough) >> 1;
       if (only(open.slice(0, middle))) enough = middle;

@@ -44,7 +44,7 @@ export function header(doc, store) {
 }
 
 export function tablePanel(doc, store, more = []) {
-  const table = new SampleTable(store, doc.samples.names, [...more, ...tableColumns(doc)]);
+  const table = new SampleTable(store, doc.samples.names, tableColumns(doc).toSpliced(doc.samples.classes ? 1 : 0, 0, ...more));
   return panel("Samples", { class: "panel wide" }, table.element);
 }
 

@@ -40,13 +40,16 @@ export function nearestChange(model, z, { low, high, present, target, margin, re
     for (const r of [...D.keys()].sort((a, b) => D[a] - D[b])) {
       const code = model.codes[r];
       if (D[r] === Infinity || (target < 0 ? code === present : code !== target)) continue;
-      const others = [...D.keys()].filter((p) => D[p] < Infinity &&
-        (target < 0 && margin === 0 ? model.codes[p] === present : model.codes[p] !== code));
-      const lacks = (at) => { // of each inequality
+      const others = [...D.keys()].filter(
+        (p) => D[p] < Infinity && (target < 0 && margin === 0 ? model.codes[p] === present : model.codes[p] !== code),
+      );
+      const lacks = (at) => {
+        // of each inequality
         const near = model.distanceTo(at, r);
         return others.map((p) => (1 + margin) * near - (1 - margin) * model.distanceTo(at, p) + beyond * (D[r] + D[p]));
       };
-      const border = (delta) => { // the same, with the direction in which it grows, and how it bends
+      const border = (delta) => {
+        // the same, with the direction in which it grows, and how it bends
         const at = moved(delta);
         const toward = model.pull(at, r);
         const values = lacks(at);
@@ -74,15 +77,21 @@ export function nearestChange(model, z, { low, high, present, target, margin, re
 // Borders as half-spaces n'delta >= b that touch them at delta.
 function halfSpaces(borders, delta) {
   return borders.map(({ value, slope }) => ({
-    n: slope.map((part) => -part), b: value - dotted(slope, delta),
+    n: slope.map((part) => -part),
+    b: value - dotted(slope, delta),
   }));
 }
 
 // Where to begin: where it is, at the prototype, and at samples of its class that are near.
 function startsOf(model, z, free, box, r) {
   const { N, Z, n, codes, winners } = model;
-  const clipped = (at) => Float64Array.from(free, (j, i) => Math.min(Math.max((at[j] || 0) - z[j], box.low[i]), box.high[i]));
-  const gap = (s) => model.project(Float64Array.from(z, (value, j) => Z[s * N + j] - value || 0), model.slots[r]);
+  const clipped = (at) =>
+    Float64Array.from(free, (j, i) => Math.min(Math.max((at[j] || 0) - z[j], box.low[i]), box.high[i]));
+  const gap = (s) =>
+    model.project(
+      Float64Array.from(z, (value, j) => Z[s * N + j] - value || 0),
+      model.slots[r],
+    );
   const near = [];
   for (let s = 0; s < n; s += Math.ceil(n / 5000)) {
     if (codes[winners[s]] !== codes[r]) continue;
@@ -90,8 +99,11 @@ function startsOf(model, z, free, box, r) {
     near.push([dotted(u, u), s]);
   }
   near.sort((a, b) => a[0] - b[0]);
-  return [new Float64Array(free.length), clipped(model.prototypes.slice(r * N, (r + 1) * N)),
-    ...near.slice(0, 2).map(([, s]) => clipped(Z.slice(s * N, (s + 1) * N)))];
+  return [
+    new Float64Array(free.length),
+    clipped(model.prototypes.slice(r * N, (r + 1) * N)),
+    ...near.slice(0, 2).map(([, s]) => clipped(Z.slice(s * N, (s + 1) * N))),
+  ];
 }
 
 // Curved borders: touched by half-spaces again and again, from a point within to one that is nearer. Lengths are bent
@@ -104,7 +116,9 @@ function alongCurves(cost, border, inside, box, cutoff, starts) {
     for (let round = 0; round < 40; round++) {
       const borders = border(at);
       const spaces = halfSpaces(borders, at);
-      const next = (forces && cost.bent(borders, forces).solve(spaces, box, Infinity, at, cost)) || cost.solve(spaces, box, Infinity);
+      const next =
+        (forces && cost.bent(borders, forces).solve(spaces, box, Infinity, at, cost)) ||
+        cost.solve(spaces, box, Infinity);
       if (!next) break;
       forces = next.forces;
       let step = next.delta;
@@ -137,7 +151,10 @@ function alongCurves(cost, border, inside, box, cutoff, starts) {
 function lengthsAround(model, own, gram) {
   const seen = [...model.slots.keys()].filter((p) => model.slots[p] >= 0);
   const S = gram(own).slice();
-  for (const p of seen) gram(p).forEach((value, at) => { S[at] += (FAINT / seen.length) * value; });
+  for (const p of seen)
+    gram(p).forEach((value, at) => {
+      S[at] += (FAINT / seen.length) * value;
+    });
   const f = Math.sqrt(S.length);
   const faint = (UNSEEN * model.trace(model.slots[own])) / model.N;
   for (let a = 0; a < f; a++) S[a * f + a] += faint;
@@ -170,14 +187,21 @@ class Cost {
     const { K, f } = this;
     if (!K) return null;
     const x = new Float64Array(f);
-    if (at) times(K, times(there.S, at)).forEach((value, i) => { x[i] = at[i] - value; });
+    if (at)
+      times(K, times(there.S, at)).forEach((value, i) => {
+        x[i] = at[i] - value;
+      });
     const dense = spaces.map(({ n, b }) => {
       const kn = times(K, n);
       return { kn, b, size: Math.sqrt(Math.max(dotted(n, kn), 0)), with: (v) => dotted(n, v) };
     });
     const side = (i, sign, b) => ({
-      get kn() { return Float64Array.from({ length: f }, (_, a) => sign * K[a * f + i]); },
-      b, size: Math.sqrt(K[i * f + i]), with: (v) => sign * v[i],
+      get kn() {
+        return Float64Array.from({ length: f }, (_, a) => sign * K[a * f + i]);
+      },
+      b,
+      size: Math.sqrt(K[i * f + i]),
+      with: (v) => sign * v[i],
     });
     const all = [...dense, ...box.low.map((b, i) => side(i, 1, b)), ...box.high.map((b, i) => side(i, -1, -b))];
     const reach = Math.max(...dense.map(({ b, size }) => (size > 0 ? b / size : b > 0 ? Infinity : 0)), 0);
@@ -198,20 +222,29 @@ class Cost {
       for (;;) {
         const m = active.length;
         const G = new Float64Array(m * m);
-        active.forEach((one, a) => active.forEach((other, b) => { G[a * m + b] = one.space.with(other.kn); }));
+        active.forEach((one, a) =>
+          active.forEach((other, b) => {
+            G[a * m + b] = one.space.with(other.kn);
+          }),
+        );
         const mixed = Float64Array.from(active, (one) => one.space.with(entering.kn));
         const root = rootOf(G, m);
         if (!root) return null;
         const r = throughRoot(root, mixed, m);
         const way = entering.kn.slice();
-        active.forEach((one, a) => { for (let i = 0; i < f; i++) way[i] -= r[a] * one.kn[i]; });
+        active.forEach((one, a) => {
+          for (let i = 0; i < f; i++) way[i] -= r[a] * one.kn[i];
+        });
         const along = worst.with(way);
         let [most, blocking] = [Infinity, -1];
-        for (let a = 0; a < m; a++) if (r[a] > 1e-12 && active[a].u / r[a] < most) [most, blocking] = [active[a].u / r[a], a];
+        for (let a = 0; a < m; a++)
+          if (r[a] > 1e-12 && active[a].u / r[a] < most) [most, blocking] = [active[a].u / r[a], a];
         const whole = along > 1e-11 * worst.size ** 2 ? (worst.b - worst.with(x)) / along : Infinity;
         const t = Math.min(most, whole);
         if (t === Infinity) return null;
-        active.forEach((one, a) => { one.u -= t * r[a]; });
+        active.forEach((one, a) => {
+          one.u -= t * r[a];
+        });
         entering.u += t;
         if (whole < Infinity) for (let i = 0; i < f; i++) x[i] += t * way[i];
         if (t === whole) {
@@ -264,13 +297,18 @@ function throughRoot(R, v, m) {
 // Of features in all kinds of units, brought to one size first.
 function inverse(S, f) {
   const sizes = Float64Array.from({ length: f }, (_, a) => Math.sqrt(Math.abs(S[a * f + a])) || 1);
-  const R = rootOf(S.map((value, at) => value / sizes[Math.floor(at / f)] / sizes[at % f]), f);
+  const R = rootOf(
+    S.map((value, at) => value / sizes[Math.floor(at / f)] / sizes[at % f]),
+    f,
+  );
   if (!R) return null;
   const K = new Float64Array(f * f);
   for (let a = 0; a < f; a++) {
     const unit = new Float64Array(f);
     unit[a] = 1;
-    throughRoot(R, unit, f).forEach((value, b) => { K[b * f + a] = value / sizes[a] / sizes[b]; });
+    throughRoot(R, unit, f).forEach((value, b) => {
+      K[b * f + a] = value / sizes[a] / sizes[b];
+    });
   }
   return K;
 }
