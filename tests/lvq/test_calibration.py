@@ -38,6 +38,7 @@ def test_probabilities_are_a_softmax_of_the_distances_to_the_classes(model, iris
     expected = np.sqrt(near[:, 1:]) - np.sqrt(near[:, :1])
     T = np.vdot(expected, expected) / np.vdot(odds, expected)
     assert np.allclose(odds * T, expected, atol=1e-8 * np.abs(expected).max())
+    assert np.isclose(model.temperature_, T)
     assert np.array_equal(model.classes_[P.argmax(axis=1)], model.predict(X))
 
 

@@ -25,7 +25,7 @@ from sklearn.preprocessing import (
 )
 
 from protolearn import GMLVQ, GRLVQ, LGMLVQ
-from protolearn.lvq import counterfactual, explain, prototypes_in_units
+from protolearn.lvq import Category, Number, Unused, counterfactual, explain, prototypes_in_units, table_of
 
 pd = pytest.importorskip("pandas")
 
@@ -94,6 +94,31 @@ def fitted(steps, model):
 @pytest.fixture(params=PAIRS, ids=" ".join)
 def pipeline(request):
     return fitted(*request.param)
+
+
+def test_table_makes_of_each_feature_what_the_pipeline_makes(pipeline):
+    """Each column of the classifier comes from one feature, by the way that the table says."""
+    table = table_of(pipeline)
+    assert list(table.names) == list(X.columns)
+    made = np.full(np.shape(pipeline[:-1].transform(X)), np.nan)
+    for name, feature in zip(table.names, table.features):
+        assert np.isnan(made[:, feature.columns]).all()
+        if isinstance(feature, Number):
+            made[:, feature.columns[0]] = feature.forward(X[name].to_numpy(float))
+            assert np.allclose(feature.back(made[:, feature.columns[0]]), X[name])
+        elif isinstance(feature, Category):
+            made[:, feature.columns] = feature.rows[np.searchsorted(feature.categories.astype(str), X[name])]
+        else:
+            assert isinstance(feature, Unused)
+            assert name == "code"
+    assert np.allclose(made, np.asarray(pipeline[:-1].transform(X), float))
+
+
+def test_table_of_a_bare_classifier():
+    numbers = X[NUMBERS]
+    table = table_of(GMLVQ(max_iter=2).fit(numbers, Y))
+    assert list(table.names) == NUMBERS
+    assert [feature.columns.tolist() for feature in table.features] == [[0], [1], [2]]
 
 
 def test_prototypes_have_the_columns_of_the_table(pipeline):

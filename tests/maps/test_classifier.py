@@ -55,6 +55,15 @@ def test_the_most_probable_class_is_the_one_predicted(classifier):
     assert (P > 0).all() == (classifier.labeling == "fuzzy")
 
 
+def test_temperature_is_that_of_the_probabilities():
+    classifier = PrototypeClassifier(per_class=True).fit(X, y)
+    codes = np.searchsorted(classifier.classes_, classifier.prototype_labels_)
+    near = np.sqrt(np.stack([classifier.distances(X)[:, codes == code].min(axis=1) for code in range(3)], axis=1))
+    shares = np.exp(-near / classifier.temperature_)
+    assert_allclose(classifier.predict_proba(X), shares / shares.sum(axis=1, keepdims=True))
+    assert not hasattr(PrototypeClassifier().fit(X, y), "temperature_")
+
+
 def test_chances_of_a_supervised_map_are_those_of_the_samples_a_prototype_wins_without_their_labels():
     classifier = PrototypeClassifier(NeuralGas(6, label_weight=0.9, random_state=0)).fit(X, y)
     P, winners = classifier.predict_proba(X), classifier.nearest(X)

@@ -1,12 +1,260 @@
-"""The part of a page that is about a classifier."""
+"""The part of a page that is about a classifier.
+
+The page computes what the classifier does, with its own numbers: distances ``|A (z - w)|^2`` of columns z to prototypes
+w. What the reader changes are features of the table, so that the page also knows which columns each becomes, and how.
+
+Arrays: Z (n, N) columns of the samples, W (k, N) prototypes, A (s, M, N) or (s, N) matrices.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+from sklearn.pipeline import Pipeline
+
+from protolearn.core.metric import LearnedMetric
+from protolearn.core.signs import largest_positive
+from protolearn.core.types import Array, Floats
+from protolearn.explore._samples import columns_of
+from protolearn.lvq import RSLVQ, Category, Number, mean_canonical_matrix, table_of
 
 __all__ = ["classifier_part"]
 
+MOST_PAIRS = 40  # features whose relevance matrix is shown
+FLAT = 0.4  # ratio of the spreads in the two directions of the plane, at least
+CHECKED = 200  # samples whose distances must be those of the metric
+
 
 def classifier_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
-    """Return what the page needs of a classifier."""
-    return {"kind": "classifier", "subtitle": "", "classifier": {}}
+    """Return what the page needs of a classifier: its numbers, and its answers to all samples."""
+    if not (hasattr(last, "prototype_labels_") and hasattr(last, "confidence")):
+        raise ValueError(
+            f"{type(last).__name__} has no page; of classifiers, give a fitted one of protolearn, whose answers follow "
+            "from prototypes."
+        )
+    samples = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+    metric = _metric(last, samples)
+    classes = [str(name) for name in last.classes_]
+    part: dict[str, Any] = {
+        "model": type(last).__name__,
+        "classes": classes,
+        "codes": np.searchsorted(last.classes_, last.prototype_labels_),
+        "winners": np.asarray(last.nearest(samples)),
+        "confidence": np.asarray(last.confidence(samples)),
+        "threshold": float(last.reject_threshold),
+    }
+    if getattr(last, "contamination", None) is not None:
+        part |= {"radii": last.acceptance_radii_, "novel": last.score_samples(samples) < -1.0}
+    if metric is None:
+        part |= _answers(last, samples)
+    else:
+        Z = _dense(samples)
+        part |= _features(model, X, Z) | _relevances(last, Z.shape[1]) | _plane(metric, Z)
+        part |= {
+            "prototypes": metric.prototypes,
+            "matrices": metric.matrices,
+            "slots": metric.slots,
+            "rule": _rule(last, metric, samples),
+        }
+    n_prototypes, n_samples = len(part["codes"]), len(part["winners"])
+    counts = [f"{n_prototypes:,} prototypes", f"{len(classes)} classes", f"{n_samples:,} samples"]
+    return {"kind": "classifier", "subtitle": f"{type(last).__name__}: {', '.join(counts)}.", "classifier": part}
+
+
+def _dense(samples: Any) -> Floats:
+    return np.asarray(samples.toarray() if hasattr(samples, "toarray") else samples, np.float64)
+
+
+def _metric(last: Any, samples: Any) -> LearnedMetric | None:
+    """Return the metric by which a classifier measures, if it is one that the page can compute."""
+    metric = getattr(last, "metric_", None)
+    if metric is None:
+        points: list[Any] = [getattr(part, "prototypes_", None) for part in getattr(last, "estimators_", ())]
+        if not points or any(np.ndim(W) != 2 for W in points):
+            return None
+        W = np.vstack(points)
+        metric = LearnedMetric(np.ones((1, W.shape[1])), W)
+    some = samples[:CHECKED] if not hasattr(samples, "iloc") else samples.iloc[:CHECKED]
+    expected, Z = last.distances(some), _dense(some)
+    if Z.shape[1] != metric.matrices.shape[-1]:
+        return None
+    measured = np.full(expected.shape, np.inf)
+    for p in np.flatnonzero(metric.slots >= 0):
+        A = metric.matrices[metric.slots[p]]
+        gaps = np.nan_to_num(Z - metric.prototypes[p])
+        measured[:, p] = np.square(gaps @ A.T if A.ndim == 2 else gaps * A).sum(axis=1)
+    size = float(np.max(expected, where=np.isfinite(expected), initial=0.0))
+    return metric if np.allclose(measured, expected, rtol=1e-4, atol=1e-6 * size) else None
+
+
+def _answers(last: Any, samples: Any) -> dict[str, Any]:
+    """Return what a classifier says of all samples, where the page cannot compute it, and places by distances."""
+    D = np.asarray(last.distances(samples), np.float64)
+    spread = np.sqrt(np.maximum(D, 0.0))
+    spread = spread - spread.mean(axis=0)
+    _, _, axes = np.linalg.svd(spread, full_matrices=False)
+    axes = largest_positive(axes[:2], axis=1)
+    positions = np.zeros((len(D), 2))
+    positions[:, : len(axes)] = spread @ axes.T
+    return {"distances": D, "probabilities": np.asarray(last.predict_proba(samples)), "positions": positions}
+
+
+def _rule(last: Any, metric: LearnedMetric, samples: Any) -> dict[str, Any]:
+    """Return how probabilities follow from distances."""
+    if isinstance(last, RSLVQ):
+        return {"width": last.width_ or float(np.finfo(np.float64).eps)}
+    if hasattr(last, "temperature_"):
+        return {"temperature": last.temperature_}
+    W = metric.prototypes
+    W = type(samples)(W, columns=samples.columns) if hasattr(samples, "iloc") else W
+    return {"shares": last.predict_proba(W)}  # a sample has those of its nearest prototype
+
+
+def _features(model: Any, X: Any, Z: Floats) -> dict[str, Any]:
+    """Return the features that a reader can change, and the columns (of Z) that do not follow from them alone."""
+    try:
+        table = table_of(model)
+    except ValueError as error:
+        return {
+            "features": [{"name": name, **_plain(j, Z)} for j, name in enumerate(_names_out(model, Z.shape[1]))],
+            "prepared": list(Z.T),
+            "note": f"{error} What can be changed here are the columns that the classifier sees.",
+        }
+    columns = columns_of(X)
+    places = {str(name): place for place, name in enumerate(getattr(X, "columns", ()))}
+    features: list[dict[str, Any]] = []
+    prepared: list[Array | None] = [None] * Z.shape[1]
+    for i, (name, feature) in enumerate(zip(table.names, table.features)):
+        place = places.get(str(name), i)
+        if isinstance(feature, Category):
+            made, follows = _category(feature, _cells(X, place))
+        elif isinstance(feature, Number):
+            made, follows = _number(feature, columns[place].get("values"), Z)
+        else:
+            continue
+        features.append({"place": place, **made})
+        for j, known in zip(feature.columns, follows.T):
+            span = np.ptp(Z[np.isfinite(Z[:, j]), j], axis=0) if np.isfinite(Z[:, j]).any() else 0.0
+            if not np.allclose(known, Z[:, j], rtol=1e-9, atol=1e-9 * span, equal_nan=True):
+                prepared[j] = Z[:, j]
+    note = "Features that a step does more to than scaling are changed here as the classifier sees them."
+    return {"features": features, "prepared": prepared, "note": note if any("own" in f for f in features) else ""}
+
+
+def _names_out(model: Any, n_columns: int) -> list[str]:
+    try:
+        return [str(name) for name in model[:-1].get_feature_names_out()]
+    except (AttributeError, TypeError, ValueError):
+        return [f"column {j}" for j in range(n_columns)]
+
+
+def _plain(j: int, Z: Floats) -> dict[str, Any]:
+    """Return a column of the classifier as a feature of its own."""
+    return {"columns": [j], "own": True, "origin": 0.0, "factor": 1.0, **_range(Z[:, j])}
+
+
+def _number(feature: Number, values: Floats | None, Z: Floats) -> tuple[dict[str, Any], Floats]:
+    """Return a number as the page changes it, and what its column (n, 1) is by its values alone."""
+    j = int(feature.columns[0])
+    way = None if values is None else _affine(feature.forward, values)
+    if values is None or way is None:
+        return _plain(j, Z), np.full((len(Z), 1), np.nan)
+    origin, factor = way
+    made = {"columns": [j], "origin": origin, "factor": factor, **_range(values)}
+    return made, ((values - origin) * factor)[:, None]
+
+
+def _category(feature: Category, cells: list[Any]) -> tuple[dict[str, Any], Floats]:
+    """Return a category as the page changes it, and what its columns (n, m) are by the categories alone."""
+    known = {name: code for code, name in enumerate(feature.categories.tolist())}
+    codes = np.array([known.get(cell, -1) for cell in cells])
+    made = {
+        "columns": feature.columns.tolist(),
+        "categories": [str(name) for name in known],
+        "rows": feature.rows,
+        "codes": codes,
+    }
+    return made, np.where(codes[:, None] < 0, np.nan, feature.rows[codes])
+
+
+def _cells(X: Any, place: int) -> list[Any]:
+    return (X.iloc[:, place] if hasattr(X, "iloc") else np.asarray(X, object)[:, place]).tolist()
+
+
+def _range(values: Floats) -> dict[str, Any]:
+    """Return the range of a feature, and whether it has integers only."""
+    finite = values[np.isfinite(values)]
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
+    return {"low": low, "high": high, "whole": bool((finite == np.round(finite)).all())}
+
+
+def _affine(forward: Callable[[Floats], Floats], values: Floats) -> tuple[float, float] | None:
+    """Return origin and factor if forward is ``(value - origin) factor``, within the values and around them."""
+    low, high = (_range(values)[end] for end in ("low", "high"))
+    span = high - low or 1.0
+    at = np.concatenate([[low - span], np.linspace(low, high, 7), [high + span]])
+    made = forward(at)
+    factor = (made[-1] - made[0]) / (at[-1] - at[0])
+    if not np.isfinite(made).all() or factor == 0:
+        return None
+    origin = at[0] - made[0] / factor
+    straight = np.allclose((at - origin) * factor, made, rtol=1e-9, atol=1e-9 * abs(factor) * span)
+    return (float(origin), float(factor)) if straight else None
+
+
+def _relevances(last: Any, n_columns: int) -> dict[str, Any]:
+    """Return relevances (s, N) for features in standard deviations, matrices (s, N, N) if small, and their owners."""
+    relevances = getattr(last, "relevances_", None)
+    if relevances is None or relevances.shape[-1] != n_columns:
+        return {"relevances": None}
+    stack = np.atleast_2d(relevances)
+    owners = {len(last.prototype_labels_): "prototype", len(last.classes_): "class", 1: "all"}[len(stack)]
+    pairs = getattr(last, "relevance_matrix_", None) if n_columns <= MOST_PAIRS else None
+    return {
+        "relevances": stack,
+        "owners": owners,
+        "pairs": None if pairs is None else pairs.reshape(-1, n_columns, n_columns),
+    }
+
+
+def _plane(metric: LearnedMetric, Z: Floats) -> dict[str, Any]:
+    """Return the plane of the two directions in which prototypes differ most, by the learned metric.
+
+    If all prototypes share a matrix, a class depends on the place of a sample in the space that the prototypes span,
+    and on nothing else. With matrices of their own, that of their mean takes its place. Lengths in the plane are
+    lengths in the metric, stretched along the second direction if samples would lie on a line otherwise.
+    """
+    seen = metric.slots >= 0
+    if metric.is_global:
+        A = metric.omegas[0]
+    else:
+        stack = metric.omegas[metric.slots[seen]]
+        A = mean_canonical_matrix(stack, min(stack.shape[2], len(stack) * stack.shape[1]))
+    center = np.nan_to_num(np.nanmean(Z, axis=0))
+    filled = np.where(np.isnan(Z), center, Z)
+    W = metric.prototypes[seen]
+    _, sizes, axes = np.linalg.svd((W - W.mean(axis=0)) @ A.T, full_matrices=False)
+    rank = int((sizes > 1e-9 * max(sizes[0], 1e-300)).sum())
+    axes = axes[: min(rank, 2)]
+    if len(axes) < 2:  # of what the prototypes do not tell apart, the direction in which samples differ most
+        spread = (filled - center) @ A.T
+        spread -= spread @ axes.T @ axes
+        values, vectors = np.linalg.eigh(spread.T @ spread)
+        axes = np.vstack([axes, vectors[:, ::-1].T[: 2 - len(axes)] * (values[-1] > 0)])
+    axes = largest_positive(np.vstack([axes, np.zeros((2 - len(axes), len(A)))]), axis=1)
+    P, back = axes @ A, np.linalg.pinv(A, rcond=1e-9) @ axes.T
+    first, second = (filled @ P.T).std(axis=0)
+    stretch = max(FLAT * first / second, 1.0) if second > 0 else 1.0
+    P[1] *= stretch
+    back[:, 1] /= stretch
+    return {
+        "plane": P,
+        "back": back,
+        "stretch": stretch,
+        "center": center,
+        "positions": filled @ P.T,
+        "shares": np.square(sizes[:2]) / np.square(sizes).sum(),
+        "complete": bool(np.linalg.matrix_rank(A) <= 2 or (metric.is_global and rank <= 2)),
+    }

@@ -19,7 +19,7 @@ __all__ = ["render", "script"]
 
 MODULES = (
     "data", "dom", "store", "colors", "scatter", "table", "bars", "panels",
-    "lvq", "classifiers", "maps", "mapping", "views", "main",
+    "quadratic", "lvq", "classifiers", "maps", "mapping", "views", "main",
 )  # fmt: skip
 
 
@@ -43,8 +43,9 @@ def render(title: str, payload: str) -> str:
 
 @cache
 def script() -> str:
-    """Return all modules in one."""
-    return "\n".join(re.sub(r"^import [^;]*;\n|^export ", "", _read(f"{name}.js"), flags=re.M) for name in MODULES)
+    """Return all modules in one, without indentation, which would be a tenth of it."""
+    parts = (re.sub(r"^import [^;]*;\n|^export ", "", _read(f"{name}.js"), flags=re.M) for name in MODULES)
+    return re.sub(r"^ +", "", "\n".join(parts), flags=re.M)
 
 
 def _read(name: str) -> str:

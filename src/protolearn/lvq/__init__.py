@@ -9,9 +9,10 @@ from protolearn.lvq._lfda import LFDA
 from protolearn.lvq._lmnn import LMNN
 from protolearn.lvq._lpp import LPP
 from protolearn.lvq._lvq1 import LVQ1, LVQ21
+from protolearn.lvq._request import Category, Number, Table, Unused
 from protolearn.lvq._rslvq import RSLVQ
 from protolearn.lvq._tangent import TangentMetric
-from protolearn.lvq._units import counterfactual, explain, prototypes_in_units
+from protolearn.lvq._units import counterfactual, explain, prototypes_in_units, table_of
 from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
 from protolearn.lvq.reading import Counterfactuals, Explanation
 from protolearn.lvq.relevance import (
@@ -45,6 +46,7 @@ __all__ = [
     "SGD",
     "SOLVERS",
     "Adam",
+    "Category",
     "Counterfactuals",
     "DiagonalMetric",
     "EuclideanMetric",
@@ -54,12 +56,15 @@ __all__ = [
     "MatrixMetric",
     "Metric",
     "MinkowskiMetric",
+    "Number",
     "ProductMetric",
     "Relevance",
     "RelevanceStability",
     "Solver",
+    "Table",
     "TangentMetric",
     "TrainingState",
+    "Unused",
     "Waypoint",
     "canonical_matrix",
     "counterfactual",
@@ -69,4 +74,5 @@ __all__ = [
     "mean_canonical_matrix",
     "prototypes_in_units",
     "relevance_stability",
+    "table_of",
 ]

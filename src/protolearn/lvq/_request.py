@@ -13,13 +13,29 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.lvq._counterfactual import Borders, Room, smallest_change
 from protolearn.lvq.reading import Counterfactuals
 
+__all__ = ["Category", "Number", "Table", "Unused"]
+
 LENGTH = option("metric", "euclidean")
 MARGIN = number(0, 1, open_high=True)
 
 
 @dataclass(frozen=True)
 class Number:
-    """A feature that is a number, the column of the classifier it becomes, and how, forth and back."""
+    """A feature that is a number, and the column of the classifier that it becomes.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (1,)
+        Number of the column.
+    forward, back : callable
+        From values (n,) of the feature to those of the column, and back.
+
+    Examples
+    --------
+    >>> from protolearn.lvq import Number
+    >>> Number(np.array([2]), lambda values: values / 100).bounds(170.0, 150.0, 190.0)
+    (1.5, 1.9)
+    """
 
     columns: Indices
     forward: Callable[[Floats], Floats] = np.asarray
@@ -44,7 +60,24 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """A feature that is a category, its columns (m,), and what these hold for each category (n_categories, m)."""
+    """A feature that is a category, and the columns of the classifier that it becomes.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (m,)
+        Numbers of the columns.
+    categories : ndarray of shape (n_categories,)
+        The categories.
+    rows : ndarray of shape (n_categories, m)
+        What the columns hold for each category.
+
+    Examples
+    --------
+    >>> from protolearn.lvq import Category
+    >>> smoker = Category(np.array([1, 2]), np.array(["no", "yes"]), np.eye(2))
+    >>> smoker.rows[smoker.categories == "yes"]
+    array([[0., 1.]])
+    """
 
     columns: Indices
     categories: Array
@@ -53,7 +86,19 @@ class Category:
 
 @dataclass(frozen=True)
 class Unused:
-    """A feature that does not reach the classifier."""
+    """A feature that does not reach the classifier.
+
+    Attributes
+    ----------
+    columns : ndarray of shape (0,)
+        Empty.
+
+    Examples
+    --------
+    >>> from protolearn.lvq import Unused
+    >>> len(Unused(np.array([], int)).columns)
+    0
+    """
 
     columns: Indices
 
@@ -63,7 +108,22 @@ Feature = Number | Category | Unused
 
 @dataclass(frozen=True)
 class Table:
-    """The features that samples have, as a user sees them."""
+    """The features that samples have, as a user sees them.
+
+    Attributes
+    ----------
+    names : ndarray of shape (n_features,)
+        Names of the features.
+    features : sequence of Number, Category or Unused
+        What becomes of each.
+
+    Examples
+    --------
+    >>> from protolearn.lvq import Number, Table
+    >>> table = Table(np.array(["age", "weight"]), [Number(np.array([0])), Number(np.array([1]))])
+    >>> table.find("weight", "fixed")
+    1
+    """
 
     names: Array
     features: Sequence[Feature]
@@ -89,24 +149,6 @@ class Table:
             if numbers and isinstance(self.features[i], Category):
                 raise ValueError(f"{role} has {self.names[i]!s}, which is a category; only numbers can be {role}.")
         return found
-
-    def restored(self, row: Array, z: Floats, changed: Floats, request: Request) -> Array:
-        """Return the features of a sample whose columns were z and are changed now; what did not change stays."""
-        new = row.copy()
-        for i, feature in enumerate(self.features):
-            columns = feature.columns
-            if np.array_equal(z[columns], changed[columns], equal_nan=True):
-                continue
-            if isinstance(feature, Category):
-                others = np.flatnonzero(request.others(i, feature, row[i]))
-                new[i] = feature.categories[
-                    others[np.abs(feature.rows[others] - changed[columns]).max(axis=1).argmin()]
-                ]
-            elif isinstance(feature, Number):
-                value = float(feature.back(changed[columns])[0])
-                value = float(np.round(value)) if i in request.whole else value
-                new[i] = np.clip(value, *request.limits(i, row[i]))
-        return new
 
 
 @dataclass(frozen=True)
@@ -138,6 +180,24 @@ class Request:
         """Return which categories a feature of a sample may have instead of its own."""
         names = self.allowed.get(i, feature.categories.tolist())
         return [not is_missing(name) and name in names and name != value for name in feature.categories]
+
+    def restored(self, row: Array, z: Floats, changed: Floats) -> Array:
+        """Return the features of a sample whose columns were z and are changed now; what did not change stays."""
+        new = row.copy()
+        for i, feature in enumerate(self.table.features):
+            columns = feature.columns
+            if np.array_equal(z[columns], changed[columns], equal_nan=True):
+                continue
+            if isinstance(feature, Category):
+                others = np.flatnonzero(self.others(i, feature, row[i]))
+                new[i] = feature.categories[
+                    others[np.abs(feature.rows[others] - changed[columns]).max(axis=1).argmin()]
+                ]
+            elif isinstance(feature, Number):
+                value = float(feature.back(changed[columns])[0])
+                value = float(np.round(value)) if i in self.whole else value
+                new[i] = np.clip(value, *self.limits(i, row[i]))
+        return new
 
     def room(self, row: Array, z: Floats, sample: int) -> Room:
         """Return what a sample with features ``row`` and columns z may become."""
@@ -317,12 +377,12 @@ def find_counterfactuals(
             continue
 
         def confirmed(changed: Floats, s: int = s, row: Array = row, z: Floats = z, own: int = own) -> bool:
-            return reaches(renewed(table.restored(row, z, changed, request), s), own)
+            return reaches(renewed(request.restored(row, z, changed), s), own)
 
         change = smallest_change(
             z, borders, room, confirmed, present=own, target=code, margin=margin, sparse=sparse, length=length
         )
-        samples[s] = table.restored(row, z, change.sample, request)
+        samples[s] = request.restored(row, z, change.sample)
         after[s] = renewed(samples[s], s)
         lengths[s], proven[s] = change.length, change.proven
         S, delta = borders.measure(z, own, length), np.nan_to_num(after[s] - z)

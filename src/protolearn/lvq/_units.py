@@ -33,7 +33,7 @@ from protolearn.lvq._request import (
 )
 from protolearn.lvq.reading import Counterfactuals, Explanation
 
-__all__ = ["counterfactual", "explain", "prototypes_in_units"]
+__all__ = ["counterfactual", "explain", "prototypes_in_units", "table_of"]
 
 
 def prototypes_in_units(model: Any) -> Array:
@@ -80,6 +80,43 @@ def prototypes_in_units(model: Any) -> Array:
             typical[:, i] = feature.categories[(apart**2).sum(axis=2).argmin(axis=1)]
     mixed = any(isinstance(feature, Category) for feature in table.features)
     return typical if mixed else typical.astype(np.float64)
+
+
+def table_of(model: Any) -> Table:
+    """Return the features of the samples that a model takes, and which columns of its classifier they become.
+
+    Parameters
+    ----------
+    model : classifier or Pipeline
+        A fitted classifier, or a pipeline that ends in one.
+
+    Returns
+    -------
+    table : Table
+        For each feature a `Number`, a `Category`, or `Unused`. A pipeline whose steps mix columns, or cannot be undone,
+        is refused.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    >>> from protolearn import GMLVQ
+    >>> from protolearn.lvq import table_of
+    >>> X = pd.DataFrame({"age": [30, 40, 60, 70], "smoker": ["no", "no", "yes", "no"]})
+    >>> columns = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["smoker"]))
+    >>> pipeline = make_pipeline(columns, GMLVQ()).fit(X, ["well", "well", "ill", "ill"])
+    >>> age, smoker = table_of(pipeline).features
+    >>> age.back(np.zeros(1)), smoker.categories.tolist(), smoker.columns.tolist()
+    (array([50.]), ['no', 'yes'], [1, 2])
+    """
+    model = _unwrapped(model)
+    if isinstance(model, Pipeline):
+        return _table(model)
+    check_is_fitted(model)
+    names = getattr(model, "feature_names_in_", np.array([f"x{i}" for i in range(model.n_features_in_)]))
+    return Table(names, [Number(np.array([i])) for i in range(len(names))])
 
 
 def explain(model: Any, X: Any) -> Explanation:

@@ -26,7 +26,7 @@ __all__ = ["DistanceTerms", "ShapedMap"]
 
 
 class DistanceTerms(NamedTuple):
-    """The numbers of ``d(x, w_i) = sum_a gains_ia (directions_ia . (x - w_i))^2 + rest_i |scale (x - w_i)|^2 + c_i``."""
+    """Numbers of ``d(x, w_i) = sum_a gains_ia (directions_ia . (x - w_i))^2 + rest_i |scale (x - w_i)|^2 + c_i``."""
 
     directions: Floats  # (k, q, d)
     gains: Floats  # (k, q)
