@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.compose import ColumnTransformer
+from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -73,6 +74,7 @@ def to_onnx(model: Any, X: Any = None, *, dtype: DTypeLike = np.float64, path: F
     number = types.guess_data_type(np.zeros((1, 1), _checked(dtype)))[0][1].__class__
     register_onnx_converters()
     check_is_fitted(model)
+    model = getattr(model, "best_estimator_", model)
     if X is not None and not hasattr(X, "columns"):
         raise TypeError(f"X is a {type(X).__name__}; give a table with named columns, or nothing.")
     if X is None:
@@ -81,15 +83,21 @@ def to_onnx(model: Any, X: Any = None, *, dtype: DTypeLike = np.float64, path: F
         kinds = [number if _is_numeric(X[name]) else types.StringTensorType for name in X.columns]
         inputs = [(str(name), kind([None, 1])) for name, kind in zip(X.columns, kinds)]
     try:
-        converted = _skl2onnx("skl2onnx").to_onnx(
+        converted = _skl2onnx("skl2onnx").convert_sklearn(
             model,
             initial_types=inputs,
             target_opset={"": OPSET, "ai.onnx.ml": 3},
             options=_options(model),
+            custom_conversion_functions={SimpleImputer: _fill_in},
             name=type(model).__name__,
         )
-    except _skl2onnx("skl2onnx.common.exceptions").MissingShapeCalculator as error:
-        raise ValueError(f"A step of the model cannot be converted by skl2onnx: {str(error).split(chr(10))[0]}") from None
+        _skl2onnx("onnx").checker.check_model(converted, full_check=True)
+    except (RuntimeError, *_refusals()) as error:
+        other = "float32" if _checked(dtype) == np.float64 else "float64"
+        raise ValueError(
+            f"A step of the model cannot be converted by skl2onnx ({str(error).partition('. ')[0].rstrip('.')}). Some "
+            f"can for one type of numbers only: try dtype='{other}', or another step in its place."
+        ) from error
     converted.producer_name, converted.producer_version = "protolearn", protolearn.__version__
     if path is not None:
         with replacing(path) as new:
@@ -128,6 +136,12 @@ def _skl2onnx(module: str) -> Any:
         raise ImportError(
             "Models are converted to ONNX by skl2onnx, which is not installed: pip install protolearn[onnx]"
         ) from None
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """Return what onnx raises of a graph that is not in order."""
+    onnx = _skl2onnx("onnx")
+    return onnx.checker.ValidationError, onnx.shape_inference.InferenceError
 
 
 def _checked(dtype: DTypeLike) -> Any:
@@ -226,3 +240,21 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
             container.add_node("Cast", [tensor], name, to=to)
         else:
             container.add_node("Identity", [tensor], name)
+
+
+def _fill_in(scope: Any, operator: Any, container: Any) -> None:
+    """Convert an imputer of numbers; the operator that skl2onnx takes for it is not there for double precision."""
+    from skl2onnx.common._registration import get_converter
+    from skl2onnx.common.data_types import DoubleTensorType
+
+    from protolearn.deployment._onnx_graph import Graph
+
+    imputer, missing = operator.raw_operator, operator.raw_operator.missing_values
+    double = all(isinstance(variable.type, DoubleTensorType) for variable in operator.inputs)
+    if not double or imputer.add_indicator or not isinstance(missing, float) or not np.isnan(missing):
+        get_converter("SklearnSimpleImputer")(scope, operator, container)
+        return
+    graph, kept = Graph(scope, container), np.flatnonzero(~np.isnan(imputer.statistics_))
+    x = graph("Gather", graph.joined([variable.full_name for variable in operator.inputs]), kept, axis=1)
+    filled = graph("Where", graph("IsNaN", x), imputer.statistics_[kept], x)
+    container.add_node("Identity", [filled], [operator.outputs[0].full_name])
