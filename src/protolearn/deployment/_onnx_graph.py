@@ -1,7 +1,7 @@
 """Nodes of ONNX graphs, written as calls of functions, and the few formulas that models are made of.
 
-Everything is computed in double precision, from a common origin, whatever the samples come in. Arrays: x (n, N) samples,
-W (k, N) prototypes, D (n, k) distances; a tensor of the graph is its name, and an array that is given becomes a constant.
+Everything is computed in double precision and from a common origin. Arrays: x (n, N) samples, W (k, N) prototypes,
+D (n, k) distances. A tensor of the graph is its name; an array, or a number, becomes a constant.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Graph:
             self.container.add_initializer(name, TensorProto.STRING, array.shape, [str(one) for one in array.ravel()])
             return name
         types = {"b": np.bool_, "i": np.int64, "u": np.int64}
-        numbers = np.ascontiguousarray(array, dtype=types.get(array.dtype.kind, np.float64)).reshape(array.shape)
+        numbers: Array = np.ascontiguousarray(array, dtype=types.get(array.dtype.kind, np.float64)).reshape(array.shape)
         self.container.add_initializer(name, None, None, from_array(numbers))
         return name
 
@@ -99,7 +99,7 @@ class Graph:
         return self("Max", self("Add", sums, constants), 0.0)
 
     def projected(self, x: Tensor, A: Floats, slots: Indices, W: Floats, partial: bool = False) -> str:
-        """Return ``A_p (x - w_p)`` as (k, n, M), with matrices (s, M, N), of which prototypes have those of ``slots``."""
+        """Return ``A_p (x - w_p)`` as (k, n, M), with matrices (s, M, N), number ``slots[p]`` for prototype p."""
         origin = W.mean(axis=0)
         V = W - origin
         z: Tensor = self("Sub", x, origin)
@@ -152,6 +152,6 @@ class Graph:
         columns = self("TopK", values, np.array([2]), n_outputs=2, axis=1, largest=0, sorted=1)
         return self("GatherElements", values, columns, axis=1)
 
-    def joined(self, parts: Sequence[Tensor]) -> Tensor:
+    def joined(self, parts: Sequence[str]) -> str:
         """Return columns side by side."""
         return parts[0] if len(parts) == 1 else self("Concat", *parts, axis=1)

@@ -16,14 +16,23 @@ from sklearn.pipeline import Pipeline
 from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.types import Array, Floats
 from protolearn.deployment._onnx_graph import Graph, Tensor
-from protolearn.embedding import MVU, SNE, SONE, TSNE, XOM, Charting, DiscriminativeEmbedding
-from protolearn.embedding import MappedEmbedding, OutOfSample
+from protolearn.embedding import (
+    MVU,
+    SNE,
+    SONE,
+    TSNE,
+    XOM,
+    Charting,
+    DiscriminativeEmbedding,
+    MappedEmbedding,
+    OutOfSample,
+)
 from protolearn.embedding.charts import Charts
 from protolearn.embedding.mapped.mappings import ChartMap, LinearMap, NetworkMap
 from protolearn.lvq import CIALVQ, GRLVQ, LFDA, LMNN, LPP, RSLVQ, LVQClassifier, MinkowskiMetric, TangentMetric
 from protolearn.maps import OutlierDetector, PrototypeClassifier, PrototypeMap, ShapedMap
 
-__all__ = ["Column", "Inner", "answers", "columns", "inner_models"]
+__all__ = ["INDEX", "LABEL", "NUMBER", "Column", "Inner", "answers", "columns", "inner_models", "labels_of"]
 
 LABEL, NUMBER, INDEX = "label", "number", "index"
 LOGARITHMIC = ("logdet", "mahalanobis")  # measures that are minus twice the logarithm of a density
@@ -77,7 +86,7 @@ def columns(model: Any, transforms: bool) -> list[Column]:
 
 
 def answers(graph: Graph, model: Any, samples: Sequence[str], names: Sequence[str]) -> dict[str, Tensor]:
-    """Return the answers of a model, given the samples of each of its `inner_models`, as tensors in double precision."""
+    """Return the answers of a model, given the samples of each of its `inner_models`, in double precision."""
     if list(names) == ["transformed"]:
         return {"transformed": _transformed(graph, model, samples[0])}
     if isinstance(model, LVQClassifier):
@@ -94,7 +103,7 @@ def answers(graph: Graph, model: Any, samples: Sequence[str], names: Sequence[st
 
 
 def labels_of(model: Any) -> Array:
-    """Return the labels that the index of a prototype stands for, and the label of what is rejected, if that happens."""
+    """Return the labels of prototypes, and after them the label of what is rejected, if the model rejects samples."""
     rejects = model.reject_threshold > 0 or getattr(model, "contamination", None) is not None
     table = np.append(model.prototype_labels_, model.reject_label) if rejects else model.prototype_labels_
     return np.array(table.tolist())
@@ -177,7 +186,7 @@ def _learned_distances(graph: Graph, model: LVQClassifier, x: Tensor) -> str:
         gaps = graph("Abs", graph("Sub", graph("Unsqueeze", x, np.array([1])), W))
         return graph.reduce("ReduceSum", graph("Pow", gaps, float(metric.p)), 2)
     if isinstance(metric, TangentMetric):
-        (directions,) = model.metric_parameters_  # type: ignore[attr-defined]
+        (directions,) = model.metric_parameters_
         along = graph.quadratic(x, directions, np.arange(len(W)), W)
         return graph("Max", graph("Sub", graph.squares(x, W), along), 0.0)
     learned, partial = model.metric_, model.missing == "partial"
@@ -325,7 +334,7 @@ def _transformed(graph: Graph, model: Any, x: Tensor) -> Tensor:
     if isinstance(model, GRLVQ):
         return graph("Mul", x, model.omega_)
     if isinstance(model, LVQClassifier):
-        return graph("MatMul", x, model.omega_.T)  # type: ignore[attr-defined]
+        return graph("MatMul", x, model.omega_.T)
     if isinstance(model, PROJECTIONS):
         return graph("MatMul", x, model.components_.T)
     if isinstance(model, Charting):
