@@ -80,15 +80,15 @@ class Graph:
         return self.reduce("ReduceSum", self("Mul", values, shares), 1)
 
     def squares(self, x: Tensor, W: Floats) -> str:
-        """Return the squared Euclidean distances ``|x - w|^2``, by one product around the mean of the prototypes."""
-        origin = W.mean(axis=0)
+        """Return the squared Euclidean distances ``|x - w|^2``, by one product, around the median of the prototypes."""
+        origin = np.median(W, axis=0)
         z, V = self("Sub", x, origin), W - origin
         lengths = self("Add", self.reduce("ReduceSumSquare", z, 1, True), np.square(V).sum(axis=1))
         return self("Max", self("Add", self("MatMul", z, -2.0 * V.T), lengths), 0.0)
 
     def weighted(self, x: Tensor, weights: Floats, W: Floats, partial: bool = False) -> str:
         """Return ``sum_i weights_pi (x_i - w_pi)^2``; with ``partial``, NaN differs from no prototype."""
-        origin = W.mean(axis=0)
+        origin = np.median(W, axis=0)
         V = W - origin
         z: Tensor = self("Sub", x, origin)
         constants: Tensor = (weights * V**2).sum(axis=1)
@@ -100,7 +100,7 @@ class Graph:
 
     def projected(self, x: Tensor, A: Floats, slots: Indices, W: Floats, partial: bool = False) -> str:
         """Return ``A_p (x - w_p)`` as (k, n, M), with matrices (s, M, N), number ``slots[p]`` for prototype p."""
-        origin = W.mean(axis=0)
+        origin = np.median(W, axis=0)
         V = W - origin
         z: Tensor = self("Sub", x, origin)
         own: Tensor = np.einsum("kmd,kd->km", A[slots], V)[:, None]

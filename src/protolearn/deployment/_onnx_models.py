@@ -176,7 +176,7 @@ def _distances(graph: Graph, model: Any, x: Tensor, measure: str | None = None) 
 
 def _seen(graph: Graph, metric: Any, x: Tensor, W: Floats) -> tuple[Tensor, Floats]:
     """Return samples and prototypes as one learned matrix projects them, from a common origin."""
-    (omega,), origin = as_metric(metric).omegas, W.mean(axis=0)
+    (omega,), origin = as_metric(metric).omegas, np.median(W, axis=0)
     return graph("MatMul", graph("Sub", x, origin), omega.T), (W - origin) @ omega.T
 
 
@@ -346,9 +346,11 @@ def _transformed(graph: Graph, model: Any, x: Tensor) -> Tensor:
         return graph("MatMul", graph("Sub", x, mapping.mean), mapping.weights)
     if isinstance(mapping, ChartMap):
         return _on_charts(graph, mapping.charts, mapping.weights, x)
-    x = graph("Div", graph("Sub", x, mapping.mean), mapping.scale)
-    for number, layer in enumerate(mapping.layers):
-        x = graph("Add", graph("MatMul", x if number == 0 else graph("Relu", x), layer[:-1]), layer[-1])
+    first, *layers = mapping.layers
+    x = graph("MatMul", graph("Sub", x, mapping.mean), first[:-1] / mapping.scale)  # a node for it would be in float32
+    x = graph("Add", x, first[-1])
+    for layer in layers:
+        x = graph("Add", graph("MatMul", graph("Relu", x), layer[:-1]), layer[-1])
     return x
 
 
