@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 import onnxruntime
 from sklearn.base import clone
-from sklearn.datasets import make_classification
+from sklearn.datasets import load_digits, make_classification
 
 import protolearn
 from protolearn import (
@@ -185,17 +185,19 @@ def print_table(n=10_000):
 
 
 def print_times(n=10_000):
-    """Print how long a model and its graph take on one thread, for many samples and for one."""
-    X, y, new = table(n)
-    for case in ("GMLVQ", "LGMLVQ", "KMeans"):
-        model = fitted(case, X, y).set_params(n_jobs=1)
+    """Print how long models of the digits and their graphs take on one thread, for many samples and for one."""
+    X, y = load_digits(return_X_y=True)
+    new = X[np.random.RandomState(0).randint(len(X), size=n)]
+    for model in (GMLVQ(2, max_iter=50), LGMLVQ(n_components=5, max_iter=20), KMeans(100)):
+        model.set_params(n_jobs=1, random_state=0).fit(X, y)
         converted = protolearn.to_onnx(model)
         session = session_of(converted)
+        print(f"{model}: {len(converted.SerializeToString()):,} bytes")
         output = session.get_outputs()[0].name
         for samples, repeats in ((new, 20), (new[:1], 1000)):
             ours = shortest(repeats, model.predict, samples)
             theirs = shortest(repeats, session.run, [output], {"X": samples})
-            print(f"{case}, {len(samples)} samples: {1e3 * ours:.3f} ms, {1e3 * theirs:.3f} ms by onnxruntime")
+            print(f"  {len(samples)} samples: {1e3 * ours:.3f} ms, {1e3 * theirs:.3f} ms by onnxruntime")
 
 
 def shortest(repeats, function, *arguments):

@@ -273,8 +273,10 @@ class ShapedMap(PrototypeMap):
 
         Returns
         -------
-        terms : DistanceTerms
-            Directions, their gains, and what comes from the rest of the difference to a prototype.
+        terms : named tuple
+            With ``directions`` (k, q, d), ``gains`` (k, q), ``scale`` (d,), ``rest`` (k,) and ``constants`` (k,), the
+            distance from prototype w is ``sum_a gains_a (directions_a . (x - w))^2 + rest |scale (x - w)|^2 +
+            constants``.
         """
         check_is_fitted(self, "prototypes_")
         fitted = self._fitted
