@@ -19,13 +19,14 @@ from skl2onnx.common.data_types import (
     StringTensorType,
     guess_data_type,
 )
-from sklearn.base import BaseEstimator, is_classifier
+from sklearn.base import is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import FeatureUnion, Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-import protolearn
+from protolearn import __version__, embedding, lvq, maps, relational
+from protolearn.core.estimator import Estimator
 from protolearn.deployment._onnx_graph import Graph
 from protolearn.deployment._onnx_models import INDEX, LABEL, answers, columns, inner_models, labels_of
 
@@ -66,13 +67,13 @@ def convert(model: Any, X: Any, dtype: Any) -> ModelProto:
             + ("If it takes columns by their names, give X, a table that has these. " if named else "")
             + "Some steps can be converted for one type of numbers only: try the other dtype, or another step."
         ) from error
-    converted.producer_name, converted.producer_version = "protolearn", protolearn.__version__
+    converted.producer_name, converted.producer_version = "protolearn", __version__
     return converted
 
 
 def _estimators() -> list[type]:
-    public = [getattr(protolearn, name) for name in protolearn.__all__]
-    return [one for one in public if isinstance(one, type) and issubclass(one, BaseEstimator)]
+    public = [getattr(package, name) for package in (embedding, lvq, maps, relational) for name in package.__all__]
+    return [one for one in public if isinstance(one, type) and issubclass(one, Estimator)]
 
 
 def _alias(one: type) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.fft import fft2
 from sklearn.pipeline import Pipeline
 
+from protolearn import relational
 from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.types import Array, Floats
 from protolearn.deployment._onnx_graph import Graph, Tensor
@@ -127,7 +128,7 @@ def _reason(model: Any) -> str:
         )
     if isinstance(model, SNE | TSNE | XOM | SONE | MVU | DiscriminativeEmbedding):
         return NO_MAP
-    if type(model).__module__.startswith("protolearn.relational"):
+    if isinstance(model, RELATIONAL):
         return PAIRS
     if not isinstance(model, KNOWN):
         return "only models of protolearn can be asked for distances to prototypes"
@@ -147,6 +148,7 @@ def _is_plain(model: LVQClassifier) -> bool:
     return isinstance(getattr(model, "metric", None), MinkowskiMetric | TangentMetric) or hasattr(model, "metric_")
 
 
+RELATIONAL = tuple(one for one in vars(relational).values() if isinstance(one, type))
 PROJECTIONS = (LMNN, LFDA, LPP)
 KNOWN = (
     LVQClassifier,
