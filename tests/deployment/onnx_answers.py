@@ -194,7 +194,7 @@ def print_times(n=10_000):
         session = session_of(converted)
         print(f"{model}: {len(converted.SerializeToString()):,} bytes")
         output = session.get_outputs()[0].name
-        for samples, repeats in ((new, 20), (new[:1], 1000)):
+        for samples, repeats in ((new, 100), (new[:1], 1000)):
             ours = shortest(repeats, model.predict, samples)
             theirs = shortest(repeats, session.run, [output], {"X": samples})
             print(f"  {len(samples)} samples: {1e3 * ours:.3f} ms, {1e3 * theirs:.3f} ms by onnxruntime")
