@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # what `_HOME` says, in a form that editors and type checkers
     from protolearn.core.metric import as_metric as as_metric
     from protolearn.deployment import load as load
     from protolearn.deployment import save as save
+    from protolearn.deployment import to_onnx as to_onnx
     from protolearn.embedding import MVU as MVU
     from protolearn.embedding import SNE as SNE
     from protolearn.embedding import SONE as SONE
@@ -103,6 +104,7 @@ _HOME = {
     "as_metric": "core.metric",
     "save": "deployment",
     "load": "deployment",
+    "to_onnx": "deployment",
 }
 
 __all__ = ["__version__", *_HOME]

@@ -415,6 +415,16 @@ def test_far_from_the_origin_predictions_stay_right(wine):
     model = GMLVQ().fit(X, y)
     far = clone(model).fit(X + 1e6, y)
     assert np.array_equal(far.predict(X + 1e6), model.predict(X))
+    shallow = (X + 1e6).astype(np.float32)  # with few digits left, which all count
+    assert np.array_equal(far.predict(shallow), far.predict(shallow.astype(np.float64)))
+
+
+def test_probabilities_follow_from_temperature_and_distances(wine):
+    X, y = wine
+    model = GMLVQ(2, random_state=0).fit(X, y)
+    near = model.distances(X).reshape(len(X), 3, 2).min(axis=2)
+    shares = np.exp(-np.sqrt(near) / model.temperature_)
+    np.testing.assert_allclose(model.predict_proba(X), shares / shares.sum(axis=1, keepdims=True), atol=1e-12)
 
 
 def test_cigars_as_in_the_report():

@@ -29,6 +29,7 @@ def test_labels_are_the_class_shares_of_receptive_fields(estimator):
     counts = np.bincount(winners, minlength=9)[:, None]
     one_more = (counts * classifier.label_distribution_ + 1 / 3) / (counts + 1)  # that belongs to all classes alike
     assert_allclose(classifier.predict_proba(X), one_more[winners])
+    assert_array_equal(classifier.predict_proba(X), classifier.prototype_probabilities_[winners])
 
 
 @pytest.mark.parametrize(

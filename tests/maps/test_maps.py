@@ -117,6 +117,10 @@ def test_data_far_from_the_origin(estimator):
     near = clone(estimator).fit(X)
     far = clone(estimator).fit((X + 1e4).astype(np.float32))
     assert_allclose(far.prototypes_ - 1e4, near.prototypes_, atol=0.02)
+    offset = clone(estimator).fit(X + 1e6)
+    few_digits = (X + 1e6).astype(np.float32)
+    exact = offset.distances(few_digits.astype(np.float64))
+    assert_allclose(offset.distances(few_digits), exact, atol=1e-5 * exact.max())
 
 
 @pytest.mark.parametrize("estimator", MAPS[1:], ids=repr)

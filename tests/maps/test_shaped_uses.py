@@ -531,3 +531,17 @@ def test_code_of_a_sample_with_gaps_is_that_of_the_completed_one():
     holes = np.where(np.random.default_rng(0).random(X.shape) < 0.2, np.nan, X)
     holes = holes[~np.isnan(holes).all(axis=1)]
     assert_allclose(estimator.transform(holes), estimator.transform(estimator.complete(holes)))
+
+
+@pytest.mark.parametrize("estimator", [*MAPS, VQPCA(3, 1, random_state=0), MixturePPCA(3, random_state=0)], ids=repr)
+def test_distances_are_made_of_their_terms(estimator):
+    X = load_iris().data
+    estimator = clone(estimator).fit(X[::2])
+    gaps = X[1::2, None] - estimator.prototypes_
+    for measure in (None, "logdet"):
+        terms = estimator.distance_terms(measure)
+        along = np.einsum("kqd,nkd->nkq", terms.directions, gaps)
+        expected = np.sum(terms.gains * along**2, axis=2) + terms.constants
+        expected += terms.rest * np.square(terms.scale * gaps).sum(axis=2)
+        found = estimator.distances(X[1::2], measure)
+        assert_allclose(found, expected, rtol=1e-7, atol=1e-7 * np.abs(expected).max())

@@ -239,6 +239,7 @@ class ArraySource(Source):
         self.spreads = None if spreads is None else Shapes(spreads.axes * self.scale, spreads.variances, spreads.rest)
         if origin is None:
             origin = np.median(X[:: max(1, len(X) // 1024)], axis=0)
+        origin = np.asarray(origin).astype(self.dtype)  # as it is subtracted, so that whoever adds it undoes that
         self.origin = np.concatenate([origin, np.zeros(n_labels)])
         # the weight of each column in the squared distance, Hasenfuss 2009, sec. 3.3
         shares = np.full(self.n_features, 1.0 - label_weight), np.full(n_labels, label_weight * label_unit)

@@ -1,5 +1,6 @@
-"""Fitted models beyond the process that made them: files that are safe to load."""
+"""Fitted models beyond the process that made them: files that are safe to load, and graphs for other languages."""
 
 from protolearn.deployment._models import load, save
+from protolearn.deployment._onnx import register_onnx_converters, to_onnx
 
-__all__ = ["load", "save"]
+__all__ = ["load", "register_onnx_converters", "save", "to_onnx"]

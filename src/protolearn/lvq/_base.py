@@ -429,11 +429,12 @@ class LVQClassifier(ClassifierMixin, Estimator):
         A, _ = self._matrices("predict")
         if len(A) > 1:
             return None
-        W = self.prototypes_ - self._center
+        origin = self._center.astype(dtype)  # as it is subtracted from the samples, rounding included
+        W = self.prototypes_ - origin
         scaled = W @ A[0].T @ A[0] if A.ndim == 3 else W * A[0] ** 2
         constants = (scaled * W).sum(axis=1)
         constants[self._hidden] = np.inf
-        return (-2.0 * scaled.T).astype(dtype), constants.astype(dtype), self._center.astype(dtype)
+        return (-2.0 * scaled.T).astype(dtype), constants.astype(dtype), origin
 
     def _over_chunks(self, function: Callable[[Array], Array], X: Array) -> Array:
         """Apply a function to chunks of samples, on several threads, and put the results together."""

@@ -26,13 +26,13 @@ __all__ = ["DistanceTerms", "ShapedMap"]
 
 
 class DistanceTerms(NamedTuple):
-    """Numbers of ``d(x, w_i) = sum_a gains_ia (directions_ia . (x - w_i))^2 + rest_i |scale (x - w_i)|^2 + c_i``."""
+    """The numbers of ``d(x, w) = sum_a gains_a (directions_a . (x - w))^2 + rest |scale (x - w)|^2 + c``, for all w."""
 
     directions: Floats  # (k, q, d)
     gains: Floats  # (k, q)
     scale: Floats  # (d,)
     rest: Floats  # (k,)
-    constants: Floats  # (k,), the c_i
+    constants: Floats  # (k,), the c
 
 
 class ShapedMap(PrototypeMap):
@@ -273,8 +273,10 @@ class ShapedMap(PrototypeMap):
 
         Returns
         -------
-        terms : DistanceTerms
-            Directions, their gains, and what comes from the rest of the difference to a prototype.
+        terms : named tuple
+            With ``directions`` (k, q, d), ``gains`` (k, q), ``scale`` (d,), ``rest`` (k,) and ``constants`` (k,), the
+            distance from prototype w is ``sum_a gains_a (directions_a . (x - w))^2 + rest |scale (x - w)|^2 +
+            constants``.
         """
         check_is_fitted(self, "prototypes_")
         fitted = self._fitted
