@@ -1,4 +1,4 @@
-"""The order of the gallery: pages to explore; maps, with shapes, of dissimilarities; views, and maps to them; classifiers; images."""
+"""The order of the gallery: pages to explore; maps, with shapes, of dissimilarities; views; classifiers; images."""
 
 ORDER = (
     *("explore_map", "explore_classifier", "explore_view"),

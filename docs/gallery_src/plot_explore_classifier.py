@@ -35,9 +35,9 @@ plot_relevances(model[-1])
 # %%
 # Why this tumor
 # --------------
-# Pick a tumor in the plane or in the table. The bars tell which measurements speak for its class and which against. Move
-# their sliders: distances, confidence and class follow. *Nearest counterfactual* finds the smallest change that leads
-# to the other class. These are tumors that the model has not learned from.
+# Pick a tumor in the plane or in the table. The bars tell which measurements speak for its class and which against.
+# Move their sliders: distances, confidence and class follow. *Nearest counterfactual* finds the smallest change that
+# leads to the other class. These are tumors that the model has not learned from.
 
 page = explore(model, X_new, y_new, title="Benign or malignant?", path=Path(mkdtemp()) / "cancer-classifier.html")
 

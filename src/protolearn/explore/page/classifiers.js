@@ -454,7 +454,7 @@ class Sliders {
       h(
         "div",
         { class: "act" },
-        h("button", { type: "button", id: "counterfactual", onclick: () => this.seek() }, "Nearest change"),
+        h("button", { type: "button", id: "counterfactual", onclick: () => this.seek() }, "Nearest counterfactual"),
         choice("to", targets, "-1", (c) => {
           this.target = Number(c);
         }),
