@@ -91,7 +91,7 @@ def explore(
         "footer": f"Made by protolearn {__version__}. This page works without a network; all data are in the file.",
         "samples": {
             "names": sample_names(names, X, n_samples),
-            "columns": [] if objects or square else columns_of(X, feature_names),
+            "columns": [] if objects or square or getattr(X, "ndim", 2) != 2 else columns_of(X, feature_names),
             "classes": classes_of(y, n_samples, getattr(last, "classes_", None)),
             "images": None if images is None else pixels(images, n_samples),
             "texts": None if texts is None else strings("texts", texts, n_samples),
