@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_iris, load_wine
@@ -26,7 +28,7 @@ from protolearn import (
     RelationalGLVQ,
 )
 from protolearn.explore import explore
-from protolearn.explore._classifiers import classifier_part
+from protolearn.explore._classifiers import _affine, classifier_part
 from protolearn.lvq import MinkowskiMetric, counterfactual, explain
 
 pd = pytest.importorskip("pandas")
@@ -333,6 +335,9 @@ def test_mistakes_and_threshold(reader):
     page.locator(".confusion tbody tr").nth(0).locator("td button").nth(1).click()
     expected = (y == model.classes_[0]) & (model.predict(samples) == model.classes_[1])
     assert page.evaluate("Array.from(protolearn.store.selected)") == expected.astype(int).tolist()
+    assert page.inner_text(".mistakes p").startswith(f"0.0 % right of {expected.sum()} samples")
+    page.evaluate("(s) => protolearn.store.look(s)", int(np.flatnonzero(expected)[0]))
+    assert page.locator(".confusion td.here").inner_text() == str(expected.sum())
 
     page.locator("#threshold").fill("0.3")
     model[-1].set_params(reject_threshold=0.3, reject_label="none")
@@ -418,6 +423,23 @@ def test_all_kinds_of_classifiers_have_a_page(name, visit, tmp_path):
     assert page.evaluate(nearest) != before
     if "classifier" in name or "columns" in name:
         assert name in page.inner_text("#sample")
+
+
+SPANS = st.just(0.0) | st.floats(1e-3, 1e3)  # less would be lost in the rounding of values less a large origin
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.sampled_from([-1, 1]), st.floats(-1e3, 1e3), SPANS)
+def test_affine_ways_are_found(origin, size, sign, low, span):
+    found = _affine(lambda values: (values - origin) * size * sign, np.array([low, np.nan, low + span]))
+    assert found is not None
+    assert found[1] == pytest.approx(size * sign, rel=1e-6)
+    assert found[0] == pytest.approx(origin, rel=1e-6, abs=1e-6 * (1.0 + span))
+
+
+@pytest.mark.parametrize("way", [np.square, np.zeros_like, lambda v: np.clip(v, 0, 10), lambda v: np.log(v + 1e-3)])
+def test_other_ways_are_not_affine(way):
+    with np.errstate(invalid="ignore"):
+        assert _affine(way, np.linspace(0.0, 10.0, 20)) is None
 
 
 @pytest.mark.parametrize("model", [KNeighborsClassifier(), LogisticRegression(max_iter=10_000)])

@@ -54,6 +54,14 @@ export class Classifier {
     return apart.indexOf(Math.min(...apart));
   }
 
+  valuesIn(z) {
+    return this.features.map((feature) => this.valueIn(z, feature));
+  }
+
+  prototype(p) {
+    return this.prototypes.slice(p * this.N, (p + 1) * this.N);
+  }
+
   // Columns of a sample after changes, a Map from the number of a feature to its new value.
   input(s, changes = new Map()) {
     const z = this.Z.slice(s * this.N, (s + 1) * this.N);

@@ -101,7 +101,7 @@ function startsOf(model, z, free, box, r) {
   near.sort((a, b) => a[0] - b[0]);
   return [
     new Float64Array(free.length),
-    clipped(model.prototypes.slice(r * N, (r + 1) * N)),
+    clipped(model.prototype(r)),
     ...near.slice(0, 2).map(([, s]) => clipped(Z.slice(s * N, (s + 1) * N))),
   ];
 }
