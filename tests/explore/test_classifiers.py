@@ -425,15 +425,36 @@ def test_all_kinds_of_classifiers_have_a_page(name, visit, tmp_path):
         assert name in page.inner_text("#sample")
 
 
-SPANS = st.just(0.0) | st.floats(1e-3, 1e3)  # less would be lost in the rounding of values less a large origin
+def stream(model):
+    """Fit a model to a stream in which a class has not come yet."""
+    return model.partial_fit(IRIS[0][:100], IRIS[1][:100], classes=[0, 1, 2])
 
 
-@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.sampled_from([-1, 1]), st.floats(-1e3, 1e3), SPANS)
+@pytest.mark.parametrize(
+    "model",
+    [
+        PrototypeClassifier(NeuralGas(1)).fit(*IRIS),
+        GLVQ().fit(IRIS[0][:, :1], IRIS[1]),
+        stream(GMLVQ()),
+        stream(GLVQ(metric=MinkowskiMetric(3))),
+    ],
+    ids=["one prototype", "one feature", "unseen class", "unseen class, another metric"],
+)
+def test_planes_of_degenerate_models_are_finite(model):
+    part = classifier_part(model, model, IRIS[0][:, : model.n_features_in_], IRIS[1])["classifier"]
+    assert np.isfinite(part["positions"]).all()
+    if "plane" in part:
+        assert np.isfinite(part["back"]).all()
+        planes = part["plane"] @ part["back"]  # there and back again, along the axes that there are
+        np.testing.assert_allclose(planes, np.diag(np.diag(planes).round()), atol=1e-9)
+
+
+@given(st.floats(-1e6, 1e6), st.floats(1e-3, 1e3), st.sampled_from([-1, 1]), st.floats(-1e3, 1e3), st.floats(1e-3, 1e3))
 def test_affine_ways_are_found(origin, size, sign, low, span):
     found = _affine(lambda values: (values - origin) * size * sign, np.array([low, np.nan, low + span]))
     assert found is not None
-    assert found[1] == pytest.approx(size * sign, rel=1e-6)
-    assert found[0] == pytest.approx(origin, rel=1e-6, abs=1e-6 * (1.0 + span))
+    at = np.linspace(low, low + span, 5)
+    assert (at - found[0]) * found[1] == pytest.approx((at - origin) * size * sign, abs=1e-6 * size * span)
 
 
 @pytest.mark.parametrize("way", [np.square, np.zeros_like, lambda v: np.clip(v, 0, 10), lambda v: np.log(v + 1e-3)])

@@ -92,8 +92,8 @@ def _metric(last: Any, samples: Any) -> LearnedMetric | None:
 def _answers(last: Any, samples: Any) -> dict[str, Any]:
     """Return what a classifier says of all samples, where the page cannot compute it, and places by distances."""
     D = np.asarray(last.distances(samples), np.float64)
-    spread = np.sqrt(np.maximum(D, 0.0))
-    spread = spread - spread.mean(axis=0)
+    spread = np.sqrt(np.maximum(D[:, np.isfinite(D).all(axis=0)], 0.0))
+    spread -= spread.mean(axis=0)
     _, _, axes = np.linalg.svd(spread, full_matrices=False)
     axes = largest_positive(axes[:2], axis=1)
     positions = np.zeros((len(D), 2))
@@ -200,7 +200,8 @@ def _affine(forward: Callable[[Floats], Floats], values: Floats) -> tuple[float,
     if not np.isfinite(made).all() or factor == 0:
         return None
     origin = at[0] - made[0] / factor
-    straight = np.allclose((at - origin) * factor, made, rtol=1e-9, atol=1e-9 * abs(factor) * span)
+    bend = np.abs((at - origin) * factor - made).max()
+    straight = bend <= 1e-9 * abs(factor) * span + 1e-14 * np.abs(made).max()
     return (float(origin), float(factor)) if straight else None
 
 
@@ -232,11 +233,13 @@ def _plane(metric: LearnedMetric, Z: Floats) -> dict[str, Any]:
     else:
         stack = metric.omegas[metric.slots[seen]]
         A = mean_canonical_matrix(stack, min(stack.shape[2], len(stack) * stack.shape[1]))
-    center = np.nan_to_num(np.nanmean(Z, axis=0))
-    filled = np.where(np.isnan(Z), center, Z)
+    known = ~np.isnan(Z)
+    center = np.sum(Z, axis=0, where=known) / np.maximum(known.sum(axis=0), 1)
+    filled = np.where(known, Z, center)
     W = metric.prototypes[seen]
     _, sizes, axes = np.linalg.svd((W - W.mean(axis=0)) @ A.T, full_matrices=False)
-    rank = int((sizes > 1e-9 * max(sizes[0], 1e-300)).sum())
+    total = float(np.square(sizes).sum()) or 1.0
+    rank = int((sizes > 1e-9 * np.sqrt(total)).sum())
     axes = axes[: min(rank, 2)]
     if len(axes) < 2:  # of what the prototypes do not tell apart, the direction in which samples differ most
         spread = (filled - center) @ A.T
@@ -255,6 +258,6 @@ def _plane(metric: LearnedMetric, Z: Floats) -> dict[str, Any]:
         "stretch": stretch,
         "center": center,
         "positions": filled @ P.T,
-        "shares": np.square(sizes[:2]) / np.square(sizes).sum(),
+        "shares": np.square(sizes[:2]) / total,
         "complete": bool(np.linalg.matrix_rank(A) <= 2 or (metric.is_global and rank <= 2)),
     }

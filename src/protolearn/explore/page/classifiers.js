@@ -99,7 +99,7 @@ export function classifierPage(doc, store) {
       decisionPanel(doc, store, desk, pixels),
       classes ? mistakesPanel(store, desk, classes) : null,
       selectionPanel(doc, store),
-      model.computes ? prototypePanel(store, desk, pixels) : null),
+      prototypePanel(store, desk, pixels)),
     tablePanel(doc, store, answers),
   ];
 }
@@ -389,10 +389,10 @@ class Sliders {
       const digits = [4, 6, 8, 12].find((enough) => number(ends[0], enough) !== number(ends[1], enough));
       return `${model.features[i].name} ${ends.map((end) => number(end, digits ?? 12)).join(" → ")}`;
     });
-    if (moves.length > told.length) told.push(plural(moves.length - told.length, "smaller change"));
+    const rest = moves.length > 3 ? ` and ${plural(moves.length - 3, "smaller change")}` : "";
     const reached = model.classes[model.codes[desk.now.winner]];
     const doubt = desk.now.predicted < 0 ? ", but too far from all that was learned," : "";
-    this.message.textContent = `${reached}${doubt} with ${told.join(", ")}.`;
+    this.message.textContent = `${reached}${doubt} with ${told.join(", ")}${rest}.`;
   }
 
   // Rows in the order of what they add, the most first, behind what was changed; they stay while values change.
@@ -675,8 +675,8 @@ function pairMap(matrix, names) {
 
 function prototypePanel(store, desk, pixels) {
   const { model } = desk;
-  const { features, n, k } = model;
-  const spreads = features.map((feature) => {
+  const { n, k } = model;
+  const spreads = model.features?.map((feature) => {
     const values = Array.from({ length: n }, (_, s) => model.given(feature, s)).filter(Number.isFinite);
     const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
     return { mean, spread: Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length) || 1 };
@@ -684,29 +684,11 @@ function prototypePanel(store, desk, pixels) {
   const numbers = [...Array(k).keys()];
   const body = h("div");
   const show = (p) => {
-    const values = model.valuesIn(model.prototype(p));
-    const rows = [];
-    const kinds = [];
-    features.forEach(({ name, categories }, i) => {
-      const { mean, spread } = spreads[i];
-      if (categories) kinds.push(`${name}: ${categories[values[i]]}`);
-      else {
-        rows.push({
-          name, value: (values[i] - mean) / spread, text: number(values[i], 3),
-          title: `${name}: ${number(values[i])}, mean of all samples ${number(mean)}`,
-        });
-      }
-    });
-    rows.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
     const members = [...Array(n).keys()].filter((i) => model.winners[i] === p);
     const pick = () => store.select(members, desk.prototypeName(p));
     const count = h("button", { type: "button", onclick: pick }, plural(members.length, "sample"));
-    body.replaceChildren(h("p", {}, "Nearest to ", count));
-    if (!pixels) {
-      body.append(
-        h("p", { class: "hint" }, "Its values, and how far they are from the mean of all samples, in standard deviations."),
-        bars(rows, { label: "Values of the prototype" }), h("p", {}, kinds.join(", ")));
-    }
+    body.replaceChildren(h("p", {}, "Nearest to ", count, members.length ? ", and most of all to" : ""),
+      typical(store, desk, p, members), ...(model.computes && !pixels ? valuesOfPrototype(model, p, spreads) : []));
     chosen.querySelector("select").value = String(p);
   };
   const options = numbers.map((p) => ({ value: String(p), text: desk.prototypeName(p) }));
@@ -718,4 +700,36 @@ function prototypePanel(store, desk, pixels) {
   show(0);
   store.on("focus", () => show(model.winners[store.focus]));
   return panel("Prototypes", {}, gallery, chosen, body);
+}
+
+// The samples that are most like a prototype, of the first thousand that are nearest to it.
+function typical(store, { model, samples }, p, members) {
+  const distance = (s) => (model.computes ? model.distanceTo(model.input(s), p) : model.measure(s)[p]);
+  const ranked = members.slice(0, 1000).map((s) => [distance(s), s]).sort((a, b) => a[0] - b[0]);
+  return h("p", { class: samples.images ? "pictures" : "typical" }, ranked.slice(0, 6).map(([, s]) => {
+    const shown = samples.images ? picture(samples.images, s, 40) : samples.texts?.[s].slice(0, 80) ?? samples.names[s];
+    return h("button", { type: "button", class: "plain", title: samples.names[s], onclick: () => store.look(s) }, shown);
+  }));
+}
+
+// Its numbers against the mean of all samples, and its categories.
+function valuesOfPrototype(model, p, spreads) {
+  const values = model.valuesIn(model.prototype(p));
+  const rows = [];
+  const kinds = [];
+  model.features.forEach(({ name, categories }, i) => {
+    const { mean, spread } = spreads[i];
+    if (categories) kinds.push(`${name}: ${categories[values[i]]}`);
+    else {
+      rows.push({
+        name, value: (values[i] - mean) / spread, text: number(values[i], 3),
+        title: `${name}: ${number(values[i])}, mean of all samples ${number(mean)}`,
+      });
+    }
+  });
+  rows.sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
+  return [
+    h("p", { class: "hint" }, "Its values, and how far they are from the mean of all samples, in standard deviations."),
+    bars(rows, { label: "Values of the prototype" }), h("p", {}, kinds.join(", ")),
+  ];
 }

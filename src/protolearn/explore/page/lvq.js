@@ -100,8 +100,8 @@ export class Classifier {
   }
 
   // Squared distances of a sample, as stored or as computed.
-  measure(s, z = this.input(s)) {
-    return this.computes ? this.distances(z) : this.stored("distances", s);
+  measure(s, z = null) {
+    return this.computes ? this.distances(z ?? this.input(s)) : this.stored("distances", s);
   }
 
   stored(name, s) {
