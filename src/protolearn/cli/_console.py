@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -18,14 +18,22 @@ if TYPE_CHECKING:
 __all__ = ["as_rich", "printable", "told_what_is_wrong"]
 
 
-def as_rich(table: Table) -> RichTable:
-    """Return a table of the page for the terminal."""
+def as_rich(table: Table, justify: JustifyMethod = "right") -> RichTable:
+    """Return a table of the page for the terminal; without names of columns it has no head."""
     first, *others = table.columns
     title = printable(table.caption, "table.title")
-    drawn = RichTable(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
+    drawn = RichTable(
+        title=title,
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        padding=0 if justify == "right" else (0, 2, 0, 0),
+        show_edge=False,
+        show_header=any(table.columns),
+    )
     drawn.add_column(first, no_wrap=True)
     for column in others:
-        drawn.add_column(column, justify="right")
+        drawn.add_column(column, justify=justify)
     for row in table.rows:
         drawn.add_row(*map(printable, row))
     return drawn

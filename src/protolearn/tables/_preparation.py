@@ -25,7 +25,7 @@ NUMBERS, CATEGORIES = ("number", "date"), ("category", "boolean")
 MOST_CATEGORIES = 50
 FEW_CATEGORIES = 10  # that may be more than half of the rows
 FEW_ROWS = 10  # whole numbers that count up in so few rows may do so by chance
-MOSTLY = 0.9  # share of numbers from which other texts in a column are taken as missing
+MOSTLY = 0.9  # of the values are numbers: other texts are taken as missing; of the rows have names: they are names
 A_NUMBER_OF_ROWS = re.compile(r"(?:.*[\W_])?(?:id|idx|index|row|nr|no|key|uid|guid)|.*[a-z]ID", flags=re.DOTALL)
 
 
@@ -213,7 +213,7 @@ class TablePreparation(TransformerMixin, Estimator):
         name = str(values.name)
         missing = float(values.isna().mean())
         if name == self.target:
-            return Column(name, "target", "to be predicted", missing)
+            return Column(name, "target", "the class of each row", missing)
         if name in self.ignore:
             return Column(name, "ignored", "left out, as asked", missing)
         kind, done, *more = _kind(name, values, name in self.keep)
@@ -241,7 +241,7 @@ def _kind(name: str, values: Any, keep: bool) -> tuple[str, ...]:
         return _date(present, "ISO8601")
     if not labels:
         return _number(name, present.astype(np.float64), distinct, keep)
-    return _text(name, present, distinct, keep)
+    return _text(present, distinct, len(values), keep)
 
 
 def _number(name: str, present: Any, distinct: int, keep: bool) -> tuple[str, ...]:
@@ -256,7 +256,7 @@ def _number(name: str, present: Any, distinct: int, keep: bool) -> tuple[str, ..
     return "number", f"scaled; {infinite} infinite taken as missing" if infinite else "scaled"
 
 
-def _text(name: str, present: Any, distinct: int, keep: bool) -> tuple[str, ...]:
+def _text(present: Any, distinct: int, rows: int, keep: bool) -> tuple[str, ...]:
     form = date_format(present)
     if form is not None:
         return _date(read_dates(present, form), form)
@@ -267,7 +267,7 @@ def _text(name: str, present: Any, distinct: int, keep: bool) -> tuple[str, ...]
         return "number", done
     if keep:
         return "category", f"one of {distinct} values"
-    if distinct == len(present):
+    if distinct == len(present) >= MOSTLY * rows:
         return "identifier", "left out, another value in each row"
     if distinct > MOST_CATEGORIES or (distinct > FEW_CATEGORIES and 2 * distinct > len(present)):
         return "text", f"left out, {distinct:,} different texts"
