@@ -2,41 +2,49 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import typer
 from rich.box import SIMPLE_HEAD
-from rich.console import Console, JustifyMethod
+from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
 if TYPE_CHECKING:
     from protolearn.cli._report import Table
 
-__all__ = ["as_rich", "printable", "told_what_is_wrong"]
+__all__ = ["as_rich", "print_listing", "printable", "told_what_is_wrong"]
+
+NUMBER = re.compile(r"[-+]?[\d,.]+(?: %)?(?: ± [\d.]+)?|")
 
 
-def as_rich(table: Table, justify: JustifyMethod = "right") -> RichTable:
-    """Return a table of the page for the terminal; without names of columns it has no head."""
+def as_rich(table: Table) -> RichTable:
+    """Return a table of the page for the terminal."""
     first, *others = table.columns
     title = printable(table.caption, "table.title")
-    drawn = RichTable(
-        title=title,
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        padding=0 if justify == "right" else (0, 2, 0, 0),
-        show_edge=False,
-        show_header=any(table.columns),
-    )
+    drawn = RichTable(title=title, title_justify="left", box=SIMPLE_HEAD, pad_edge=False, padding=0, show_edge=False)
     drawn.add_column(first, no_wrap=True)
     for column in others:
-        drawn.add_column(column, justify=justify)
+        drawn.add_column(column, justify="right")
     for row in table.rows:
         drawn.add_row(*map(printable, row))
     return drawn
+
+
+def print_listing(console: Console, table: Table) -> None:
+    """Print a table that is read along its lines: a heading above it, words at the left, numbers at the right."""
+    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, show_header=any(table.columns))
+    for column, *cells in zip(table.columns, *table.rows):
+        numbers = all(NUMBER.fullmatch(cell) for cell in cells)
+        drawn.add_column(printable(column), justify="right" if numbers else "left", overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*map(printable, row))
+    console.print(printable(table.caption, "bold"), soft_wrap=True)
+    console.print(drawn)
+    console.print()
 
 
 def printable(text: str, style: str = "") -> Text:

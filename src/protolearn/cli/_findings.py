@@ -18,6 +18,7 @@ __all__ = ["column_table", "plain_parameters", "relevance_table", "relevances", 
 MANY = 3  # columns in a row that are treated alike and are shown in one line, if they are more
 MOST_LINES = 40
 MOST_FEATURES = 10
+LONGEST = 18  # letters of a name in a line of many
 MEANINGS = {
     "accuracy": "of the rows",
     "balanced accuracy": "classes of equal weight",
@@ -26,13 +27,14 @@ MEANINGS = {
     "explained variance": "by the nearest prototypes",
     "topographic error": "not between neighbors on the map",
     "class by node": "as most other rows of the node",
+    "class by cluster": "as most other rows of the cluster",
     "trustworthiness": "neighbors shown are neighbors (1 is best)",
     "continuity": "neighbors are shown as such (1 is best)",
     "quality": "at all scales (0 by chance, 1 is best)",
     "class of neighbor": "the nearest in the view has the same",
 }
 SHARES = {"accuracy", "balanced accuracy", "baseline", "explained variance", "topographic error", "class by node"}
-SHARES |= {"class of neighbor"}
+SHARES |= {"class of neighbor", "class by cluster"}
 
 
 def report_of(learned: Learned, folder: Path) -> dict[str, Any]:
@@ -42,7 +44,7 @@ def report_of(learned: Learned, folder: Path) -> dict[str, Any]:
     report: dict[str, Any] = {
         "command": task.name,
         "data": {"source": str(samples.source), "rows": len(samples), "learned": len(learned.rows)},
-        "model": {"name": type(estimator).__name__, "parameters": plain_parameters(estimator)},
+        "model": {"name": type(estimator).__name__, "parameters": plain_parameters(estimator), **_size(estimator)},
         "seed": task.seed,
     }
     if samples.preparation is not None and samples.pictures is None:
@@ -63,7 +65,7 @@ def report_of(learned: Learned, folder: Path) -> dict[str, Any]:
         report["relevances"] = weights
     counted = _sizes(learned)
     if counted:
-        report["sizes"] = counted
+        report |= {"sizes": counted, "chosen": getattr(task, "clusters", None) is not None}
     return report | {
         "notes": learned.notes,
         "seconds": round(learned.seconds, 2),
@@ -82,22 +84,23 @@ def tables_of(report: dict[str, Any]) -> list[Table]:
             [name, f"{_figure(name, f['mean'])} ± {_figure(name, f['std'], spread=True)}", MEANINGS.get(name, "")]
             for name, f in figures.items()
         ]
-        how = f"{validation['folds']} folds, {_times(validation['repeats'])}"
-        caption = f"{report['model']['name']} on rows it had not seen ({how}: mean ± standard deviation)"
+        how = f"{validation['folds']} folds, {_times(validation['repeats'])}; ± standard deviation"
+        caption = f"{_model(report)}, on rows it had not seen ({how})"
         tables.append(Table(caption, ["", "", ""], lines))
     if "quality" in report:
         lines = [[name, _figure(name, value), MEANINGS.get(name, "")] for name, value in report["quality"].items()]
-        tables.append(Table(f"How far the view by {report['model']['name']} can be trusted", ["", "", ""], lines))
+        tables.append(Table(f"{_model(report)}: how far the view can be trusted", ["", "", ""], lines))
     if any("found" in entry for entry in report.get("classes", [])):
         lines = [
             [c["class"], f"{c['rows']:,}", f"{100 * c['found']:.1f} %", c["mistaken for"]] for c in report["classes"]
         ]
         tables.append(Table("Classes, on rows not seen", ["class", "rows", "found", "mostly taken for"], lines))
-    if "relevances" in report:
+    if "relevances" in report and "columns" in report:  # those of pixels are for the page
         tables.append(relevance_table(report["relevances"]))
     if "sizes" in report:
         lines = [[str(entry["cluster"]), f"{entry['rows']:,}"] for entry in report["sizes"]]
-        tables.append(Table("Clusters", ["cluster", "rows"], lines))
+        tried = "" if report["chosen"] else " (2 to 8 were tried; --clusters NUMBER asks for another number)"
+        tables.append(Table(f"Clusters{tried}", ["cluster", "rows"], lines))
     return tables
 
 
@@ -114,19 +117,19 @@ def relevance_table(weights: list[dict[str, Any]]) -> Table:
     return Table(f"What counts for the decision{more}", ["column", "relevance", ""], lines)
 
 
-def column_table(columns: list[Column]) -> Table:
+def column_table(caption: str, columns: list[Column]) -> Table:
     """Return what was done with each column; neighbors that are treated alike share a line."""
     lines = []
     for _, group in groupby(columns, key=lambda c: (c.kind, c.done, c.missing)):
         alike = list(group)
         if len(alike) > MANY:
-            lines.append(_line(f"{alike[0].name} … {alike[-1].name} ({len(alike):,})", alike[0]))
+            lines.append(_line(f"{_cut(alike[0].name)} … {_cut(alike[-1].name)} ({len(alike):,})", alike[0]))
         else:
             lines.extend(_line(column.name, column) for column in alike)
     left = len(lines) - MOST_LINES
     if left > 1:
         lines = [*lines[:MOST_LINES], [f"({left:,} more lines in report.json)", "", "", ""]]
-    return Table("Columns", ["column", "kind", "what was done", "missing"], lines)
+    return Table(caption, ["column", "kind", "what was done", "missing"], lines)
 
 
 def relevances(model: Any) -> list[dict[str, Any]]:
@@ -175,6 +178,11 @@ def _classes(learned: Learned) -> list[dict[str, Any]]:
     return entries
 
 
+def _size(estimator: Any) -> dict[str, int]:
+    prototypes = getattr(estimator, "multiplicities_", getattr(estimator, "prototypes_", None))
+    return {} if prototypes is None else {"prototypes": len(prototypes)}
+
+
 def _sizes(learned: Learned) -> list[dict[str, int]]:
     import numpy as np
 
@@ -195,6 +203,10 @@ def plain_parameters(estimator: Any) -> dict[str, Any]:
     }
 
 
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"
+
+
 def _line(name: str, column: Column) -> list[str]:
     return [name, column.kind, column.done, f"{100 * column.missing:.1f} %" if column.missing else ""]
 
@@ -203,6 +215,11 @@ def _figure(name: str, value: float, spread: bool = False) -> str:
     if name in SHARES:
         return f"{100 * value:.1f}" if spread else f"{100 * value:.1f} %"
     return f"{value:.3g}" if not spread else f"{value:.2g}"
+
+
+def _model(report: dict[str, Any]) -> str:
+    model = report["model"]
+    return f"{model['name']} with {model['prototypes']:,} prototypes" if "prototypes" in model else model["name"]
 
 
 def _times(repeats: int) -> str:

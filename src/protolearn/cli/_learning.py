@@ -96,7 +96,7 @@ def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int,
             model = estimator
             judged = clone(estimator).set_params(metric="precomputed")
         validation = _validate(task, judged, pairs, y, folds, repeats, bars, notes) if task.validated else None
-        with bars.waiting(f"Learning from {len(rows):,} {_rows_word(samples)}"):
+        with bars.waiting(f"Learning from {len(rows):,} {samples.word}"):
             target = y.astype(str) if task.supervised and y is not None else None
             placed = samples.texts is not None and isinstance(task, View)
             model.fit(pairs if placed else X, target)
@@ -105,10 +105,6 @@ def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int,
     if samples.preparation is not None:
         model = Pipeline([("table", samples.preparation), *model.steps])
     return Learned(task, samples, model, rows, validation, quality, columns, notes, perf_counter() - start)
-
-
-def _rows_word(samples: Samples) -> str:
-    return "rows" if samples.columns is not None else "pictures" if samples.pictures is not None else "objects"
 
 
 def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[str]) -> Indices:
@@ -128,7 +124,7 @@ def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[s
     limit = most or (task.most_rows if samples.texts is None else task.most_objects)
     if len(rows) <= limit:
         return rows
-    notes.append(f"Learned from {limit:,} of {len(rows):,} {_rows_word(samples)}, chosen at random (--rows).")
+    notes.append(f"Learned from {limit:,} of {len(rows):,} {samples.word}, chosen at random (--rows).")
     rng = np.random.default_rng(task.seed)
     if labels is None or not task.supervised:
         return np.sort(rng.choice(rows, limit, replace=False))
@@ -217,9 +213,8 @@ def _columns(task: Task, samples: Samples, model: Any, rows: Indices, bars: Bars
     X = samples.prepared
     if samples.metric == "precomputed":
         X = X[:, rows]
-    with bars.waiting(f"Predicting {len(samples):,} {_rows_word(samples)}"):
-        found = predictions(model, X)
-    return {"cluster" if name == "node" and task.name == "cluster" else name: v for name, v in found.items()}
+    with bars.waiting(f"Predicting {len(samples):,} {samples.word}"):
+        return predictions(model, X)
 
 
 @contextmanager
@@ -328,7 +323,7 @@ def _write_page(learned: Learned, path: Path) -> None:
     shown = rows
     if not fixed and len(rows) > PAGE_ROWS:
         shown = np.sort(np.random.default_rng(learned.task.seed).choice(rows, PAGE_ROWS, replace=False))
-        learned.notes.append(f"The page shows {PAGE_ROWS:,} of {len(rows):,} {_rows_word(samples)}, chosen at random.")
+        learned.notes.append(f"The page shows {PAGE_ROWS:,} of {len(rows):,} {samples.word}, chosen at random.")
     X = part(samples.prepared, shown, rows if samples.metric == "precomputed" else None)
     labels = None if samples.labels is None else samples.labels[shown]
     explore(

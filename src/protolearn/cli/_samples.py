@@ -44,6 +44,13 @@ class Samples:
         """Number of columns of a table, which pictures are not."""
         return len(self.X.columns) if self.preparation is not None and self.pictures is None else None
 
+    @property
+    def word(self) -> str:
+        """What the samples are called."""
+        if self.metric is not None:
+            return "strings" if self.metric in STRING_METRICS else "objects"
+        return "rows" if self.pictures is None else "pictures"
+
 
 def part(X: Any, rows: Indices, columns: Indices | None = None) -> Any:
     """Return some rows of a table, some strings of a list or, with columns, a part of a matrix of distances."""
@@ -110,7 +117,7 @@ def read_new(data: Path, model: Any, decimal: str | None = None) -> Samples:
     if isinstance(first, TablePreparation):
         if data.is_dir():
             found = read_pictures(data, list(first.feature_names_in_))
-            return Samples(data, found.X, first.transform(found.X), names=found.names, preparation=first)
+            return Samples(data, found.X, first.transform(found.X), None, found.names, found.pictures, first)
         table = read_table(data, decimal=decimal)
         return Samples(data, table, first.transform(table), names=_names(table, first), preparation=first)
     metric = getattr(first, "metric", None)

@@ -156,7 +156,7 @@ class Cluster(Task):
 
     def scores(self, model: Any, X: Any, y: Any, seen: Any) -> dict[str, float]:
         """Return how well the clusters cover rows, and what classes they tell."""
-        return {**_coverage(model, X), **_class_of_node(model, X, y, seen)}
+        return {**_coverage(model, X), **_class_of_node(model, X, y, seen, "class by cluster")}
 
 
 @dataclass(frozen=True)
@@ -181,8 +181,8 @@ class View(Task):
             if samples.metric is not None:
                 raise ValueError("A view with a mapping needs a table; leave out --mapping.")
             return MappedEmbedding(cost=tsne(perplexity), n_train=min(n, JUDGED), random_state=self.seed)
-        extra = {} if samples.metric is None else {"metric": "precomputed"}
-        return TSNE(perplexity=perplexity, random_state=self.seed, **extra)
+        metric = "euclidean" if samples.metric is None else "precomputed"
+        return TSNE(perplexity=perplexity, metric=metric, random_state=self.seed)
 
     def quality(self, columns: Any, positions: Floats, y: Any, metric: str | None) -> dict[str, float]:
         """Return how far neighbors in the view are neighbors in the data, and the other way round."""
@@ -202,7 +202,7 @@ class View(Task):
         return {name: float(value) for name, value in figures.items()}
 
 
-def predictions(model: Any, X: Any, advance: Callable[[], None] = lambda: None) -> dict[str, Array]:
+def predictions(model: Any, X: Any) -> dict[str, Array]:
     """Return what a fitted model says about each row, as columns of a table."""
     import numpy as np
     from sklearn.base import is_classifier
@@ -211,6 +211,7 @@ def predictions(model: Any, X: Any, advance: Callable[[], None] = lambda: None) 
 
     if not hasattr(model, "transform") and not hasattr(model, "predict"):
         raise ValueError("The view has no place for new rows; learn it with: protolearn view DATA --mapping")
+    place = "node" if hasattr(model[-1] if hasattr(model, "steps") else model, "lattice_") else "cluster"
     found = []
     for start in range(0, len(X), BLOCK):
         rows = part(X, np.arange(start, min(start + BLOCK, len(X))))
@@ -219,11 +220,10 @@ def predictions(model: Any, X: Any, advance: Callable[[], None] = lambda: None) 
             found.append({"predicted": model.predict(rows), "probability": shares.max(axis=1)})
         elif hasattr(model, "predict"):
             squares = model.transform(rows).min(axis=1)
-            found.append({"node": model.predict(rows), "distance": np.sqrt(np.maximum(squares, 0.0))})
+            found.append({place: model.predict(rows), "distance": np.sqrt(np.maximum(squares, 0.0))})
         else:
             places = np.asarray(model.transform(rows))
             found.append({"x": places[:, 0], "y": places[:, 1]})
-        advance()
     return {name: np.concatenate([block[name] for block in found]) for name in found[0]}
 
 
@@ -241,7 +241,7 @@ def _coverage(model: Any, X: Any) -> dict[str, float]:
     return figures
 
 
-def _class_of_node(model: Any, X: Any, y: Any, seen: Any) -> dict[str, float]:
+def _class_of_node(model: Any, X: Any, y: Any, seen: Any, name: str = "class by node") -> dict[str, float]:
     """Return how many rows are of the class that most seen rows of the same node are of."""
     import numpy as np
 
@@ -256,7 +256,7 @@ def _class_of_node(model: Any, X: Any, y: Any, seen: Any) -> dict[str, float]:
     counts = np.zeros((max(nodes.max(), new.max()) + 1, len(classes)))
     np.add.at(counts, (nodes, codes), 1.0)
     counts += 1e-3 * np.bincount(codes) / len(codes)  # a node without rows is of the largest class
-    return {"class by node": float((classes[counts[new].argmax(axis=1)] == y[judged].astype(str)).mean())}
+    return {name: float((classes[counts[new].argmax(axis=1)] == y[judged].astype(str)).mean())}
 
 
 def _largest_class(labels: Any, n: int) -> Array:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from protolearn.cli._console import as_rich, printable, told_what_is_wrong
+from protolearn.cli._console import print_listing, printable, told_what_is_wrong
 
 if TYPE_CHECKING:
     from protolearn.cli._tasks import Task
@@ -179,26 +179,21 @@ def _run(
             samples = read_samples(data, **reading)
         console = Console(quiet=quiet or as_json)
         if samples.columns is not None and samples.preparation is not None:
-            console.print(printable(f"{data}: {len(samples):,} rows, {samples.columns:,} columns", "bold"))
-            console.print(as_rich(_findings.column_table(samples.preparation.columns_), "left"))
+            caption = f"{data}: {len(samples):,} rows, {samples.columns:,} columns"
+            print_listing(console, _findings.column_table(caption, samples.preparation.columns_))
         else:
-            kind = "pictures" if samples.pictures is not None else "objects" if samples.texts is None else "strings"
-            console.print(printable(f"{data}: {len(samples):,} {kind}", "bold"))
+            console.print(printable(f"{data}: {len(samples):,} {samples.word}\n", "bold"), soft_wrap=True)
         learned = _learning.learn(task, samples, bars, **how)
         report = _findings.report_of(learned, folder)
         with bars.waiting("Writing"):
             _learning.write_outputs(learned, folder, report)
         for table in _findings.tables_of(report):
-            console.print()
-            console.print(as_rich(table, "left"))
-        if learned.notes:
-            console.print()
+            print_listing(console, table)
         for note in learned.notes:
             console.print(printable(f"Note: {note}", "yellow"), soft_wrap=True)
-        console.print()
         console.print(
-            printable(f"{folder / 'index.html'}: open it in a browser to explore the model", "bold"), soft_wrap=True
+            printable(f"Open {folder / 'index.html'} in a browser to explore the model.", "bold"), soft_wrap=True
         )
-        console.print(printable(f"{folder / 'predictions.csv'}, model.skops, report.json"), soft_wrap=True)
+        console.print(printable(f"Beside it are {', '.join(_learning.FILES[1:])}."), soft_wrap=True)
         if as_json:
             print(_learning.as_json(report), end="")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from protolearn.cli._console import as_rich, printable, told_what_is_wrong
+from protolearn.cli._console import print_listing, printable, told_what_is_wrong
 
 if TYPE_CHECKING:
     from protolearn.cli._report import Table
@@ -57,8 +57,8 @@ def predict(
             print(table.to_json(orient="records", force_ascii=False))
         elif not quiet:
             console = Console()
-            console.print(as_rich(_counts(f"{data}: {len(table):,} rows", found), "left"))
-            console.print(printable(f"\n{output}: what the model says about each row"), soft_wrap=True)
+            print_listing(console, _counts(f"{data}: {len(table):,} {samples.word}", found))
+            console.print(printable(f"{output} has what the model says about each."), soft_wrap=True)
 
 
 def explain(
@@ -88,11 +88,12 @@ def explain(
             return
         console = Console()
         name = f" ({samples.names[row - 1]})" if samples.names else ""
-        first = f"Row {row}{name}: {reasons['class']}, {100 * reasons['probability']:.1f} % against {reasons['rival']}"
-        console.print(printable(first, "bold"), soft_wrap=True)
+        first = (
+            f"Row {row}{name}: {reasons['class']} ({100 * reasons['probability']:.1f} %); next is {reasons['rival']}"
+        )
+        console.print(printable(f"{first}\n", "bold"), soft_wrap=True)
         for table in _reason_tables(reasons):
-            console.print()
-            console.print(as_rich(table, "left"))
+            print_listing(console, table)
 
 
 def info(model: Model, as_json: Json = False) -> None:
@@ -116,17 +117,12 @@ def info(model: Model, as_json: Json = False) -> None:
         from protolearn.cli._report import Table
 
         console = Console()
-        lines = [
-            [name, ", ".join(map(str, value)) if isinstance(value, list) else str(value)]
-            for name, value in about.items()
-        ]
-        console.print(as_rich(Table(str(model), ["", ""], lines), "left"))
+        texts = {name: ", ".join(value) if isinstance(value, list) else str(value) for name, value in about.items()}
+        print_listing(console, Table(str(model), ["", ""], [list(pair) for pair in texts.items()]))
         if isinstance(first, TablePreparation):
-            console.print()
-            console.print(as_rich(column_table(first.columns_), "left"))
+            print_listing(console, column_table("Columns", first.columns_))
         if weights:
-            console.print()
-            console.print(as_rich(relevance_table(weights), "left"))
+            print_listing(console, relevance_table(weights))
 
 
 def _of_prepared(model: Any, samples: Samples) -> Any:
@@ -165,31 +161,26 @@ def _reasons(model: Any, samples: Samples, row: int) -> dict[str, Any]:
     if samples.preparation is None:
         found = shown.explain(sample)
         report |= {"class": str(found.classes[0]), "rival": str(found.rivals[0])}
-        known = getattr(shown, "objects_", None)
         return report | {
-            "like": [_name(known, place) for place in np.atleast_1d(found.members[0])],
-            "unlike": [_name(known, place) for place in np.atleast_1d(found.rival_members[0])],
+            "like": [int(place) + 1 for place in np.atleast_1d(found.members[0])],
+            "unlike": [int(place) + 1 for place in np.atleast_1d(found.rival_members[0])],
         }
     found = explain_rows(shown, sample)
     parts = found.contributions[0]
     total = float(np.abs(parts).sum()) or 1.0
-    order = np.argsort(-np.abs(parts), kind="stable")
-    values = [sample.iloc[0][name] for name in found.feature_names]
     report |= {"class": str(found.classes[0]), "rival": str(found.rivals[0])}
+    dates = {c.name: c.origin for c in samples.preparation.columns_ if c.kind == "date"}
+    values = {name: _plain(value, dates.get(name)) for name, value in sample.iloc[0].items()}
     report["reasons"] = [
-        {"column": str(found.feature_names[i]), "value": _plain(values[i]), "share": float(parts[i]) / total}
-        for i in order
+        {"column": str(name), "value": values[name], "share": float(parts[i]) / total}
+        for i, name in sorted(enumerate(found.feature_names), key=lambda pair: -abs(parts[pair[0]]))
     ]
     changed = counterfactual(shown, sample, sparse=True)
     if changed.found[0]:
+        new = {name: _plain(value, dates.get(name)) for name, value in changed.samples.iloc[0].items()}
         report["change"] = {
             "class": str(changed.classes[0]),
-            "columns": [
-                {"column": str(name), "from": _plain(sample.iloc[0][name]), "to": _plain(changed.samples.iloc[0][name])}
-                for name in sample.columns
-                if changed.samples.iloc[0][name] != sample.iloc[0][name]
-                and sample.iloc[0][name] == sample.iloc[0][name]
-            ],
+            "columns": [{"column": n, "from": values[n], "to": new[n]} for n in values if new[n] != values[n]],
         }
     return report
 
@@ -199,10 +190,10 @@ def _reason_tables(reasons: dict[str, Any]) -> list[Table]:
 
     if "like" in reasons:
         lines = [
-            [reasons["class"], ", ".join(reasons["like"][:5])],
-            [reasons["rival"], ", ".join(reasons["unlike"][:5])],
+            [reasons[name], ", ".join(f"no. {number}" for number in reasons[members])]
+            for name, members in (("class", "like"), ("rival", "unlike"))
         ]
-        return [Table("Nearest objects of each class", ["class", "objects"], lines)]
+        return [Table("What the prototypes stand for", ["class", "among the objects that were learned from"], lines)]
     lines = []
     for reason in reasons["reasons"][:MOST_REASONS]:
         side = "for" if reason["share"] >= 0 else "against"
@@ -233,13 +224,16 @@ def _about(model: Any) -> dict[str, Any]:
     return about
 
 
-def _name(known: Any, place: int) -> str:
-    return f"object {int(place) + 1}" if known is None else str(known[int(place)])
+def _plain(value: Any, origin: str | None = None) -> Any:
+    """Return a value of a prepared table as the file has it: days are dates again, and what is missing is None."""
+    import pandas as pd
 
-
-def _plain(value: Any) -> Any:
+    if pd.isna(value):
+        return None
+    if origin is not None:
+        return str(pd.Timestamp(origin) + pd.Timedelta(days=float(value))).removesuffix(" 00:00:00")
     return value if isinstance(value, str) else float(value)
 
 
 def _shown(value: Any) -> str:
-    return value if isinstance(value, str) else f"{value:.4g}"
+    return "" if value is None else value if isinstance(value, str) else f"{value:.4g}"
