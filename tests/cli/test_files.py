@@ -9,8 +9,9 @@ import pytest
 
 pytest.importorskip("typer")
 pytest.importorskip("skops")
-pd = pytest.importorskip("pandas")
+pytest.importorskip("pandas")
 
+import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
 from typer.testing import CliRunner
@@ -18,7 +19,7 @@ from typer.testing import CliRunner
 import protolearn
 from protolearn.cli import app
 from protolearn.cli._learning import FILES
-from protolearn.tables import as_labels, read_table, read_strings
+from protolearn.tables import as_labels, read_strings, read_table
 
 WIDE = {"COLUMNS": "160"}
 FAST = ["--folds", "2", "--repeats", "1"]
@@ -138,7 +139,7 @@ CASES = {
         "left out, 59 different texts", n_rows=60, kinds={"note": "text"},
     ),
     "gaps of many spellings": Case(
-        text_of(age=["?", "NA", "", "n/a", "-"] + list(range(20, 55)), dose=["<0.5", *["1.5", "2.5", "3.0"] * 13]),
+        text_of(age=["?", "NA", "", "n/a", "-", *range(20, 55)], dose=["<0.5", *["1.5", "2.5", "3.0"] * 13]),
         "1 such as <0.5 taken as missing", kinds={"age": "number", "dose": "number"},
     ),
     "infinite numbers": Case(
@@ -146,13 +147,13 @@ CASES = {
         kinds={"ratio": "number"},
     ),
     "5,000 columns": Case(wide(5000), n_rows=30, command=("classify", "--target", "class", "--model", "glvq", *FAST)),
-    "ragged rows": Case(rows_of() + "1,2,3,4,5\n", "line 42 has 5 values, but there are 3 columns, separated by ','", 1),
+    "ragged rows": Case(rows_of() + "1,2,3,4,5\n", "line 42 has 5 values, but there are 3 columns, separated", 1),
     "short rows": Case(rows_of() + "1.5\n", n_rows=41, kinds={"width": "number"}),
     "open quotation mark": Case(rows_of() + '"1,u,a\n', "a quotation mark is opened and never closed.", 1),
-    "binary": Case(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)), "is no text: it holds bytes that no text has", 1),
-    "NUL in the middle": Case(rows_of(2000).encode() + b"1,\0u,a\n", "is no text: it holds bytes that no text has", 1),
+    "binary": Case(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR" + bytes(range(256)), "is no text, as it holds bytes", 1),
+    "NUL in the middle": Case(rows_of(2000).encode() + b"1,\0u,a\n", "is no text, as it holds bytes", 1),
     "markup": Case(
-        text_of(**{"<b>[red]name": ["<script>alert(1)</script>", "[/]\x1b[31m"] * 20}), kinds={"<b>[red]name": "category"}
+        text_of(**{"<b>[red]": ["<script>alert(1)</script>", "[/]\x1b[31m"] * 20}), kinds={"<b>[red]": "category"}
     ),
     "Parquet that is none": Case(b"PAR1 but not really", "is no Parquet file that can be read", 1, suffix=".parquet"),
     "Excel that is none": Case(b"PK\x03\x04 and nothing more", "is no Excel file that can be read", 1, suffix=".xlsx"),
@@ -175,9 +176,8 @@ def test_kinds_of_files(tmp_path, name):
     assert case.says in " ".join(result.output.split())
     assert "\x1b[31m" not in result.output
     if case.exit_code:
-        sentence = result.output.strip()
-        assert "Traceback" not in sentence
-        assert case.exit_code == 2 or (sentence.count("\n") == 0 and sentence.endswith((".", "with: --target NAME")))
+        assert "Traceback" not in result.output
+        assert case.exit_code == 2 or (case.says in result.output.splitlines()[-1] and result.output.endswith(".\n"))
         assert not any((folder / file).exists() for file in FILES)
         return
     report = json.loads((folder / "report.json").read_text())
@@ -264,7 +264,7 @@ def test_order_of_columns_and_further_ones_change_nothing(patients, tmp_path):
     result = run("predict", folder / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "p.csv", "--json")
     assert result.exit_code == 0, result.output
     written = pd.read_csv(folder / "predictions.csv")
-    told = pd.DataFrame(json.loads(result.stdout))
+    told = pd.DataFrame(json.loads(result.output))
     for found in (told, pd.read_csv(tmp_path / "p.csv")):
         np.testing.assert_array_equal(found["predicted"], written["predicted"])
         np.testing.assert_allclose(found["probability"], written["probability"], rtol=1e-9)
@@ -291,7 +291,7 @@ def test_reasons_are_those_of_the_library(patients):
     model, raw = protolearn.load(folder / "model.skops"), read_table(data)
     result = run("explain", folder / "model.skops", data, "--row", 9, "--json")
     assert result.exit_code == 0, result.output
-    told = json.loads(result.stdout)
+    told = json.loads(result.output)
     sample = model[0].transform(raw)[8:9]
     expected = protolearn.lvq.explain(model[1:], sample)
     shares = expected.contributions[0] / np.abs(expected.contributions[0]).sum()
@@ -310,7 +310,7 @@ def test_reasons_are_those_of_the_library(patients):
 
 def test_info(patients):
     _, folder, _ = patients
-    told = json.loads(run("info", folder / "model.skops", "--json").stdout)
+    told = json.loads(run("info", folder / "model.skops", "--json").output)
     report = json.loads((folder / "report.json").read_text())
     assert told["model"] == "GMLVQ"
     assert told["target"] == "diagnosis"
@@ -337,8 +337,7 @@ def test_output_is_quiet_or_json_and_repeatable(patients, tmp_path):
         *FAST,
     ]
     result = run(*arguments, "--json")
-    report = json.loads(result.stdout)
-    assert result.stderr == ""
+    report = json.loads(result.output)  # and nothing else
     assert report == json.loads((tmp_path / "out" / "report.json").read_text())
     first = {name: (tmp_path / "out" / name).read_bytes() for name in ("predictions.csv", "index.html")}
     result = run(*arguments, "--quiet")
@@ -465,7 +464,7 @@ def test_strings(words, tmp_path, command):
     np.testing.assert_array_equal(pd.read_csv(tmp_path / "p.csv").iloc[:, 2], written.iloc[:, 3])
     if command == "classify":
         np.testing.assert_array_equal(written["predicted"][:2], ["root", "fruit"])
-        told = json.loads(run("explain", tmp_path / "model.skops", words, "--row", 2, "--json").stdout)
+        told = json.loads(run("explain", tmp_path / "model.skops", words, "--row", 2, "--json").output)
         assert (told["class"], told["rival"]) == ("fruit", "root")
         assert "fruit" in run("explain", tmp_path / "model.skops", words, "--row", 2).output
     else:
@@ -487,7 +486,8 @@ def test_texts_in_folders(tmp_path):
     inside = run("map", tmp_path / "texts", "--metric", "ncd", "-o", tmp_path / "texts" / "out")
     assert "is in the folder that is read" in inside.output
     assert (
-        "There is no metric 'edits'; choose" in run("map", tmp_path, "--metric", "edits", "-o", tmp_path / "o").output
+        "There is no metric 'edits'; choose"
+        in run("map", tmp_path / "texts", "--metric", "edits", "-o", tmp_path / "o").output
     )
 
 

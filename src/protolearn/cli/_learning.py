@@ -145,7 +145,7 @@ def _check_classes(samples: Samples, labels: Array) -> None:
         raise ValueError(f"{column} has no values, so that there is no class to learn.")
     classes, counts = np.unique(labels.astype(str), return_counts=True)
     if len(classes) == 1:
-        raise ValueError(f"{column} has one class only, {classes[0]!r}; to tell classes apart takes two or more.")
+        raise ValueError(f"{column} has one class only, {str(classes[0])!r}; to tell classes apart takes two or more.")
     if len(classes) > 10 and 5 * len(classes) > len(labels):
         raise ValueError(
             f"{column} has {len(classes):,} different values in {len(labels):,} rows; classes must have more "

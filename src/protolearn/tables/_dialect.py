@@ -68,7 +68,9 @@ def text_encoding(path: Path) -> str:
         encoding, block = "utf-8", head
         while block:
             if b"\0" in block:
-                raise ValueError(f"{path} is no text: it holds bytes that no text has. Is it of another type?")
+                raise ValueError(
+                    f"{path} is no text, as it holds bytes that no text has; its name must end as its type does."
+                )
             if encoding == "utf-8":
                 try:
                     decoder.decode(block)

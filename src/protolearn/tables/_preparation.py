@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import Constraint, instance, none
-from protolearn.core.types import Array
+from protolearn.core.types import Array, Floats
 from protolearn.tables._pandas import pandas
 from protolearn.tables._values import as_labels, date_format, is_text, read_dates, read_numbers
 
@@ -136,6 +136,13 @@ class TablePreparation(TransformerMixin, Estimator):
         tags.transformer_tags.preserves_dtype = []
         return tags
 
+    @property
+    def columns_(self) -> list[Column]:
+        """What was found, kept as arrays, which are stored fast."""
+        if not hasattr(self, "_columns"):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
+        return [Column(*entry) for entry in zip(*(values.tolist() for values in self._columns.values()))]
+
     @nothing_lost
     def fit(self, X: Any, y: Any = None) -> TablePreparation:
         """Find out what the columns are.
@@ -157,7 +164,8 @@ class TablePreparation(TransformerMixin, Estimator):
         for name in (*self.ignore, *self.keep, *([] if self.target is None else [self.target])):
             if name not in frame.columns:
                 raise ValueError(f"There is no column {name!r}; {_listed('columns are', frame.columns)}.")
-        self.columns_ = [self._look_at(frame[name]) for name in frame.columns]
+        columns = [self._look_at(values) for _, values in frame.items()]
+        self._columns = {part.name: np.array([getattr(c, part.name) for c in columns]) for part in fields(Column)}
         if not any(column.used for column in self.columns_):
             reasons = "; ".join(f"{c.name!r} is {c.kind}: {c.done}" for c in self.columns_[:5])
             rows = "1 sample" if len(frame) == 1 else f"{len(frame)} rows"
@@ -206,12 +214,10 @@ class TablePreparation(TransformerMixin, Estimator):
 
     def names_of(self, *kinds: str) -> list[str]:
         """Return the names of the columns of some kinds, as ``names_of("number", "date")``."""
-        check_is_fitted(self)
         return [column.name for column in self.columns_ if column.kind in kinds]
 
     def _look_at(self, values: Any) -> Column:
-        name = str(values.name)
-        missing = float(values.isna().mean())
+        name, missing = str(values.name), float(values.isna().to_numpy().mean())
         if name == self.target:
             return Column(name, "target", "the class of each row", missing)
         if name in self.ignore:
@@ -226,30 +232,33 @@ class TablePreparation(TransformerMixin, Estimator):
 
 def _kind(name: str, values: Any, keep: bool) -> tuple[str, ...]:
     """Return the kind of a column, what is done with it, and of dates the format and the first."""
+    if values.dtype.kind in "iuf":
+        return _number(name, _floats(values), keep)
     present = values.dropna()
-    labels = is_text(present) and not _is_dates(present)
-    if labels:
+    if is_text(present):
         present = pandas().Series(as_labels(present), index=present.index).dropna()
-    if len(present) == 0:
+    distinct = present.unique()
+    if len(distinct) == 0:
         return "empty", "left out, no values"
-    distinct = int(present.nunique())
-    if distinct == 1:
-        return "constant", f"left out, always {_short(present.iloc[0])}"
-    if present.dtype.kind == "b" or (labels and set(present.unique()) == {"True", "False"}):
-        return "boolean", "true or false"
+    if len(distinct) == 1:
+        return "constant", f"left out, always {_short(distinct[0])}"
     if _is_dates(present):
         return _date(present, "ISO8601")
-    if not labels:
-        return _number(name, present.astype(np.float64), distinct, keep)
-    return _text(present, distinct, len(values), keep)
+    if present.dtype.kind == "b" or set(distinct) == {"True", "False"}:
+        return "boolean", "true or false"
+    return _text(present, len(distinct), len(values), keep)
 
 
-def _number(name: str, present: Any, distinct: int, keep: bool) -> tuple[str, ...]:
+def _number(name: str, values: Floats, keep: bool) -> tuple[str, ...]:
+    present = values[~np.isnan(values)]
     finite = present[np.isfinite(present)]
     if len(finite) == 0:
-        return "empty", "left out, no finite numbers"
+        return "empty", "left out, no finite numbers" if len(present) else "left out, no values"
+    distinct = len(np.unique(present))
+    if distinct == 1:
+        return "constant", f"left out, always {_short(finite[0])}"
     whole = distinct == len(present) == len(finite) and bool((finite % 1 == 0).all())
-    counts = whole and finite.max() - finite.min() == distinct - 1 and distinct > FEW_ROWS
+    counts = whole and distinct == len(values) > FEW_ROWS and bool((np.diff(finite) == 1).all())
     if not keep and (counts or (whole and distinct > 2 and _names_rows(name))):
         return "identifier", "left out, counts the rows" if counts else "left out, another number in each row"
     infinite = len(present) - len(finite)
@@ -288,21 +297,21 @@ def _prepared(column: Column, values: Any) -> Any:
         return np.where(labels == None, MISSING, labels)  # noqa: E711, elementwise
     if column.kind == "date":
         dates = _without_zone(values) if _is_dates(values) else read_dates(values, column.form)
-        numbers = (dates - pd.Timestamp(column.origin)) / pd.Timedelta(days=1)
+        numbers = _floats((dates - pd.Timestamp(column.origin)) / pd.Timedelta(days=1))
     else:
-        numbers = read_numbers(values) if is_text(values) else values
-    numbers = numbers.astype(np.float64)
-    present = values.notna()
-    if present.any() and numbers[present].isna().all() and is_text(values):
-        example = _short(values[present].iloc[0])
+        numbers = _floats(read_numbers(values) if is_text(values) else values)
+    if is_text(values) and np.isnan(numbers).all() and values.notna().any():
+        example = _short(values.dropna().iloc[0])
         raise ValueError(f"Column {column.name!r} must hold a {column.kind} in each row, but holds {example}.")
-    return numbers.where(np.isfinite(numbers))
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _floats(values: Any) -> Floats:
+    return values.to_numpy(dtype=np.float64, na_value=np.nan)
 
 
 def _as_frame(estimator: TablePreparation, X: Any, reset: bool) -> Any:
     """Return a table as a frame, and check its width if it has no names."""
-    from sklearn.utils.validation import check_array, validate_data
-
     if not hasattr(X, "iloc"):
         dtype = None if getattr(X, "dtype", None) is not None else object
         X = check_array(X, dtype=dtype, ensure_all_finite=False, input_name="X")
