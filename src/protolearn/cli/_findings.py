@@ -65,7 +65,7 @@ def report_of(learned: Learned, folder: Path) -> dict[str, Any]:
         report["relevances"] = weights
     counted = _sizes(learned)
     if counted:
-        report |= {"sizes": counted, "chosen": getattr(task, "clusters", None) is not None}
+        report["clusters"] = {"given": getattr(task, "clusters", None) is not None, "sizes": counted}
     return report | {
         "notes": learned.notes,
         "seconds": round(learned.seconds, 2),
@@ -97,9 +97,9 @@ def tables_of(report: dict[str, Any]) -> list[Table]:
         tables.append(Table("Classes, on rows not seen", ["class", "rows", "found", "mostly taken for"], lines))
     if "relevances" in report and "columns" in report:  # those of pixels are for the page
         tables.append(relevance_table(report["relevances"]))
-    if "sizes" in report:
-        lines = [[str(entry["cluster"]), f"{entry['rows']:,}"] for entry in report["sizes"]]
-        tried = "" if report["chosen"] else " (2 to 8 were tried; --clusters NUMBER asks for another number)"
+    if "clusters" in report:
+        lines = [[str(entry["cluster"]), f"{entry['rows']:,}"] for entry in report["clusters"]["sizes"]]
+        tried = "" if report["clusters"]["given"] else " (2 to 8 were tried; --clusters NUMBER asks for another number)"
         tables.append(Table(f"Clusters{tried}", ["cluster", "rows"], lines))
     return tables
 

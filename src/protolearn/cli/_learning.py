@@ -26,6 +26,7 @@ __all__ = ["FILES", "Learned", "Validation", "check_outputs", "learn", "write_ou
 FILES = ("index.html", "model.skops", "predictions.csv", "report.json")
 LEAST_OF_CLASS = 20  # rows of a class that a random part of the rows keeps, if there are so many
 PAGE_ROWS = 10_000  # that the page shows, of more a random part
+LEAST_JUDGED = 100  # rows that a mapping has not seen, to judge it by them
 UNKNOWN = "(unknown)"
 
 
@@ -100,7 +101,7 @@ def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int,
             target = y.astype(str) if task.supervised and y is not None else None
             placed = samples.texts is not None and isinstance(task, View)
             model.fit(pairs if placed else X, target)
-        quality = _quality(task, samples, model, pairs, y)
+        quality = _quality(task, samples, model, pairs, rows)
         columns = _columns(task, samples, model, rows, bars)
     if samples.preparation is not None:
         model = Pipeline([("table", samples.preparation), *model.steps])
@@ -121,7 +122,7 @@ def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[s
         if len(rows) < len(labels):
             notes.append(f"{len(labels) - len(rows):,} rows without a class are not learned from, but predicted.")
         _check_classes(samples, labels[rows])
-    limit = most or (task.most_rows if samples.texts is None else task.most_objects)
+    limit = most or task.limit(samples)
     if len(rows) <= limit:
         return rows
     notes.append(f"Learned from {limit:,} of {len(rows):,} {samples.word}, chosen at random (--rows).")
@@ -190,15 +191,22 @@ def _validate(
     return Validation(folds, repeats, scores, held_out)
 
 
-def _quality(task: Task, samples: Samples, model: Any, X: Any, y: Array | None) -> dict[str, float]:
+def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices) -> dict[str, float]:
+    """Return how good a view is: of rows that it has not seen, if it has a mapping and there are some."""
     import numpy as np
 
     if not isinstance(task, View):
         return {}
-    columns = X if samples.metric is not None else np.asarray(model[:-1].transform(X))
-    view = model if samples.metric is not None else model[-1]
-    positions = view.transform(columns) if task.mapping else view.embedding_
-    return task.quality(columns, positions, y, samples.metric)
+    judged = rows
+    if task.mapping and len(samples) - len(rows) >= LEAST_JUDGED:
+        judged = np.setdiff1d(np.arange(len(samples)), rows)
+        judged = np.sort(np.random.default_rng(task.seed).permutation(judged)[:PAGE_ROWS])
+    labels = None if samples.labels is None else samples.labels[judged]
+    if samples.metric is not None:
+        return task.quality(pairs, model.embedding_, labels, samples.metric)
+    columns = np.asarray(model[:-1].transform(part(samples.prepared, judged)))
+    positions = model[-1].transform(columns) if task.mapping else model[-1].embedding_
+    return task.quality(columns, positions, labels, None)
 
 
 def _columns(task: Task, samples: Samples, model: Any, rows: Indices, bars: Bars) -> dict[str, Array]:

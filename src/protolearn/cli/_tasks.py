@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["Classify", "Cluster", "Map", "Task", "View", "predictions"]
 
 BLOCK = 10_000  # rows that are predicted at a time
-JUDGED = 2000  # rows by which clusters and views are judged
+JUDGED = 2000  # rows by which clusters and views are judged, and from which mappings are learned
 CLUSTERS = range(2, 9)  # numbers of clusters that are tried
 FITS_BADLY = "is not a model for"
 
@@ -24,10 +24,14 @@ class Task:
 
     seed: int = 0
     name: ClassVar[str]
-    most_rows: ClassVar[int]  # that are learned from, unless more are asked for
+    most_rows: ClassVar[int]
     most_objects: ClassVar[int] = 2000  # of which all pairs are compared
     supervised: ClassVar[bool] = False
     validated: ClassVar[bool] = True
+
+    def limit(self, samples: Samples) -> int:
+        """Return from how many samples to learn at most, unless more are asked for."""
+        return self.most_rows if samples.texts is None else self.most_objects
 
     def estimator(self, samples: Samples, X: Any) -> Any:
         """Return the estimator to fit; X is what it will be fitted to, or all distances between objects."""
@@ -168,6 +172,10 @@ class View(Task):
     most_rows: ClassVar[int] = 5000
     validated: ClassVar[bool] = False
 
+    def limit(self, samples: Samples) -> int:
+        """Return from how many samples to learn at most: a mapping takes fewer, and places the others."""
+        return JUDGED if self.mapping else super().limit(samples)
+
     def estimator(self, samples: Samples, X: Any) -> Any:
         """Return t-SNE, or a mapping that places new rows as well."""
         from protolearn import TSNE, MappedEmbedding
@@ -180,7 +188,7 @@ class View(Task):
         if self.mapping:
             if samples.metric is not None:
                 raise ValueError("A view with a mapping needs a table; leave out --mapping.")
-            return MappedEmbedding(cost=tsne(perplexity), n_train=min(n, JUDGED), random_state=self.seed)
+            return MappedEmbedding(cost=tsne(perplexity), random_state=self.seed)
         metric = "euclidean" if samples.metric is None else "precomputed"
         return TSNE(perplexity=perplexity, metric=metric, random_state=self.seed)
 
