@@ -1,6 +1,7 @@
 """Files of users through the command line: 30 kinds of tables, and what holds for every command and model."""
 
 import json
+import os
 import re
 from dataclasses import dataclass, field
 
@@ -191,8 +192,12 @@ def test_kinds_of_files(tmp_path, name):
     np.testing.assert_array_equal(as_labels(table["predicted"]), model.predict(read_table(data)))
 
 
-def test_many_rows_are_learned_in_part(tmp_path):
-    n, rng = 100_000, np.random.default_rng(0)
+LONG = pytest.mark.skipif("LONG" not in os.environ, reason="takes half a minute; set the variable LONG to run it")
+
+
+@pytest.mark.parametrize("n", [100_000, pytest.param(1_000_000, marks=LONG)])
+def test_many_rows_are_learned_in_part(tmp_path, n):
+    rng = np.random.default_rng(0)
     y = rng.integers(2, size=n)
     y[:30] = 2  # a rare class, which the part must keep
     table = pd.DataFrame({"id": np.arange(n), "x": (rng.normal(size=n) + 4 * y).round(2), "y": y})
@@ -200,10 +205,9 @@ def test_many_rows_are_learned_in_part(tmp_path):
     table.to_csv(data, index=False)
     result = run("classify", data, "--target", "y", "-o", tmp_path / "out", "--rows", 2000, *FAST)
     assert result.exit_code == 0, result.output
-    assert "Learned from 2,0" in result.output
-    assert "of 100,000 rows, chosen at random" in result.output
+    assert f"of {n:,} rows, chosen at random" in result.output
     report = json.loads((tmp_path / "out" / "report.json").read_text())
-    assert 2000 <= report["data"]["learned"] <= 2020
+    assert 2000 <= report["data"]["learned"] <= 2020  # 20 of the rare class
     assert [entry["class"] for entry in report["classes"]] == ["0", "1", "2"]
     assert len(pd.read_csv(tmp_path / "out" / "predictions.csv")) == n
 
@@ -532,6 +536,29 @@ def test_pictures(tmp_path):
     assert result.exit_code == 0, result.output
     written = pd.read_csv(tmp_path / "p.csv")
     assert [name.startswith(label) for name, label in zip(written["name"], written["predicted"])] == [True] * 20
+
+
+def test_what_does_not_fit_together_is_said(words, wine, tmp_path):
+    folder = tmp_path / "out"
+    said = {
+        "Columns can be named for tables only": run("map", words, "--metric", "edit", "--target", "x", "-o", folder),
+        "'lgmlvq' is not a model for objects; choose": run(
+            "classify", words, "--metric", "edit", "--model", "lgmlvq", "-o", folder
+        ),
+        "'rglvq' is not a model for tables; choose": run(
+            "classify", wine, "--target", "target", "--model", "rglvq", "-o", folder
+        ),
+        "A view with a mapping needs a table": run("view", words, "--metric", "edit", "--mapping", "-o", folder),
+        "There is no file or folder": run("predict", tmp_path / "model.skops", wine),
+        "is no model that protolearn": run("info", wine),
+    }
+    for sentence, result in said.items():
+        assert sentence in result.output
+        assert result.exit_code == 1
+    words = tmp_path / "words.txt"
+    words.write_text("a\nb\nc\n")
+    result = run("classify", words, "--metric", "edit", "-o", folder)
+    assert "has no classes to learn, which are given by a tab and a class after each string." in result.output
 
 
 def test_markup_in_files_is_shown(tmp_path):

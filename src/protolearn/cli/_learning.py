@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from protolearn import __version__
-from protolearn.cli._samples import Samples, part
+from protolearn.cli._samples import Samples, check_exist, part
 from protolearn.cli._tasks import Task, View, predictions
 
 if TYPE_CHECKING:
@@ -116,8 +116,9 @@ def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[s
     labels = samples.labels
     if task.supervised:
         if labels is None:
-            where = "sub-folders" if samples.pictures is not None else "a tab and a class after each string"
-            raise ValueError(f"{samples.source} has no classes to learn; they are given by {where}.")
+            where = "--target NAME" if samples.metric == "precomputed" else "a tab and a class after each string"
+            where = "the names of sub-folders" if samples.source.is_dir() else where
+            raise ValueError(f"{samples.source} has no classes to learn, which are given by {where}.")
         rows = np.flatnonzero(labels != None)  # noqa: E711, elementwise
         if len(rows) < len(labels):
             notes.append(f"{len(labels) - len(rows):,} rows without a class are not learned from, but predicted.")
@@ -246,8 +247,7 @@ def check_outputs(folder: Path, data: Path) -> None:
 
     if find_spec("skops") is None:
         raise ImportError("Models are stored by skops, which is not installed: pip install protolearn[skops]")
-    if not data.exists():
-        raise FileNotFoundError(f"There is no file or folder {data}.")
+    check_exist(data)
     if data.is_dir() and folder.resolve().is_relative_to(data.resolve()):
         raise ValueError(f"{folder} is in the folder that is read; write to another one.")
     if folder.exists() and not folder.is_dir():

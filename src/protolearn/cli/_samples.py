@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from protolearn.core.types import Array, Indices
     from protolearn.tables import TablePreparation
 
-__all__ = ["STRING_METRICS", "Samples", "part", "read_new", "read_samples"]
+__all__ = ["STRING_METRICS", "Samples", "check_exist", "part", "read_new", "read_samples"]
 
 STRING_METRICS = ("edit", "cyclic_edit", "hamming", "alignment", "ncd")
 NAMED = 200  # letters of a string that is its own name
@@ -52,6 +52,13 @@ class Samples:
         return "rows" if self.pictures is None else "pictures"
 
 
+def check_exist(*paths: Path) -> None:
+    """Require that files or folders exist."""
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(f"There is no file or folder {path}.")
+
+
 def part(X: Any, rows: Indices, columns: Indices | None = None) -> Any:
     """Return some rows of a table, some strings of a list or, with columns, a part of a matrix of distances."""
     if hasattr(X, "iloc"):
@@ -83,6 +90,8 @@ def read_samples(
 
     if metric is not None and metric not in (*STRING_METRICS, "precomputed"):
         raise ValueError(f"There is no metric {metric!r}; choose one of {', '.join(STRING_METRICS)} or precomputed.")
+    if (ignore or keep or (target and metric != "precomputed")) and (metric is not None or data.is_dir()):
+        raise ValueError(f"Columns can be named for tables only, and {data} is none.")
     if metric == "precomputed":
         found = read_distances(data, target, decimal=decimal)
         if found.X.shape[0] != found.X.shape[1]:

@@ -40,10 +40,11 @@ def predict(
         from protolearn import load
         from protolearn.cli._learning import as_frame
         from protolearn.cli._progress import Bars
-        from protolearn.cli._samples import read_new
+        from protolearn.cli._samples import check_exist, read_new
         from protolearn.cli._tasks import predictions
         from protolearn.core.files import check_output, replacing
 
+        check_exist(model, data)
         check_output(output, [model, data])
         bars = Bars(errors, quiet or as_json)
         with bars.waiting("Predicting"):
@@ -73,8 +74,9 @@ def explain(
     with told_what_is_wrong(errors):
         from protolearn import load
         from protolearn.cli._learning import as_json as json_of
-        from protolearn.cli._samples import read_new
+        from protolearn.cli._samples import check_exist, read_new
 
+        check_exist(model, data)
         fitted = load(model)
         last = fitted[-1] if hasattr(fitted, "steps") else fitted
         if not hasattr(last, "explain"):
@@ -103,8 +105,10 @@ def info(model: Model, as_json: Json = False) -> None:
         from protolearn import load
         from protolearn.cli._findings import column_table, relevance_table, relevances
         from protolearn.cli._learning import as_json as json_of
+        from protolearn.cli._samples import check_exist
         from protolearn.tables import TablePreparation
 
+        check_exist(model)
         fitted = load(model)
         about = _about(fitted)
         weights = relevances(fitted)
