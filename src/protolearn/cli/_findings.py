@@ -175,7 +175,8 @@ def _classes(learned: Learned) -> list[dict[str, Any]]:
             entry["found"] = float((own == name).mean())
             entry["mistaken for"] = f"{others[counts.argmax()]} ({counts.max()})" if len(others) else ""
         entries.append(entry)
-    return entries
+    numbers = all(entry["class"].lstrip("-").isdecimal() for entry in entries)
+    return sorted(entries, key=lambda entry: int(entry["class"])) if numbers else entries
 
 
 def _size(estimator: Any) -> dict[str, int]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["FILES", "Learned", "Validation", "check_outputs", "learn", "write_outputs"]
 
 FILES = ("index.html", "model.skops", "predictions.csv", "report.json")
+MOST_CLASSES = 200  # beyond which a column is taken for one of numbers or names
 LEAST_OF_CLASS = 20  # rows of a class that a random part of the rows keeps, if there are so many
 PAGE_ROWS = 10_000  # that the page shows, of more a random part
 LEAST_JUDGED = 100  # rows that a mapping has not seen, to judge it by them
@@ -148,7 +149,7 @@ def _check_classes(samples: Samples, labels: Array) -> None:
     classes, counts = np.unique(labels.astype(str), return_counts=True)
     if len(classes) == 1:
         raise ValueError(f"{column} has one class only, {str(classes[0])!r}; to tell classes apart takes two or more.")
-    if len(classes) > 10 and 5 * len(classes) > len(labels):
+    if len(classes) > MOST_CLASSES or (len(classes) > 10 and 5 * len(classes) > len(labels)):
         raise ValueError(
             f"{column} has {len(classes):,} different values in {len(labels):,} rows; classes must have more "
             "rows each, and numbers cannot be predicted unless they are put into classes first."
