@@ -78,9 +78,9 @@ def imports_in(module: str, tree: ast.Module) -> Iterator[Import]:
 
 
 def package_graph() -> Graph:
-    """Return the other packages that each package imports."""
+    """Return the other packages that each package imports; `protolearn` itself, by which others are found, is none."""
     pairs = {one.packages for one in all_imports()}
-    return {package: {other for one, other in pairs if one == package != other} for package, _ in pairs}
+    return {package: {other for one, other in pairs if one == package != other != ""} for package, _ in pairs}
 
 
 def reach(graph: Graph, package: str) -> set[str]:

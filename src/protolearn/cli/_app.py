@@ -4,6 +4,8 @@ import typer
 
 from protolearn.cli._commands.compress import compress, decompress
 from protolearn.cli._commands.demo import demo
+from protolearn.cli._commands.files import classify, cluster, map_, view
+from protolearn.cli._commands.models import explain, info, predict
 from protolearn.cli._commands.retrieve import retrieve
 from protolearn.cli._commands.texture import texture
 from protolearn.cli._commands.version import version
@@ -17,6 +19,7 @@ app = typer.Typer(
     pretty_exceptions_show_locals=False,
 )
 
-for command in (compress, decompress, demo, texture, version):
+for command in (classify, cluster, compress, decompress, demo, explain, info, predict, texture, version, view):
     app.command()(command)
+app.command("map")(map_)
 app.add_typer(retrieve, name="retrieve", no_args_is_help=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -15,7 +16,9 @@ from rich.text import Text
 if TYPE_CHECKING:
     from protolearn.cli._report import Table
 
-__all__ = ["as_rich", "printable", "told_what_is_wrong"]
+__all__ = ["as_rich", "print_listing", "printable", "told_what_is_wrong"]
+
+NUMBER = re.compile(r"[-+]?[\d,.]+(?: %)?(?: ± [\d.]+)?|")
 
 
 def as_rich(table: Table) -> RichTable:
@@ -29,6 +32,19 @@ def as_rich(table: Table) -> RichTable:
     for row in table.rows:
         drawn.add_row(*map(printable, row))
     return drawn
+
+
+def print_listing(console: Console, table: Table) -> None:
+    """Print a table that is read along its lines: a heading above it, words at the left, numbers at the right."""
+    drawn = RichTable(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, show_header=any(table.columns))
+    for column, *cells in zip(table.columns, *table.rows):
+        numbers = all(NUMBER.fullmatch(cell) for cell in cells)
+        drawn.add_column(printable(column), justify="right" if numbers else "left", overflow="fold")
+    for row in table.rows:
+        drawn.add_row(*map(printable, row))
+    console.print(printable(table.caption, "bold"), soft_wrap=True)
+    console.print(drawn)
+    console.print()
 
 
 def printable(text: str, style: str = "") -> Text:

@@ -20,7 +20,7 @@ __all__ = ["load", "save"]
 FORMAT = 1
 VERSIONS = "protolearn.json"
 LIBRARIES = ("scikit-learn", "numpy", "scipy", "skops")
-HARMLESS = {"scipy.sparse._csr.csr_array"}  # arrays that skops does not list
+HARMLESS = {"scipy.sparse._csr.csr_array", "numpy.dtype"}  # arrays and their types, which skops does not list
 
 
 def save(model: Any, path: FilePath, *, trusted: Collection[str] = ()) -> None:

@@ -1,0 +1,346 @@
+"""From samples to a model that is judged on rows it has not seen, and to the files that a command leaves."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from protolearn import __version__
+from protolearn.cli._samples import Samples, check_exist, part
+from protolearn.cli._tasks import Task, View, predictions
+
+if TYPE_CHECKING:
+    from protolearn.cli._progress import Bars
+    from protolearn.core.types import Array, Indices
+
+__all__ = ["FILES", "Learned", "Validation", "check_outputs", "learn", "write_outputs"]
+
+FILES = ("index.html", "model.skops", "predictions.csv", "report.json")
+MOST_CLASSES = 200  # beyond which a column is taken for one of numbers or names
+LEAST_OF_CLASS = 20  # rows of a class that a random part of the rows keeps, if there are so many
+PAGE_ROWS = 10_000  # that the page shows, of more a random part
+LEAST_JUDGED = 100  # rows that a mapping has not seen, to judge it by them
+UNKNOWN = "(unknown)"
+
+
+@dataclass(frozen=True)
+class Validation:
+    """Figures on rows that the model had not seen: one for each fold of each repetition."""
+
+    folds: int
+    repeats: int
+    scores: dict[str, list[float]]
+    held_out: Array | None = (
+        None  # class of each learned row, by the model of the first repetition that had not seen it
+    )
+
+    def summary(self) -> dict[str, dict[str, float]]:
+        """Return mean and standard deviation of each figure."""
+        import numpy as np
+
+        return {
+            name: {"mean": float(np.mean(values)), "std": float(np.std(values))} for name, values in self.scores.items()
+        }
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A fitted model, and what is known about it."""
+
+    task: Task
+    samples: Samples
+    model: Any
+    rows: Indices  # that it was learned from
+    validation: Validation | None
+    quality: dict[str, float]  # of a view
+    columns: dict[str, Array]  # of the predictions
+    notes: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+
+    @property
+    def shown(self) -> Any:
+        """The part of the model that takes prepared samples."""
+        return self.model[1:] if self.samples.preparation is not None else self.model
+
+
+def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int, most: int | None) -> Learned:
+    """Fit the model of a task, judge it, and apply it to all samples."""
+    from sklearn.base import clone
+    from sklearn.pipeline import Pipeline
+
+    from protolearn.dissimilarities import pairwise
+    from protolearn.tables import table_pipeline
+
+    start = perf_counter()
+    notes = list(samples.notes)
+    rows = _rows_to_learn(task, samples, most, notes)
+    X = part(samples.prepared, rows, rows if samples.metric == "precomputed" else None)
+    y = None if samples.labels is None else samples.labels[rows]
+    with _kept_warnings(notes):
+        pairs = X  # what is cut into folds: a prepared table, or all distances
+        if samples.texts is not None:
+            with bars.waiting(f"Comparing {len(X):,} strings"):
+                pairs = pairwise(X, metric=samples.metric)
+        with bars.waiting("Choosing the model"):
+            estimator = task.estimator(samples, pairs)
+        if samples.preparation is not None:
+            model = table_pipeline(samples.preparation, estimator)[1:]
+            judged = model
+        else:
+            model = estimator
+            judged = clone(estimator).set_params(metric="precomputed")
+        validation = _validate(task, judged, pairs, y, folds, repeats, bars, notes) if task.validated else None
+        with bars.waiting(f"Learning from {len(rows):,} {samples.word}"):
+            target = y.astype(str) if task.supervised and y is not None else None
+            placed = samples.texts is not None and isinstance(task, View)
+            model.fit(pairs if placed else X, target)
+        quality = _quality(task, samples, model, pairs, rows)
+        columns = _columns(task, samples, model, rows, bars)
+    if samples.preparation is not None:
+        model = Pipeline([("table", samples.preparation), *model.steps])
+    return Learned(task, samples, model, rows, validation, quality, columns, notes, perf_counter() - start)
+
+
+def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[str]) -> Indices:
+    """Return the rows to learn from: those with a label, if it takes labels, and a random part if they are too many."""
+    import numpy as np
+
+    rows = np.arange(len(samples))
+    labels = samples.labels
+    if task.supervised:
+        if labels is None:
+            where = "--target NAME" if samples.metric == "precomputed" else "a tab and a class after each string"
+            where = "the names of sub-folders" if samples.source.is_dir() else where
+            raise ValueError(f"{samples.source} has no classes to learn, which are given by {where}.")
+        rows = np.flatnonzero(labels != None)  # noqa: E711, elementwise
+        if len(rows) < len(labels):
+            notes.append(f"{len(labels) - len(rows):,} rows without a class are not learned from, but predicted.")
+        _check_classes(samples, labels[rows])
+    limit = most or task.limit(samples)
+    if len(rows) <= limit:
+        return rows
+    notes.append(f"Learned from {limit:,} of {len(rows):,} {samples.word}, chosen at random (--rows).")
+    rng = np.random.default_rng(task.seed)
+    if labels is None or not task.supervised:
+        return np.sort(rng.choice(rows, limit, replace=False))
+    kept = []
+    for name in np.unique(labels[rows].astype(str)):
+        own = rng.permutation(rows[labels[rows] == name])
+        kept.append(own[: max(round(limit * len(own) / len(rows)), LEAST_OF_CLASS)])
+    return np.sort(np.concatenate(kept))
+
+
+def _check_classes(samples: Samples, labels: Array) -> None:
+    """Require two classes or more, and not so many that the column is no class."""
+    import numpy as np
+
+    target = samples.preparation.target if samples.preparation is not None else None
+    column = f"Column {target!r}" if target is not None else f"{samples.source}"
+    if len(labels) == 0:
+        raise ValueError(f"{column} has no values, so that there is no class to learn.")
+    classes, counts = np.unique(labels.astype(str), return_counts=True)
+    if len(classes) == 1:
+        raise ValueError(f"{column} has one class only, {str(classes[0])!r}; to tell classes apart takes two or more.")
+    if len(classes) > MOST_CLASSES or (len(classes) > 10 and 5 * len(classes) > len(labels)):
+        raise ValueError(
+            f"{column} has {len(classes):,} different values in {len(labels):,} rows; classes must have more "
+            "rows each, and numbers cannot be predicted unless they are put into classes first."
+        )
+    if counts.max() < 2:
+        raise ValueError(f"{column} has one row of each class; to validate takes two or more.")
+
+
+def _validate(
+    task: Task, model: Any, X: Any, y: Array | None, folds: int, repeats: int, bars: Bars, notes: list[str]
+) -> Validation:
+    """Judge a model by cross-validation, several times over with other folds."""
+    import numpy as np
+    from sklearn.base import clone
+    from sklearn.model_selection import RepeatedKFold, RepeatedStratifiedKFold
+
+    known = None if y is None else np.where(y == None, UNKNOWN, y).astype(str)  # noqa: E711, elementwise
+    most = len(X) // 2 if known is None else int(np.unique(known, return_counts=True)[1].max())
+    folds = min(folds, most)
+    if folds < 2:
+        notes.append(f"{len(X)} rows are too few to validate.")
+        return Validation(0, 0, {})
+    kind = RepeatedKFold if known is None else RepeatedStratifiedKFold
+    splits = kind(n_splits=folds, n_repeats=repeats, random_state=task.seed)
+    scores: dict[str, list[float]] = {}
+    held_out = np.full(len(X), None, dtype=object) if task.supervised else None
+    with warnings.catch_warnings(), bars.counting("Validating", folds * repeats) as advance:
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        for number, (train, test) in enumerate(splits.split(np.zeros(len(X)), known)):
+            columns = None if hasattr(X, "iloc") else train
+            old, new = part(X, train, columns), part(X, test, columns)
+            labels = None if y is None or known is None else known if task.supervised else y
+            seen = None if labels is None else labels[train]
+            fitted = clone(model).fit(old, seen if task.supervised else None)
+            found = task.scores(fitted, new, None if labels is None else labels[test], (old, seen))
+            for name, value in found.items():
+                scores.setdefault(name, []).append(value)
+            if held_out is not None and number < folds:
+                held_out[test] = fitted.predict(new)
+            advance()
+    return Validation(folds, repeats, scores, held_out)
+
+
+def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices) -> dict[str, float]:
+    """Return how good a view is: of rows that it has not seen, if it has a mapping and there are some."""
+    import numpy as np
+
+    if not isinstance(task, View):
+        return {}
+    judged = rows
+    if task.mapping and len(samples) - len(rows) >= LEAST_JUDGED:
+        judged = np.setdiff1d(np.arange(len(samples)), rows)
+        judged = np.sort(np.random.default_rng(task.seed).permutation(judged)[:PAGE_ROWS])
+    labels = None if samples.labels is None else samples.labels[judged]
+    if samples.metric is not None:
+        return task.quality(pairs, model.embedding_, labels, samples.metric)
+    columns = np.asarray(model[:-1].transform(part(samples.prepared, judged)))
+    positions = model[-1].transform(columns) if task.mapping else model[-1].embedding_
+    return task.quality(columns, positions, labels, None)
+
+
+def _columns(task: Task, samples: Samples, model: Any, rows: Indices, bars: Bars) -> dict[str, Array]:
+    """Return what the model says about all samples; of a view without a mapping, about those it shows."""
+    import numpy as np
+
+    if isinstance(task, View) and not task.mapping:
+        view = model if samples.metric is not None else model[-1]
+        places = np.full((len(samples), 2), np.nan)
+        places[rows] = view.embedding_
+        return {"x": places[:, 0], "y": places[:, 1]}
+    X = samples.prepared
+    if samples.metric == "precomputed":
+        X = X[:, rows]
+    with bars.waiting(f"Predicting {len(samples):,} {samples.word}"):
+        return predictions(model, X)
+
+
+@contextmanager
+def _kept_warnings(notes: list[str]) -> Iterator[None]:
+    """Keep warnings for the end, each once; that a fit ended early in some folds matters little."""
+    from sklearn.exceptions import ConvergenceWarning
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        warnings.simplefilter("ignore", DeprecationWarning)
+        yield
+    notes.extend(dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught))
+
+
+def check_outputs(folder: Path, data: Path) -> None:
+    """Require that all files can be written, and that none of them is read."""
+    from importlib.util import find_spec
+
+    from protolearn.core.files import check_output
+
+    if find_spec("skops") is None:
+        raise ImportError("Models are stored by skops, which is not installed: pip install protolearn[skops]")
+    check_exist(data)
+    if data.is_dir() and folder.resolve().is_relative_to(data.resolve()):
+        raise ValueError(f"{folder} is in the folder that is read; write to another one.")
+    if folder.exists() and not folder.is_dir():
+        raise NotADirectoryError(f"{folder} is a file; give the name of a folder to write to.")
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in FILES:
+        check_output(folder / name, [data])
+
+
+def write_outputs(learned: Learned, folder: Path, report: dict[str, Any]) -> None:
+    """Write the model, the predictions, the report and the page."""
+    from protolearn import save
+    from protolearn.core.files import replacing
+
+    save(learned.model, folder / "model.skops")
+    with replacing(folder / "predictions.csv") as new:
+        prediction_table(learned).to_csv(new, index=False)
+    with replacing(folder / "index.html") as new:
+        _write_page(learned, new)
+    with replacing(folder / "report.json") as new:  # the last, for the notes of the others
+        new.write_text(as_json(report), encoding="utf-8")
+
+
+def prediction_table(learned: Learned) -> Any:
+    """Return what is known and said about each sample."""
+    import numpy as np
+
+    table = as_frame(learned.samples, learned.columns)
+    if learned.samples.labels is not None:
+        table.insert(len(table.columns) - len(learned.columns), "target", learned.samples.labels)
+    validation = learned.validation
+    if validation is not None and validation.held_out is not None:
+        held_out = np.full(len(table), None, dtype=object)
+        held_out[learned.rows] = validation.held_out
+        table["held out"] = held_out
+    return table
+
+
+def as_frame(samples: Samples, columns: dict[str, Array]) -> Any:
+    """Return columns of predictions with the number of each row, from 1 on, and its name."""
+    import pandas as pd
+
+    names = {} if samples.names is None else {"name": samples.names}
+    return pd.DataFrame({"row": range(1, len(samples) + 1), **names, **columns})
+
+
+def as_json(report: dict[str, Any]) -> str:
+    """Return a report as JSON, with null for numbers that are none."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {str(key): plain(entry) for key, entry in value.items()}
+        if isinstance(value, list | tuple):
+            return [plain(entry) for entry in value]
+        return None if isinstance(value, float) and not math.isfinite(value) else value
+
+    return json.dumps(plain(report), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def versions() -> dict[str, str]:
+    """Return what the results were made with."""
+    import numpy as np
+    import sklearn
+
+    return {
+        "protolearn": __version__,
+        "python": platform.python_version(),
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
+    }
+
+
+def _write_page(learned: Learned, path: Path) -> None:
+    """Write the page on which the model is explored, with a random part of many samples."""
+    import numpy as np
+
+    from protolearn.explore import explore
+
+    samples, rows = learned.samples, learned.rows
+    fixed = isinstance(learned.task, View) and not learned.task.mapping  # its rows are those that were learned from
+    shown = rows
+    if not fixed and len(rows) > PAGE_ROWS:
+        shown = np.sort(np.random.default_rng(learned.task.seed).choice(rows, PAGE_ROWS, replace=False))
+        learned.notes.append(f"The page shows {PAGE_ROWS:,} of {len(rows):,} {samples.word}, chosen at random.")
+    X = part(samples.prepared, shown, rows if samples.metric == "precomputed" else None)
+    labels = None if samples.labels is None else samples.labels[shown]
+    explore(
+        learned.shown,
+        X,
+        None if labels is None else np.where(labels == None, UNKNOWN, labels).astype(str),  # noqa: E711
+        names=None if samples.names is None else [samples.names[row] for row in shown],
+        images=None if samples.pictures is None else samples.pictures[shown],
+        texts=None if samples.texts is None else [samples.texts[row] for row in shown],
+        path=path,
+    )

@@ -1,0 +1,151 @@
+"""What commands on files learn from: a table, strings, distances or pictures, read as the options say."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from protolearn.core.types import Array, Indices
+    from protolearn.tables import TablePreparation
+
+__all__ = ["STRING_METRICS", "Samples", "check_exist", "part", "read_new", "read_samples"]
+
+STRING_METRICS = ("edit", "cyclic_edit", "hamming", "alignment", "ncd")
+NAMED = 200  # letters of a string that is its own name
+
+
+@dataclass(frozen=True)
+class Samples:
+    """Samples of a file: what models take, raw and prepared, with labels and names as far as there are any."""
+
+    source: Path
+    X: Any  # a raw table, a list of strings, or a matrix of distances
+    prepared: Any  # of a table its useful columns; otherwise X
+    labels: Array | None = None  # strings, and None where there is none
+    names: list[str] | None = None
+    pictures: Array | None = None
+    preparation: TablePreparation | None = None
+    metric: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    @property
+    def texts(self) -> list[str] | None:
+        """The strings, if they are such."""
+        return self.X if self.metric in STRING_METRICS else None
+
+    @property
+    def columns(self) -> int | None:
+        """Number of columns of a table, which pictures are not."""
+        return len(self.X.columns) if self.preparation is not None and self.pictures is None else None
+
+    @property
+    def word(self) -> str:
+        """What the samples are called."""
+        if self.metric is not None:
+            return "strings" if self.metric in STRING_METRICS else "objects"
+        return "rows" if self.pictures is None else "pictures"
+
+
+def check_exist(*paths: Path) -> None:
+    """Require that files or folders exist."""
+    for path in paths:
+        if not path.exists():
+            raise FileNotFoundError(f"There is no file or folder {path}.")
+
+
+def part(X: Any, rows: Indices, columns: Indices | None = None) -> Any:
+    """Return some rows of a table, some strings of a list or, with columns, a part of a matrix of distances."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if isinstance(X, list):
+        return [X[row] for row in rows]
+    return X[rows] if columns is None else X[rows][:, columns]
+
+
+def read_samples(
+    data: Path,
+    *,
+    target: str | None = None,
+    ignore: Collection[str] = (),
+    keep: Collection[str] = (),
+    metric: str | None = None,
+    decimal: str | None = None,
+) -> Samples:
+    """Read what a model is to learn from."""
+    from protolearn.tables import (
+        TablePreparation,
+        as_labels,
+        is_picture_folder,
+        read_distances,
+        read_pictures,
+        read_strings,
+        read_table,
+    )
+
+    if metric is not None and metric not in (*STRING_METRICS, "precomputed"):
+        raise ValueError(f"There is no metric {metric!r}; choose one of {', '.join(STRING_METRICS)} or precomputed.")
+    if (ignore or keep or (target and metric != "precomputed")) and (metric is not None or data.is_dir()):
+        raise ValueError(f"Columns can be named for tables only, and {data} is none.")
+    if metric == "precomputed":
+        found = read_distances(data, target, decimal=decimal)
+        if found.X.shape[0] != found.X.shape[1]:
+            raise ValueError(
+                f"{data} has {found.X.shape[0]} rows and {found.X.shape[1]} columns of distances, but needs a row and "
+                "a column for each object."
+            )
+        return Samples(data, found.X, found.X, found.labels, found.names, metric=metric)
+    if metric is not None:
+        found = read_strings(data)
+        names = found.names or [_shortened(string) for string in found.X]
+        return Samples(data, found.X, found.X, found.labels, names, metric=metric)
+    if data.is_dir():
+        if not is_picture_folder(data):
+            raise ValueError(f"{data} has no pictures; texts are compared by a metric: --metric ncd, or --metric edit.")
+        found = read_pictures(data)
+        preparation = TablePreparation().fit(found.X)
+        prepared = preparation.transform(found.X)
+        return Samples(data, found.X, prepared, found.labels, found.names, found.pictures, preparation)
+    table = read_table(data, decimal=decimal)
+    preparation = TablePreparation(target, ignore=sorted(ignore), keep=sorted(keep)).fit(table)
+    labels = None if target is None else as_labels(table[target])
+    prepared = preparation.transform(table)
+    return Samples(data, table, prepared, labels, _names(table, preparation), preparation=preparation)
+
+
+def read_new(data: Path, model: Any, decimal: str | None = None) -> Samples:
+    """Read samples that a fitted model takes, which says of which kind they are."""
+    from protolearn.tables import TablePreparation, read_distances, read_pictures, read_strings, read_table
+
+    first = model[0] if hasattr(model, "steps") else model
+    if isinstance(first, TablePreparation):
+        if data.is_dir():
+            found = read_pictures(data, list(first.feature_names_in_))
+            return Samples(data, found.X, first.transform(found.X), None, found.names, found.pictures, first)
+        table = read_table(data, decimal=decimal)
+        return Samples(data, table, first.transform(table), names=_names(table, first), preparation=first)
+    metric = getattr(first, "metric", None)
+    if metric == "precomputed":
+        found = read_distances(data, decimal=decimal)
+    elif metric in STRING_METRICS:
+        found = read_strings(data)
+    else:
+        raise ValueError(f"The model is a {type(model).__name__} that no command on files has made; use it in Python.")
+    names = found.names or ([_shortened(string) for string in found.X] if metric in STRING_METRICS else None)
+    return Samples(data, found.X, found.X, names=names, metric=metric)
+
+
+def _names(table: Any, preparation: TablePreparation) -> list[str] | None:
+    """Return names of rows: the first column that has another text in each, or else another number."""
+    candidates = [table[name] for name in preparation.names_of("identifier") if name in table.columns]
+    chosen: Sequence[Any] = sorted(candidates, key=lambda column: column.dtype.kind in "iuf")[:1]
+    return [str(value) for value in chosen[0]] if chosen else None
+
+
+def _shortened(string: str) -> str:
+    return string if len(string) <= NAMED else f"{string[: NAMED - 3]}..."

@@ -1,0 +1,23 @@
+"""Files of users: tables, strings, texts, pictures and distances, read into what estimators learn from.
+
+Tables need pandas, which comes with the extra ``files``.
+"""
+
+from protolearn.tables._objects import Objects, is_picture_folder, read_distances, read_pictures, read_strings
+from protolearn.tables._pipeline import table_pipeline
+from protolearn.tables._preparation import Column, TablePreparation
+from protolearn.tables._reading import read_table
+from protolearn.tables._values import as_labels
+
+__all__ = [
+    "Column",
+    "Objects",
+    "TablePreparation",
+    "as_labels",
+    "is_picture_folder",
+    "read_distances",
+    "read_pictures",
+    "read_strings",
+    "read_table",
+    "table_pipeline",
+]

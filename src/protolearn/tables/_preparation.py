@@ -1,0 +1,350 @@
+"""What is in each column of a table, and the table in a form that pipelines take."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from protolearn.core.estimator import Estimator, nothing_lost
+from protolearn.core.parameters import Constraint, instance, none
+from protolearn.core.types import Array, Floats
+from protolearn.tables._pandas import pandas
+from protolearn.tables._values import as_labels, date_format, is_text, read_dates, read_numbers
+
+__all__ = ["MISSING", "Column", "TablePreparation"]
+
+MISSING = "(missing)"  # the category of missing values
+NUMBERS, CATEGORIES = ("number", "date"), ("category", "boolean")
+MOST_CATEGORIES = 50
+FEW_CATEGORIES = 10  # that may be more than half of the rows
+FEW_ROWS = 10  # whole numbers that count up in so few rows may do so by chance
+MOSTLY = 0.9  # of the values are numbers: other texts are taken as missing; of the rows have names: they are names
+A_NUMBER_OF_ROWS = re.compile(r"(?:.*[\W_])?(?:id|idx|index|row|nr|no|key|uid|guid)|.*[a-z]ID", flags=re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, and what is done with it.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    kind : str
+        ``"number"``, ``"date"``, ``"category"`` or ``"boolean"``, which are used; ``"identifier"``, ``"text"``,
+        ``"constant"``, ``"empty"``, ``"target"`` or ``"ignored"``, which are left out.
+    done : str
+        What is done with it, in words.
+    missing : float
+        Share of rows without a value.
+    form : str
+        Of a date, how it is written in texts.
+    origin : str
+        Of a date, the day from which days are counted.
+    """
+
+    name: str
+    kind: str
+    done: str
+    missing: float
+    form: str = ""
+    origin: str = ""
+
+    @property
+    def used(self) -> bool:
+        """Whether estimators see the column."""
+        return self.kind in (*NUMBERS, *CATEGORIES)
+
+
+class TablePreparation(TransformerMixin, Estimator):
+    """Find out what the columns of a table are, and turn the useful ones into numbers and categories.
+
+    Numbers stay as they are, with infinite ones taken as missing. Dates become days since the first. Truth values and
+    texts with few different values become categories, with one of their own for missing values. What says nothing
+    about a new row is left out: columns that name or count the rows, that are empty or constant, and free text. Nothing
+    is imputed, scaled or encoded, which is the task of `table_pipeline`.
+
+    Parameters
+    ----------
+    target : str, optional
+        Column to be predicted, which is left out.
+    ignore : collection of str, default=()
+        Columns to leave out.
+    keep : collection of str, default=()
+        Columns to use even if they look like identifiers or free text.
+
+    Attributes
+    ----------
+    columns_ : list of Column
+        What was found, and what is done with each column.
+    n_features_in_ : int
+        Number of columns.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the columns, if they have any.
+
+    See Also
+    --------
+    read_table : Reads a table from a file.
+    table_pipeline : A pipeline of this, imputation, scaling, encoding and an estimator.
+
+    Notes
+    -----
+    Columns are found by their names, in whatever order a new table has them, and columns that are not used may be
+    missing in it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from protolearn.tables import TablePreparation
+    >>> table = pd.DataFrame({"seen": ["2024-01-01", "2024-01-11", None], "stage": ["I", "II", "I"], "site": 7})
+    >>> preparation = TablePreparation().fit(table)
+    >>> preparation.transform(table)
+       seen stage
+    0   0.0     I
+    1  10.0    II
+    2   NaN     I
+    >>> for column in preparation.columns_:
+    ...     print(f"{column.name}: {column.kind}, {column.done}")
+    seen: date, days since 2024-01-01; missing: median
+    stage: category, one of 2 values
+    site: constant, left out, always 7
+    """
+
+    _constraints = {
+        "target": instance(str, "the name of a column") | none,
+        "ignore": Constraint(lambda value: not isinstance(value, str), ("a list of names of columns",)),
+        "keep": Constraint(lambda value: not isinstance(value, str), ("a list of names of columns",)),
+    }
+
+    def __init__(self, target: str | None = None, *, ignore: Collection[str] = (), keep: Collection[str] = ()) -> None:
+        self.target = target
+        self.ignore = ignore
+        self.keep = keep
+
+    def __sklearn_tags__(self) -> Tags:
+        """Say that a table may have missing values and columns of any type."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    @property
+    def columns_(self) -> list[Column]:
+        """What was found, kept as arrays, which are stored fast."""
+        if not hasattr(self, "_columns"):
+            raise AttributeError(f"This {type(self).__name__} is not fitted yet.")
+        return [Column(*entry) for entry in zip(*(values.tolist() for values in self._columns.values()))]
+
+    @nothing_lost
+    def fit(self, X: Any, y: Any = None) -> TablePreparation:
+        """Find out what the columns are.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            A table, as `read_table` returns it.
+        y : ignored
+            There for pipelines.
+
+        Returns
+        -------
+        self : TablePreparation
+            The fitted preparation.
+        """
+        self._check_parameters()
+        frame = _as_frame(self, X, reset=True)
+        for name in (*self.ignore, *self.keep, *([] if self.target is None else [self.target])):
+            if name not in frame.columns:
+                raise ValueError(f"There is no column {name!r}; {_listed('columns are', frame.columns)}.")
+        columns = [self._look_at(values) for _, values in frame.items()]
+        self._columns = {part.name: np.array([getattr(c, part.name) for c in columns]) for part in fields(Column)}
+        if not any(column.used for column in self.columns_):
+            reasons = "; ".join(f"{c.name!r} is {c.kind}: {c.done}" for c in self.columns_[:5])
+            rows = "1 sample" if len(frame) == 1 else f"{len(frame)} rows"
+            raise ValueError(f"There is no column to learn from in {rows} ({reasons}).")
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """Return the columns that are used.
+
+        Parameters
+        ----------
+        X : DataFrame or array-like of shape (n_samples, n_features)
+            A table with the same columns, in any order; further ones are left out.
+
+        Returns
+        -------
+        DataFrame of shape (n_samples, n_used)
+            Numbers as floats, categories as strings.
+        """
+        check_is_fitted(self)
+        frame = _as_frame(self, X, reset=False)
+        used = [column for column in self.columns_ if column.used]
+        absent = [column.name for column in used if column.name not in frame.columns]
+        if absent:
+            raise ValueError(
+                f"The table has no {_listed('columns' if len(absent) > 1 else 'column', absent)}, which the model was "
+                f"trained with; {_listed('it has', frame.columns)}."
+            )
+        return pandas().DataFrame({c.name: _prepared(c, frame[c.name]) for c in used}, index=frame.index)
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """Return the names of the columns that are used.
+
+        Parameters
+        ----------
+        input_features : ignored
+            There for pipelines.
+
+        Returns
+        -------
+        ndarray of str
+            Names.
+        """
+        check_is_fitted(self)
+        return np.array([column.name for column in self.columns_ if column.used], dtype=object)
+
+    def names_of(self, *kinds: str) -> list[str]:
+        """Return the names of the columns of some kinds, as ``names_of("number", "date")``."""
+        return [column.name for column in self.columns_ if column.kind in kinds]
+
+    def _look_at(self, values: Any) -> Column:
+        name, missing = str(values.name), float(values.isna().to_numpy().mean())
+        if name == self.target:
+            return Column(name, "target", "the class of each row", missing)
+        if name in self.ignore:
+            return Column(name, "ignored", "left out, as asked", missing)
+        kind, done, *more = _kind(name, values, name in self.keep)
+        if missing and kind in NUMBERS:
+            done += "; missing: median"
+        if missing and kind in CATEGORIES:
+            done += "; missing: one more"
+        return Column(name, kind, done, missing, *more)
+
+
+def _kind(name: str, values: Any, keep: bool) -> tuple[str, ...]:
+    """Return the kind of a column, what is done with it, and of dates the format and the first."""
+    if values.dtype.kind in "iuf":
+        return _number(name, _floats(values), keep)
+    present = values.dropna()
+    if is_text(present):
+        present = pandas().Series(as_labels(present), index=present.index).dropna()
+    distinct = present.unique()
+    if len(distinct) == 0:
+        return "empty", "left out, no values"
+    if len(distinct) == 1:
+        return "constant", f"left out, always {_short(distinct[0])}"
+    if _is_dates(present):
+        return _date(present, "ISO8601")
+    if present.dtype.kind == "b" or set(distinct) == {"True", "False"}:
+        return "boolean", "true or false"
+    return _text(present, len(distinct), len(values), keep)
+
+
+def _number(name: str, values: Floats, keep: bool) -> tuple[str, ...]:
+    present = values[~np.isnan(values)]
+    finite = present[np.isfinite(present)]
+    if len(finite) == 0:
+        return "empty", "left out, no finite numbers" if len(present) else "left out, no values"
+    distinct = len(np.unique(present))
+    if distinct == 1:
+        return "constant", f"left out, always {_short(finite[0])}"
+    whole = distinct == len(present) == len(finite) and bool((finite % 1 == 0).all())
+    counts = whole and distinct == len(values) > FEW_ROWS and bool((np.diff(finite) == 1).all())
+    if not keep and (counts or (whole and distinct > 2 and _names_rows(name))):
+        return "identifier", "left out, counts the rows" if counts else "left out, another number in each row"
+    infinite = len(present) - len(finite)
+    return "number", f"scaled; {infinite} infinite taken as missing" if infinite else "scaled"
+
+
+def _text(present: Any, distinct: int, rows: int, keep: bool) -> tuple[str, ...]:
+    form = date_format(present)
+    if form is not None:
+        return _date(read_dates(present, form), form)
+    numbers = read_numbers(present)
+    if numbers.notna().mean() >= MOSTLY:
+        strays = present[numbers.isna()]
+        done = f"scaled; {len(strays)} such as {_short(strays.iloc[0])} taken as missing" if len(strays) else "scaled"
+        return "number", done
+    if keep:
+        return "category", f"one of {distinct} values"
+    if distinct == len(present) >= MOSTLY * rows:
+        return "identifier", "left out, another value in each row"
+    if distinct > MOST_CATEGORIES or (distinct > FEW_CATEGORIES and 2 * distinct > len(present)):
+        return "text", f"left out, {distinct:,} different texts"
+    return "category", f"one of {distinct} values"
+
+
+def _date(dates: Any, form: str) -> tuple[str, ...]:
+    origin = str(_without_zone(dates).min().date())
+    shown = "" if form == "ISO8601" else f" (read as {form})"
+    return "date", f"days since {origin}{shown}", form, origin
+
+
+def _prepared(column: Column, values: Any) -> Any:
+    """Return a column of a new table as it was learned."""
+    pd = pandas()
+    if column.kind in CATEGORIES:
+        labels = as_labels(values)
+        return np.where(labels == None, MISSING, labels)  # noqa: E711, elementwise
+    if column.kind == "date":
+        dates = _without_zone(values) if _is_dates(values) else read_dates(values, column.form)
+        numbers = _floats((dates - pd.Timestamp(column.origin)) / pd.Timedelta(days=1))
+    else:
+        numbers = _floats(read_numbers(values) if is_text(values) else values)
+    if is_text(values) and np.isnan(numbers).all() and values.notna().any():
+        example = _short(values.dropna().iloc[0])
+        raise ValueError(f"Column {column.name!r} must hold a {column.kind} in each row, but holds {example}.")
+    return np.where(np.isfinite(numbers), numbers, np.nan)
+
+
+def _floats(values: Any) -> Floats:
+    return values.to_numpy(dtype=np.float64, na_value=np.nan)
+
+
+def _as_frame(estimator: TablePreparation, X: Any, reset: bool) -> Any:
+    """Return a table as a frame, and check its width if it has no names."""
+    if not hasattr(X, "iloc"):
+        dtype = None if getattr(X, "dtype", None) is not None else object
+        X = check_array(X, dtype=dtype, ensure_all_finite=False, input_name="X")
+        if X.dtype.kind == "c":
+            raise ValueError("Complex data not supported.")
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
+        X = pandas().DataFrame(X, columns=[f"x{place}" for place in range(X.shape[1])])
+    elif reset:
+        validate_data(estimator, X, reset=True, skip_check_array=True)
+        if not X.columns.is_unique:
+            raise ValueError("Two columns have the same name; give each its own.")
+    if len(X) == 0:
+        raise ValueError("The table has no rows: 0 sample(s).")
+    return X
+
+
+def _is_dates(values: Any) -> bool:
+    return values.dtype.kind == "M"
+
+
+def _without_zone(dates: Any) -> Any:
+    return dates.dt.tz_convert("UTC").dt.tz_localize(None) if dates.dt.tz is not None else dates
+
+
+def _names_rows(name: str) -> bool:
+    return A_NUMBER_OF_ROWS.fullmatch(name if name.endswith("ID") else name.lower()) is not None
+
+
+def _short(value: Any) -> str:
+    text = str(int(value) if isinstance(value, float) and value.is_integer() else value)
+    return text if len(text) <= 20 else f"{text[:17]}..."
+
+
+def _listed(start: str, names: Any, most: int = 8) -> str:
+    shown = ", ".join(repr(str(name)) for name in list(names)[:most])
+    return f"{start} {shown}{f' and {len(names) - most} more' if len(names) > most else ''}"

@@ -1,0 +1,240 @@
+"""Tables from files: what was written is what is read, however it was written, and damage is said."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pandas")
+
+import pandas as pd
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from protolearn.tables import as_labels, read_distances, read_pictures, read_strings, read_table
+from protolearn.tables._dialect import find_dialect, text_encoding, unique_names
+from protolearn.tables._values import date_format, read_dates, read_numbers
+
+WORDS = st.text(st.characters(min_codepoint=33, max_codepoint=0x24F, exclude_characters='";,\t|\x7f'), min_size=1)
+
+
+def is_word(text):
+    """Tell whether a text is read as nothing else: neither as a number nor as a truth value or a missing one."""
+    missing = pd.read_csv(io.StringIO(f'"{text}"\n'), header=None, na_values=["?"], sep=";")
+    return isinstance(missing.iloc[0, 0], str) and read_numbers(pd.Series([text])).isna().all() and text == text.strip()
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    numbers=st.lists(st.floats(-1e6, 1e6).map(lambda x: round(x, 4)), min_size=2, max_size=8),
+    words=st.lists(WORDS.filter(is_word), min_size=8, max_size=8),
+    separator=st.sampled_from([",", ";", "\t", "|"]),
+    decimal=st.sampled_from([".", ","]),
+    encoding=st.sampled_from(["utf-8", "utf-8-sig", "utf-16"]),
+    end=st.sampled_from(["\n", "\r\n"]),
+)
+def test_tables_are_read_as_they_were_written(tmp_path_factory, numbers, words, separator, decimal, encoding, end):
+    decimal = "." if separator == "," else decimal
+    numbers = [*numbers, 0.25]  # which shows what the decimal mark is
+    table = pd.DataFrame({"size": numbers, "a word": (words * 2)[: len(numbers)], "same": 1})
+    path = tmp_path_factory.mktemp("tables") / "table.csv"
+    text = table.to_csv(index=False, sep=separator, decimal=decimal, lineterminator=end)
+    path.write_bytes(text.encode(encoding))
+    found = read_table(path)
+    assert list(found.columns) == list(table.columns)
+    np.testing.assert_array_equal(found["size"], table["size"])
+    assert found["a word"].tolist() == table["a word"].tolist()
+    again = read_table(path, decimal=decimal)
+    pd.testing.assert_frame_equal(again, found)
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+@pytest.mark.parametrize("others", [["x", "y"], ["Smith, John", "Doe; Jane"]])
+def test_separators_within_quotes(tmp_path, separator, others):
+    path = tmp_path / "table.txt"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, delimiter=separator)
+        writer.writerows([["n", "name", "note"], *([i / 8, other, "a\nb"] for i, other in enumerate(others * 3))])
+    found = read_table(path)
+    assert found["name"].tolist() == others * 3
+    assert found["note"].tolist() == ["a\nb"] * 6
+    np.testing.assert_array_equal(found["n"], np.arange(6) / 8)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('a,b\n"1,234.5",x\n"12,345,678",y\n', [1234.5, 12345678.0]),  # marks between thousands
+        ('a,b\n"1,234",x\n"5,678",y\n', [1234.0, 5678.0]),  # in a table with commas they can be nothing else
+        ("a;b\n1.234,5;x\n12.345.678;y\n", [1234.5, 12345678.0]),
+        ("a;b\n1,234;x\n5,678;y\n", [1.234, 5.678]),  # as spreadsheets in most of Europe write it
+        ("a;b\n1,2;1.5\n3,4;2.5\n", [1.2, 3.4]),
+        ("a;b\n1.234;x\n5.678;y\n", [1.234, 5.678]),
+        ("a\tb\n1e-3\tx\n-2.5E+2\ty\n", [1e-3, -250.0]),
+        ("a,b\n -,x\n 7 ,y\n", [np.nan, 7.0]),
+    ],
+)
+def test_marks_in_numbers(tmp_path, text, expected):
+    path = tmp_path / "table.csv"
+    path.write_text(text)
+    np.testing.assert_array_equal(read_table(path)["a"], expected)
+
+
+def test_decimal_mark_can_be_given(tmp_path):
+    path = tmp_path / "table.tsv"
+    path.write_text("a\tb\n1,234\tx\n5,678\ty\n")
+    assert read_table(path)["a"].tolist() == [1234.0, 5678.0]
+    assert read_table(path, decimal=",")["a"].tolist() == [1.234, 5.678]
+    with pytest.raises(ValueError, match="decimal=';' must be one of"):
+        read_table(path, decimal=";")
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding"),
+    [
+        ("grün".encode(), "utf-8"),
+        ("grün".encode("latin-1"), "cp1252"),
+        (b"x" * 2**21 + "ü".encode("latin-1"), "cp1252"),
+        (b"x" * (2**20 + 4095) + "ü".encode(), "utf-8"),  # a letter that two blocks share
+        ("grün".encode("utf-16"), "utf-16"),
+        ("a,b\n1,2\n".encode("utf-16-be"), "utf-16-be"),
+    ],
+)
+def test_encodings(tmp_path, data, encoding):
+    path = tmp_path / "text"
+    path.write_bytes(data)
+    assert text_encoding(path) == encoding
+
+
+def test_headers(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("1,2\n3,4\n")
+    dialect = find_dialect(path)
+    assert (dialect.header, dialect.names) == (False, ["column 1", "column 2"])
+    assert read_table(path).to_numpy().tolist() == [[1, 2], [3, 4]]
+    path.write_text(",a,a,\n1,2,3,4\n")
+    assert list(read_table(path).columns) == ["column 1", "a", "a (2)", "column 4"]
+    assert unique_names(["a", "a (2)", "a"]) == ["a", "a (2)", "a (3)"]
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".xlsx"])
+def test_binary_tables(tmp_path, suffix):
+    pytest.importorskip("pyarrow" if suffix == ".parquet" else "openpyxl")
+    days = pd.date_range("2024-02-28", periods=3)
+    table = pd.DataFrame({"n": [1.5, np.nan, 3.0], "word": ["x", None, "z"], "day": days, "yes": [True, False, True]})
+    path = tmp_path / f"table{suffix}"
+    if suffix == ".parquet":
+        table.to_parquet(path)
+    else:
+        table.to_excel(path, index=False)
+    found = read_table(path)
+    assert list(found.columns) == list(table.columns)
+    np.testing.assert_array_equal(found["n"], table["n"])
+    assert found["word"].isna().tolist() == [False, True, False]
+    assert pd.to_datetime(found["day"]).tolist() == days.tolist()
+    assert found["yes"].tolist() == [True, False, True]
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(ValueError, match="that can be read"):
+        read_table(path)
+
+
+def test_parquet_that_claims_too_much(tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "bomb.parquet"
+    pd.DataFrame({f"c{i}": np.zeros(200_000, np.int8) for i in range(400)}).to_parquet(path)
+    size = path.stat().st_size
+    if 2**26 + 1000 * size < 400 * 200_000:
+        with pytest.raises(ValueError, match="more values than its bytes can hold"):
+            read_table(path)
+    else:
+        assert len(read_table(path)) == 200_000
+
+
+def test_arrays(tmp_path):
+    X, y = np.arange(12.0).reshape(4, 3), np.array(["a", "b", "a", "b"])
+    np.save(tmp_path / "X.npy", X)
+    np.savez(tmp_path / "both.npz", X=X, y=y)
+    np.savez_compressed(tmp_path / "other.npz", train=X, test=X)
+    np.save(tmp_path / "objects.npy", np.array([[1, "a"]], dtype=object), allow_pickle=True)
+    np.save(tmp_path / "line.npy", X[0])
+    np.testing.assert_array_equal(read_table(tmp_path / "X.npy"), X)
+    both = read_table(tmp_path / "both.npz")
+    assert both["y"].tolist() == y.tolist()
+    np.testing.assert_array_equal(both.drop(columns="y"), X)
+    for name, message in [("other.npz", "call one of them 'X'"), ("objects.npy", "can be read"), ("line.npy", "shape")]:
+        with pytest.raises(ValueError, match=message):
+            read_table(tmp_path / name)
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.binary(max_size=400), suffix=st.sampled_from([".csv", ".npy", ".npz", ".xlsx", ".parquet"]))
+def test_any_bytes_are_a_table_or_refused(tmp_path_factory, data, suffix):
+    path = tmp_path_factory.mktemp("any") / f"table{suffix}"
+    path.write_bytes(data)
+    try:
+        assert len(read_table(path))
+    except ValueError as error:
+        assert str(path) in str(error)  # noqa: PT017
+    except ImportError:
+        pytest.skip("needs pyarrow and openpyxl")
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%b-%Y", "%Y-%m-%dT%H:%M:%SZ"])
+def test_dates(form):
+    days = pd.Series(pd.date_range("2019-12-20", periods=40))
+    texts = days.dt.strftime(form)
+    found = date_format(texts)
+    assert read_dates(texts, found).tolist() == days.tolist()
+    assert date_format(pd.Series(["3.14.15", "2.71.82"])) is None
+    assert date_format(pd.Series(["1.5", "2.5"])) is None
+    assert read_dates(pd.Series(["2020-01-02"]), "%d.%m.%Y").tolist() == [pd.Timestamp("2020-01-02")]
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(-5, 5), st.floats(allow_nan=True), st.text(max_size=3)), min_size=1))
+def test_labels_are_strings_or_none(values):
+    labels = as_labels(pd.Series(values, dtype=object))
+    assert len(labels) == len(values)
+    for value, label in zip(values, labels):
+        missing = value is None or (isinstance(value, float) and np.isnan(value)) or not str(value).strip()
+        assert (label is None) == missing
+        assert missing or isinstance(label, str)
+
+
+def test_strings(tmp_path):
+    path = tmp_path / "words.txt"
+    path.write_bytes("zwei\tde\r\n\r\ntwo\ten\r\ntres\t\r\n".encode("utf-16"))
+    objects = read_strings(path)
+    assert objects.X == ["zwei", "two", "tres"]
+    assert objects.labels.tolist() == ["de", "en", None]
+    path.write_text("a b\nc d\n")
+    assert read_strings(path).labels is None
+    path.write_text(" \n")
+    with pytest.raises(ValueError, match="has no strings: write one in each line"):
+        read_strings(path)
+
+
+def test_distances_with_gaps_are_refused(tmp_path):
+    path = tmp_path / "D.csv"
+    path.write_text("a,b\n0,1\n1,\n")
+    with pytest.raises(ValueError, match="values are missing or infinite"):
+        read_distances(path)
+    path.write_text("a,b,c\n0,1,x\n1,0,x\n")
+    assert read_distances(path).names == ["x", "x"]
+    path.write_text("a,b,c,d\n0,1,x,y\n1,0,x,y\n")
+    with pytest.raises(ValueError, match="holds texts where distances are expected"):
+        read_distances(path)
+
+
+def test_pictures_gray_or_in_color(tmp_path):
+    Image = pytest.importorskip("PIL.Image")
+    gray = np.tile(np.arange(0, 256, 16, dtype=np.uint8), (16, 1))
+    Image.fromarray(gray).save(tmp_path / "gray.png")
+    table = read_pictures(tmp_path).X
+    np.testing.assert_allclose(table.to_numpy().reshape(16, 16), gray / 255, atol=1 / 255)
+    assert all(name.startswith("gray") for name in table)
+    Image.fromarray(np.dstack([gray, gray * 0, gray * 0])).save(tmp_path / "red.png")
+    table = read_pictures(tmp_path).X
+    assert table.shape == (2, 768)
+    assert table.filter(like="blue").iloc[1].max() == 0
+    assert read_pictures(tmp_path, ["gray 0,0"]).X.columns[0] == "gray 0,0"
