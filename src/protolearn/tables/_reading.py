@@ -95,7 +95,6 @@ def _text(path: Path, decimal: str | None) -> Any:
                 skipinitialspace=True,
                 na_values=UNKNOWN,
                 low_memory=False,
-                float_precision="round_trip",
             )
         except (pd.errors.ParserError, pd.errors.ParserWarning, pd.errors.EmptyDataError, ValueError) as error:
             raise ValueError(_what_is_wrong(path, dialect, str(error))) from error
