@@ -98,7 +98,7 @@ def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int,
             model = estimator
             judged = clone(estimator).set_params(metric="precomputed")
         validation = _validate(task, judged, pairs, y, folds, repeats, bars, notes) if task.validated else None
-        with bars.waiting(f"Learning from {len(rows):,} {samples.word}"):
+        with bars.fitting(model[-1] if isinstance(model, Pipeline) else model):
             target = y.astype(str) if task.supervised and y is not None else None
             placed = samples.texts is not None and isinstance(task, View)
             model.fit(pairs if placed else X, target)
