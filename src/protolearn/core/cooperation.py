@@ -112,19 +112,19 @@ class Ranks:
 
     def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by rank."""
-        from protolearn.core._kernels import rank_weights
-
-        k = len(prototypes)
+        k, dtype = len(prototypes), source.dtype
         mask = index_mask(k)
-        table = np.exp(-np.arange(k) / range_).astype(source.dtype)
+        table = np.exp(-np.arange(k) / range_).astype(dtype)
         # weights near the smallest number would lose digits, or an idle prototype all its weight
-        relative = bool(table[-1] < 1e6 * np.finfo(source.dtype).tiny)
-        measure = prototypes.measure(source.dtype)
+        relative = bool(table[-1] < 1e6 * np.finfo(dtype).tiny)
+        measure = prototypes.measure(dtype)
 
         def learn(chunk: Chunk) -> Statistics:
+            from protolearn.core._kernels import rank_weights
+
             distances, sums = measure(chunk)
             codes = sorted_codes(distances, mask)
-            weights = np.zeros((len(codes), k), source.dtype)
+            weights = np.zeros((len(codes), k), dtype)
             best_rank = np.zeros(k, np.int64)
             rank_weights(codes, mask, table, chunk.weights, relative, weights, best_rank)
             log_scale = np.where(best_rank < k, -best_rank / range_, -np.inf)
@@ -217,8 +217,9 @@ class OnLattice:
         self, prototypes: Prototypes, source: ArraySource, near: AllPairs | Structured, mixes: bool
     ) -> Statistics:
         """Sum the samples for every prototype on its own, where sums of a winner cannot be shared."""
-        measure = prototypes.measure(source.dtype)
-        mixed = near.mixer(source.dtype) if mixes else None
+        dtype = source.dtype
+        measure = prototypes.measure(dtype)
+        mixed = near.mixer(dtype) if mixes else None
 
         def learn(chunk: Chunk) -> Statistics:
             distances, sums = measure(chunk)
@@ -226,7 +227,7 @@ class OnLattice:
             nodes, places = np.unique(winners, return_inverse=True)
             log_shares = near.logs(nodes)
             logs = log_shares.max(axis=0)
-            weights = np.exp(log_shares - logs)[places].astype(source.dtype) * chunk.weights[:, None]
+            weights = np.exp(log_shares - logs)[places].astype(dtype) * chunk.weights[:, None]
             return sums(weights.T, logs)
 
         return source.sum(learn, len(prototypes))
@@ -304,12 +305,12 @@ def _learn_plain(
 def _learn_compiled(
     prototypes: Lifted, source: ArraySource, mixture: Floats | Structured | None
 ) -> Callable[[Chunk], Statistics]:
-    from protolearn.core._kernels import sum_nearest
-
     columns = prototypes.columns(source.dtype, mixture)
     size = block_size(columns[0].nbytes, BLOCK_BYTES, least=16)
 
     def learn(chunk: Chunk) -> Statistics:
+        from protolearn.core._kernels import sum_nearest
+
         sums = np.zeros(columns.shape[::-1])
         sum_nearest(chunk.lifted, columns, chunk.weights, sums, size)
         return Statistics(sums, np.zeros(len(sums)))
@@ -328,7 +329,8 @@ class Responsibilities:
 
     def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by share; the offset makes the cost the free energy."""
-        measure = prototypes.measure(source.dtype)
+        dtype = source.dtype
+        measure = prototypes.measure(dtype)
 
         def learn(chunk: Chunk) -> Statistics:
             distances, sums = measure(chunk)
@@ -336,7 +338,7 @@ class Responsibilities:
             logs -= logsumexp(logs, axis=1, keepdims=True)
             posteriors = np.exp(logs)
             entropy = float(chunk.weights @ (posteriors * logs).sum(axis=1))
-            statistics = sums((posteriors * chunk.weights[:, None]).astype(source.dtype).T)
+            statistics = sums((posteriors * chunk.weights[:, None]).astype(dtype).T)
             return replace(statistics, offset=statistics.offset + range_ * entropy)
 
         return source.sum(learn, len(prototypes))

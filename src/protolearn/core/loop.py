@@ -13,6 +13,7 @@ from protolearn.core.initialization import inverse_cdf, mean_and_variance, sampl
 from protolearn.core.neighbors import two_nearest
 from protolearn.core.prototypes import Mean, Prototypes
 from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.statistics import Lowest
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["Step", "anneal", "batch", "distances_to", "learn_online", "nearest", "stage", "until_still", "winners"]
@@ -85,10 +86,16 @@ def until_still(
 
 def _reseeded(prototypes: Any, idle: Bools, source: ArraySource) -> Any:
     """Move idle prototypes to the samples that are farthest from their own prototype."""
-    squared = distances_to(prototypes, source, nearest(prototypes, source))
-    farthest = np.argsort(np.where(source.weights > 0, squared, -1.0))[::-1][: idle.sum()]
+    find, n_idle = prototypes.seek(source.dtype), int(idle.sum())
+    places, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
+
+    def far(chunk: Chunk) -> Lowest:
+        squared = np.square(chunk.filled - places[find(chunk)]) @ metric
+        return Lowest.of(np.where(chunk.weights > 0, -squared, np.inf), chunk.filled, chunk.weights, n_idle)
+
+    farthest = source.sum(far, len(prototypes)).points
     positions = prototypes.positions.copy()
-    positions[idle] = source.rows(farthest)
+    positions[np.flatnonzero(idle)[: len(farthest)]] = farthest
     return replace(prototypes, positions=positions)
 
 
@@ -156,7 +163,7 @@ def distances_to(prototypes: Prototypes, source: ArraySource, chosen: Indices) -
     positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
     def measure(chunk: Chunk) -> tuple[Array]:
-        gaps = source.points(chunk) - positions[chosen[chunk.rows]]
+        gaps = chunk.filled - positions[chosen[chunk.rows]]
         return (np.square(gaps, out=gaps) @ metric,)
 
     (squared,) = source.gather(measure)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +17,7 @@ from sklearn.utils import check_random_state
 from protolearn.core.cooperation import Cooperation, OnLattice, Ranks, WinnerTakesAll
 from protolearn.core.estimator import Estimator, keep, nothing_lost
 from protolearn.core.lattices import Lattice, as_lattice
-from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, hebbian_graph, learn_patches
+from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, Wins, learn_patches
 from protolearn.core.loop import batch
 from protolearn.core.parameters import Constraint, anything, integer, none, number, option
 from protolearn.core.progress import Progress
@@ -24,6 +26,7 @@ from protolearn.core.schedules import Schedule, falling
 from protolearn.core.sources import cut_patches
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Floats, Indices
+from protolearn.core.validation import is_collection
 
 __all__ = ["GasFamily", "KMeansFamily", "LatticeFamily", "TopographicMap"]
 
@@ -242,15 +245,16 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
     def _assign(self, samples: Samples) -> None:
         """Find the prototypes of samples that were learned patch by patch."""
         with chunk_threads(self.n_jobs) as n_threads:
-            self.labels_, second = self._fitted.two_nearest(samples.X, n_threads)
-        k = len(self._fitted)
-        self.multiplicities_ = np.bincount(self.labels_, samples.weights, k).astype(np.float64)
+            find, total = self._fitted.assignment(n_threads), partial(Wins.of, n_prototypes=len(self._fitted))
+            self.labels_, wins = samples.assigned(find, total)
+        self.multiplicities_ = wins.masses
         if self._fitted.history.edges is None:
-            self.graph_ = hebbian_graph(self.labels_, second, samples.weights, k)
+            self.graph_ = wins.graph
 
     def _publish(self, fitted: Any) -> None:
         """Store what was learned."""
-        self._fitted = fitted
+        lazy = is_collection(fitted.winners)
+        self._fitted = replace(fitted, winners=np.empty(0, np.int64)) if lazy else fitted
         self.multiplicities_ = fitted.masses
         self.labels_ = fitted.winners
         self.graph_ = fitted.graph

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from protolearn.core.cooperation import WinnerTakesAll
-from protolearn.core.initialization import inverse_cdf, sampling_order
+from protolearn.core.initialization import drawn_points
 from protolearn.core.loop import anneal
 from protolearn.core.prototypes import Mean
 from protolearn.core.sources import ArraySource, Chunk
@@ -40,9 +40,10 @@ def relocate(prototypes: Mean, source: ArraySource, rng: np.random.RandomState) 
     prototypes, cost = _settled(prototypes, source)
     if len(prototypes) == 1:
         return prototypes, cost
-    few = _some(source, max(MOST, SHARE * len(prototypes)), rng)
-    if few is source:
-        return _search(prototypes, cost, source)
+    most = max(MOST, SHARE * len(prototypes))
+    few = _some(source, most, rng)
+    if source.n_samples <= most:
+        return _search(prototypes, cost, few)
     found, _ = _search(*_settled(prototypes, few), few)
     moved, lower = _settled(found, source)
     return (moved, lower) if lower < cost else (prototypes, cost)
@@ -77,17 +78,16 @@ def _settled(prototypes: Any, source: ArraySource, hurdle: float = np.inf) -> tu
 
 
 def _some(source: ArraySource, most: int, rng: np.random.RandomState) -> ArraySource:
-    """Return the source itself, or so many samples of it, drawn in proportion to their weights."""
-    if source.n_samples <= most:
-        return source
-    order = sampling_order(source, rng)
-    rows = np.sort(order[inverse_cdf(np.cumsum(source.weights[order], dtype=np.float64), rng.random_sample(most))])
+    """Return all samples, or so many of them, drawn in proportion to their weights, as a source in memory."""
+    points, weights = drawn_points(source, most, rng)
+    features, labels = np.split(points, [source.n_features], axis=1)
     return ArraySource(
-        source.X[rows],
-        labels=None if source.labels is None else source.labels.vectors[rows],
+        features,
+        weights=weights,
+        labels=labels if source.n_labels else None,
         label_weight=source.label_weight,
         label_unit=source.label_unit,
-        origin=source.origin[: source.n_features],
+        origin=np.zeros(source.n_features),
         n_threads=source.n_threads,
     )
 
@@ -120,7 +120,7 @@ def _cuts(prototypes: Mean, source: ArraySource, winners: Indices) -> tuple[Floa
     unit = power_of_two(float(np.abs(positions).max(initial=0.0)))  # squares of squares must not overflow
 
     def gaps(chunk: Chunk) -> Array:
-        return (source.points(chunk) - positions[winners[chunk.rows]]) / source.dtype.type(unit) * root
+        return (chunk.filled - positions[winners[chunk.rows]]) / source.dtype.type(unit) * root
 
     def sums(values: Array, factors: Array, rows: Array, n_rows: int = k) -> Floats:
         """Add up values (c, any), with factors (c,), by rows (c,)."""
