@@ -20,7 +20,7 @@ from protolearn.core.chunks import block_size
 from protolearn.core.lattices import Lattice
 from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
 from protolearn.core.prototypes import Lifted, Prototypes, Subspace
-from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.sources import Chunk, PointSource
 from protolearn.core.statistics import Statistics
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import require_memory
@@ -39,7 +39,7 @@ class Cooperation(Protocol):
     def n_nodes(self) -> int | None:
         """Number of prototypes, if the cooperation is of a fixed number."""
 
-    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum the samples of every prototype with the weights of this cooperation at a range."""
 
     def follow(
@@ -73,7 +73,7 @@ class WinnerTakesAll:
 
     n_nodes = None
 
-    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum the samples of each receptive field."""
         return sum_by_winner(prototypes, source)
 
@@ -110,7 +110,7 @@ class Ranks:
 
     n_nodes = None
 
-    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by rank."""
         k, dtype = len(prototypes), source.dtype
         mask = index_mask(k)
@@ -196,7 +196,7 @@ class OnLattice:
         logs = self.log_kernel(range_)
         return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True)) if self.winner == "heskes" else logs
 
-    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum the samples by winner, then share the sums among neighbors."""
         near = self._neighborhood(prototypes, range_)
         mixes = self.winner != "nearest"
@@ -214,7 +214,7 @@ class OnLattice:
         return AllPairs(self.log_shares(range_))
 
     def _gather_each(
-        self, prototypes: Prototypes, source: ArraySource, near: AllPairs | Structured, mixes: bool
+        self, prototypes: Prototypes, source: PointSource, near: AllPairs | Structured, mixes: bool
     ) -> Statistics:
         """Sum the samples for every prototype on its own, where sums of a winner cannot be shared."""
         dtype = source.dtype
@@ -273,7 +273,7 @@ def _follow(kernel: Callable[..., None], points: Array, positions: Array, *rule:
 
 
 def sum_by_winner(
-    prototypes: Prototypes, source: ArraySource, mixture: Floats | Structured | None = None
+    prototypes: Prototypes, source: PointSource, mixture: Floats | Structured | None = None
 ) -> Statistics:
     """Sum the samples of each winner, the smallest of the (mixed) distances."""
     k = len(prototypes)
@@ -284,7 +284,7 @@ def sum_by_winner(
 
 
 def _learn_plain(
-    prototypes: Prototypes, source: ArraySource, mixture: Floats | Structured | None
+    prototypes: Prototypes, source: PointSource, mixture: Floats | Structured | None
 ) -> Callable[[Chunk], Statistics]:
     def members(winners: NDArray[np.intp], chunk: Chunk) -> csc_array:
         shape = (len(prototypes), len(winners))
@@ -303,7 +303,7 @@ def _learn_plain(
 
 
 def _learn_compiled(
-    prototypes: Lifted, source: ArraySource, mixture: Floats | Structured | None
+    prototypes: Lifted, source: PointSource, mixture: Floats | Structured | None
 ) -> Callable[[Chunk], Statistics]:
     columns = prototypes.columns(source.dtype, mixture)
     size = block_size(columns[0].nbytes, BLOCK_BYTES, least=16)
@@ -327,7 +327,7 @@ class Responsibilities:
 
     n_nodes = None
 
-    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by share; the offset makes the cost the free energy."""
         dtype = source.dtype
         measure = prototypes.measure(dtype)

@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from protolearn.core.prototypes import Mean
 from protolearn.core.signs import largest_positive
-from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.sources import Chunk, PointSource
 from protolearn.core.statistics import Distinct, Lowest
 from protolearn.core.ties import first_lowest
 from protolearn.core.types import Array, Floats, Indices
@@ -30,13 +30,13 @@ N_ROUNDS, OVERSAMPLING = 5, 2  # of k-means||: passes over the samples, and samp
 __all__ = ["around_center", "distinct_samples", "on_principal_plane", "spread_samples"]
 
 
-def around_center(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
+def around_center(source: PointSource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
     """Small distinct values around the mean, a thousandth of the spread of each column."""
     mean, variance = mean_and_variance(source)
     return mean + 1e-3 * np.sqrt(variance) * rng.normal(size=(n_prototypes, source.n_columns))
 
 
-def on_principal_plane(source: ArraySource, coordinates: Floats) -> Floats:
+def on_principal_plane(source: PointSource, coordinates: Floats) -> Floats:
     """Stretch lattice coordinates (k, 2) over the plane of the two largest principal components.
 
     Each axis gets the standard deviation of the data along it.
@@ -49,7 +49,7 @@ def on_principal_plane(source: ArraySource, coordinates: Floats) -> Floats:
     return mean + (scaled * np.sqrt(values)) @ axes
 
 
-def spread_samples(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
+def spread_samples(source: PointSource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
     """k-means++: samples drawn with probability proportional to the squared distance from those drawn before.
 
     Of a few candidates at each draw the one is kept that lowers the quantization error most. Samples that are too many
@@ -65,13 +65,13 @@ def spread_samples(source: ArraySource, n_prototypes: int, rng: np.random.Random
     return _draw(points, weights, source.metric, n_prototypes, rng, 1.0, n_candidates=2 + int(np.log(n_prototypes)))
 
 
-def distinct_samples(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
+def distinct_samples(source: PointSource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
     """Random samples, no two of them equal."""
     points, weights = _candidates(source, most_candidates(n_prototypes), rng)
     return _draw(points, weights, source.metric, n_prototypes, rng, 0.0, n_candidates=1)
 
 
-def mean_and_variance(source: ArraySource) -> tuple[Floats, Floats]:
+def mean_and_variance(source: PointSource) -> tuple[Floats, Floats]:
     """Return weighted mean and variance of every column, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> Floats:
@@ -82,7 +82,7 @@ def mean_and_variance(source: ArraySource) -> tuple[Floats, Floats]:
     return first, np.maximum(second - first**2, 0.0)
 
 
-def resolutions(source: ArraySource) -> Floats:
+def resolutions(source: PointSource) -> Floats:
     """Return the smallest step between two values of each feature, 0 for one with hundreds of values, or one only.
 
     In the source's coordinates. Values with steps are those of counts, grades, pixels and yes or no. Samples that stand
@@ -122,7 +122,7 @@ def _united(one: Array | None, other: Array | None) -> Array | None:
     return both if len(both) <= MOST_STEPS else None
 
 
-def principal_axes(source: ArraySource, n_axes: int) -> tuple[Floats, Floats, Floats]:
+def principal_axes(source: PointSource, n_axes: int) -> tuple[Floats, Floats, Floats]:
     """Return the mean, and the largest eigenvalues and eigenvectors (rows) of the covariance, signs fixed."""
     if source.n_columns <= 1024:
         mean, covariance = mean_and_covariance(source)
@@ -133,7 +133,7 @@ def principal_axes(source: ArraySource, n_axes: int) -> tuple[Floats, Floats, Fl
     return mean, np.maximum(values[largest], 0.0), largest_positive(vectors[:, largest].T, axis=1)
 
 
-def mean_and_covariance(source: ArraySource) -> tuple[Floats, Floats]:
+def mean_and_covariance(source: PointSource) -> tuple[Floats, Floats]:
     """Return weighted mean and covariance of all columns, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> Floats:
@@ -145,7 +145,7 @@ def mean_and_covariance(source: ArraySource) -> tuple[Floats, Floats]:
     return mean, second[:-1, :-1] / second[-1, -1] - np.outer(mean, mean)
 
 
-def _leading_axes(source: ArraySource, n_axes: int) -> tuple[Floats, Floats, Floats]:
+def _leading_axes(source: PointSource, n_axes: int) -> tuple[Floats, Floats, Floats]:
     """Return mean, eigenvalues and eigenvectors (columns) of the covariance without ever forming it."""
     mean, variance = mean_and_variance(source)
     if not variance.any():
@@ -163,7 +163,7 @@ def _leading_axes(source: ArraySource, n_axes: int) -> tuple[Floats, Floats, Flo
     return mean, *eigsh(operator, k=n_axes, v0=np.sqrt(variance))
 
 
-def distinct_rows(source: ArraySource) -> tuple[Indices, Floats]:
+def distinct_rows(source: PointSource) -> tuple[Indices, Floats]:
     """Return one index for each different sample of positive weight, and the weight of all that equal it."""
     present = np.flatnonzero(source.weights)
     (codes,) = source.gather(lambda chunk: (_row_codes(chunk.points),))
@@ -171,14 +171,14 @@ def distinct_rows(source: ArraySource) -> tuple[Indices, Floats]:
     return present[first].astype(np.int64), np.bincount(same, source.weights[present]).astype(np.float64)
 
 
-def n_distinct(source: ArraySource) -> int:
+def n_distinct(source: PointSource) -> int:
     """Return the number of different samples that stand for themselves; an estimate if there are too many to list."""
     if source.listed:
         return int(np.count_nonzero(distinct_rows(source)[0] < source.n_single))
     return source.sum(lambda chunk: Distinct.of(_mixed(_row_codes(chunk.points[: chunk.n_single])), MOST_CODES)).number
 
 
-def sampling_order(source: ArraySource, rng: np.random.RandomState) -> Indices:
+def sampling_order(source: PointSource, rng: np.random.RandomState) -> Indices:
     """Order samples along a random direction: an order that depends on their values only."""
     direction = rng.normal(size=source.n_columns).astype(source.dtype)
     (heights,) = source.gather(lambda chunk: (chunk.points @ direction,))
@@ -190,7 +190,7 @@ def inverse_cdf(cumulated: Floats, uniform: Floats) -> Indices:
     return np.minimum(np.searchsorted(cumulated, uniform * cumulated[-1], side="right"), len(cumulated) - 1)
 
 
-def drawn_points(source: ArraySource, most: int, rng: np.random.RandomState) -> tuple[Array, Array]:
+def drawn_points(source: PointSource, most: int, rng: np.random.RandomState) -> tuple[Array, Array]:
     """Return samples (m, D) and their weights (m,): all, or so many that are drawn in proportion to their weights.
 
     Labels that are not known are zero. Samples that are too many to be listed are drawn without replacement.
@@ -240,7 +240,7 @@ def most_candidates(n_prototypes: int) -> int:
     return max(2048, 64 * n_prototypes)
 
 
-def _overseeded(source: ArraySource, most: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
+def _overseeded(source: PointSource, most: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
     """Return the samples that k-means|| draws in a few passes, with the weights of their receptive fields."""
     size = max(1, most // (2 * N_ROUNDS))
     points = source.filled(drawn_points(source, size, rng)[0])
@@ -292,7 +292,7 @@ def _draw(
     return points[np.resize(chosen, n_prototypes)]
 
 
-def _candidates(source: ArraySource, most: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
+def _candidates(source: PointSource, most: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
     """Return samples and weights to draw from, in an order of their own: all different ones, or a random subset."""
     if not source.listed:
         points, weights = drawn_points(source, most, rng)

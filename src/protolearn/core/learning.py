@@ -20,7 +20,8 @@ from scipy.sparse import coo_array, csr_array
 from protolearn.core.cooperation import Cooperation
 from protolearn.core.density import correlation_dimension, mean_pairwise_distance, parzen_log_density
 from protolearn.core.loop import Step, batch
-from protolearn.core.samples import Samples, batched, over_classes, require_samples
+from protolearn.core.samples import Samples, TooFewSamples, batched, over_classes, require_samples
+from protolearn.core.sources import cut_patches
 from protolearn.core.ties import lower
 from protolearn.core.types import Array, Floats, Indices
 
@@ -31,10 +32,12 @@ __all__ = [
     "Learned",
     "Recipe",
     "Wins",
+    "condense",
     "hebbian_graph",
     "learn",
     "learn_once",
     "learn_patches",
+    "merge",
 ]
 
 MOST_PAIRED = 4096  # samples in partitions from whose pairs the density is estimated
@@ -285,6 +288,31 @@ def learn_patches(
     if merged.history.interrupted:
         failure = KeyboardInterrupt()
     return merged.showing(last.weights, *merged.two_nearest(last.X, n_threads)), failure
+
+
+def condense(recipe: Recipe, samples: Samples, patch_size: int, rng: np.random.RandomState) -> Any:
+    """Learn from samples in patches, in random order, on one thread; return the samples if they are too few."""
+    order = rng.permutation(len(samples))
+    patches = (samples.take(order[cut]) for cut in cut_patches(len(samples), patch_size))
+    fitted, failure = learn_patches(recipe, patches, None, rng, 1)
+    if isinstance(failure, TooFewSamples) and fitted is None:
+        return samples
+    if failure is not None:
+        raise failure
+    return fitted
+
+
+def merge(recipe: Recipe, parts: list[Any], rng: np.random.RandomState) -> Any:
+    """Learn from what was condensed: the past of models, of which the first goes on, and samples that were too few."""
+    models = [part for part in parts if not isinstance(part, Samples)]
+    others = [part for part in parts if isinstance(part, Samples)] + [model.past() for model in models[1:]]
+    if not others:
+        return models[0]
+    joined = reduce(Samples.joined, others)
+    try:
+        return learn(replace(recipe, decay=1.0), joined, models[0] if models else None, rng, 1)
+    except TooFewSamples:
+        return joined
 
 
 def _learn_each(recipe: Recipe, jobs: list[tuple[Samples, Any, np.random.RandomState]], n_threads: int) -> list[Any]:

@@ -12,7 +12,7 @@ from protolearn.core.cooperation import Cooperation
 from protolearn.core.initialization import inverse_cdf, mean_and_variance, sampling_order
 from protolearn.core.neighbors import two_nearest
 from protolearn.core.prototypes import Mean, Prototypes
-from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.sources import ArraySource, Chunk, PointSource
 from protolearn.core.statistics import Lowest
 from protolearn.core.types import Array, Bools, Floats, Indices
 
@@ -37,7 +37,7 @@ class Step:
         return replace(self, prototypes=prototypes)
 
 
-def anneal(prototypes: Prototypes, cooperation: Cooperation, source: ArraySource, ranges: Floats) -> Iterator[Step]:
+def anneal(prototypes: Prototypes, cooperation: Cooperation, source: PointSource, ranges: Floats) -> Iterator[Step]:
     """Batch learning: minimize ``E = 1/2 sum_j u_j sum_i h_ij d(x_j, w_i)`` by turns in h and w.
 
     At a fixed range neither half of a step raises the cost.
@@ -84,7 +84,7 @@ def until_still(
         prototypes, before = step.prototypes, step.cost
 
 
-def _reseeded(prototypes: Any, idle: Bools, source: ArraySource) -> Any:
+def _reseeded(prototypes: Any, idle: Bools, source: PointSource) -> Any:
     """Move idle prototypes to the samples that are farthest from their own prototype."""
     find, n_idle = prototypes.seek(source.dtype), int(idle.sum())
     places, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
@@ -144,21 +144,21 @@ def learn_online(
         yield Step(prototypes, range_, cost, statistics.mass, None if lifetime is None else edges.copy())
 
 
-def nearest(prototypes: Prototypes, source: ArraySource) -> Indices:
+def nearest(prototypes: Prototypes, source: PointSource) -> Indices:
     """Return the nearest prototype of every sample."""
     find = prototypes.seek(source.dtype)
     (first,) = source.gather(lambda chunk: (find(chunk),), len(prototypes))
     return first
 
 
-def winners(prototypes: Prototypes, source: ArraySource) -> tuple[Indices, Indices]:
+def winners(prototypes: Prototypes, source: PointSource) -> tuple[Indices, Indices]:
     """Return the nearest and second nearest prototype of every sample."""
     measure = prototypes.measure(source.dtype)
     first, second = source.gather(lambda chunk: two_nearest(measure(chunk)[0]), len(prototypes))
     return first, second
 
 
-def distances_to(prototypes: Prototypes, source: ArraySource, chosen: Indices) -> Array:
+def distances_to(prototypes: Prototypes, source: PointSource, chosen: Indices) -> Array:
     """Return the squared distance of every sample to one prototype, exact where squares would cancel."""
     positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
 
 from protolearn.core.cooperation import Cooperation, OnLattice, Ranks, WinnerTakesAll
@@ -138,13 +138,16 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or iterator of patches
-            Samples; a memory map of floats is read in chunks. An iterator yields patches ``X``, ``(X, y)`` or
-            ``(X, y, sample_weight)``; only those being learned, and the next, are in memory.
+        X : array-like of shape (n_samples, n_features), Dask collection, or iterator of patches
+            Samples; a memory map of floats is read in chunks. Maps of vectors take a Dask array or data frame, each
+            partition of which is read once an epoch, where it is; ``labels_`` is then a lazy array. An iterator yields
+            patches ``X``, ``(X, y)`` or ``(X, y, sample_weight)``; only those being learned, and the next, are in
+            memory.
         y : array-like of shape (n_samples,), optional
             Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample; 2 is the same as giving the sample twice.
+            Weight of each sample; 2 is the same as giving the sample twice. Labels and weights of a Dask collection
+            are collections with the same partitions.
 
         Returns
         -------
@@ -159,6 +162,8 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
                 raise ValueError("An iterator of patches yields its own labels and weights: (X, y, sample_weight).")
             return self._learn(self._read_all(X), None, rng)
         samples = self._read(X, y, sample_weight, reset=True)
+        if self.patch_size is not None and not samples.in_memory:
+            return self._condense(samples, rng)
         cuts = cut_patches(len(samples), self.patch_size or len(samples))
         if len(cuts) == 1:
             return self._learn([samples], None, rng)
@@ -240,6 +245,19 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             raise failure
         if fitted is None:
             raise ValueError("There are no patches in the iterator; give at least one.")
+        return self
+
+    def _condense(self, samples: Any, rng: np.random.RandomState) -> Self:
+        """Learn from the partitions of a collection, each patch by patch, and merge what they have learned."""
+        if self.patch_runs != 1:
+            raise ValueError(
+                f"patch_runs={self.patch_runs}, but the runs over a Dask collection are its partitions; leave it at 1."
+            )
+        recipe = replace(clone(self)._recipe(), report=Recipe.report)
+        fitted = samples.condensed(recipe, self.patch_size, rng)
+        self._rng = rng
+        self._publish(fitted)
+        self._assign(samples)
         return self
 
     def _assign(self, samples: Samples) -> None:

@@ -22,8 +22,9 @@ from joblib import effective_n_jobs
 from sklearn.utils.validation import validate_data
 
 from protolearn.core.initialization import drawn_points
+from protolearn.core.learning import Recipe, condense, learn, merge
 from protolearn.core.samples import Samples, known_labels, over_classes, refuse_unlabeled
-from protolearn.core.sources import ArraySource, Chunk, LabelMoments, Source
+from protolearn.core.sources import ArraySource, Chunk, LabelMoments, PointSource
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import check_range, check_weights, is_collection, largest_value
@@ -382,6 +383,24 @@ class Partitions:
         survey = replace(self.survey, present=tuple(counts), mass=sum(masses), heaviest=max(peaks))
         return replace(self, blocks=blocks, survey=survey, past=past)
 
+    def condensed(self, recipe: Recipe, patch_size: int, rng: np.random.RandomState) -> Any:
+        """Return the model of a map that each partition learns patch by patch, and that are merged in a tree.
+
+        Only what stands for the samples of a partition travels. Prototypes depend on where partitions begin.
+        """
+        level = [
+            self._task(partial(_condensed, recipe, patch_size, rng.randint(2**31)), n)
+            for n, size in enumerate(self.survey.present)
+            if size
+        ]
+        while len(level) > 1:
+            groups = [level[n : n + ARITY] for n in range(0, len(level), ARITY)]
+            level = [_delayed(partial(_merged, recipe, rng.randint(2**31)), n, group) for n, group in enumerate(groups)]
+        (fitted,) = self._computed(level)
+        if isinstance(fitted, Samples):  # too few in all partitions together
+            return learn(recipe, fitted, None, rng, 1)
+        return fitted
+
     # Tasks
 
     def _firsts(self) -> list[tuple[int, int]]:
@@ -422,14 +441,14 @@ class Partitions:
             try:
                 dask.compute(_delayed(_nothing, number, *block), **self._threads())
             except Exception as error:
-                problem = f"cannot be read: {type(error).__name__}: {error}"
+                problem = f"cannot be read, which a persisted one is only while its client is open: {error}"
                 raise PartitionError.at(number, problem) from error
 
     def _threads(self) -> dict[str, int]:
         return {} if self.n_jobs is None else {"num_workers": effective_n_jobs(self.n_jobs)}
 
 
-class PartitionedSource(Source):
+class PartitionedSource(PointSource):
     """Samples in partitions as a loop reads them: an `ArraySource` in each, all with the same coordinates.
 
     Parameters
@@ -468,8 +487,8 @@ class PartitionedSource(Source):
         self.options = options
         empty = ArraySource(np.empty((0, samples.n_features), samples.dtype), labels=labels, keep=False, **options)
         self.dtype, self.n_features, self.n_columns = empty.dtype, empty.n_features, empty.n_columns
-        self.n_lifted, self.n_labels, self.scale = empty.n_lifted, empty.n_labels, empty.scale
-        self.origin, self.metric, self.filled = empty.origin, empty.metric, empty.filled
+        self.n_lifted, self.scale, self.origin = empty.n_lifted, empty.scale, empty.origin
+        self.metric, self.mean_label = empty.metric, empty.mean_label
         self.label_weight, self.label_unit = empty.label_weight, empty.label_unit
         self.n_samples = len(samples)
         self.listed = self.n_samples <= MOST_LISTED
@@ -518,10 +537,6 @@ class PartitionedSource(Source):
     def gather(self, function: Callable[[Any], tuple[Array, ...]], n_prototypes: int = 1) -> list[Array]:
         """Collect results for each sample; for those that are `listed` only."""
         return list(self.samples.sum(partial(_gathered, self.options, function, n_prototypes)).columns)
-
-    def rows(self, indices: Indices) -> Array:
-        """Return single samples (m, D), with the mean label in place of one that is not known."""
-        return self.filled(self.picked(indices))
 
     def picked(self, indices: Indices) -> Array:
         """Return single samples (m, D), with zeros for a label that is not known."""
@@ -727,6 +742,15 @@ def _appended(one: Samples, other: Samples) -> Samples:
         return None if mine is None or theirs is None else np.concatenate([mine, theirs])
 
     return Samples(both("X"), both("weights"), both("labels"), one.classes, gaps=both("gaps"))
+
+
+def _condensed(recipe: Recipe, patch_size: int, seed: int, samples: Samples) -> Any:
+    return condense(recipe, samples, patch_size, np.random.RandomState(seed))
+
+
+@chunk_threads(1)
+def _merged(recipe: Recipe, seed: int, parts: list[Any]) -> Any:
+    return merge(recipe, parts, np.random.RandomState(seed))
 
 
 def _added(parts: list[Any]) -> Any:

@@ -20,6 +20,7 @@ from protolearn.core.validation import check_weights
 
 __all__ = [
     "Samples",
+    "TooFewSamples",
     "as_shares",
     "batched",
     "known_labels",
@@ -254,10 +255,14 @@ def as_shares(labels: Floats) -> Floats:
     return clipped / clipped.sum(axis=1, keepdims=True)
 
 
+class TooFewSamples(ValueError):
+    """Fewer samples than prototypes."""
+
+
 def require_samples(n_samples: int, n_prototypes: int) -> None:
     """Refuse to place more prototypes than there are samples with weight."""
     if n_samples < n_prototypes:
-        raise ValueError(
+        raise TooFewSamples(
             f"n_samples={n_samples} is fewer than the {n_prototypes} prototypes to be placed. Use at most {n_samples} "
             "prototypes (or nodes of the lattice), or more samples (in the first patch, if there are several)."
         )

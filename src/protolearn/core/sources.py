@@ -24,7 +24,7 @@ from protolearn.core.shapes import Shapes
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 
-__all__ = ["ArraySource", "Chunk", "LabelMoments", "Labels", "Source", "cut_patches", "with_labels"]
+__all__ = ["ArraySource", "Chunk", "LabelMoments", "Labels", "PointSource", "Source", "cut_patches", "with_labels"]
 
 KEPT_BYTES = 64 << 20  # lifted samples up to this size are kept; larger data are read anew in every epoch
 N_SPANS = 8  # fixed, so that sums do not depend on the number of threads
@@ -225,7 +225,55 @@ class Source(ABC):
         return Threads(self.n_threads)
 
 
-class ArraySource(Source):
+class PointSource(Source):
+    """Samples that are points: what `ArraySource` and `PartitionedSource` have in common."""
+
+    n_features: int
+    n_columns: int
+    origin: Floats
+    scale: Floats
+    metric: Floats
+    label_weight: float
+    label_unit: float
+    mean_label: Array | None
+
+    @property
+    def n_labels(self) -> int:
+        """Number of columns, the last, that are labels."""
+        return self.n_columns - self.n_features
+
+    @property
+    @abstractmethod
+    def n_single(self) -> int:
+        """Number of samples, the first, that stand for themselves only."""
+
+    @property
+    @abstractmethod
+    def single_mass(self) -> float:
+        """Return the weight of those that stand for themselves only."""
+
+    @property
+    @abstractmethod
+    def gappy(self) -> bool:
+        """Say whether some values are not known."""
+
+    @abstractmethod
+    def picked(self, indices: Indices) -> Array:
+        """Return single samples as `rows` does, but with zeros for a label that is not known."""
+
+    def rows(self, indices: Indices) -> Array:
+        """Return single samples in the source's own coordinates, of shape (len(indices), D).
+
+        The mean label stands for one that is not known.
+        """
+        return self.filled(self.picked(indices))
+
+    def filled(self, points: Array) -> Array:
+        """Return samples (m, D), with the mean label in place of one that is not known."""
+        return points if self.mean_label is None else with_labels(points, self.mean_label)
+
+
+class ArraySource(PointSource):
     """Samples of an array or memory map, with weights and, for supervised maps, label vectors.
 
     The distance between a sample and a prototype is
@@ -331,11 +379,6 @@ class ArraySource(Source):
         return self.n_samples - (0 if self.spreads is None else len(self.spreads))
 
     @property
-    def n_labels(self) -> int:
-        """Number of columns, the last, that are labels."""
-        return self.n_columns - self.n_features
-
-    @property
     def single_mass(self) -> float:
         """Return the weight of those that stand for themselves only."""
         return float(self.weights[: self.n_single].sum(dtype=np.float64))
@@ -386,17 +429,6 @@ class ArraySource(Source):
             norms = self.metric[0] * norms + self.metric[-1] * np.einsum("ij,ij->i", fuzzy, fuzzy)
         lifted[:, -1] = norms
         return lifted
-
-    def rows(self, indices: Indices) -> Array:
-        """Return single samples in the source's own coordinates, of shape (len(indices), D).
-
-        The mean label stands for one that is not known.
-        """
-        return self.filled(self.picked(indices))
-
-    def filled(self, points: Array) -> Array:
-        """Return samples (m, D), with the mean label in place of one that is not known."""
-        return points if self.mean_label is None else with_labels(points, self.mean_label)
 
     def picked(self, indices: Indices) -> Array:
         """Return single samples as `rows` does, but with zeros for a label that is not known."""

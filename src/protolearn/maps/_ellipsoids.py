@@ -14,7 +14,7 @@ from protolearn.core.learning import Learned, Recipe, emphasis
 from protolearn.core.prototypes import Gappy, Matrix, Mean, Prototypes, Subspace
 from protolearn.core.samples import Samples
 from protolearn.core.shapes import Prior, ShapeRule, Shapes, principal_shapes
-from protolearn.core.sources import ArraySource
+from protolearn.core.sources import ArraySource, PointSource
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, require_memory
 from protolearn.maps._points import FittedPoints, Points, feature_variances
@@ -209,7 +209,7 @@ class Ellipsoids(Points):
         """Return the samples."""
         return self._as_features(samples).X
 
-    def source(self, samples: Samples, past: Any, n_threads: int, rng: np.random.RandomState) -> ArraySource:
+    def source(self, samples: Samples, past: Any, n_threads: int, rng: np.random.RandomState) -> PointSource:
         """Return the samples of a patch as the loop reads them, lifted by squares unless these are too many."""
         d = samples.n_features
         sketched = self.sketches(d)
@@ -247,7 +247,7 @@ class Ellipsoids(Points):
     def start(
         self,
         recipe: Recipe,
-        source: ArraySource,
+        source: PointSource,
         cooperation: Cooperation,
         samples: Samples,
         past: Any,
@@ -270,7 +270,7 @@ class Ellipsoids(Points):
     def drawn(
         self,
         recipe: Recipe,
-        source: ArraySource,
+        source: PointSource,
         cooperation: Cooperation,
         samples: Samples,
         rng: np.random.RandomState,
@@ -290,7 +290,7 @@ class Ellipsoids(Points):
         points = points if self.span is None else self.span.enter(points)
         return np.hstack([(points - source.origin[: source.n_features]) * source.scale, labels])
 
-    def _prior(self, source: ArraySource, k: int) -> Prior | None:
+    def _prior(self, source: PointSource, k: int) -> Prior | None:
         """Return what prototypes have seen before their samples: a part of one of these."""
         if self.template.regularization != "prior" or not source.n_single:
             return None
@@ -306,7 +306,7 @@ class Ellipsoids(Points):
         scatter = prior.scatter * (span.scale / span.balance) ** 2
         return replace(prior, scatter=np.full(source.n_features, np.exp(np.log(scatter).mean())))
 
-    def _first_shapes(self, source: ArraySource, rule: ShapeRule, k: int, rng: np.random.RandomState) -> Shapes:
+    def _first_shapes(self, source: PointSource, rule: ShapeRule, k: int, rng: np.random.RandomState) -> Shapes:
         """Return the shapes that all prototypes start with."""
         q, d = rule.n_components, source.n_features
         if self.sketches(d):

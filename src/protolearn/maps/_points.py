@@ -20,7 +20,7 @@ from protolearn.core.learning import Fitted, Kind, Learned, Recipe, Wins, as_cou
 from protolearn.core.loop import nearest, stage, winners
 from protolearn.core.prototypes import Mean
 from protolearn.core.samples import Samples, as_shares
-from protolearn.core.sources import ArraySource
+from protolearn.core.sources import ArraySource, PointSource
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array
 
@@ -91,7 +91,7 @@ class Points(Kind):
         """Return the samples."""
         return samples.X
 
-    def source(self, samples: Samples, past: Any, n_threads: int, rng: np.random.RandomState) -> ArraySource:
+    def source(self, samples: Samples, past: Any, n_threads: int, rng: np.random.RandomState) -> PointSource:
         """Return the samples of a patch as the loop reads them."""
         unit = self.label_unit(samples, n_threads)
         return samples.source(label_weight=self.label_weight, label_unit=unit, n_threads=n_threads)
@@ -107,7 +107,7 @@ class Points(Kind):
     def start(
         self,
         recipe: Recipe,
-        source: ArraySource,
+        source: PointSource,
         cooperation: Cooperation,
         samples: Samples,
         past: Any,
@@ -120,7 +120,7 @@ class Points(Kind):
     def first_positions(
         self,
         recipe: Recipe,
-        source: ArraySource,
+        source: PointSource,
         cooperation: Cooperation,
         samples: Samples,
         past: Any,
@@ -145,7 +145,7 @@ class Points(Kind):
     def drawn(
         self,
         recipe: Recipe,
-        source: ArraySource,
+        source: PointSource,
         cooperation: Cooperation,
         samples: Samples,
         rng: np.random.RandomState,
