@@ -98,7 +98,9 @@ class Reader:
     def rows(self, X: Any) -> Array:
         """Return all rows of a partition."""
         rows = features(X, self.dtype)
-        return rows if self.project is None or not len(rows) else self.project(rows)
+        if self.project is None:
+            return rows
+        return self.project(rows) if len(rows) else self.project(np.zeros((1, rows.shape[1]), self.dtype))[:0]
 
     def _vectors(self, y: Array, dtype: Any) -> Array:
         known, given = known_labels(y)
