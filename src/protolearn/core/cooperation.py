@@ -64,6 +64,7 @@ class WinnerTakesAll:
     --------
     >>> import numpy as np
     >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
     >>> source = ArraySource(np.array([[0.0], [1.0], [9.0]]), origin=np.zeros(1))
     >>> prototypes = Mean(np.array([[0.0], [5.0]]), np.ones(1))
     >>> prototypes.update(WinnerTakesAll().gather(prototypes, source, 0.0)).positions
@@ -101,6 +102,7 @@ class Ranks:
     --------
     >>> import numpy as np
     >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
     >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
     >>> prototypes = Mean(np.array([[1.0], [2.5]]), np.ones(1))
     >>> prototypes.update(Ranks().gather(prototypes, source, 1.0)).positions.round(3)
@@ -167,6 +169,7 @@ class OnLattice:
     >>> import numpy as np
     >>> from protolearn.core.lattices import chain
     >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
     >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
     >>> prototypes = Mean(np.array([[1.0], [3.0]]), np.ones(1))
     >>> prototypes.update(OnLattice(chain(2), kernel="exponential").gather(prototypes, source, 1.0)).positions.round(3)

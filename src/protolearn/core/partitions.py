@@ -156,7 +156,7 @@ def _united(one: Any, other: Any) -> Any:
 def surveyed(
     reader: Reader, finite: bool | str, supervised: bool, n_examples: int, number: int, X: Any, y: Any, weights: Any
 ) -> Survey:
-    """Read a partition for the first time, and refuse what cannot be learned from."""
+    """Read a partition for the first time; raise an error if it cannot be learned from."""
     for name, part in (("y", y), ("sample_weight", weights)):
         if part is not None and len(part) != len(X):
             raise PartitionError.at(number, f"has {len(X)} rows, and that of {name} has {len(part)}")
@@ -210,6 +210,8 @@ class Partitions:
         How blocks become samples.
     survey : Survey
         What is known of them.
+    collections : tuple of (X, y, weights)
+        The collections that blocks are of. While they are here, what was persisted stays in memory.
     past : Samples, optional
         Samples in memory that follow those of the partitions, such as prototypes that stand for earlier ones.
     n_jobs : int, optional
@@ -219,6 +221,7 @@ class Partitions:
     blocks: Sequence[tuple[Any, Any, Any]]
     reader: Reader
     survey: Survey
+    collections: tuple[Any, Any, Any]
     past: Samples | None = None
     n_jobs: int | None = field(default=None, kw_only=True)
     in_memory = False
@@ -357,12 +360,10 @@ class Partitions:
 
     def each(self, function: Callable[[Samples], Array], dtype: Any) -> Any:
         """Return what a function says of each row, with or without a weight, as a lazy Dask array (n,)."""
-        import dask.array as da
-
         unweighted = replace(self.reader, classes=None, values=None)
-        tasks = [_delayed(partial(_each, unweighted, function, dtype), n, X) for n, (X, _, _) in enumerate(self.blocks)]
-        sizes = [(size,) for size in self.survey.rows]
-        return da.concatenate([da.from_delayed(task, size, dtype) for task, size in zip(tasks, sizes)])
+        block = partial(_each, unweighted, function, dtype)
+        example = np.empty(0, dtype)
+        return _blockwise(self.collections[0], block, example, "labels", chunks=(self.survey.rows,))
 
     def emphasized(self, log_factors: Callable[[Samples], Floats]) -> Partitions:
         """Return samples with weights times the exponential of what a function says of each, the largest of them one.
@@ -420,7 +421,10 @@ class Partitions:
         while len(level) > 1:
             groups = [level[n : n + ARITY] for n in range(0, len(level), ARITY)]
             level = [_delayed(_added, n, group) for n, group in enumerate(groups)]
-        return self._computed(level)[0] if level else None
+        (total,) = self._computed(level) if level else (None,)
+        if isinstance(total, PartitionError):
+            raise total
+        return total
 
     def _computed(self, tasks: list[Any]) -> list[Any]:
         """Return the results of tasks; a partition that cannot be read is named."""
@@ -569,8 +573,8 @@ def read_partitions(
     n_jobs = getattr(estimator, "n_jobs", None)
     reader = Reader(dtype, project)
     empty = Survey((), (), 0.0, 0.0, 0.0, 0.0, None, np.zeros((2, 0)), np.empty((0, 0)))
-    unread = Partitions(blocks, reader, empty, n_jobs=n_jobs)
-    look = partial(surveyed, reader, finite, supervised, 1 + N_EXAMPLES // len(blocks))
+    unread = Partitions(blocks, reader, empty, parts, n_jobs=n_jobs)
+    look = partial(_survey, reader, finite, supervised, 1 + N_EXAMPLES // len(blocks))
     survey = unread._total([_delayed(partial(look, n), n, *block) for n, block in enumerate(blocks)])
     if not sum(survey.rows):
         raise ValueError("X has no rows: all of its partitions are empty.")
@@ -580,7 +584,7 @@ def read_partitions(
     if supervised:
         refuse_unlabeled(survey.labeled)
         reader = replace(reader, classes=survey.classes)
-    return Partitions(blocks, reader, survey, n_jobs=n_jobs)
+    return replace(unread, reader=reader, survey=survey)
 
 
 def check_collection(X: Any) -> Any:
@@ -641,31 +645,23 @@ def blockwise(method: Method) -> Method:
     def lazily(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_collection(X):
             return method(self, X, *args, **options)
-        import dask.array as da
-
         check_collection(X)
-        framed = hasattr(X, "columns")
-        rows = X._meta_nonempty.iloc[:1] if framed else np.ones((1, X.shape[1]), X.dtype)
+        names = list(X.columns) if hasattr(X, "columns") else None
+        rows = np.ones((1, X.shape[1]), X.dtype) if names is None else X._meta_nonempty.iloc[:1]
         example = np.asarray(method(self, rows, *args, **options))[:0]
-        block = partial(_of_block, _alone(self), method.__name__, args, options, example)
-        if framed:
-            shape, parts = (np.nan, *example.shape[1:]), enumerate(X.to_delayed())
-            return da.concatenate(
-                [da.from_delayed(_delayed(block, n, part), shape, meta=example) for n, part in parts],
-                allow_unknown_chunksizes=True,
-            )
-        sizes = tuple((size,) for size in example.shape[1:])
-        axes: dict[str, Any] = {"drop_axis": 1} if not sizes else {"new_axis": list(range(2, example.ndim))}
-        return X.map_blocks(
-            block,
-            token=f"protolearn-{method.__name__}",
-            chunks=(X.chunks[0], *sizes),
-            dtype=example.dtype,
-            meta=example,
-            **axes,
-        )
+        block = partial(_of_block, _alone(self), method.__name__, args, options, names, example)
+        return _blockwise(X, block, example, method.__name__)
 
     return cast(Method, lazily)
+
+
+def _blockwise(X: Any, block: Callable[[Array], Array], example: Array, name: str, **options: Any) -> Any:
+    """Return what a function of rows makes of each partition, as a lazy array like the example."""
+    rows = X.to_dask_array() if hasattr(X, "columns") else X  # X.to_delayed would let go of what was persisted
+    sizes = tuple((size,) for size in example.shape[1:])
+    options = {"chunks": (rows.chunks[0], *sizes), "dtype": example.dtype, "meta": example, **options}
+    options |= {"new_axis": list(range(2, example.ndim))} if sizes else {"drop_axis": 1}
+    return rows.map_blocks(block, token=f"protolearn-{name}", **options)
 
 
 def averaged(method: Method) -> Method:
@@ -702,9 +698,21 @@ def _alone(estimator: Any) -> Any:
 
 @chunk_threads(1)
 def _of_block(
-    estimator: Any, name: str, args: tuple[Any, ...], options: dict[str, Any], example: Array, X: Any
+    estimator: Any,
+    name: str,
+    args: tuple[Any, ...],
+    options: dict[str, Any],
+    columns: list[Any] | None,
+    example: Array,
+    X: Array,
 ) -> Array:
-    return np.asarray(getattr(estimator, name)(X, *args, **options)) if len(X) else example
+    if not len(X):
+        return example
+    if columns is None:
+        return np.asarray(getattr(estimator, name)(X, *args, **options))
+    from pandas import DataFrame
+
+    return np.asarray(getattr(estimator, name)(DataFrame(X, columns=columns), *args, **options))
 
 
 @chunk_threads(1)
@@ -756,7 +764,16 @@ def _merged(recipe: Recipe, seed: int, parts: list[Any]) -> Any:
 
 
 def _added(parts: list[Any]) -> Any:
-    return reduce(add, parts)
+    """Add what partitions return, or return the problem of the first that has one, whatever ran first."""
+    problems = (part for part in parts if isinstance(part, PartitionError))
+    return next(problems, None) or reduce(add, parts)
+
+
+def _survey(*args: Any) -> Survey | PartitionError:
+    try:
+        return surveyed(*args)
+    except PartitionError as error:
+        return error
 
 
 def _nothing(*blocks: Any) -> None:
