@@ -230,6 +230,11 @@ class Partitions:
         return sum(self.survey.present) + (0 if self.past is None else len(self.past))
 
     @property
+    def listed(self) -> bool:
+        """Say whether samples are few enough to collect a number for each; of more, a random choice has to do."""
+        return len(self) <= MOST_LISTED
+
+    @property
     def n_features(self) -> int:
         """Number of features."""
         return self.survey.examples.shape[1]
@@ -312,6 +317,8 @@ class Partitions:
         if not self.missing:
             return self
         sums, counts = self.survey.known
+        if self.past is not None:
+            sums, counts = sums + self.past.X.sum(axis=0, dtype=np.float64), counts + len(self.past)
         values = (sums / np.maximum(counts, 1)).astype(self.dtype)
         past = None if self.past is None else self.past.filled_by(values)
         return replace(self, reader=replace(self.reader, values=values), past=past)
@@ -378,9 +385,11 @@ class Partitions:
             **self._threads(),
         )
         top = max(self._computed([_delayed(_highest, n, part) for n, part in enumerate(logs)]))
+        late = None if self.past is None else log_factors(self.past)
+        top = top if late is None else max(top, float(late.max()))
         weights = [_delayed(partial(_factors, top), n, part) for n, part in enumerate(logs)]
         blocks = [(X, y, new) for (X, y, _), new in zip(self.blocks, weights)]
-        past = None if self.past is None else self.past.weighted(np.exp(log_factors(self.past) - top))
+        past = None if self.past is None else self.past.weighted(np.exp(late - top))
         found = self._computed([_delayed(_weighed, n, part) for n, part in enumerate(weights)])
         counts, masses, peaks = zip(*found)
         survey = replace(self.survey, present=tuple(counts), mass=sum(masses), heaviest=max(peaks))
@@ -496,8 +505,7 @@ class PartitionedSource(PointSource):
         self.n_lifted, self.scale, self.origin = empty.n_lifted, empty.scale, empty.origin
         self.metric, self.mean_label = empty.metric, empty.mean_label
         self.label_weight, self.label_unit = empty.label_weight, empty.label_unit
-        self.n_samples = len(samples)
-        self.listed = self.n_samples <= MOST_LISTED
+        self.n_samples, self.listed = len(samples), samples.listed
 
     @property
     def mass(self) -> float:

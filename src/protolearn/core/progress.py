@@ -35,6 +35,11 @@ class Progress:
         passed = done == 1 or 10 * done // self.total > 10 * (done - new) // self.total
         return self.verbose > 1 or (bool(self.verbose) and passed)
 
+    def note(self, text: str) -> None:
+        """Print a remark; without ``verbose`` print none."""
+        if self.verbose:
+            print(f"[{self.name}] {text}", flush=True)
+
     def tell(self, done: int, **values: float | None) -> None:
         """Print a line with values, of those that are None with their names alone; without ``verbose`` print none."""
         if self.verbose:

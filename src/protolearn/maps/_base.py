@@ -19,6 +19,7 @@ from protolearn.core.map import TopographicMap
 from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learned
 from protolearn.core.parameters import Constraint, array, integer, none, number, option
 from protolearn.core.partitions import averaged, blockwise, read_partitions
+from protolearn.core.progress import Progress
 from protolearn.core.quantization import quantization_error
 from protolearn.core.samples import Samples, labeled, require_labels
 from protolearn.core.schedules import falling
@@ -122,12 +123,16 @@ class PrototypeMap(TopographicMap):
         if supervised:
             require_labels(y, self.label_weight)
         options: dict[str, Any] = {"reset": reset, "supervised": supervised, "finite": self._finite}
-        if lens is None:
-            return read_partitions(self, X, y, sample_weight, **options)
-        if reset:
-            behind = read_partitions(self, X, reset=True, project=lens.samples)
-            self._center = behind.survey.known[0] / behind.survey.known[1]
-        return read_partitions(self, X, y, sample_weight, **options, project=lens.project)
+        if lens is not None:
+            options["project"] = lens.project
+        if lens is not None and reset:
+            sums, counts = read_partitions(self, X, reset=True, project=lens.samples).survey.known
+            self._center = sums / counts
+        samples = read_partitions(self, X, y, sample_weight, **options)
+        beyond = "" if samples.listed else "; what is no sum is taken from a sample of them"
+        progress = Progress(type(self).__name__, self.max_iter, self.verbose)
+        progress.note(f"{len(samples):,} samples in {len(samples.blocks)} partitions{beyond}")
+        return samples
 
     def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "prototypes_")
