@@ -368,9 +368,9 @@ class Partitions:
     def each(self, function: Callable[[Samples], Array], dtype: Any) -> Any:
         """Return what a function says of each row, with or without a weight, as a lazy Dask array (n,)."""
         unweighted = replace(self.reader, classes=None, values=None)
-        block = partial(_each, unweighted, function, dtype)
+        block = partial(label_block, unweighted, function, dtype)
         example = np.empty(0, dtype)
-        return _blockwise(self.collections[0], block, example, "labels", chunks=(self.survey.rows,))
+        return _blockwise(self.collections[0], block, example, chunks=(self.survey.rows,))
 
     def emphasized(self, log_factors: Callable[[Samples], Floats]) -> Partitions:
         """Return samples with weights times the exponential of what a function says of each, the largest of them one.
@@ -657,19 +657,19 @@ def blockwise(method: Method) -> Method:
         names = list(X.columns) if hasattr(X, "columns") else None
         rows = np.ones((1, X.shape[1]), X.dtype) if names is None else X._meta_nonempty.iloc[:1]
         example = np.asarray(method(self, rows, *args, **options))[:0]
-        block = partial(_of_block, _alone(self), method.__name__, args, options, names, example)
-        return _blockwise(X, block, example, method.__name__)
+        block = partial(method_block, _alone(self), method.__name__, args, options, names, example)
+        return _blockwise(X, block, example)
 
     return cast(Method, lazily)
 
 
-def _blockwise(X: Any, block: Callable[[Array], Array], example: Array, name: str, **options: Any) -> Any:
+def _blockwise(X: Any, block: Callable[[Array], Array], example: Array, **options: Any) -> Any:
     """Return what a function of rows makes of each partition, as a lazy array like the example."""
     rows = X.to_dask_array() if hasattr(X, "columns") else X  # X.to_delayed would let go of what was persisted
     sizes = tuple((size,) for size in example.shape[1:])
     options = {"chunks": (rows.chunks[0], *sizes), "dtype": example.dtype, "meta": example, **options}
     options |= {"new_axis": list(range(2, example.ndim))} if sizes else {"drop_axis": 1}
-    return rows.map_blocks(block, token=f"protolearn-{name}", **options)
+    return rows.map_blocks(block, **options)
 
 
 def averaged(method: Method) -> Method:
@@ -705,7 +705,7 @@ def _alone(estimator: Any) -> Any:
 
 
 @chunk_threads(1)
-def _of_block(
+def method_block(
     estimator: Any,
     name: str,
     args: tuple[Any, ...],
@@ -793,7 +793,7 @@ def _assigned(find: Any, total: Any, samples: Samples, first: int) -> Any:
 
 
 @chunk_threads(1)
-def _each(reader: Reader, function: Callable[[Samples], Array], dtype: Any, X: Any) -> Array:
+def label_block(reader: Reader, function: Callable[[Samples], Array], dtype: Any, X: Any) -> Array:
     rows = reader.rows(X)
     return function(Samples(rows, np.ones(len(rows)))).astype(dtype) if len(rows) else np.empty(0, dtype)
 
