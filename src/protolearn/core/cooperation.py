@@ -20,7 +20,7 @@ from protolearn.core.chunks import block_size
 from protolearn.core.lattices import Lattice
 from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
 from protolearn.core.prototypes import Lifted, Prototypes, Subspace
-from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.sources import Chunk, PointSource
 from protolearn.core.statistics import Statistics
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import require_memory
@@ -39,7 +39,7 @@ class Cooperation(Protocol):
     def n_nodes(self) -> int | None:
         """Number of prototypes, if the cooperation is of a fixed number."""
 
-    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum the samples of every prototype with the weights of this cooperation at a range."""
 
     def follow(
@@ -64,6 +64,7 @@ class WinnerTakesAll:
     --------
     >>> import numpy as np
     >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
     >>> source = ArraySource(np.array([[0.0], [1.0], [9.0]]), origin=np.zeros(1))
     >>> prototypes = Mean(np.array([[0.0], [5.0]]), np.ones(1))
     >>> prototypes.update(WinnerTakesAll().gather(prototypes, source, 0.0)).positions
@@ -73,7 +74,7 @@ class WinnerTakesAll:
 
     n_nodes = None
 
-    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum the samples of each receptive field."""
         return sum_by_winner(prototypes, source)
 
@@ -101,6 +102,7 @@ class Ranks:
     --------
     >>> import numpy as np
     >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
     >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
     >>> prototypes = Mean(np.array([[1.0], [2.5]]), np.ones(1))
     >>> prototypes.update(Ranks().gather(prototypes, source, 1.0)).positions.round(3)
@@ -110,21 +112,21 @@ class Ranks:
 
     n_nodes = None
 
-    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by rank."""
-        from protolearn.core._kernels import rank_weights
-
-        k = len(prototypes)
+        k, dtype = len(prototypes), source.dtype
         mask = index_mask(k)
-        table = np.exp(-np.arange(k) / range_).astype(source.dtype)
+        table = np.exp(-np.arange(k) / range_).astype(dtype)
         # weights near the smallest number would lose digits, or an idle prototype all its weight
-        relative = bool(table[-1] < 1e6 * np.finfo(source.dtype).tiny)
-        measure = prototypes.measure(source.dtype)
+        relative = bool(table[-1] < 1e6 * np.finfo(dtype).tiny)
+        measure = prototypes.measure(dtype)
 
         def learn(chunk: Chunk) -> Statistics:
+            from protolearn.core._kernels import rank_weights
+
             distances, sums = measure(chunk)
             codes = sorted_codes(distances, mask)
-            weights = np.zeros((len(codes), k), source.dtype)
+            weights = np.zeros((len(codes), k), dtype)
             best_rank = np.zeros(k, np.int64)
             rank_weights(codes, mask, table, chunk.weights, relative, weights, best_rank)
             log_scale = np.where(best_rank < k, -best_rank / range_, -np.inf)
@@ -167,6 +169,7 @@ class OnLattice:
     >>> import numpy as np
     >>> from protolearn.core.lattices import chain
     >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
     >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
     >>> prototypes = Mean(np.array([[1.0], [3.0]]), np.ones(1))
     >>> prototypes.update(OnLattice(chain(2), kernel="exponential").gather(prototypes, source, 1.0)).positions.round(3)
@@ -196,7 +199,7 @@ class OnLattice:
         logs = self.log_kernel(range_)
         return logs - np.log(np.exp(logs).sum(axis=1, keepdims=True)) if self.winner == "heskes" else logs
 
-    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum the samples by winner, then share the sums among neighbors."""
         near = self._neighborhood(prototypes, range_)
         mixes = self.winner != "nearest"
@@ -214,11 +217,12 @@ class OnLattice:
         return AllPairs(self.log_shares(range_))
 
     def _gather_each(
-        self, prototypes: Prototypes, source: ArraySource, near: AllPairs | Structured, mixes: bool
+        self, prototypes: Prototypes, source: PointSource, near: AllPairs | Structured, mixes: bool
     ) -> Statistics:
         """Sum the samples for every prototype on its own, where sums of a winner cannot be shared."""
-        measure = prototypes.measure(source.dtype)
-        mixed = near.mixer(source.dtype) if mixes else None
+        dtype = source.dtype
+        measure = prototypes.measure(dtype)
+        mixed = near.mixer(dtype) if mixes else None
 
         def learn(chunk: Chunk) -> Statistics:
             distances, sums = measure(chunk)
@@ -226,7 +230,7 @@ class OnLattice:
             nodes, places = np.unique(winners, return_inverse=True)
             log_shares = near.logs(nodes)
             logs = log_shares.max(axis=0)
-            weights = np.exp(log_shares - logs)[places].astype(source.dtype) * chunk.weights[:, None]
+            weights = np.exp(log_shares - logs)[places].astype(dtype) * chunk.weights[:, None]
             return sums(weights.T, logs)
 
         return source.sum(learn, len(prototypes))
@@ -272,7 +276,7 @@ def _follow(kernel: Callable[..., None], points: Array, positions: Array, *rule:
 
 
 def sum_by_winner(
-    prototypes: Prototypes, source: ArraySource, mixture: Floats | Structured | None = None
+    prototypes: Prototypes, source: PointSource, mixture: Floats | Structured | None = None
 ) -> Statistics:
     """Sum the samples of each winner, the smallest of the (mixed) distances."""
     k = len(prototypes)
@@ -283,7 +287,7 @@ def sum_by_winner(
 
 
 def _learn_plain(
-    prototypes: Prototypes, source: ArraySource, mixture: Floats | Structured | None
+    prototypes: Prototypes, source: PointSource, mixture: Floats | Structured | None
 ) -> Callable[[Chunk], Statistics]:
     def members(winners: NDArray[np.intp], chunk: Chunk) -> csc_array:
         shape = (len(prototypes), len(winners))
@@ -302,14 +306,14 @@ def _learn_plain(
 
 
 def _learn_compiled(
-    prototypes: Lifted, source: ArraySource, mixture: Floats | Structured | None
+    prototypes: Lifted, source: PointSource, mixture: Floats | Structured | None
 ) -> Callable[[Chunk], Statistics]:
-    from protolearn.core._kernels import sum_nearest
-
     columns = prototypes.columns(source.dtype, mixture)
     size = block_size(columns[0].nbytes, BLOCK_BYTES, least=16)
 
     def learn(chunk: Chunk) -> Statistics:
+        from protolearn.core._kernels import sum_nearest
+
         sums = np.zeros(columns.shape[::-1])
         sum_nearest(chunk.lifted, columns, chunk.weights, sums, size)
         return Statistics(sums, np.zeros(len(sums)))
@@ -326,9 +330,10 @@ class Responsibilities:
 
     n_nodes = None
 
-    def gather(self, prototypes: Prototypes, source: ArraySource, range_: float) -> Statistics:
+    def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by share; the offset makes the cost the free energy."""
-        measure = prototypes.measure(source.dtype)
+        dtype = source.dtype
+        measure = prototypes.measure(dtype)
 
         def learn(chunk: Chunk) -> Statistics:
             distances, sums = measure(chunk)
@@ -336,7 +341,7 @@ class Responsibilities:
             logs -= logsumexp(logs, axis=1, keepdims=True)
             posteriors = np.exp(logs)
             entropy = float(chunk.weights @ (posteriors * logs).sum(axis=1))
-            statistics = sums((posteriors * chunk.weights[:, None]).astype(source.dtype).T)
+            statistics = sums((posteriors * chunk.weights[:, None]).astype(dtype).T)
             return replace(statistics, offset=statistics.offset + range_ * entropy)
 
         return source.sum(learn, len(prototypes))

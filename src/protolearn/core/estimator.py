@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolearn import __version__
 from protolearn.core.parameters import Constraint, check_parameters, flag, integer, none, number
+from protolearn.core.validation import is_collection
 
 __all__ = ["Estimator", "InconsistentVersionWarning", "keep", "nothing_lost"]
 
@@ -141,8 +142,9 @@ class Estimator(BaseEstimator):
         return {"name": name, "home": "protolearn" if offered else ".".join(module.split(".")[:2])}
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the attributes, and the version."""
-        state = {name: value for name, value in super().__getstate__().items() if name != SAFE}
+        """Return the attributes, without lazy ones, which would bring the data they are of along, and the version."""
+        attributes = super().__getstate__().items()
+        state = {name: value for name, value in attributes if name != SAFE and not is_collection(value)}
         return state | {VERSION: __version__}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

@@ -7,29 +7,36 @@ like two equal samples.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse.linalg import LinearOperator, eigsh
 from sklearn.exceptions import ConvergenceWarning
 
+from protolearn.core.prototypes import Mean
 from protolearn.core.signs import largest_positive
-from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.sources import Chunk, PointSource
+from protolearn.core.statistics import Distinct, Lowest
 from protolearn.core.ties import first_lowest
 from protolearn.core.types import Array, Floats, Indices
 
 MOST_STEPS = 256  # different values of a feature that is recorded in steps
+MOST_CODES = 16384  # different samples that are counted one by one, if there are more than can be listed
+N_ROUNDS, OVERSAMPLING = 5, 2  # of k-means||: passes over the samples, and samples of each for every prototype
 
 __all__ = ["around_center", "distinct_samples", "on_principal_plane", "spread_samples"]
 
 
-def around_center(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
+def around_center(source: PointSource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
     """Small distinct values around the mean, a thousandth of the spread of each column."""
     mean, variance = mean_and_variance(source)
     return mean + 1e-3 * np.sqrt(variance) * rng.normal(size=(n_prototypes, source.n_columns))
 
 
-def on_principal_plane(source: ArraySource, coordinates: Floats) -> Floats:
+def on_principal_plane(source: PointSource, coordinates: Floats) -> Floats:
     """Stretch lattice coordinates (k, 2) over the plane of the two largest principal components.
 
     Each axis gets the standard deviation of the data along it.
@@ -42,64 +49,80 @@ def on_principal_plane(source: ArraySource, coordinates: Floats) -> Floats:
     return mean + (scaled * np.sqrt(values)) @ axes
 
 
-def spread_samples(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
+def spread_samples(source: PointSource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
     """k-means++: samples drawn with probability proportional to the squared distance from those drawn before.
 
-    Of a few candidates at each draw the one is kept that lowers the quantization error most.
+    Of a few candidates at each draw the one is kept that lowers the quantization error most. Samples that are too many
+    to be listed are first reduced by k-means||: several passes, each of which draws many.
 
     References
     ----------
     Arthur and Vassilvitskii (2007). k-means++: the advantages of careful seeding. SODA.
+    Bahmani et al. (2012). Scalable k-means++. VLDB.
     """
-    return _draw_samples(source, n_prototypes, rng, power=1.0, n_candidates=2 + int(np.log(n_prototypes)))
+    find = _candidates if source.listed else _overseeded
+    points, weights = find(source, most_candidates(n_prototypes), rng)
+    return _draw(points, weights, source.metric, n_prototypes, rng, 1.0, n_candidates=2 + int(np.log(n_prototypes)))
 
 
-def distinct_samples(source: ArraySource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
+def distinct_samples(source: PointSource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
     """Random samples, no two of them equal."""
-    return _draw_samples(source, n_prototypes, rng, power=0.0, n_candidates=1)
+    points, weights = _candidates(source, most_candidates(n_prototypes), rng)
+    return _draw(points, weights, source.metric, n_prototypes, rng, 0.0, n_candidates=1)
 
 
-def mean_and_variance(source: ArraySource) -> tuple[Floats, Floats]:
+def mean_and_variance(source: PointSource) -> tuple[Floats, Floats]:
     """Return weighted mean and variance of every column, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> Floats:
-        columns = source.points(chunk)
+        columns = chunk.filled
         return np.vstack([chunk.weights @ columns, chunk.weights @ columns**2]).astype(np.float64)
 
-    first, second = source.sum(moments)
-    mass = source.weights.sum(dtype=np.float64)
-    mean = first / mass
-    return mean, np.maximum(second / mass - mean**2, 0.0)
+    first, second = source.sum(moments) / source.mass
+    return first, np.maximum(second - first**2, 0.0)
 
 
-def resolutions(source: ArraySource) -> Floats:
+def resolutions(source: PointSource) -> Floats:
     """Return the smallest step between two values of each feature, 0 for one with hundreds of values, or one only.
 
     In the source's coordinates. Values with steps are those of counts, grades, pixels and yes or no. Samples that stand
     for others, and values that are not known, do not count.
     """
-    d, n = source.n_features, source.n_single
-    values: list[Array] = [np.empty(0, source.dtype)] * d
-    open_ = np.ones(d, bool)
-    for rows in source.slices():
-        part = slice(rows.start, min(rows.stop, n))
-        known = None if source.gaps is None else ~source.gaps[part]
-        for a in np.flatnonzero(open_):
-            column = source.X[part, a]
-            values[a] = np.union1d(values[a], column if known is None else column[known[:, a]])
-            open_[a] = len(values[a]) <= MOST_STEPS
-        if not open_.any():
-            break
-    steps = [np.diff(values[a]).min(initial=np.inf) if open_[a] else np.inf for a in range(d)]
-    return np.where(np.isfinite(steps), steps, 0.0) * source.scale
+    d = source.n_features
+    head = source.rows(np.arange(min(source.n_single, 4 * MOST_STEPS)))
+    few = np.array([len(np.unique(head[:, a])) <= MOST_STEPS + 1 for a in range(d)])  # one may stand for a gap
+    steps = np.zeros(d)
+    if not few.any():
+        return steps
+
+    def values(chunk: Chunk) -> _Values:
+        columns = chunk.points[: chunk.n_single, :d][:, few]
+        known = np.ones(columns.shape, bool) if chunk.gaps is None else ~chunk.gaps[: chunk.n_single][:, few]
+        return _Values([np.unique(column[there]) for column, there in zip(columns.T, known.T)])
+
+    found = source.sum(values).columns
+    steps[few] = [0.0 if column is None or len(column) < 2 else np.diff(column).min() for column in found]
+    return steps
 
 
-def total_variance(X: Array, weights: Array, n_threads: int = 1) -> float:
-    """Return the weighted mean squared distance of samples (n, d) to their mean."""
-    return float(mean_and_variance(ArraySource(X, weights=weights, n_threads=n_threads, keep=False))[1].sum())
+@dataclass(frozen=True)
+class _Values:
+    """Different values of each column, in order; None of one that has too many."""
+
+    columns: list[Array | None]
+
+    def __add__(self, other: _Values) -> _Values:
+        return _Values([_united(*pair) for pair in zip(self.columns, other.columns)])
 
 
-def principal_axes(source: ArraySource, n_axes: int) -> tuple[Floats, Floats, Floats]:
+def _united(one: Array | None, other: Array | None) -> Array | None:
+    if one is None or other is None:
+        return None
+    both = np.union1d(one, other)
+    return both if len(both) <= MOST_STEPS else None
+
+
+def principal_axes(source: PointSource, n_axes: int) -> tuple[Floats, Floats, Floats]:
     """Return the mean, and the largest eigenvalues and eigenvectors (rows) of the covariance, signs fixed."""
     if source.n_columns <= 1024:
         mean, covariance = mean_and_covariance(source)
@@ -110,11 +133,11 @@ def principal_axes(source: ArraySource, n_axes: int) -> tuple[Floats, Floats, Fl
     return mean, np.maximum(values[largest], 0.0), largest_positive(vectors[:, largest].T, axis=1)
 
 
-def mean_and_covariance(source: ArraySource) -> tuple[Floats, Floats]:
+def mean_and_covariance(source: PointSource) -> tuple[Floats, Floats]:
     """Return weighted mean and covariance of all columns, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> Floats:
-        points = np.column_stack([source.points(chunk), chunk.lifted[:, -2]])  # with the column of ones
+        points = np.column_stack([chunk.filled, chunk.lifted[:, -2]])  # with the column of ones
         return ((chunk.weights[:, None] * points).T @ points).astype(np.float64)
 
     second = source.sum(moments, source.n_columns)
@@ -122,33 +145,40 @@ def mean_and_covariance(source: ArraySource) -> tuple[Floats, Floats]:
     return mean, second[:-1, :-1] / second[-1, -1] - np.outer(mean, mean)
 
 
-def _leading_axes(source: ArraySource, n_axes: int) -> tuple[Floats, Floats, Floats]:
+def _leading_axes(source: PointSource, n_axes: int) -> tuple[Floats, Floats, Floats]:
     """Return mean, eigenvalues and eigenvectors (columns) of the covariance without ever forming it."""
     mean, variance = mean_and_variance(source)
     if not variance.any():
         return mean, np.zeros(n_axes), np.eye(source.n_columns, n_axes)
-    mass = source.weights.sum(dtype=np.float64)
+    dtype = source.dtype
 
     def covariance_times(vector: Floats) -> Floats:
         def times(chunk: Chunk) -> Floats:
-            centered = source.points(chunk) - mean.astype(source.dtype)
-            return (chunk.weights * (centered @ vector.astype(source.dtype)).ravel()) @ centered.astype(np.float64)
+            centered = chunk.filled - mean.astype(dtype)
+            return (chunk.weights * (centered @ vector.astype(dtype)).ravel()) @ centered.astype(np.float64)
 
-        return source.sum(times) / mass
+        return source.sum(times) / source.mass
 
     operator = LinearOperator((source.n_columns, source.n_columns), covariance_times, dtype=np.float64)
     return mean, *eigsh(operator, k=n_axes, v0=np.sqrt(variance))
 
 
-def distinct_rows(source: ArraySource) -> tuple[Indices, Floats]:
+def distinct_rows(source: PointSource) -> tuple[Indices, Floats]:
     """Return one index for each different sample of positive weight, and the weight of all that equal it."""
     present = np.flatnonzero(source.weights)
-    (codes,) = source.gather(lambda chunk: (_row_codes(chunk),))
+    (codes,) = source.gather(lambda chunk: (_row_codes(chunk.points),))
     _, first, same = np.unique(codes[present], return_index=True, return_inverse=True)
     return present[first].astype(np.int64), np.bincount(same, source.weights[present]).astype(np.float64)
 
 
-def sampling_order(source: ArraySource, rng: np.random.RandomState) -> Indices:
+def n_distinct(source: PointSource) -> int:
+    """Return the number of different samples that stand for themselves; an estimate if there are too many to list."""
+    if source.listed:
+        return int(np.count_nonzero(distinct_rows(source)[0] < source.n_single))
+    return source.sum(lambda chunk: Distinct.of(_mixed(_row_codes(chunk.points[: chunk.n_single])), MOST_CODES)).number
+
+
+def sampling_order(source: PointSource, rng: np.random.RandomState) -> Indices:
     """Order samples along a random direction: an order that depends on their values only."""
     direction = rng.normal(size=source.n_columns).astype(source.dtype)
     (heights,) = source.gather(lambda chunk: (chunk.points @ direction,))
@@ -160,12 +190,85 @@ def inverse_cdf(cumulated: Floats, uniform: Floats) -> Indices:
     return np.minimum(np.searchsorted(cumulated, uniform * cumulated[-1], side="right"), len(cumulated) - 1)
 
 
-def _draw_samples(
-    source: ArraySource, n_prototypes: int, rng: np.random.RandomState, power: float, n_candidates: int
+def drawn_points(source: PointSource, most: int, rng: np.random.RandomState) -> tuple[Array, Array]:
+    """Return samples (m, D) and their weights (m,): all, or so many that are drawn in proportion to their weights.
+
+    Labels that are not known are zero. Samples that are too many to be listed are drawn without replacement.
+    """
+    if source.n_samples <= most:
+        return source.picked(np.arange(source.n_samples)), source.weights
+    if not source.listed:
+        times = race(rng)
+        drawn = source.sum(lambda chunk: Lowest.of(times(chunk) / chunk.weights, chunk.points, chunk.weights, most))
+        return drawn.points, np.ones(len(drawn.points), source.dtype)
+    order = sampling_order(source, rng)
+    cumulated = np.cumsum(source.weights[order], dtype=np.float64)
+    rows = np.sort(order[inverse_cdf(cumulated, rng.random_sample(most))])
+    return source.picked(rows), np.ones(most, source.dtype)
+
+
+def race(rng: np.random.RandomState) -> Callable[[Chunk], Floats]:
+    """Return a function that gives each sample of a chunk an exponential random number, by its row among all.
+
+    Divided by weights these are the times of a race, in which the first so many are drawn in proportion to their
+    weights, without replacement.
+
+    References
+    ----------
+    Efraimidis and Spirakis (2006). Weighted random sampling with a reservoir. Information Processing Letters.
+    """
+    seed = int(rng.randint(2**31))
+    return lambda chunk: -np.log1p(-uniform_rows(seed, chunk.rows))
+
+
+def uniform_rows(seed: int, rows: slice) -> Floats:
+    """Return random numbers from 0 to 1 for some rows, each of which has its own.
+
+    Examples
+    --------
+    >>> bool((uniform_rows(7, slice(0, 100))[37:51] == uniform_rows(7, slice(37, 51))).all())
+    True
+    """
+    generator = np.random.Philox(key=seed)
+    block, skipped = divmod(rows.start, 4)  # which come four at a time
+    generator.advance(block)
+    return np.random.Generator(generator).random(rows.stop - rows.start + skipped)[skipped:]
+
+
+def most_candidates(n_prototypes: int) -> int:
+    """Return the number of samples of which first prototypes are drawn, at most."""
+    return max(2048, 64 * n_prototypes)
+
+
+def _overseeded(source: PointSource, most: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
+    """Return the samples that k-means|| draws in a few passes, with the weights of their receptive fields."""
+    size = max(1, most // (2 * N_ROUNDS))
+    points = source.filled(drawn_points(source, size, rng)[0])
+    for _ in range(N_ROUNDS):
+        look, times = Mean(points, source.metric, source.n_labels).measure(source.dtype), race(rng)
+
+        def far(chunk: Chunk, look: Any = look, times: Any = times) -> Lowest:
+            odds = chunk.weights * np.maximum(look(chunk)[0].min(axis=1), 0.0)
+            keys = np.divide(times(chunk), odds, out=np.full(len(odds), np.inf), where=odds > 0)
+            return Lowest.of(keys, chunk.points, chunk.weights, size)  # Bahmani 2012, algorithm 2, so many a pass
+
+        points = np.concatenate([points, source.filled(source.sum(far, len(points)).points)])
+    k, find = len(points), Mean(points, source.metric, source.n_labels).seek(source.dtype)
+    weights = source.sum(lambda chunk: np.bincount(find(chunk), chunk.weights, k).astype(np.float64), k)
+    return points.astype(np.float64), weights
+
+
+def _draw(
+    points: Floats,
+    weights: Floats,
+    metric: Floats,
+    n_prototypes: int,
+    rng: np.random.RandomState,
+    power: float,
+    n_candidates: int,
 ) -> Floats:
-    """Draw samples with probability proportional to weight times (squared distance to the nearest drawn) ^ power."""
-    points, weights = _candidates(source, max(2048, 64 * n_prototypes), rng)
-    scaled = points * source.metric
+    """Draw points with probability proportional to weight times (squared distance to the nearest drawn) ^ power."""
+    scaled = points * metric
     norms = (scaled * points).sum(axis=1)
     equal = 16 * np.finfo(np.float64).eps * norms  # nearer than rounding: the same point
     nearest = np.full(len(points), np.inf)
@@ -189,13 +292,16 @@ def _draw_samples(
     return points[np.resize(chosen, n_prototypes)]
 
 
-def _candidates(source: ArraySource, most: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
+def _candidates(source: PointSource, most: int, rng: np.random.RandomState) -> tuple[Floats, Floats]:
     """Return samples and weights to draw from, in an order of their own: all different ones, or a random subset."""
+    if not source.listed:
+        points, weights = drawn_points(source, most, rng)
+        return source.filled(points).astype(np.float64), weights.astype(np.float64)
     order = sampling_order(source, rng)
     weights = source.weights.astype(np.float64)
     if source.n_samples > most:
-        head = source.chunk(slice(0, 2 * most))
-        many = len(np.unique(_row_codes(head)[head.weights > 0])) > most
+        head = np.arange(min(source.n_samples, 2 * most))
+        many = len(np.unique(_row_codes(source.picked(head))[weights[head] > 0])) > most
         indices, summed = (order, weights) if many else distinct_rows(source)
         if len(indices) > most:
             order = order[inverse_cdf(np.cumsum(weights[order]), rng.random_sample(most))]
@@ -206,11 +312,18 @@ def _candidates(source: ArraySource, most: int, rng: np.random.RandomState) -> t
     return source.rows(order).astype(np.float64), weights[order]
 
 
-def _row_codes(chunk: Chunk) -> NDArray[np.uint64]:
+def _row_codes(points: Array) -> NDArray[np.uint64]:
     """Hash the bits of each sample; equal samples have equal codes, and others hardly ever."""
-    values = chunk.points + 0.0  # -0.0 is 0.0
+    values = points + 0.0  # -0.0 is 0.0
     unsigned = np.dtype(f"u{values.dtype.itemsize}")
     bits = values.view(unsigned).astype(np.uint64)
     bits ^= bits >> np.uint64(unsigned.itemsize * 4 - 3)
     odd = 2 * np.random.default_rng(0).integers(1, 2**31, values.shape[1], dtype=np.uint64) + 1
     return (bits * odd).sum(axis=1, dtype=np.uint64)
+
+
+def _mixed(codes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return codes whose order says nothing about the samples."""
+    for shift in (30, 27):
+        codes = (codes ^ (codes >> np.uint64(shift))) * np.uint64(0x9E3779B97F4A7C15)
+    return codes ^ (codes >> np.uint64(31))

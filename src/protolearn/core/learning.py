@@ -18,14 +18,30 @@ from joblib import Parallel, delayed
 from scipy.sparse import coo_array, csr_array
 
 from protolearn.core.cooperation import Cooperation
-from protolearn.core.density import correlation_dimension, parzen_log_density
+from protolearn.core.density import correlation_dimension, mean_pairwise_distance, parzen_log_density
 from protolearn.core.loop import Step, batch
 from protolearn.core.progress import Progress
-from protolearn.core.samples import Samples, batched, over_classes, require_samples
+from protolearn.core.samples import Samples, TooFewSamples, batched, over_classes, require_samples
+from protolearn.core.sources import cut_patches
 from protolearn.core.ties import lower
 from protolearn.core.types import Array, Floats, Indices
 
-__all__ = ["Fitted", "History", "Kind", "Learned", "Recipe", "hebbian_graph", "learn", "learn_once", "learn_patches"]
+__all__ = [
+    "Fitted",
+    "History",
+    "Kind",
+    "Learned",
+    "Recipe",
+    "Wins",
+    "condense",
+    "hebbian_graph",
+    "learn",
+    "learn_once",
+    "learn_patches",
+    "merge",
+]
+
+MOST_PAIRED = 4096  # samples in partitions from whose pairs the density is estimated
 
 Epochs = Callable[[Any, Cooperation, Any, Floats, np.random.RandomState], Iterator[Step]]
 Finish = Callable[[Any, Any, float, np.random.RandomState], tuple[Any, float | None]]
@@ -44,6 +60,23 @@ class History:
     interrupted: bool = False
     settled: float | None = None
     edges: Any = None
+
+
+@dataclass(frozen=True)
+class Wins:
+    """The weight of the samples of each prototype (k,), and of those whose two nearest are a pair (k, k)."""
+
+    masses: Floats
+    graph: Any
+
+    @classmethod
+    def of(cls, samples: Samples, first: Indices, second: Indices, n_prototypes: int) -> Wins:
+        """Add up weights, given the two nearest prototypes of each sample."""
+        masses = np.bincount(first, samples.weights, n_prototypes).astype(np.float64)
+        return cls(masses, hebbian_graph(first, second, samples.weights, n_prototypes))
+
+    def __add__(self, other: Wins) -> Wins:
+        return Wins(self.masses + other.masses, self.graph + other.graph)
 
 
 @dataclass(frozen=True)
@@ -83,6 +116,10 @@ class Fitted(ABC):
     def two_nearest(self, X: Any, n_threads: int) -> tuple[Indices, Indices]:
         """Return the nearest and second nearest prototype of every sample."""
 
+    def assignment(self, n_threads: int) -> Callable[[Samples], tuple[Indices, Indices]]:
+        """Return the function that gives the two nearest prototypes of every sample."""
+        return lambda samples: self.two_nearest(samples.X, n_threads)
+
     def shares_over(self, classes: Any) -> Floats:
         """Return the shares with a column for each of these classes; none if the map is not supervised."""
         return over_classes(self.shares, self.classes, classes) if self.supervised else self.shares
@@ -118,7 +155,7 @@ class Learned:
     @property
     def classes(self) -> Array:
         """Return the classes, none if labels do not count."""
-        return np.empty(0) if self.samples.labels is None else self.samples.classes
+        return self.samples.classes if self.samples.supervised else np.empty(0)
 
 
 class Kind(ABC):
@@ -159,7 +196,7 @@ class Kind(ABC):
         """Return what the density of samples is estimated from."""
 
     @abstractmethod
-    def source(self, samples: Samples, weights: Array, past: Any, n_threads: int, rng: np.random.RandomState) -> Any:
+    def source(self, samples: Any, past: Any, n_threads: int, rng: np.random.RandomState) -> Any:
         """Return the samples of a patch as the loop reads them."""
 
     @abstractmethod
@@ -259,6 +296,31 @@ def learn_patches(
     return merged.showing(last.weights, *merged.two_nearest(last.X, n_threads)), failure
 
 
+def condense(recipe: Recipe, samples: Samples, patch_size: int, rng: np.random.RandomState) -> Any:
+    """Learn from samples in patches, in random order, on one thread; return the samples if they are too few."""
+    order = rng.permutation(len(samples))
+    patches = (samples.take(order[cut]) for cut in cut_patches(len(samples), patch_size))
+    fitted, failure = learn_patches(recipe, patches, None, rng, 1)
+    if isinstance(failure, TooFewSamples) and fitted is None:
+        return samples
+    if failure is not None:
+        raise failure
+    return fitted
+
+
+def merge(recipe: Recipe, parts: list[Any], rng: np.random.RandomState) -> Any:
+    """Learn from what was condensed: the past of models, of which the first goes on, and samples that were too few."""
+    models = [part for part in parts if not isinstance(part, Samples)]
+    others = [part for part in parts if isinstance(part, Samples)] + [model.past() for model in models[1:]]
+    if not others:
+        return models[0]
+    joined = reduce(Samples.joined, others)
+    try:
+        return learn(replace(recipe, decay=1.0), joined, models[0] if models else None, rng, 1)
+    except TooFewSamples:
+        return joined
+
+
 def _learn_each(recipe: Recipe, jobs: list[tuple[Samples, Any, np.random.RandomState]], n_threads: int) -> list[Any]:
     """Train each run on its patch, at the same time or one after the other until one is interrupted."""
     if len(jobs) > 1 and n_threads > 1:
@@ -301,11 +363,10 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
     n_new = len(samples)
     if past is not None:
         samples = samples.joined(past.past(recipe.decay))
-    taught = samples.present()
-    factors, exponent = emphasis(recipe, taught, n_threads)
-    weights = taught.weights * factors
-    scale = float(weights.max(initial=1e-300))
-    source = kind.source(taught, weights / scale, past, n_threads, rng)
+    taught, exponent = emphasis(recipe, samples.present(), n_threads)
+    scale = taught.heaviest
+    taught = taught.weighted(1.0 / scale)
+    source = kind.source(taught, past, n_threads, rng)
     cooperation = recipe.cooperation(source, kind) if past is None else past.cooperation
     if past is None:
         require_samples(len(taught), kind.count(cooperation))
@@ -333,16 +394,28 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
     return kind.leave(kind.fitted(learned))
 
 
-def emphasis(recipe: Recipe, samples: Samples, n_threads: int) -> tuple[Floats | float, float | None]:
-    """Return the factor p^c by which magnification control weights each sample, and c."""
+def emphasis(recipe: Recipe, samples: Any, n_threads: int) -> tuple[Any, float | None]:
+    """Return samples weighted by p^c, as magnification control does, and c.
+
+    The density p is that of all samples in memory, or of some if they are in partitions.
+    """
     if recipe.magnification == 0:
-        return 1.0, None
-    data = recipe.kind.density_data(samples)
-    exponent = density_exponent(recipe.magnification, data, samples.weights)
+        return samples, None
+    some, kind = samples.sampled(MOST_PAIRED), recipe.kind
+    data, counts = kind.density_data(some), as_counts(some.weights)
+    exponent = density_exponent(recipe.magnification, data, some.weights)
     if recipe.density_at == "winner":
-        return 1.0, exponent
-    logs = exponent * parzen_log_density(data, sample_weight=as_counts(samples.weights), n_jobs=n_threads)
-    return np.exp(logs - logs.max()), exponent  # Hasenfuss 2009, eq. 4.16
+        return samples, exponent
+    if samples is some:
+        return samples.emphasized(
+            lambda _: exponent * parzen_log_density(data, sample_weight=counts, n_jobs=n_threads)
+        ), exponent  # Hasenfuss 2009, eq. 4.16
+    bandwidth = mean_pairwise_distance(data, counts) / 3.0
+
+    def log_factors(part: Samples) -> Floats:
+        return exponent * parzen_log_density(data, sample_weight=counts, bandwidth=bandwidth, points=part.X, n_jobs=1)
+
+    return samples.emphasized(log_factors), exponent
 
 
 def density_exponent(magnification: float | str, data: Any, weights: Array) -> float:

@@ -12,7 +12,8 @@ from protolearn.core.cooperation import Cooperation
 from protolearn.core.initialization import inverse_cdf, mean_and_variance, sampling_order
 from protolearn.core.neighbors import two_nearest
 from protolearn.core.prototypes import Mean, Prototypes
-from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.sources import ArraySource, Chunk, PointSource
+from protolearn.core.statistics import Lowest
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["Step", "anneal", "batch", "distances_to", "learn_online", "nearest", "stage", "until_still", "winners"]
@@ -36,7 +37,7 @@ class Step:
         return replace(self, prototypes=prototypes)
 
 
-def anneal(prototypes: Prototypes, cooperation: Cooperation, source: ArraySource, ranges: Floats) -> Iterator[Step]:
+def anneal(prototypes: Prototypes, cooperation: Cooperation, source: PointSource, ranges: Floats) -> Iterator[Step]:
     """Batch learning: minimize ``E = 1/2 sum_j u_j sum_i h_ij d(x_j, w_i)`` by turns in h and w.
 
     At a fixed range neither half of a step raises the cost.
@@ -83,12 +84,18 @@ def until_still(
         prototypes, before = step.prototypes, step.cost
 
 
-def _reseeded(prototypes: Any, idle: Bools, source: ArraySource) -> Any:
+def _reseeded(prototypes: Any, idle: Bools, source: PointSource) -> Any:
     """Move idle prototypes to the samples that are farthest from their own prototype."""
-    squared = distances_to(prototypes, source, nearest(prototypes, source))
-    farthest = np.argsort(np.where(source.weights > 0, squared, -1.0))[::-1][: idle.sum()]
+    find, n_idle = prototypes.seek(source.dtype), int(idle.sum())
+    places, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
+
+    def far(chunk: Chunk) -> Lowest:
+        squared = np.square(chunk.filled - places[find(chunk)]) @ metric
+        return Lowest.of(np.where(chunk.weights > 0, -squared, np.inf), chunk.filled, chunk.weights, n_idle)
+
+    farthest = source.sum(far, len(prototypes)).points
     positions = prototypes.positions.copy()
-    positions[idle] = source.rows(farthest)
+    positions[np.flatnonzero(idle)[: len(farthest)]] = farthest
     return replace(prototypes, positions=positions)
 
 
@@ -137,26 +144,26 @@ def learn_online(
         yield Step(prototypes, range_, cost, statistics.mass, None if lifetime is None else edges.copy())
 
 
-def nearest(prototypes: Prototypes, source: ArraySource) -> Indices:
+def nearest(prototypes: Prototypes, source: PointSource) -> Indices:
     """Return the nearest prototype of every sample."""
     find = prototypes.seek(source.dtype)
     (first,) = source.gather(lambda chunk: (find(chunk),), len(prototypes))
     return first
 
 
-def winners(prototypes: Prototypes, source: ArraySource) -> tuple[Indices, Indices]:
+def winners(prototypes: Prototypes, source: PointSource) -> tuple[Indices, Indices]:
     """Return the nearest and second nearest prototype of every sample."""
     measure = prototypes.measure(source.dtype)
     first, second = source.gather(lambda chunk: two_nearest(measure(chunk)[0]), len(prototypes))
     return first, second
 
 
-def distances_to(prototypes: Prototypes, source: ArraySource, chosen: Indices) -> Array:
+def distances_to(prototypes: Prototypes, source: PointSource, chosen: Indices) -> Array:
     """Return the squared distance of every sample to one prototype, exact where squares would cancel."""
     positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
     def measure(chunk: Chunk) -> tuple[Array]:
-        gaps = source.points(chunk) - positions[chosen[chunk.rows]]
+        gaps = chunk.filled - positions[chosen[chunk.rows]]
         return (np.square(gaps, out=gaps) @ metric,)
 
     (squared,) = source.gather(measure)

@@ -6,17 +6,18 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
 
 from protolearn.core.cooperation import Cooperation, OnLattice, Ranks, WinnerTakesAll
 from protolearn.core.estimator import Estimator, keep, nothing_lost
 from protolearn.core.lattices import Lattice, as_lattice
-from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, hebbian_graph, learn_patches
+from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, Wins, learn_patches
 from protolearn.core.loop import batch
 from protolearn.core.parameters import Constraint, anything, integer, none, number, option
 from protolearn.core.progress import Progress
@@ -25,6 +26,7 @@ from protolearn.core.schedules import Schedule, falling
 from protolearn.core.sources import cut_patches
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Floats, Indices
+from protolearn.core.validation import is_collection
 
 __all__ = ["GasFamily", "KMeansFamily", "LatticeFamily", "TopographicMap"]
 
@@ -135,13 +137,16 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features), or iterator of patches
-            Samples; a memory map of floats is read in chunks. An iterator yields patches ``X``, ``(X, y)`` or
-            ``(X, y, sample_weight)``; only those being learned, and the next, are in memory.
+        X : array-like of shape (n_samples, n_features), Dask collection, or iterator of patches
+            Samples; a memory map of floats is read in chunks. Maps of vectors take a Dask array or data frame, each
+            partition of which is read once an epoch, where it is; ``labels_`` is then a lazy array. An iterator yields
+            patches ``X``, ``(X, y)`` or ``(X, y, sample_weight)``; only those being learned, and the next, are in
+            memory.
         y : array-like of shape (n_samples,), optional
             Class of each sample, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_samples,), optional
-            Weight of each sample; 2 is the same as giving the sample twice.
+            Weight of each sample; 2 is the same as giving the sample twice. Labels and weights of a Dask collection
+            are collections with the same partitions.
 
         Returns
         -------
@@ -156,6 +161,8 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
                 raise ValueError("An iterator of patches yields its own labels and weights: (X, y, sample_weight).")
             return self._learn(self._read_all(X), None, rng, None)
         samples = self._read(X, y, sample_weight, reset=True)
+        if self.patch_size is not None and not samples.in_memory:
+            return self._condense(samples, rng)
         cuts = cut_patches(len(samples), self.patch_size or len(samples))
         if len(cuts) == 1:
             return self._learn([samples], None, rng)
@@ -244,18 +251,31 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             raise ValueError("There are no patches in the iterator; give at least one.")
         return self
 
+    def _condense(self, samples: Any, rng: np.random.RandomState) -> Self:
+        """Learn from the partitions of a collection, each patch by patch, and merge what they have learned."""
+        if self.patch_runs != 1:
+            raise ValueError(
+                f"patch_runs={self.patch_runs}, but the runs over a Dask collection are its partitions; leave it at 1."
+            )
+        fitted = samples.condensed(clone(self)._recipe(), self.patch_size, rng)
+        self._rng = rng
+        self._publish(fitted)
+        self._assign(samples)
+        return self
+
     def _assign(self, samples: Samples) -> None:
         """Find the prototypes of samples that were learned patch by patch."""
         with chunk_threads(self.n_jobs) as n_threads:
-            self.labels_, second = self._fitted.two_nearest(samples.X, n_threads)
-        k = len(self._fitted)
-        self.multiplicities_ = np.bincount(self.labels_, samples.weights, k).astype(np.float64)
+            find, total = self._fitted.assignment(n_threads), partial(Wins.of, n_prototypes=len(self._fitted))
+            self.labels_, wins = samples.assigned(find, total)
+        self.multiplicities_ = wins.masses
         if self._fitted.history.edges is None:
-            self.graph_ = hebbian_graph(self.labels_, second, samples.weights, k)
+            self.graph_ = wins.graph
 
     def _publish(self, fitted: Any) -> None:
         """Store what was learned."""
-        self._fitted = fitted
+        lazy = is_collection(fitted.winners)
+        self._fitted = replace(fitted, winners=np.empty(0, np.int64)) if lazy else fitted
         self.multiplicities_ = fitted.masses
         self.labels_ = fitted.winners
         self.graph_ = fitted.graph

@@ -67,6 +67,10 @@ class Progress:
     _start: float = field(default_factory=lambda: monotonic(), init=False)
     _turn: Any = field(default_factory=Lock, init=False, repr=False)  # for runs side by side
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # In another process there is nothing to go on with.
+        return Progress, (self.name, self.total, self.verbose, self.unit, self.every, self.n_runs)
+
     def __enter__(self) -> Self:
         self._redraws = 0 < self.verbose <= 1 and can_redraw(sys.stdout)
         return self
@@ -116,6 +120,11 @@ class Progress:
             return bool(self.verbose) and done // self.every > (done - new) // self.every
         passed = not self.total or done == 1 or 10 * done // self.total > 10 * (done - new) // self.total
         return self.verbose > 1 or (bool(self.verbose) and passed)
+
+    def note(self, text: str) -> None:
+        """Print a remark; without ``verbose`` print none."""
+        if self.verbose:
+            print(f"[{self.name}] {text}", flush=True)
 
     def _count(self, done: int) -> str:
         return f"{self.unit} {done}" + ("" if self.total is None else f"/{self.total}")

@@ -94,14 +94,15 @@ class Lifted(ABC):
 
     def measure(self, dtype: Any) -> Callable[[Chunk], tuple[Array, Sums]]:
         """Return the function that gives distances of a chunk and its sums."""
-        columns = self.columns(dtype)
+        columns, sums = self.columns(dtype), self.sums
 
         def look(chunk: Chunk) -> tuple[Array, Sums]:
-            return chunk.lifted @ columns, partial(self.sums, chunk)
+            return chunk.lifted @ columns, partial(sums, chunk)
 
         return look
 
-    def sums(self, chunk: Chunk, weights: Any, log_scale: Floats | None = None) -> Statistics:
+    @staticmethod
+    def sums(chunk: Chunk, weights: Any, log_scale: Floats | None = None) -> Statistics:
         """Sum the samples of a chunk with weights (k, c), a dense or sparse array."""
         return Statistics.of(weights, chunk.lifted, log_scale)
 
@@ -114,11 +115,12 @@ class Lifted(ABC):
         columns = self.columns(dtype, mixture)
         if np.ptp(columns[-1]) < 1e-12:
             columns = columns[:-1]
-        size = block_size(len(self) * columns.itemsize, BLOCK_BYTES, least=16)
+        k = len(self)
+        size = block_size(k * columns.itemsize, BLOCK_BYTES, least=16)
 
         def find(chunk: Chunk) -> NDArray[np.intp]:
             winners = np.empty(len(chunk.lifted), np.intp)
-            distances = np.empty((min(size, len(winners)), len(self)), columns.dtype)
+            distances = np.empty((min(size, len(winners)), k), columns.dtype)
             for rows in cut(len(winners), size):
                 block = chunk.lifted[rows, : len(columns)]
                 np.dot(block, columns, out=distances[: len(block)])
@@ -386,8 +388,6 @@ class Subspace:
 
     def measure(self, dtype: Any) -> Callable[[Chunk], tuple[Array, Sums]]:
         """Return the function that gives distances of a chunk and its sums."""
-        from protolearn.core._kernels import shape_distances
-
         k, q, d = self.shapes.axes.shape
         share = self.metric[0]
         gains, other, constant = self._gains()
@@ -399,6 +399,8 @@ class Subspace:
         other, constant = other.astype(dtype), constant.astype(dtype)
 
         def look(chunk: Chunk) -> tuple[Array, Sums]:
+            from protolearn.core._kernels import shape_distances
+
             features = np.ascontiguousarray(chunk.points[:, :d])
             coordinates = features @ directions
             squared = features @ points[:d]

@@ -14,10 +14,10 @@ import numpy as np
 from scipy.sparse import csc_array
 
 from protolearn.core.cooperation import WinnerTakesAll
-from protolearn.core.initialization import inverse_cdf, sampling_order
+from protolearn.core.initialization import drawn_points
 from protolearn.core.loop import anneal
 from protolearn.core.prototypes import Mean
-from protolearn.core.sources import ArraySource, Chunk
+from protolearn.core.sources import ArraySource, Chunk, PointSource
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats, Indices
 
@@ -32,7 +32,7 @@ LEAST = 1e-4  # share of the cost that a step of k-means must lower it by, or it
 WORTH = 2e-3  # share of the cost that a move must lower it by
 
 
-def relocate(prototypes: Mean, source: ArraySource, rng: np.random.RandomState) -> tuple[Mean, float]:
+def relocate(prototypes: Mean, source: PointSource, rng: np.random.RandomState) -> tuple[Mean, float]:
     """Lower the cost of k-means by moves that k-means does not find; return the prototypes and their cost.
 
     Of many samples, moves are tried on a part, and those that help there are judged on all.
@@ -40,15 +40,16 @@ def relocate(prototypes: Mean, source: ArraySource, rng: np.random.RandomState) 
     prototypes, cost = _settled(prototypes, source)
     if len(prototypes) == 1:
         return prototypes, cost
-    few = _some(source, max(MOST, SHARE * len(prototypes)), rng)
-    if few is source:
-        return _search(prototypes, cost, source)
+    most = max(MOST, SHARE * len(prototypes))
+    few = _some(source, most, rng)
+    if source.n_samples <= most:
+        return _search(prototypes, cost, few)
     found, _ = _search(*_settled(prototypes, few), few)
     moved, lower = _settled(found, source)
     return (moved, lower) if lower < cost else (prototypes, cost)
 
 
-def _search(prototypes: Mean, cost: float, source: ArraySource) -> tuple[Mean, float]:
+def _search(prototypes: Mean, cost: float, source: PointSource) -> tuple[Mean, float]:
     """Try moves as long as one of them lowers the cost."""
     n_moves, improved = len(prototypes) // 4, True
     while improved:
@@ -65,7 +66,7 @@ def _search(prototypes: Mean, cost: float, source: ArraySource) -> tuple[Mean, f
     return prototypes, cost
 
 
-def _settled(prototypes: Any, source: ArraySource, hurdle: float = np.inf) -> tuple[Mean, float]:
+def _settled(prototypes: Any, source: PointSource, hurdle: float = np.inf) -> tuple[Mean, float]:
     """Return prototypes after some steps of k-means, and their cost; only a few steps if it stays above a hurdle."""
     cost = np.inf
     for number, step in enumerate(anneal(prototypes, WinnerTakesAll(), source, np.zeros(N_STEPS))):
@@ -76,23 +77,22 @@ def _settled(prototypes: Any, source: ArraySource, hurdle: float = np.inf) -> tu
     return here, cost
 
 
-def _some(source: ArraySource, most: int, rng: np.random.RandomState) -> ArraySource:
-    """Return the source itself, or so many samples of it, drawn in proportion to their weights."""
-    if source.n_samples <= most:
-        return source
-    order = sampling_order(source, rng)
-    rows = np.sort(order[inverse_cdf(np.cumsum(source.weights[order], dtype=np.float64), rng.random_sample(most))])
+def _some(source: PointSource, most: int, rng: np.random.RandomState) -> ArraySource:
+    """Return all samples, or so many of them, drawn in proportion to their weights, as a source in memory."""
+    points, weights = drawn_points(source, most, rng)
+    features, labels = np.split(points, [source.n_features], axis=1)
     return ArraySource(
-        source.X[rows],
-        labels=None if source.labels is None else source.labels.vectors[rows],
+        features,
+        weights=weights,
+        labels=labels if source.n_labels else None,
         label_weight=source.label_weight,
         label_unit=source.label_unit,
-        origin=source.origin[: source.n_features],
+        origin=np.zeros(source.n_features),
         n_threads=source.n_threads,
     )
 
 
-def _prospects(prototypes: Mean, source: ArraySource) -> tuple[Floats, Floats, Floats]:
+def _prospects(prototypes: Mean, source: PointSource) -> tuple[Floats, Floats, Floats]:
     """Return what it costs to do without each prototype, what is gained by cutting its field, and both halves' means.
 
     Sums of k-means, all twice the cost: (k,), (k,) and (k, 2, D).
@@ -113,14 +113,14 @@ def _prospects(prototypes: Mean, source: ArraySource) -> tuple[Floats, Floats, F
     return losses, *_cuts(prototypes, source, winners)
 
 
-def _cuts(prototypes: Mean, source: ArraySource, winners: Indices) -> tuple[Floats, Floats]:
+def _cuts(prototypes: Mean, source: PointSource, winners: Indices) -> tuple[Floats, Floats]:
     """Cut every receptive field in two, first across its main direction, then by k-means of two."""
     k, root = len(prototypes), np.sqrt(prototypes.metric).astype(source.dtype)
     positions = prototypes.positions.astype(source.dtype)
     unit = power_of_two(float(np.abs(positions).max(initial=0.0)))  # squares of squares must not overflow
 
     def gaps(chunk: Chunk) -> Array:
-        return (source.points(chunk) - positions[winners[chunk.rows]]) / source.dtype.type(unit) * root
+        return (chunk.filled - positions[winners[chunk.rows]]) / source.dtype.type(unit) * root
 
     def sums(values: Array, factors: Array, rows: Array, n_rows: int = k) -> Floats:
         """Add up values (c, any), with factors (c,), by rows (c,)."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,17 +14,33 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from protolearn.core.shapes import Shapes
-from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.sources import ArraySource, LabelMoments
+from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import check_weights
 
-__all__ = ["Samples", "as_shares", "batched", "label_vectors", "labeled", "over_classes", "require_samples"]
+__all__ = [
+    "Samples",
+    "TooFewSamples",
+    "as_shares",
+    "batched",
+    "known_labels",
+    "label_vectors",
+    "labeled",
+    "over_classes",
+    "refuse_unlabeled",
+    "require_labels",
+    "require_samples",
+]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Samples:
     """One patch: samples (n, d) or objects, weights (n,), and label vectors (n, C) over ``classes`` if labels count.
 
-    The last samples may stand for others that are spread around them; ``spreads`` tells how.
+    The last samples may stand for others that are spread around them; ``spreads`` tells how. ``gaps`` (n, d) says where
+    values of ``X`` are first guesses.
     """
 
     X: Any
@@ -32,9 +48,95 @@ class Samples:
     labels: Any = None
     classes: Any = None
     spreads: Shapes | None = None
+    gaps: Bools | None = None
+
+    in_memory = True
 
     def __len__(self) -> int:
         return len(self.X)
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return self.X.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Return the type of the features."""
+        return self.X.dtype
+
+    @property
+    def supervised(self) -> bool:
+        """Say whether labels count."""
+        return self.labels is not None
+
+    @property
+    def heaviest(self) -> float:
+        """Return the largest weight."""
+        return float(self.weights.max(initial=1e-300))
+
+    @property
+    def label_moments(self) -> LabelMoments:
+        """Return the sums over known labels."""
+        return LabelMoments.of(self.labels, self.weights)
+
+    @property
+    def missing(self) -> bool:
+        """Say whether some values are not known."""
+        return bool(np.isnan(self.X).any())
+
+    def weighted(self, factors: Floats | float) -> Samples:
+        """Return the samples with their weights multiplied."""
+        return replace(self, weights=self.weights * factors)
+
+    def unlabeled(self) -> Samples:
+        """Return the samples without labels."""
+        return replace(self, labels=None, classes=None)
+
+    def without_spreads(self) -> Samples:
+        """Return the samples as if all stood for themselves only."""
+        return replace(self, spreads=None)
+
+    def filled(self) -> Samples:
+        """Return samples with the mean of a feature where its value is missing, if any is."""
+        gaps = np.isnan(self.X)
+        if not gaps.any():
+            return self
+        counts = np.maximum((~gaps).sum(axis=0), 1)
+        return self.filled_by((np.where(gaps, 0.0, self.X).sum(axis=0) / counts).astype(self.dtype))
+
+    def filled_by(self, values: Array) -> Samples:
+        """Return samples with these values (d,) where their own are missing."""
+        gaps = np.isnan(self.X)
+        return replace(self, X=np.where(gaps, values, self.X), gaps=gaps)
+
+    def source(self, **options: Any) -> ArraySource:
+        """Return the samples as a loop reads them; for the options see `ArraySource`."""
+        common = {"weights": self.weights, "labels": self.labels, "spreads": self.spreads, "gaps": self.gaps}
+        return ArraySource(self.X, **common, **options)
+
+    def sampled(self, most: int) -> Samples:
+        """Return the samples themselves: they are in memory, however many."""
+        return self
+
+    def emphasized(self, log_factors: Callable[[Samples], Floats]) -> Samples:
+        """Return samples, weights times the exponential of what a function says of each, the largest of them one."""
+        logs = log_factors(self)
+        return self.weighted(np.exp(logs - logs.max()))
+
+    def assigned(self, find: Callable[[Samples], tuple[Indices, ...]], total: Callable[..., T]) -> tuple[Indices, T]:
+        """Return the first of what ``find`` says of each sample, and what ``total`` adds up of all of it."""
+        found = find(self)
+        return found[0], total(self, *found)
+
+    def parted(self, n_new: int) -> tuple[Samples, Samples]:
+        """Return the first samples, and the others."""
+        return self._between(0, n_new), self._between(n_new, len(self))
+
+    def _between(self, start: int, stop: int) -> Samples:
+        rows = slice(start, stop)
+        labels = None if self.labels is None else self.labels[rows]
+        return Samples(self.X[rows], self.weights[rows], labels, self.classes)
 
     def take(self, rows: Indices) -> Samples:
         """Return some of the samples, in rising order if they have spreads."""
@@ -43,7 +145,8 @@ class Samples:
         if spreads is not None:
             places = rows - (len(self) - len(spreads))
             spreads = spreads[places[places >= 0]]
-        return Samples(self.X[rows], self.weights[rows], labels, self.classes, spreads)
+        gaps = None if self.gaps is None else self.gaps[rows]
+        return Samples(self.X[rows], self.weights[rows], labels, self.classes, spreads, gaps)
 
     def present(self) -> Samples:
         """Return the samples that have a weight."""
@@ -76,18 +179,28 @@ def labeled(X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, label_
         check_consistent_length(weights, y)
     if label_weight == 0:
         return Samples(X, weights)
+    require_labels(y, label_weight)
+    classes, labels = label_vectors(column_or_1d(y), getattr(X, "dtype", np.float64))
+    refuse_unlabeled(float(weights[labels.any(axis=1)].sum()))
+    return Samples(X, weights, labels, classes)
+
+
+def require_labels(y: ArrayLike | None, label_weight: float) -> None:
+    """Refuse samples without labels, if these shall count."""
     if y is None:
         raise ValueError(
             f"label_weight={label_weight} needs the classes of the samples: call fit(X, y), "
             "or set label_weight=0 for an unsupervised map."
         )
-    classes, labels = label_vectors(column_or_1d(y), getattr(X, "dtype", np.float64))
-    if not weights[labels.any(axis=1)].any():
+
+
+def refuse_unlabeled(mass: float) -> None:
+    """Refuse samples if the weight of those that have a label is zero."""
+    if not mass:
         raise ValueError(
             "No sample of positive weight has a label: -1, NaN and None mean unlabeled. Give the classes of some, "
             "or set label_weight=0 for an unsupervised map."
         )
-    return Samples(X, weights, labels, classes)
 
 
 def label_vectors(y: Array, dtype: Any) -> tuple[Array, Array]:
@@ -99,14 +212,7 @@ def label_vectors(y: Array, dtype: Any) -> tuple[Array, Array]:
     >>> classes, vectors.sum(axis=1)
     (array([2., 5.]), array([1., 0., 1., 0.]))
     """
-    if y.dtype.kind == "O":
-        known = np.array([not _is_missing(label) for label in y], dtype=bool)
-        given = y[known] if any(isinstance(label, str) for label in y) else np.array(y[known].tolist())
-    else:
-        known = (y == y) & (y != -1) if y.dtype.kind in "iuf" else np.ones(len(y), bool)
-        given = y[known]
-    assert_all_finite(given, input_name="y")
-    check_classification_targets(given)
+    known, given = known_labels(y)
     classes, codes = np.unique(given, return_inverse=True)
     if len(given) < len(y) and len(classes) == 1 and classes[0] == 1:
         warnings.warn(
@@ -116,6 +222,19 @@ def label_vectors(y: Array, dtype: Any) -> tuple[Array, Array]:
     vectors = np.zeros((len(y), len(classes)), dtype)
     vectors[np.flatnonzero(known), codes] = 1.0
     return classes, vectors
+
+
+def known_labels(y: Array) -> tuple[Bools, Array]:
+    """Say which labels (n,) are known, and return these."""
+    if y.dtype.kind == "O":
+        known = np.array([not _is_missing(label) for label in y], dtype=bool)
+        given = y[known] if any(isinstance(label, str) for label in y) else np.array(y[known].tolist())
+    else:
+        known = (y == y) & (y != -1) if y.dtype.kind in "iuf" else np.ones(len(y), bool)
+        given = y[known]
+    assert_all_finite(given, input_name="y")
+    check_classification_targets(given)
+    return known, given
 
 
 def _is_missing(label: Any) -> bool:
@@ -136,10 +255,14 @@ def as_shares(labels: Floats) -> Floats:
     return clipped / clipped.sum(axis=1, keepdims=True)
 
 
+class TooFewSamples(ValueError):
+    """Fewer samples than prototypes."""
+
+
 def require_samples(n_samples: int, n_prototypes: int) -> None:
     """Refuse to place more prototypes than there are samples with weight."""
     if n_samples < n_prototypes:
-        raise ValueError(
+        raise TooFewSamples(
             f"n_samples={n_samples} is fewer than the {n_prototypes} prototypes to be placed. Use at most {n_samples} "
             "prototypes (or nodes of the lattice), or more samples (in the first patch, if there are several)."
         )

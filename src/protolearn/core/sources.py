@@ -24,7 +24,7 @@ from protolearn.core.shapes import Shapes
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 
-__all__ = ["ArraySource", "Chunk", "Labels", "Source", "cut_patches"]
+__all__ = ["ArraySource", "Chunk", "LabelMoments", "Labels", "PointSource", "Source", "cut_patches", "with_labels"]
 
 KEPT_BYTES = 64 << 20  # lifted samples up to this size are kept; larger data are read anew in every epoch
 N_SPANS = 8  # fixed, so that sums do not depend on the number of threads
@@ -38,7 +38,7 @@ class Chunk:
     """Some samples: lifted rows (c, D + 2 or more), their weights (c,), and the rows of the source they stand for.
 
     Coordinates are the first ``n_columns`` of the lifted row. The last samples may stand for many, with a spread each.
-    ``gaps`` (c, d) marks values that are not known.
+    ``gaps`` (c, d) marks values that are not known, and ``mean_label`` (C,) stands for labels that are not.
     """
 
     lifted: Array
@@ -47,11 +47,77 @@ class Chunk:
     n_columns: int
     spreads: Shapes | None = None
     gaps: Bools | None = None
+    mean_label: Array | None = None
 
     @property
     def points(self) -> Array:
         """Return the coordinates (c, D)."""
         return self.lifted[:, : self.n_columns]
+
+    @property
+    def filled(self) -> Array:
+        """Return the coordinates, with the mean label in place of one that is not known."""
+        return self.points if self.mean_label is None else with_labels(self.points, self.mean_label)
+
+    @property
+    def n_single(self) -> int:
+        """Number of samples, the first, that stand for themselves only."""
+        return len(self.weights) - (0 if self.spreads is None else len(self.spreads))
+
+
+def with_labels(points: Array, mean_label: Array) -> Array:
+    """Return points (c, D), with the mean label (C,) where the last columns are zero.
+
+    Examples
+    --------
+    >>> with_labels(np.array([[7.0, 0.0, 0.0], [8.0, 0.0, 1.0]]), np.array([0.4, 0.6]))
+    array([[7. , 0.4, 0.6],
+           [8. , 0. , 1. ]])
+    """
+    features, labels = np.split(points, [points.shape[1] - len(mean_label)], axis=1)
+    known = labels.any(axis=1, keepdims=True)
+    return np.hstack([features, np.where(known, labels, mean_label)]).astype(points.dtype, copy=False)
+
+
+@dataclass(frozen=True)
+class LabelMoments:
+    """Sums over the known labels of samples: their vectors (C,), their squared lengths, and their weights.
+
+    Examples
+    --------
+    >>> moments = LabelMoments.of(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), np.array([1.0, 3.0, 5.0]))
+    >>> moments.mean, moments.variance
+    (array([0.25, 0.75]), 0.375)
+    """
+
+    sums: Floats
+    squares: float
+    mass: float
+
+    @classmethod
+    def of(cls, vectors: Array, weights: Array) -> LabelMoments:
+        """Sum label vectors (n, C), zero where the label is not known, with weights (n,)."""
+        sums = weights @ vectors.astype(np.float64)
+        squares = np.einsum("jc,jc->j", vectors, vectors, dtype=np.float64)
+        known = weights * vectors.any(axis=1)
+        return cls(sums, float(known @ squares), float(known.sum(dtype=np.float64)))
+
+    def __add__(self, other: LabelMoments) -> LabelMoments:
+        return LabelMoments(self.sums + other.sums, self.squares + other.squares, self.mass + other.mass)
+
+    @property
+    def mean(self) -> Floats:
+        """Return the weighted mean of all known labels."""
+        return self.sums / self.sums.sum()
+
+    @property
+    def variance(self) -> float:
+        """Return the mean squared distance of known labels to their mean."""
+        return self.squares / self.mass - float(self.mean @ self.mean)
+
+    def unit(self, variance: float) -> float:
+        """Return how much a squared label distance counts beside samples of a total variance, for equal shares."""
+        return variance / self.variance if variance > 0 and self.variance > 1e-12 else 1.0
 
 
 @dataclass(frozen=True)
@@ -79,28 +145,21 @@ class Labels:
         return np.asarray(self.vectors.any(axis=1))
 
     @cached_property
+    def moments(self) -> LabelMoments:
+        """Return the sums over known labels."""
+        return LabelMoments.of(self.vectors, self.weights)
+
+    @property
     def mean(self) -> Floats:
         """Return the weighted mean of all known labels."""
-        sums = self.weights @ self.vectors.astype(np.float64)
-        return sums / sums.sum()
-
-    @cached_property
-    def variance(self) -> float:
-        """Return the mean squared distance of known labels to their mean."""
-        weights = self.weights * self.known
-        squares = np.einsum("jc,jc->j", self.vectors, self.vectors, dtype=np.float64)
-        return float(weights @ squares / weights.sum() - self.mean @ self.mean)
+        return self.moments.mean
 
     @cached_property
     def filled(self) -> Array:
         """Return the vectors, the mean in place of those that are not known: where prototypes start, all have one."""
         if self.known.all():
             return self.vectors
-        return np.where(self.known[:, None], self.vectors, self.mean).astype(self.vectors.dtype)
-
-    def unit(self, variance: float) -> float:
-        """Return how much a squared label distance counts beside samples of a total variance, for equal shares."""
-        return variance / self.variance if variance > 0 and self.variance > 1e-12 else 1.0
+        return with_labels(self.vectors, self.mean)
 
 
 class Source(ABC):
@@ -112,6 +171,12 @@ class Source(ABC):
     n_lifted: int
     n_threads: int
     chunk_size: int | None = None
+    listed = True  # whether a number for each sample, such as its weight, fits into the memory that is here
+
+    @property
+    def mass(self) -> float:
+        """Return the weight of all samples."""
+        return float(self.weights.sum(dtype=np.float64))
 
     @abstractmethod
     def chunk(self, rows: slice) -> Any:
@@ -160,7 +225,55 @@ class Source(ABC):
         return Threads(self.n_threads)
 
 
-class ArraySource(Source):
+class PointSource(Source):
+    """Samples that are points: what `ArraySource` and `PartitionedSource` have in common."""
+
+    n_features: int
+    n_columns: int
+    origin: Floats
+    scale: Floats
+    metric: Floats
+    label_weight: float
+    label_unit: float
+    mean_label: Array | None
+
+    @property
+    def n_labels(self) -> int:
+        """Number of columns, the last, that are labels."""
+        return self.n_columns - self.n_features
+
+    @property
+    @abstractmethod
+    def n_single(self) -> int:
+        """Number of samples, the first, that stand for themselves only."""
+
+    @property
+    @abstractmethod
+    def single_mass(self) -> float:
+        """Return the weight of those that stand for themselves only."""
+
+    @property
+    @abstractmethod
+    def gappy(self) -> bool:
+        """Say whether some values are not known."""
+
+    @abstractmethod
+    def picked(self, indices: Indices) -> Array:
+        """Return single samples as `rows` does, but with zeros for a label that is not known."""
+
+    def rows(self, indices: Indices) -> Array:
+        """Return single samples in the source's own coordinates, of shape (len(indices), D).
+
+        The mean label stands for one that is not known.
+        """
+        return self.filled(self.picked(indices))
+
+    def filled(self, points: Array) -> Array:
+        """Return samples (m, D), with the mean label in place of one that is not known."""
+        return points if self.mean_label is None else with_labels(points, self.mean_label)
+
+
+class ArraySource(PointSource):
     """Samples of an array or memory map, with weights and, for supervised maps, label vectors.
 
     The distance between a sample and a prototype is
@@ -189,6 +302,10 @@ class ArraySource(Source):
         Spread of the samples that the last rows of ``X`` stand for, in units of ``X``.
     gaps : array of shape (n, d), optional
         Where values of ``X`` are not known, and what stands there is a first guess.
+    mean_label : array of shape (C,), optional
+        What stands for labels that are not known; by default the mean of those that are.
+    first : int, default=0
+        Index of the first row, where these samples are some of many.
     n_threads : int, default=1
         Threads over which chunks are spread.
     chunk_size : int, optional
@@ -217,6 +334,8 @@ class ArraySource(Source):
         quadratic: bool = False,
         spreads: Shapes | None = None,
         gaps: Bools | None = None,
+        mean_label: Floats | None = None,
+        first: int = 0,
         n_threads: int = 1,
         chunk_size: int | None = None,
         keep: bool = True,
@@ -225,6 +344,10 @@ class ArraySource(Source):
         self.dtype = np.dtype(np.float64) if quadratic else X.dtype  # forms of a thin shape cancel
         self.weights = np.ones(len(X), self.dtype) if weights is None else weights.astype(self.dtype, copy=False)
         self.labels = None if labels is None else Labels(labels, self.weights)
+        if mean_label is None and self.labels is not None and not self.labels.known.all():
+            mean_label = self.labels.mean
+        self.mean_label = None if mean_label is None else mean_label.astype(self.dtype)
+        self.first = first
         self.gaps = gaps
         self.label_weight = label_weight
         self.label_unit = label_unit
@@ -256,11 +379,23 @@ class ArraySource(Source):
         """Number of samples, the first, that stand for themselves only."""
         return self.n_samples - (0 if self.spreads is None else len(self.spreads))
 
+    @property
+    def single_mass(self) -> float:
+        """Return the weight of those that stand for themselves only."""
+        return float(self.weights[: self.n_single].sum(dtype=np.float64))
+
+    @property
+    def gappy(self) -> bool:
+        """Say whether some values are not known."""
+        return self.gaps is not None
+
     def chunk(self, rows: slice) -> Chunk:
         """Read some rows."""
         lifted = self._lift(rows) if self._kept is None else self._kept[rows]
         gaps = None if self.gaps is None else self.gaps[rows]
-        return Chunk(lifted, self.weights[rows], rows, self.n_columns, self._spreads(rows), gaps)
+        start, stop, _ = rows.indices(self.n_samples)
+        known_as = slice(start + self.first, stop + self.first)
+        return Chunk(lifted, self.weights[rows], known_as, self.n_columns, self._spreads(rows), gaps, self.mean_label)
 
     def _spreads(self, rows: slice) -> Shapes | None:
         """Return the spreads of those of the rows, the last, that have one."""
@@ -296,22 +431,13 @@ class ArraySource(Source):
         lifted[:, -1] = norms
         return lifted
 
-    def points(self, chunk: Chunk) -> Array:
-        """Return the coordinates (c, D) of a chunk, with the mean label in place of one that is not known."""
-        if self.labels is None or self.labels.known.all():
-            return chunk.points
-        return np.hstack([chunk.points[:, : self.n_features], self.labels.filled[chunk.rows]])
-
-    def rows(self, indices: Indices) -> Array:
-        """Return single samples in the source's own coordinates, of shape (len(indices), D).
-
-        The mean label stands for one that is not known.
-        """
+    def picked(self, indices: Indices) -> Array:
+        """Return single samples as `rows` does, but with zeros for a label that is not known."""
         points = self.X[indices].astype(self.dtype) - self.origin[: self.n_features].astype(self.dtype)
         points *= self.scale.astype(self.dtype)
         if self.labels is None:
             return points
-        return np.hstack([points, self.labels.filled[indices].astype(self.dtype)])
+        return np.hstack([points, self.labels.vectors[indices].astype(self.dtype)])
 
 
 def cut_patches(n_samples: int, patch_size: int) -> list[Indices]:

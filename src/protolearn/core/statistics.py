@@ -9,7 +9,7 @@ import numpy as np
 
 from protolearn.core.types import Array, Floats
 
-__all__ = ["Statistics"]
+__all__ = ["Distinct", "Lowest", "Statistics"]
 
 
 @dataclass(frozen=True)
@@ -57,3 +57,80 @@ class Statistics:
         logs = log_shares[occupied].T
         log_scale = logs.max(axis=1)
         return Statistics.of(np.exp(logs - log_scale[:, None]), self.moments[occupied], log_scale)
+
+
+@dataclass(frozen=True)
+class Lowest:
+    """The ``most`` samples whose keys (m,) are lowest: points (m, D) and weights (m,), the lowest first.
+
+    Of samples with equal keys those that come first are kept; one with an infinite key is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> one = Lowest.of(np.array([3.0, 1.0]), np.array([[30.0], [10.0]]), np.ones(2), most=2)
+    >>> two = Lowest.of(np.array([2.0, np.inf]), np.array([[20.0], [0.0]]), np.ones(2), most=2)
+    >>> (one + two).points
+    array([[10.],
+           [20.]])
+    """
+
+    keys: Floats
+    points: Array
+    weights: Array
+    most: int
+
+    @classmethod
+    def of(cls, keys: Floats, points: Array, weights: Array, most: int) -> Lowest:
+        """Keep the lowest of these."""
+        order = np.argsort(keys, kind="stable")[:most]
+        order = order[np.isfinite(keys[order])]
+        return cls(keys[order], points[order], weights[order], most)
+
+    def __add__(self, other: Lowest) -> Lowest:
+        keys, points, weights = (
+            np.concatenate(pair)
+            for pair in ((self.keys, other.keys), (self.points, other.points), (self.weights, other.weights))
+        )
+        return Lowest.of(keys, points, weights, self.most)
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """How many samples have which code (m,), for the ``most`` lowest codes, and the number of all samples.
+
+    Codes are hashes, so the lowest are a random choice of them, and the same one wherever the samples are. The number
+    of different codes is exact if there are no more, or if all occur equally often.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> codes = np.array([5, 7, 9, 11, 13, 15], np.uint64)
+    >>> (Distinct.of(codes[:4], most=3) + Distinct.of(codes[2:], most=3)).number
+    6
+    >>> (Distinct.of(codes, most=3) + Distinct.of(codes, most=3)).number
+    6
+    """
+
+    codes: Any
+    counts: Any
+    total: int
+    most: int
+
+    @classmethod
+    def of(cls, codes: Any, most: int) -> Distinct:
+        """Count these codes."""
+        lowest, counts = np.unique(codes, return_counts=True)
+        return cls(lowest[:most], counts[:most], len(codes), most)
+
+    def __add__(self, other: Distinct) -> Distinct:
+        codes, same = np.unique(np.concatenate([self.codes, other.codes]), return_inverse=True)
+        counts = np.bincount(same, np.concatenate([self.counts, other.counts])).astype(np.int64)
+        return Distinct(codes[: self.most], counts[: self.most], self.total + other.total, self.most)
+
+    @property
+    def number(self) -> int:
+        """Return the number of different codes, by the share that the lowest have among all samples."""
+        if len(self.codes) < self.most:
+            return len(self.codes)
+        return round(self.total * len(self.codes) / int(self.counts.sum()))

@@ -12,9 +12,12 @@ from sklearn.utils.validation import check_array, validate_data
 from protolearn.core.types import Array
 
 __all__ = [
+    "check_range",
     "check_scale",
     "check_weights",
     "given_array",
+    "is_collection",
+    "largest_value",
     "read_samples",
     "refuse_large",
     "refuse_overflow",
@@ -39,6 +42,17 @@ def given_array(name: str, value: Any, **options: Any) -> Array:
         return check_array(value, dtype=np.float64, input_name=name, **options)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{name} must be an array of numbers: {error}") from None
+
+
+def is_collection(X: Any) -> bool:
+    """Say whether this is a Dask collection, without an import of Dask.
+
+    Examples
+    --------
+    >>> is_collection([[1.0, 2.0]])
+    False
+    """
+    return hasattr(X, "__dask_graph__") and not isinstance(X, type)
 
 
 def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -> Array:
@@ -82,20 +96,32 @@ def check_scale(X: Array) -> Array:
     ...
     ValueError: X has no values above 3e-200, whose squares are too small for float64; rescale X.
     """
-    refuse_underflow(X)
-    return refuse_overflow(X)
+    check_range(largest_value(X), X.dtype, X.shape[1])
+    return X
+
+
+def check_range(largest: float, dtype: Any, n_features: int) -> None:
+    """Refuse values up to the largest if sums of their squares are beyond what a float can hold."""
+    example = np.empty((0, n_features), dtype)
+    refuse_small(example, largest)
+    refuse_large(example, largest)
 
 
 def refuse_underflow(X: Array) -> None:
     """Refuse samples whose squared distances, but for the largest ones, are below the smallest number."""
-    largest, limits = _largest(X), np.finfo(X.dtype)
+    refuse_small(X, largest_value(X))
+
+
+def refuse_small(X: Array, largest: float) -> None:
+    """Refuse values up to the largest if the squares of most are below the smallest number."""
+    limits = np.finfo(X.dtype)
     if 0.0 < largest < np.sqrt(limits.tiny) / limits.eps**0.25:
         raise ValueError(f"X has no values above {largest:g}, whose squares are too small for {X.dtype}; rescale X.")
 
 
 def refuse_overflow(X: Array) -> Array:
     """Return samples; refuse them if their squared distances are beyond the largest number."""
-    refuse_large(X, _largest(X))
+    refuse_large(X, largest_value(X))
     return X
 
 
@@ -109,7 +135,7 @@ def refuse_large(X: Array, largest: float, squared: bool = False) -> None:
         )
 
 
-def _largest(X: Array) -> float:
+def largest_value(X: Array) -> float:
     """Return the size of the largest value that is known."""
     return max(float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
 

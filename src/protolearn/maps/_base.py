@@ -11,19 +11,21 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.cooperation import Cooperation
-from protolearn.core.initialization import distinct_rows, principal_axes
+from protolearn.core.initialization import n_distinct, principal_axes
 from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.learning import Epochs
 from protolearn.core.loop import Step, batch, learn_online
 from protolearn.core.map import TopographicMap
 from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learned
 from protolearn.core.parameters import Constraint, array, integer, none, number, option
+from protolearn.core.partitions import averaged, blockwise, read_partitions
+from protolearn.core.progress import Progress
 from protolearn.core.quantization import quantization_error
-from protolearn.core.samples import Samples, labeled
+from protolearn.core.samples import Samples, labeled, require_labels
 from protolearn.core.schedules import falling
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_weights, read_samples
+from protolearn.core.validation import check_weights, is_collection, read_samples
 from protolearn.maps._points import FittedPoints, Points, winner_gains
 
 __all__ = ["INITS", "PrototypeMap"]
@@ -98,15 +100,39 @@ class PrototypeMap(TopographicMap):
 
     def _suggested(self, source: Any, kind: Any) -> Lattice:
         """Return a lattice that suits the samples."""
-        return suggest_lattice(len(distinct_rows(source)[0]), principal_axes(source, 2)[1])
+        return suggest_lattice(n_distinct(source), principal_axes(source, 2)[1])
 
     def _read(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
     ) -> Samples:
+        if is_collection(X):
+            return self._read_collection(X, y, sample_weight, reset)
         X = read_samples(self, X, reset=reset, learning=True, ensure_all_finite=self._finite)
         if reset and self._lens is not None:
             self._center = self._lens.samples(X).mean(axis=0, dtype=np.float64)
         return labeled(self._seen(X), y, sample_weight, self.label_weight)
+
+    def _read_collection(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Any:
+        """Look at every partition of a Dask collection."""
+        if self.algorithm != "batch":
+            raise ValueError(
+                f"algorithm={self.algorithm!r} learns from single samples in random order, and takes no Dask "
+                "collection; use algorithm='batch', or give an iterator of patches."
+            )
+        supervised, lens = self.label_weight > 0, self._lens
+        if supervised:
+            require_labels(y, self.label_weight)
+        options: dict[str, Any] = {"reset": reset, "supervised": supervised, "finite": self._finite}
+        if lens is not None:
+            options["project"] = lens.project
+        if lens is not None and reset:
+            sums, counts = read_partitions(self, X, reset=True, project=lens.samples).survey.known
+            self._center = sums / counts
+        samples = read_partitions(self, X, y, sample_weight, **options)
+        beyond = "" if samples.listed else "; what is no sum is taken from a sample of them"
+        progress = Progress(type(self).__name__, self.max_iter, self.verbose)
+        progress.note(f"{len(samples):,} samples in {len(samples.blocks)} partitions{beyond}")
+        return samples
 
     def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "prototypes_")
@@ -117,6 +143,7 @@ class PrototypeMap(TopographicMap):
         lens = self._lens
         self.prototypes_ = fitted.positions if lens is None else lens.restore(fitted.positions, self._center)
 
+    @blockwise
     def predict(self, X: ArrayLike) -> Indices:
         """Return the index of the nearest prototype of each sample.
 
@@ -132,6 +159,7 @@ class PrototypeMap(TopographicMap):
         """
         return self.nearest(X)
 
+    @blockwise
     def nearest(self, X: ArrayLike) -> Indices:
         """Return the index of the nearest prototype of each sample, as `predict` does.
 
@@ -149,6 +177,7 @@ class PrototypeMap(TopographicMap):
         with chunk_threads(self.n_jobs) as n_threads:
             return self._fitted.nearest(samples, n_threads)
 
+    @blockwise
     def transform(self, X: ArrayLike) -> Array:
         """Return the squared distance of each sample to each prototype, as `distances` does.
 
@@ -164,6 +193,7 @@ class PrototypeMap(TopographicMap):
         """
         return self.distances(X)
 
+    @blockwise
     def distances(self, X: ArrayLike) -> Array:
         """Return the distance of each sample to each prototype.
 
@@ -181,6 +211,7 @@ class PrototypeMap(TopographicMap):
         with chunk_threads(self.n_jobs) as n_threads:
             return self._fitted.distances(samples, n_threads)
 
+    @averaged
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the negative quantization error, the mean distance of samples to their nearest prototype.
 

@@ -24,6 +24,7 @@ from sklearn.utils.validation import (
 from protolearn.core.chunks import cut
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import flag, none, number, option, part
+from protolearn.core.partitions import blockwise
 from protolearn.core.probabilities import best_temperature, nearest_of_classes, shares_at
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.types import Array, Floats, Indices
@@ -182,6 +183,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             tags.input_tags = replace(get_tags(self.estimator).input_tags, allow_nan=False)
         return tags
 
+    @blockwise
     def predict(self, X: Any) -> Array:
         """Return the class of the nearest prototype, or ``reject_label``.
 
@@ -202,6 +204,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             predicted = with_rejects(predicted, unsure, self.reject_threshold, self.reject_label, self.classes_)
         return predicted
 
+    @blockwise
     def predict_proba(self, X: Any) -> Floats:
         """Return class probabilities, of which that of the class that `predict` returns is the largest.
 
@@ -227,6 +230,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             return shares_at(self.temperature_, self._class_scores(X, codes))
         return self.prototype_probabilities_[self._winners(X)]
 
+    @blockwise
     def nearest(self, X: Any) -> Indices:
         """Return the index of the nearest prototype of each sample, among those of all maps.
 
@@ -242,6 +246,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         """
         return self._winners(self._check_new(X))
 
+    @blockwise
     def distances(self, X: Any) -> Array:
         """Return the distance of each sample to the prototypes of all maps.
 
@@ -257,6 +262,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         """
         return self._distances(self._check_new(X))
 
+    @blockwise
     def confidence(self, X: Any) -> Floats:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
 

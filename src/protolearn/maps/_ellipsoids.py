@@ -9,15 +9,15 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.cooperation import Cooperation, OnLattice, WinnerTakesAll
-from protolearn.core.initialization import distinct_rows, mean_and_covariance, mean_and_variance, resolutions
+from protolearn.core.initialization import mean_and_covariance, mean_and_variance, n_distinct, resolutions
 from protolearn.core.learning import Learned, Recipe, emphasis
 from protolearn.core.prototypes import Gappy, Matrix, Mean, Prototypes, Subspace
 from protolearn.core.samples import Samples
 from protolearn.core.shapes import Prior, ShapeRule, Shapes, principal_shapes
-from protolearn.core.sources import ArraySource
-from protolearn.core.types import Array, Bools, Floats, Indices
+from protolearn.core.sources import ArraySource, PointSource
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array, require_memory
-from protolearn.maps._points import FittedPoints, Points
+from protolearn.maps._points import FittedPoints, Points, feature_variances
 from protolearn.maps._span import Span
 
 __all__ = ["SAMPLES_PER_DIRECTION", "Ellipsoids", "FittedShapes", "finite_or_zero"]
@@ -59,16 +59,14 @@ class FittedShapes(FittedPoints):
         d = X.shape[1]
         spanned = self.shapes.axes.shape[1] < self.rule.n_components  # learned from fewer samples than features
         sketched = spanned or sketches(self.rule, d)
-        X, gaps = _filled(X.astype(np.float64) if spanned else X)
-        if spanned and gaps is not None:
+        samples = Samples(X.astype(np.float64) if spanned else X, np.ones(len(X))).filled()
+        if spanned and samples.gaps is not None:
             raise ValueError(
                 f"X has missing values (NaN), for which whole covariances of {d} features are needed, and the map was "
                 "fitted to fewer samples than features; fill them in by complete."
             )
-        source = ArraySource(
-            X,
+        source = samples.source(
             origin=np.median(self.positions, axis=0),
-            gaps=gaps,
             scale=self.scale,
             quadratic=not sketched,
             n_threads=n_threads,
@@ -79,7 +77,7 @@ class FittedShapes(FittedPoints):
         if measure is not None:
             rule, log_weights = replace(rule, measure=measure), None
         positions = (self.positions - source.origin) * self.scale
-        kind = _kind(sketched, gaps)
+        kind = _kind(sketched, source.gappy)
         return kind(positions, source.metric, self.shapes, rule, log_weights), source
 
     def per_sample(
@@ -146,9 +144,9 @@ class Ellipsoids(Points):
             return self
         if past is not None:
             return replace(self, size=len(past))
-        n_distinct = len(distinct_rows(ArraySource(samples.X, weights=samples.weights, keep=False))[0])
-        needed = SAMPLES_PER_DIRECTION * self.rule(samples.X.shape[1]).n_components
-        return replace(self, size=int(np.clip(n_distinct // needed, 1, MOST_PROTOTYPES)))
+        needed = SAMPLES_PER_DIRECTION * self.rule(samples.n_features).n_components
+        n_samples = n_distinct(samples.unlabeled().source(keep=False))
+        return replace(self, size=int(np.clip(n_samples // needed, 1, MOST_PROTOTYPES)))
 
     def starts(self, n_init: int) -> Iterator[Ellipsoids]:
         """Yield the kind with the rule of each start, the first at the result of the map without shapes."""
@@ -178,16 +176,20 @@ class Ellipsoids(Points):
 
     def _new_span(self, recipe: Recipe, samples: Samples, past: Any) -> Span | None:
         """Return the space in which samples differ, if it is worth working in."""
-        n, d = samples.X.shape
+        n, d = len(samples), samples.n_features
         whole = self.rule(d).n_components == d and self.template.measure in ("det", "logdet", "none")
         known = past is None or past.shapes.n_other > 0
-        if d <= max(n, MOST_QUADRATIC) or not (whole and known) or np.isnan(samples.X).any():
+        if d <= max(n, MOST_QUADRATIC) or not (whole and known) or samples.missing:
             return None
+        if not samples.in_memory:
+            raise ValueError(
+                f"X has {n} samples of {d} features; fewer samples than features fit in memory: compute X."
+            )
         if past is not None:
             return Span.of(samples, past.scale, past.scale, past, self.init)
-        weights = samples.weights * emphasis(recipe, samples, 1)[0]
-        balance = _balancing_scale(samples.X, weights, 1)
-        source = ArraySource(samples.X, weights=weights, scale=balance, spreads=samples.spreads, keep=False)
+        weighted = emphasis(recipe, samples.unlabeled(), 1)[0]
+        balance = _balancing_scale(weighted, 1)
+        source = weighted.source(scale=balance, keep=False)
         k = self.count(recipe.cooperation(source, self))
         if not isinstance(self.init, str) and np.shape(self.init) != (k, d):
             raise ValueError(f"init has shape {np.shape(self.init)}; expected {(k, d)}: one row for each prototype.")
@@ -207,11 +209,9 @@ class Ellipsoids(Points):
         """Return the samples."""
         return self._as_features(samples).X
 
-    def source(
-        self, samples: Samples, weights: Array, past: Any, n_threads: int, rng: np.random.RandomState
-    ) -> ArraySource:
+    def source(self, samples: Samples, past: Any, n_threads: int, rng: np.random.RandomState) -> PointSource:
         """Return the samples of a patch as the loop reads them, lifted by squares unless these are too many."""
-        d = samples.X.shape[1]
+        d = samples.n_features
         sketched = self.sketches(d)
         if not sketched:
             require_memory(
@@ -219,40 +219,35 @@ class Ellipsoids(Points):
                 8 * d**2 * (min(len(samples), 128) / 2 + 8),
                 f"use n_components={min(10, d // 2)} or another number up to {d // 2}",
             )
-        X, gaps = _filled(samples.X)
+        known, samples = samples, samples.filled()
         if past is not None:
             scale = past.scale
         elif self.rule(d).n_components < d or self.template.measure in ("euclidean", "reconstruction"):
             scale = np.ones(d)  # what is measured depends on the features as they are
         else:
-            scale = _balancing_scale(X, weights, n_threads)
-        return ArraySource(
-            X,
-            weights=weights,
-            labels=samples.labels,
+            scale = _balancing_scale(samples, n_threads)
+        return samples.source(
             label_weight=self.label_weight,
-            label_unit=self.label_unit(samples, weights, n_threads),
+            label_unit=self.label_unit(known, n_threads),
             scale=scale,
             quadratic=not sketched,
-            spreads=samples.spreads,
-            gaps=gaps,
             n_threads=n_threads,
             chunk_size=SKETCH_ROWS if sketched else None,
         )
 
-    def variance(self, samples: Samples, weights: Array, n_threads: int) -> float:
+    def variance(self, samples: Samples, n_threads: int) -> float:
         """Return the total variance of samples, in units of their squared distances."""
         samples = self._as_features(samples)
         if self.template.measure in ("det", "euclidean", "reconstruction"):
-            return super().variance(samples, weights, n_threads)
-        return float(samples.X.shape[1])  # distances are in units of the deviations
+            return super().variance(samples, n_threads)
+        return float(samples.n_features)  # distances are in units of the deviations
 
     # First prototypes
 
     def start(
         self,
         recipe: Recipe,
-        source: ArraySource,
+        source: PointSource,
         cooperation: Cooperation,
         samples: Samples,
         past: Any,
@@ -266,24 +261,28 @@ class Ellipsoids(Points):
         rule = replace(self.rule(d, unit), prior=self._prior(source, k))
         log_weights = np.full(k, -np.log(k)) if self.mixes else None
         shapes = self._first_shapes(source, rule, k, rng) if past is None else past.shapes
-        kind = _kind(self.sketches(d), source.gaps)
+        kind = _kind(self.sketches(d), source.gappy)
         if past is None and self.starts_by("euclidean"):
             plain = kind(positions, source.metric, shapes, replace(rule, measure="none"))
             shapes = plain.update(WinnerTakesAll().gather(plain, source, 0.0)).shapes
         return kind(positions, source.metric, shapes, rule, log_weights, np.zeros(k, np.int64))
 
     def drawn(
-        self, recipe: Recipe, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState
+        self,
+        recipe: Recipe,
+        source: PointSource,
+        cooperation: Cooperation,
+        samples: Samples,
+        rng: np.random.RandomState,
     ) -> Floats:
         """Return first positions by the rule that ``init`` names: "euclidean" is the result of the map of points."""
         if self.init != "euclidean":
-            return super().drawn(recipe, source, cooperation, rng)
-        labels = None if source.labels is None else source.labels.vectors
-        samples = self._as_features(Samples(source.X, source.weights, labels))
+            return super().drawn(recipe, source, cooperation, samples, rng)
+        samples = self._as_features(samples.filled().without_spreads())
         outside = replace(self, span=None, init="pca" if isinstance(cooperation, OnLattice) else "k-means++")
-        plain = Points.source(outside, samples, source.weights, None, source.n_threads, rng)
-        first = Points.drawn(outside, recipe, plain, cooperation, rng)
-        prototypes: Prototypes = Mean(first, plain.metric, plain.n_columns - plain.n_features)
+        plain = Points.source(outside, samples, None, source.n_threads, rng)
+        first = Points.drawn(outside, recipe, plain, cooperation, samples, rng)
+        prototypes: Prototypes = Mean(first, plain.metric, plain.n_labels)
         for step in recipe.epochs(prototypes, cooperation, plain, recipe.ranges(cooperation, outside, False), rng):
             prototypes = step.prototypes
         points, labels = np.split(prototypes.positions, [plain.n_features], axis=1)
@@ -291,7 +290,7 @@ class Ellipsoids(Points):
         points = points if self.span is None else self.span.enter(points)
         return np.hstack([(points - source.origin[: source.n_features]) * source.scale, labels])
 
-    def _prior(self, source: ArraySource, k: int) -> Prior | None:
+    def _prior(self, source: PointSource, k: int) -> Prior | None:
         """Return what prototypes have seen before their samples: a part of one of these."""
         if self.template.regularization != "prior" or not source.n_single:
             return None
@@ -299,16 +298,15 @@ class Ellipsoids(Points):
         if span is not None:
             weights = source.weights[: source.n_single]
             features = ArraySource(span.single, weights=weights, scale=span.balance, keep=False)
-        single = source.weights[: source.n_single].sum(dtype=np.float64)
-        n_distinct = np.count_nonzero(distinct_rows(features)[0] < source.n_single)
-        variances = mean_and_variance(features)[1][: features.n_features]
-        prior = Prior.of(variances, resolutions(features), k, single, single / n_distinct)
+        single = source.single_mass
+        spread = mean_and_variance(features)[1][: features.n_features]
+        prior = Prior.of(spread, resolutions(features), k, single, single / n_distinct(features))
         if span is None:
             return prior
         scatter = prior.scatter * (span.scale / span.balance) ** 2
         return replace(prior, scatter=np.full(source.n_features, np.exp(np.log(scatter).mean())))
 
-    def _first_shapes(self, source: ArraySource, rule: ShapeRule, k: int, rng: np.random.RandomState) -> Shapes:
+    def _first_shapes(self, source: PointSource, rule: ShapeRule, k: int, rng: np.random.RandomState) -> Shapes:
         """Return the shapes that all prototypes start with."""
         q, d = rule.n_components, source.n_features
         if self.sketches(d):
@@ -351,25 +349,16 @@ def finite_or_zero(variances: Floats) -> Floats:
     return np.where(np.isfinite(variances), variances, 0.0)
 
 
-def _kind(sketched: bool, gaps: Bools | None) -> type[Matrix] | type[Subspace]:
+def _kind(sketched: bool, gappy: bool) -> type[Matrix] | type[Subspace]:
     """Return the prototypes that suit samples."""
     if sketched:
         return Subspace
-    return Matrix if gaps is None else Gappy
+    return Gappy if gappy else Matrix
 
 
-def _filled(X: Array) -> tuple[Array, Bools | None]:
-    """Return samples with the mean of a feature where its value is missing, and where that is."""
-    gaps = np.isnan(X)
-    if not gaps.any():
-        return X, None
-    counts = np.maximum((~gaps).sum(axis=0), 1)
-    return np.where(gaps, (np.where(gaps, 0.0, X).sum(axis=0) / counts).astype(X.dtype), X), gaps
-
-
-def _balancing_scale(X: Array, weights: Array, n_threads: int) -> Floats:
+def _balancing_scale(samples: Samples, n_threads: int) -> Floats:
     """Return factors, with product one, that give all features that vary the same variance."""
-    deviations = np.sqrt(mean_and_variance(ArraySource(X, weights=weights, n_threads=n_threads, keep=False))[1])
+    deviations = np.sqrt(feature_variances(samples, n_threads))
     deviations = np.ldexp(deviations, -np.frexp(deviations.max())[1])  # so that the unit of X does not round
     varies = deviations > 0
     logs = np.where(varies, np.log(np.where(varies, deviations, 1.0)), 0.0)

@@ -74,7 +74,7 @@ def until_flat(
     logarithmic: bool = False,
 ) -> Iterator[Step]:
     """Run epochs until the cost hardly falls: by a share of it, or, if it is a logarithm, for a sample on average."""
-    before, mass = np.inf, float(source.weights.sum(dtype=np.float64))
+    before, mass = np.inf, source.mass
     for step in anneal(prototypes, cooperation, source, ranges):
         yield step
         if before - step.cost <= tol * (mass if logarithmic else abs(step.cost)):

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
 
-from protolearn.core.initialization import distinct_rows, principal_axes
+from protolearn.core.initialization import n_distinct, principal_axes
 from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.learning import Epochs, Kind
 from protolearn.core.map import GasFamily, KMeansFamily, LatticeFamily
@@ -384,7 +384,7 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
         self.verbose = verbose
 
     def _suggested(self, source: Any, kind: Any) -> Lattice:
-        n_distinct = len(distinct_rows(source)[0])
+        n_samples = n_distinct(source)
         enough = SAMPLES_PER_DIRECTION * kind.rule(source.n_features).n_components
-        per_node = min(enough, max(SAMPLES_PER_DIRECTION, n_distinct // LEAST_NODES))
-        return suggest_lattice(n_distinct, principal_axes(source, 2)[1], per_node)
+        per_node = min(enough, max(SAMPLES_PER_DIRECTION, n_samples // LEAST_NODES))
+        return suggest_lattice(n_samples, principal_axes(source, 2)[1], per_node)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,15 +16,15 @@ from protolearn.core import initialization
 from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import mean_pairwise_distance, parzen_log_density
-from protolearn.core.learning import Fitted, Kind, Learned, Recipe, as_counts, density_exponent
+from protolearn.core.learning import Fitted, Kind, Learned, Recipe, Wins, as_counts, density_exponent
 from protolearn.core.loop import nearest, stage, winners
 from protolearn.core.prototypes import Mean
 from protolearn.core.samples import Samples, as_shares
-from protolearn.core.sources import ArraySource, Labels
+from protolearn.core.sources import ArraySource, PointSource
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array
 
-__all__ = ["FittedPoints", "Points", "winner_gains"]
+__all__ = ["Fields", "FittedPoints", "Points", "feature_variances", "winner_gains"]
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,10 @@ class FittedPoints(Fitted):
         """Return the nearest and second nearest prototype of every sample."""
         return winners(*self.stage(X, n_threads))
 
+    def fields(self) -> Callable[..., Fields]:
+        """Return how samples are added up, given the two nearest prototypes of each."""
+        return partial(Fields.of, positions=self.positions, shares=self.shares)
+
     def distances(self, X: Array, n_threads: int) -> Array:
         """Return the squared distances (n, k) of samples."""
         prototypes, source = self.stage(X, n_threads)
@@ -85,33 +91,23 @@ class Points(Kind):
         """Return the samples."""
         return samples.X
 
-    def source(
-        self, samples: Samples, weights: Array, past: Any, n_threads: int, rng: np.random.RandomState
-    ) -> ArraySource:
+    def source(self, samples: Samples, past: Any, n_threads: int, rng: np.random.RandomState) -> PointSource:
         """Return the samples of a patch as the loop reads them."""
-        return ArraySource(
-            samples.X,
-            weights=weights,
-            labels=samples.labels,
-            label_weight=self.label_weight,
-            label_unit=self.label_unit(samples, weights, n_threads),
-            n_threads=n_threads,
-        )
+        unit = self.label_unit(samples, n_threads)
+        return samples.source(label_weight=self.label_weight, label_unit=unit, n_threads=n_threads)
 
-    def label_unit(self, samples: Samples, weights: Array, n_threads: int) -> float:
+    def label_unit(self, samples: Samples, n_threads: int) -> float:
         """Return the factor on squared distances between labels."""
-        if samples.labels is None:
-            return 1.0
-        return Labels(samples.labels, weights).unit(self.variance(samples, weights, n_threads))
+        return samples.label_moments.unit(self.variance(samples, n_threads)) if samples.supervised else 1.0
 
-    def variance(self, samples: Samples, weights: Array, n_threads: int) -> float:
+    def variance(self, samples: Samples, n_threads: int) -> float:
         """Return the total variance of samples, in units of their squared distances."""
-        return initialization.total_variance(samples.X, weights, n_threads)
+        return float(feature_variances(samples, n_threads).sum())
 
     def start(
         self,
         recipe: Recipe,
-        source: ArraySource,
+        source: PointSource,
         cooperation: Cooperation,
         samples: Samples,
         past: Any,
@@ -119,12 +115,12 @@ class Points(Kind):
     ) -> Any:
         """Return the first prototypes, in the coordinates of the source."""
         positions = self.first_positions(recipe, source, cooperation, samples, past, rng)
-        return Mean(positions, source.metric, source.n_columns - source.n_features)
+        return Mean(positions, source.metric, source.n_labels)
 
     def first_positions(
         self,
         recipe: Recipe,
-        source: ArraySource,
+        source: PointSource,
         cooperation: Cooperation,
         samples: Samples,
         past: Any,
@@ -135,19 +131,24 @@ class Points(Kind):
         if past is not None:
             given, labels = past.positions, past.shares_over(samples.classes)
         elif isinstance(self.init, str):
-            return self.drawn(recipe, source, cooperation, rng)
+            return self.drawn(recipe, source, cooperation, samples, rng)
         else:
             given = given_array("init", self.init)
             shape = (self.count(cooperation), d)
             if given.shape != shape:
                 raise ValueError(f"init has shape {given.shape}; expected {shape}: one row for each prototype.")
             labels = np.empty((len(given), 0))
-            if samples.labels is not None:
+            if samples.supervised:
                 labels = np.tile(initialization.mean_and_variance(source)[0][d:], (len(given), 1))
         return np.hstack([(given - source.origin[:d]) * source.scale, labels])
 
     def drawn(
-        self, recipe: Recipe, source: ArraySource, cooperation: Cooperation, rng: np.random.RandomState
+        self,
+        recipe: Recipe,
+        source: PointSource,
+        cooperation: Cooperation,
+        samples: Samples,
+        rng: np.random.RandomState,
     ) -> Floats:
         """Return first positions by the rule that ``init`` names."""
         k = self.count(cooperation)
@@ -164,8 +165,8 @@ class Points(Kind):
         source, samples, history = learned.source, learned.samples, learned.history
         k, d = len(learned.prototypes), source.n_features
         positions = learned.prototypes.positions
-        points = (positions[:, :d] / source.scale + source.origin[:d]).astype(samples.X.dtype)
-        shares = as_shares(positions[:, d:]) if samples.labels is not None else np.empty((k, 0))
+        points = (positions[:, :d] / source.scale + source.origin[:d]).astype(samples.dtype)
+        shares = as_shares(positions[:, d:]) if samples.supervised else np.empty((k, 0))
         places = np.arange(k)
         if learned.earlier is not None:
             _, places = linear_sum_assignment(cdist(learned.earlier.positions, points, "sqeuclidean"))
@@ -184,35 +185,86 @@ class Points(Kind):
             "center_shares": shares[places],
         }
         model = self.model(learned, places, common)
-        first, second = model.two_nearest(samples.X, learned.n_threads)
-        masses = np.bincount(first, samples.weights, k).astype(np.float64)
-        n_new = learned.n_new
-        shown = model.showing(samples.weights[:n_new], first[:n_new], second[:n_new])
-        centers = field_means(samples.X, samples.weights, first, model.positions)
-        center_shares = model.shares
-        if samples.labels is not None:
-            known = samples.weights * samples.labels.any(axis=1)
-            center_shares = field_means(samples.labels, known, first, model.shares)
-        return replace(shown, masses=masses, centers=centers, center_shares=center_shares)
+        new, old = samples.parted(learned.n_new)
+        find, total = model.assignment(learned.n_threads), model.fields()
+        winners, fields = new.assigned(find, total)
+        graph = fields.wins.graph if history.edges is None else csr_array(history.edges)
+        if len(old):
+            fields = fields + old.assigned(find, total)[1]
+        return replace(
+            model,
+            winners=winners,
+            graph=graph,
+            masses=fields.wins.masses,
+            centers=fields.means(model.positions),
+            center_shares=fields.label_means(model.shares),
+        )
 
     def model(self, learned: Learned, places: Indices, common: dict[str, Any]) -> FittedPoints:
         """Return the model of prototypes in this order, given what all models of points have."""
         return FittedPoints(**common)
 
 
-def field_means(values: Array, weights: Array, owners: Indices, otherwise: Array) -> Array:
-    """Return the mean (k, d) of the values in each receptive field; a row of ``otherwise`` for fields without weight.
+@dataclass(frozen=True)
+class Fields:
+    """Sums over receptive fields: wins, weights (k,) of samples that have a label, and differences from prototypes.
 
-    A value that is not known counts as that of ``otherwise``, so that it moves nothing.
+    Those of samples (k, d) and of labels (k, C) are measured from the prototypes and theirs; a value that is not known
+    counts as that of the prototype, so that it moves nothing.
     """
-    k, d = otherwise.shape
+
+    wins: Wins
+    gaps: Floats
+    label_masses: Floats
+    label_gaps: Floats
+
+    @classmethod
+    def of(cls, samples: Samples, first: Indices, second: Indices, positions: Array, shares: Floats) -> Fields:
+        """Add samples up by the nearest of prototypes (k, d) with labels (k, C)."""
+        wins = Wins.of(samples, first, second, len(positions))
+        gaps = _gaps(samples.X, samples.weights, first, positions)
+        if not samples.supervised:
+            return cls(wins, gaps, np.zeros(len(positions)), np.zeros(shares.shape))
+        known = samples.weights * samples.labels.any(axis=1)
+        label_masses = np.bincount(first, known, len(positions)).astype(np.float64)
+        return cls(wins, gaps, label_masses, _gaps(samples.labels, known, first, shares))
+
+    def __add__(self, other: Fields) -> Fields:
+        return Fields(
+            self.wins + other.wins,
+            self.gaps + other.gaps,
+            self.label_masses + other.label_masses,
+            self.label_gaps + other.label_gaps,
+        )
+
+    def means(self, positions: Array) -> Array:
+        """Return the mean (k, d) of each field; the position where there are no samples."""
+        return (positions + self.gaps / _or_one(self.wins.masses)).astype(positions.dtype)
+
+    def label_means(self, shares: Floats) -> Floats:
+        """Return the mean label (k, C) of each field; that of the prototype where there are none."""
+        return shares + self.label_gaps / _or_one(self.label_masses)
+
+
+def _gaps(values: Array, weights: Array, owners: Indices, places: Array) -> Floats:
+    """Return the sum of the differences of values from places (k, d) in each receptive field."""
+    k, d = places.shape
     gaps = np.zeros((k, d))
     for rows in row_blocks(len(values), 8 * d, HELD):
         own = owners[rows]
-        part = np.nan_to_num(values[rows] - otherwise[own], copy=False)
+        part = np.nan_to_num(values[rows] - places[own], copy=False)
         gaps += csr_array((weights[rows], (own, np.arange(len(own)))), shape=(k, len(own))) @ part
-    mass = np.bincount(owners, weights, k)[:, None]
-    return (otherwise + gaps / np.where(mass > 0, mass, 1.0)).astype(otherwise.dtype)
+    return gaps
+
+
+def _or_one(masses: Floats) -> Floats:
+    """Return masses (k, 1) to divide by."""
+    return np.where(masses > 0, masses, 1.0)[:, None]
+
+
+def feature_variances(samples: Samples, n_threads: int) -> Floats:
+    """Return the weighted variance of every feature (d,)."""
+    return initialization.mean_and_variance(samples.unlabeled().source(n_threads=n_threads, keep=False))[1]
 
 
 def winner_gains(source: ArraySource, magnification: float | str) -> Any:

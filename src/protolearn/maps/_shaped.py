@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.parameters import Constraint, integer, none, number, option
+from protolearn.core.partitions import averaged, blockwise
 from protolearn.core.samples import Samples
 from protolearn.core.shapes import REGULARIZATIONS, ShapeRule, Shapes, completed
 from protolearn.core.signs import largest_positive
@@ -59,6 +60,7 @@ class ShapedMap(PrototypeMap):
 
     # What a fitted shape is good for
 
+    @blockwise
     def distances(self, X: ArrayLike, measure: str | None = None) -> Array:
         """Return the distance of each sample to each prototype, in the prototype's own metric.
 
@@ -98,6 +100,7 @@ class ShapedMap(PrototypeMap):
         residual = self._per_sample(X, lambda squares: np.maximum(squares, 0.0).astype(X.dtype), "residual")
         return np.stack([normal, residual], axis=2)
 
+    @blockwise
     def predict(self, X: ArrayLike) -> Indices:
         """Return the index of the nearest prototype of each sample.
 
@@ -113,6 +116,7 @@ class ShapedMap(PrototypeMap):
         """
         return self.nearest(X)
 
+    @blockwise
     def nearest(self, X: ArrayLike) -> Indices:
         """Return the index of the nearest prototype of each sample, as `predict` does.
 
@@ -130,6 +134,7 @@ class ShapedMap(PrototypeMap):
         with chunk_threads(self.n_jobs) as n_threads:
             return self._fitted.nearest(samples, n_threads)
 
+    @blockwise
     def transform(self, X: ArrayLike) -> Array:
         """Code each sample by its prototype and its coordinates there.
 
@@ -185,6 +190,7 @@ class ShapedMap(PrototypeMap):
             X[own] += codes[own, 1:] @ self.components_[i].astype(codes.dtype)
         return X
 
+    @blockwise
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return the logarithm of the density of the map, as a mixture of normal distributions.
 
@@ -209,6 +215,7 @@ class ShapedMap(PrototypeMap):
         logs = self._per_sample(X, lambda distances: logsumexp(constant - 0.5 * distances, axis=1), "logdet")
         return logs + unknown
 
+    @averaged
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the mean logarithm of the density of samples.
 
@@ -229,6 +236,7 @@ class ShapedMap(PrototypeMap):
         logs = self.score_samples(X)
         return float(np.average(logs, weights=check_weights(sample_weight, len(logs), np.float64)))
 
+    @blockwise
     def complete(self, X: ArrayLike, how: str = "blend") -> Array:
         """Fill in missing values by what is most likely in a prototype.
 
@@ -379,21 +387,28 @@ class ShapedMap(PrototypeMap):
         if missing.all(axis=1).any():
             row = int(missing.all(axis=1).argmax())
             raise ValueError(f"Row {row} of X has no known value; leave it out.")
-        if missing.any() and self.magnification != 0:
-            raise ValueError("X has missing values (NaN), with which there is no density for magnification control.")
-        if missing.any() and self._kind().sketches(X.shape[1]):
-            raise ValueError(
-                f"X has missing values (NaN), for which whole covariances of {X.shape[1]} features are needed; use "
-                f"n_components above {X.shape[1] // 2}, or fit on complete samples and fill others in by complete."
-            )
+        if missing.any():
+            self._check_gaps(X.shape[1])
         return refuse_overflow(X)
+
+    def _check_gaps(self, d: int) -> None:
+        """Refuse missing values of d features where they will not do."""
+        if self.magnification != 0:
+            raise ValueError("X has missing values (NaN), with which there is no density for magnification control.")
+        if self._kind().sketches(d):
+            raise ValueError(
+                f"X has missing values (NaN), for which whole covariances of {d} features are needed; use "
+                f"n_components above {d // 2}, or fit on complete samples and fill others in by complete."
+            )
 
     def _read(
         self, X: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None, *, reset: bool
     ) -> Samples:
         samples = super()._read(X, y, sample_weight, reset=reset)
-        d = samples.X.shape[1]
-        if self._finite == "allow-nan":
+        d = samples.n_features
+        if not samples.in_memory and samples.missing:
+            self._check_gaps(d)
+        elif samples.in_memory and self._finite == "allow-nan":
             self._refuse_gaps(samples.X)
         if self.n_components is not None and self.n_components > d:
             raise ValueError(f"n_components={self.n_components} is more than the {d} features of X.")

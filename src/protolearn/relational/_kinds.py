@@ -16,7 +16,7 @@ from protolearn.core.neighbors import two_nearest
 from protolearn.core.pairs import Landmarks, Pairs
 from protolearn.core.relational import Median, Relational
 from protolearn.core.samples import Samples, as_shares
-from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import given_array
 from protolearn.dissimilarities import check_dissimilarities, spread_value
 from protolearn.relational._epochs import dual_cost
@@ -57,12 +57,12 @@ class _Related(Kind):
         """Return squared dissimilarities."""
         return Precomputed(self.pairs(samples.X, np.random.RandomState(0)).squares)
 
-    def source(self, samples: Samples, weights: Array, past: Any, n_threads: int, rng: np.random.RandomState) -> Pairs:
+    def source(self, samples: Samples, past: Any, n_threads: int, rng: np.random.RandomState) -> Pairs:
         """Return the objects of a patch as the loop reads them."""
-        common = {"weights": weights, "labels": samples.labels, "label_weight": self.label_weight}
+        common = {"weights": samples.weights, "labels": samples.labels, "label_weight": self.label_weight}
         source = self.pairs(samples.X, rng, **common, n_threads=n_threads)
         if samples.labels is not None:
-            source.label_unit = source.labels.unit(source.variance)
+            source.label_unit = source.labels.moments.unit(source.variance)
         return source
 
     def pairs(self, objects: Objects, rng: np.random.RandomState, **common: Any) -> Pairs:
