@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from protolearn import (
+from protolearn.core.progress import Progress
     GMLVQ,
     NGPCA,
     SOM,
@@ -227,15 +228,16 @@ def test_an_interrupt_keeps_the_last_epoch(monkeypatch):
     X, _, _ = samples()
     model = SOM((3, 2), max_iter=8)
 
-    def report(costs, ranges):
-        if len(costs) == 3:
+    def step(progress, done, **values):
+        if done == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(model, "_report", report, raising=False)
+    monkeypatch.setattr(Progress, "step", step)
     with pytest.raises(KeyboardInterrupt):
         model.fit(cut(X, SEVEN))
     assert model.n_iter_ == 3
     assert_allclose(model.multiplicities_.sum(), 240)
+    monkeypatch.undo()
     assert_allclose(model.cost_history_, clone(model).fit(X).cost_history_[:3])
 
 
@@ -354,12 +356,12 @@ def test_a_killed_worker_changes_nothing(monkeypatch):
         victim = next(iter(cluster.workers.values())).process.pid
         killed = []
 
-        def report(costs, ranges):
-            if len(costs) == 2:
+        def step(progress, done, **values):
+            if done == 2:
                 os.kill(victim, signal.SIGKILL)
                 killed.append(victim)
 
-        monkeypatch.setattr(model, "_report", report, raising=False)
+        monkeypatch.setattr(Progress, "step", step)
         model.fit(cut(X, SEVEN).persist(), None, cut(weights, SEVEN).persist())
         assert killed
         gc.collect()  # what was persisted is kept by labels_ alone
