@@ -13,7 +13,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.base import clone
 
 from protolearn import (
-from protolearn.core.progress import Progress
     GMLVQ,
     NGPCA,
     SOM,
@@ -27,6 +26,7 @@ from protolearn.core.progress import Progress
     PrototypeClassifier,
 )
 from protolearn.core import partitions
+from protolearn.core.progress import Progress
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
