@@ -339,8 +339,21 @@ def _write_page(learned: Learned, path: Path) -> None:
         learned.shown,
         X,
         None if labels is None else np.where(labels == None, UNKNOWN, labels).astype(str),  # noqa: E711
-        names=None if samples.names is None else [samples.names[row] for row in shown],
+        names=[str(row + 1) if samples.names is None else samples.names[row] for row in shown],
         images=None if samples.pictures is None else samples.pictures[shown],
         texts=None if samples.texts is None else [samples.texts[row] for row in shown],
+        note=_on_validation(learned),
         path=path,
+    )
+
+
+def _on_validation(learned: Learned) -> str:
+    """Return a sentence on how good the model is, for the page, which shows samples that it has learned from."""
+    validation = learned.validation
+    if validation is None or "accuracy" not in validation.scores:
+        return ""
+    right = validation.summary()["accuracy"]
+    return (
+        f"Of rows that it had not seen, {100 * right['mean']:.1f} % ± {100 * right['std']:.1f} were right in "
+        "cross-validation. This page shows the rows that it has learned from, on which it does better."
     )

@@ -33,6 +33,7 @@ def explore(
     texts: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
     title: str | None = None,
+    note: str = "",
     path: FilePath = "explore.html",
 ) -> Path:
     """Write a page on which a fitted model and its samples can be explored.
@@ -59,6 +60,8 @@ def explore(
         Names of the features; by default the columns of a DataFrame.
     title : str, optional
         Heading of the page; by default the name of the model.
+    note : str, default=""
+        A sentence for the reader, below the heading: where the samples are from, or how the model was validated.
     path : str or path-like, default="explore.html"
         Where to write. An existing file is replaced when the new one is complete.
 
@@ -97,6 +100,7 @@ def explore(
         },
         **_part(model, last, X, y),
     }
+    document["subtitle"] = f"{document['subtitle']} {note}".strip()
     page = render(document["title"], pack(document))
     with replacing(path) as new:
         new.write_text(page, encoding="utf-8")
