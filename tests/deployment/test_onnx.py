@@ -33,6 +33,7 @@ from protolearn import (
     NeuralGas,
     OutlierDetector,
     PrototypeClassifier,
+    tables,
     to_onnx,
 )
 from protolearn.deployment import register_onnx_converters
@@ -364,3 +365,22 @@ def test_a_missing_package_is_named():
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert "pip install protolearn[onnx]" in out
+
+
+def test_model_of_a_raw_table():
+    """Texts and dates are read before the graph, whose inputs are the prepared columns."""
+    pd, onnxruntime = pytest.importorskip("pandas"), pytest.importorskip("onnxruntime")
+    rng = np.random.RandomState(0)
+    days = pd.date_range("2024-01-01", periods=60).strftime("%d.%m.%Y")
+    table = pd.DataFrame({"id": range(60), "seen": days, "dose": rng.rand(60), "ward": rng.choice(["a", "b"], 60)})
+    y = np.where(table.dose + (table.ward == "a") > 0.9, "ill", "well")
+    model = tables.table_pipeline(tables.TablePreparation(), GMLVQ(random_state=0)).fit(table, y)
+    with pytest.raises(ValueError, match="give X, some rows"):
+        protolearn.to_onnx(model)
+    session = onnxruntime.InferenceSession(protolearn.to_onnx(model, table).SerializeToString())
+    prepared = model[0].transform(table)
+    inputs = {name: prepared[[name]].to_numpy() for name in prepared}
+    assert [given.name for given in session.get_inputs()] == list(inputs) == ["seen", "dose", "ward"]
+    label, shares = session.run(["label", "probabilities"], inputs)
+    assert label.ravel().tolist() == model.predict(table).tolist()
+    np.testing.assert_allclose(shares, model.predict_proba(table), rtol=0, atol=1e-9)

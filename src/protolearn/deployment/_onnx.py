@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.files import FilePath, replacing
@@ -31,6 +32,8 @@ def to_onnx(model: Any, X: Any = None, *, dtype: DTypeLike = np.float64, path: F
         Some samples, if the model was fitted to a table with columns of different kinds. Each column is then an input
         of shape (n_samples, 1), of strings or of numbers, in the order of the table and with its name, in which all but
         letters and digits becomes an underscore. Otherwise there is one input ``X`` of shape (n_samples, n_features).
+        Of a pipeline that begins with a `TablePreparation`, give rows of the raw table; the inputs are the columns that
+        it prepares.
     dtype : {float64, float32}, default=float64
         Type of the numbers that come in, and of those that come out. What protolearn computes is computed in double
         precision in any case; the steps before it are in the type of the input.
@@ -65,11 +68,24 @@ def to_onnx(model: Any, X: Any = None, *, dtype: DTypeLike = np.float64, path: F
     check_is_fitted(model)
     if np.dtype(dtype) not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype={dtype!r} must be float64 or float32.")
-    converted = converters.convert(getattr(model, "best_estimator_", model), X, np.dtype(dtype))
+    converted = converters.convert(*_prepared(getattr(model, "best_estimator_", model), X), np.dtype(dtype))
     if path is not None:
         with replacing(path) as new:
             new.write_bytes(converted.SerializeToString())
     return converted
+
+
+def _prepared(model: Any, X: Any) -> tuple[Any, Any]:
+    """Return a pipeline without the reading of texts and dates, which graphs cannot do, and samples after it."""
+    if not isinstance(model, Pipeline):
+        return model, X
+    from protolearn.tables import TablePreparation
+
+    if not isinstance(model[0], TablePreparation):
+        return model, X
+    if X is None:
+        raise ValueError("The model takes a table: give X, some rows of it, which tell names and kinds of columns.")
+    return model[1:], model[0].transform(X)
 
 
 def register_onnx_converters() -> None:
