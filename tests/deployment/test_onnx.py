@@ -374,7 +374,7 @@ def test_model_of_a_raw_table():
     days = pd.date_range("2024-01-01", periods=60).strftime("%d.%m.%Y")
     table = pd.DataFrame({"id": range(60), "seen": days, "dose": rng.rand(60), "ward": rng.choice(["a", "b"], 60)})
     y = np.where(table.dose + (table.ward == "a") > 0.9, "ill", "well")
-    model = tables.table_pipeline(tables.TablePreparation(), GMLVQ(random_state=0)).fit(table, y)
+    model = tables.table_pipeline(tables.TablePreparation().fit(table), GMLVQ(random_state=0)).fit(table, y)
     with pytest.raises(ValueError, match="give X, some rows"):
         protolearn.to_onnx(model)
     session = onnxruntime.InferenceSession(protolearn.to_onnx(model, table).SerializeToString())
