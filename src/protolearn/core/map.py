@@ -241,12 +241,14 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         progress = Progress(type(self).__name__, self.max_iter, self.verbose, "epoch", n_runs=n_runs)
         with chunk_threads(self.n_jobs) as n_threads, progress:
             fitted, failure = learn_patches(replace(recipe, progress=progress), patches, past, rng, n_threads)
-            if fitted is not None and fitted is not past:
-                self._rng = rng
-                self._publish(fitted)
-                keep(self)
             if failure is not None:
-                raise failure
+                progress.stop()
+        if fitted is not None and fitted is not past:
+            self._rng = rng
+            self._publish(fitted)
+            keep(self)
+        if failure is not None:
+            raise failure
         if fitted is None:
             raise ValueError("There are no patches in the iterator; give at least one.")
         return self

@@ -64,6 +64,7 @@ class Progress:
     _passed: int = field(default=0, init=False)  # steps of all runs, those that were not needed included
     _ended: int = field(default=0, init=False)  # runs
     _values: Values = field(default_factory=dict, init=False)
+    _stopped: bool = field(default=False, init=False)
     _start: float = field(default_factory=lambda: monotonic(), init=False)
     _turn: Any = field(default_factory=Lock, init=False, repr=False)  # for runs side by side
 
@@ -79,9 +80,10 @@ class Progress:
         if self._bar is None:
             return
         try:
+            stopped = self._stopped or kind is not None
             early = self.total is not None and self._done < self.total
-            word = "stopped at " if kind is not None else "ended at " if early else ""
-            self._bar.end(self._share() if kind else 1.0, word + self._count(self._done), self._values)
+            word = "stopped at " if stopped else "ended at " if early else ""
+            self._bar.end(self._share() if stopped else 1.0, word + self._count(self._done), self._values)
         finally:
             self._bar = None
             _last_line.release()
@@ -98,6 +100,10 @@ class Progress:
                 self._draw()
         elif self._due(done, new):
             print(self.line(done, **values), flush=True)
+
+    def stop(self) -> None:
+        """Tell that the work will not be finished."""
+        self._stopped = True
 
     def end_run(self, done: int) -> None:
         """Go on to the next run, after so many steps of this one; there may be fewer of them than there might be."""

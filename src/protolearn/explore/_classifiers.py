@@ -12,7 +12,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from scipy.sparse.linalg import lsqr
 from sklearn.pipeline import Pipeline
+from sklearn.utils.extmath import randomized_svd
 
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.signs import largest_positive
@@ -24,6 +26,7 @@ __all__ = ["classifier_part"]
 
 MOST_PAIRS = 40  # features whose relevance matrix is shown
 FLAT = 0.4  # ratio of the spreads in the two directions of the plane, at least
+MOST_ROWS = 500  # of a matrix that is decomposed; a larger one is inverted for two vectors only
 CHECKED = 200  # samples whose distances must be those of the metric
 
 
@@ -244,10 +247,15 @@ def _plane(metric: LearnedMetric, Z: Floats) -> dict[str, Any]:
     if len(axes) < 2:  # of what the prototypes do not tell apart, the direction in which samples differ most
         spread = (filled - center) @ A.T
         spread -= spread @ axes.T @ axes
-        values, vectors = np.linalg.eigh(spread.T @ spread)
-        axes = np.vstack([axes, vectors[:, ::-1].T[: 2 - len(axes)] * (values[-1] > 0)])
+        if len(A) <= MOST_ROWS:
+            values, vectors = np.linalg.eigh(spread.T @ spread)
+            largest, vectors = values[-1], vectors[:, ::-1].T
+        else:
+            _, values, vectors = randomized_svd(spread, 2, random_state=0)
+            largest = values[0]
+        axes = np.vstack([axes, vectors[: 2 - len(axes)] * (largest > 0)])
     axes = largest_positive(np.vstack([axes, np.zeros((2 - len(axes), len(A)))]), axis=1)
-    P, back = axes @ A, np.linalg.pinv(A, rcond=1e-9) @ axes.T
+    P, back = axes @ A, _back(A, axes)
     first, second = (filled @ P.T).std(axis=0)
     stretch = max(FLAT * first / second, 1.0) if second > 0 else 1.0
     P[1] *= stretch
@@ -259,5 +267,12 @@ def _plane(metric: LearnedMetric, Z: Floats) -> dict[str, Any]:
         "center": center,
         "positions": filled @ P.T,
         "shares": np.square(sizes[:2]) / total,
-        "complete": bool(np.linalg.matrix_rank(A) <= 2 or (metric.is_global and rank <= 2)),
+        "complete": bool((metric.is_global and rank <= 2) or (len(A) <= MOST_ROWS and np.linalg.matrix_rank(A) <= 2)),
     }
+
+
+def _back(A: Floats, axes: Floats) -> Floats:
+    """Return the smallest columns (N, 2) that a matrix maps to two axes, or as near to these as it can."""
+    if min(A.shape) <= MOST_ROWS:
+        return np.linalg.pinv(A, rcond=1e-9) @ axes.T
+    return np.stack([lsqr(A, axis, atol=1e-12, btol=1e-12, iter_lim=len(A))[0] for axis in axes], axis=1)

@@ -88,8 +88,8 @@ def _space(last: Any, given: Any) -> tuple[Array, str] | None:
         return (discriminative_distances(last.classifier_, given), "precomputed") if few else None
     metric = getattr(getattr(last, "embedding", last), "metric", "euclidean")
     if get_tags(last).input_tags.pairwise:
-        matrix = np.asarray(given, np.float64)
-        square = matrix.shape[0] == matrix.shape[1]
+        matrix = np.asarray(given)  # of objects, if the view was learned from their dissimilarities
+        square = matrix.dtype.kind in "fiub" and matrix.shape == (n_samples, n_samples)
         return (0.5 * (matrix + matrix.T), "precomputed") if square else None
     if is_learned(metric):
         learned = as_metric(metric)

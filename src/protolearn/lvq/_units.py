@@ -332,12 +332,16 @@ def _table(pipeline: Pipeline) -> Table:
     columns = [_Column(i) for i in range(len(names))]
     for name, step in pipeline.steps[:-1]:
         columns = _through(step, name, columns)
-    return Table(names, [_feature(names[i], i, columns) for i in range(len(names))])
+    places: list[list[int]] = [[] for _ in names]
+    for place, column in enumerate(columns):
+        places[column.feature].append(place)
+    return Table(names, [_feature(name, own, columns) for name, own in zip(names, places)])
 
 
-def _feature(name: Any, i: int, columns: list[_Column]) -> Feature:
-    places = np.array([place for place, column in enumerate(columns) if column.feature == i], np.int64)
-    mine = [columns[place] for place in places]
+def _feature(name: Any, own: list[int], columns: list[_Column]) -> Feature:
+    """Return what a feature becomes: the columns at its own places."""
+    places = np.array(own, np.int64)
+    mine = [columns[place] for place in own]
     if not mine:
         return Unused(places)
     codes = [column.codes for column in mine if column.codes is not None]
