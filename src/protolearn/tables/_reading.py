@@ -6,7 +6,7 @@ import re
 import warnings
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 from protolearn.core.files import FilePath, check_unpacked, file_size, stored_array
 from protolearn.core.parameters import constrained, none, option
@@ -162,7 +162,7 @@ def _excel(path: Path) -> Any:
             cells = pd.read_excel(path, sheet_name=0, header=None, engine="openpyxl", na_values=UNKNOWN)
     except MemoryError:
         raise
-    except (BadZipFile, Exception) as error:
+    except Exception as error:  # of many kinds, as openpyxl finds damage
         raise ValueError(f"{path} is no Excel file that can be read ({_first_line(error)}).") from error
     cells = cells.dropna(how="all")
     if len(cells) == 0:
