@@ -19,7 +19,7 @@ __all__ = ["read_array", "read_table"]
 
 UNKNOWN = ["?"]  # taken as missing beside what pandas knows: empty, NA, NaN, null, None and the like
 DASHES = {"-", "--", ".", "*"}  # taken as missing in columns of numbers
-FREE_CELLS, CELLS_PER_BYTE = 2**26, 1000  # that a Parquet file of any size may have; beyond those
+FREE_CELLS, CELLS_PER_BYTE = 2**23, 1000  # that a Parquet file of any size may have; beyond those
 TARGETS = ("y", "target", "label", "labels")  # names of arrays that hold one value for each row
 
 
