@@ -14,7 +14,8 @@ pytest.importorskip("pandas")
 
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_predict
 from typer.testing import CliRunner
 
 import protolearn
@@ -244,11 +245,32 @@ def test_report_says_what_scikit_learn_says(patients):
     known = labels != None  # noqa: E711
     X, y = model[0].transform(table)[known], labels[known].astype(str)
     splits = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
-    for name, scoring in [("accuracy", "accuracy"), ("balanced accuracy", "balanced_accuracy")]:
-        expected = cross_val_score(model[1:], X, y, cv=splits, scoring=scoring)
+    parts = list(splits.split(X, y))
+    held_out = [cross_val_predict(model[1:], X, y, cv=parts[start : start + 5]) for start in (0, 5)]
+    figures = {
+        "accuracy": np.array([np.mean(y[test] == held_out[i // 5][test]) for i, (_, test) in enumerate(parts)]),
+        "balanced accuracy": np.array([balanced_accuracy_score(y, predicted) for predicted in held_out]),
+    }
+    for name, expected in figures.items():
         np.testing.assert_allclose(report["validation"]["scores"][name], expected, atol=1e-12)
         assert f"{100 * expected.mean():.1f} % ± {100 * expected.std():.1f}" in printed
     assert "P0" not in printed  # names are for predictions
+
+
+def test_rare_classes_count(tmp_path):
+    table = frame_of(60)
+    table.loc[[0, 1], "class"] = "rare"
+    table.to_csv(tmp_path / "data.csv", index=False)
+    result = run("classify", tmp_path / "data.csv", "--target", "class", "-o", tmp_path / "out", "--repeats", 1)
+    assert result.exit_code == 0, result.output
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    found = [entry["found"] for entry in report["classes"]]
+    assert len(found) == 3
+    assert report["validation"]["scores"]["balanced accuracy"] == [pytest.approx(np.mean(found))]
+    assert re.search(rf"balanced accuracy +{100 * np.mean(found):.1f} % +classes", result.output)  # of one, no spread
+    assert (
+        "fewer rows than there are folds, which is 5, so that figures on them say little: 'rare' (2)." in result.output
+    )
 
 
 def test_predictions_are_those_of_the_model_on_the_raw_table(patients, tmp_path):

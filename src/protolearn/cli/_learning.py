@@ -27,13 +27,14 @@ FILES = ("index.html", "model.skops", "predictions.csv", "report.json")
 MOST_CLASSES = 200  # beyond which a column is taken for one of numbers or names
 LEAST_OF_CLASS = 20  # rows of a class that a random part of the rows keeps, if there are so many
 PAGE_ROWS = 10_000  # that the page shows, of more a random part
+MOST_NAMED = 8  # classes or columns in a note
 LEAST_JUDGED = 100  # rows that a mapping has not seen, to judge it by them
 UNKNOWN = "(unknown)"
 
 
 @dataclass(frozen=True)
 class Validation:
-    """Figures on rows that the model had not seen: one for each fold of each repetition."""
+    """Figures on rows that the model had not seen: one for each fold of each repetition, or for each repetition."""
 
     folds: int
     repeats: int
@@ -175,7 +176,9 @@ def _validate(
     kind = RepeatedKFold if known is None else RepeatedStratifiedKFold
     splits = kind(n_splits=folds, n_repeats=repeats, random_state=task.seed)
     scores: dict[str, list[float]] = {}
-    held_out = np.full(len(X), None, dtype=object) if task.supervised else None
+    held_out = np.full((repeats, len(X)), None, dtype=object) if task.supervised else None
+    if known is not None and task.supervised:
+        _note_rare_classes(known, folds, notes)
     with warnings.catch_warnings(), bars.counting("Validating", folds * repeats) as advance:
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         for number, (train, test) in enumerate(splits.split(np.zeros(len(X)), known)):
@@ -187,10 +190,28 @@ def _validate(
             found = task.scores(fitted, new, None if labels is None else labels[test], (old, seen))
             for name, value in found.items():
                 scores.setdefault(name, []).append(value)
-            if held_out is not None and number < folds:
-                held_out[test] = fitted.predict(new)
+            if held_out is not None:
+                held_out[number // folds, test] = fitted.predict(new)
             advance()
-    return Validation(folds, repeats, scores, held_out)
+    if held_out is None or known is None:
+        return Validation(folds, repeats, scores)
+    for repetition in held_out:
+        for name, value in task.pooled_scores(known, repetition).items():
+            scores.setdefault(name, []).append(value)
+    return Validation(folds, repeats, scores, held_out[0])
+
+
+def _note_rare_classes(labels: Array, folds: int, notes: list[str]) -> None:
+    """Say which classes do not have a row for each fold."""
+    import numpy as np
+
+    rare = [f"{str(name)!r} ({count})" for name, count in zip(*np.unique(labels, return_counts=True)) if count < folds]
+    if rare:
+        more = f" and {len(rare) - MOST_NAMED} more" if len(rare) > MOST_NAMED else ""
+        notes.append(
+            f"Some classes have fewer rows than there are folds, which is {folds}, so that figures on them say little: "
+            f"{', '.join(rare[:MOST_NAMED])}{more}."
+        )
 
 
 def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices) -> dict[str, float]:
