@@ -103,6 +103,7 @@ CASES = {
     ),
     "one row": Case("width,class\n1,a\n", "There is no column to learn from in 1 sample", 1),
     "one row per class": Case("width,class\n1,a\n2,b\n", "Column 'class' has one row of each class", 1),
+    "one row of a class": Case("width,class\n1,a\n2,a\n4,b\n", "Not validated: without the rows of a fold", n_rows=3),
     "header only": Case("width,class\n", "has names of columns, but no rows.", 1),
     "empty": Case("", "is empty.", 1),
     "blank": Case("\n\n  \n", "is empty.", 1),

@@ -178,6 +178,9 @@ def _validate(
     scores: dict[str, list[float]] = {}
     held_out = np.full((repeats, len(X)), None, dtype=object) if task.supervised else None
     if known is not None and task.supervised:
+        if _leaves_one_class(known, splits):
+            notes.append("Not validated: without the rows of a fold, those of one class only are left to learn from.")
+            return Validation(0, 0, {})
         _note_rare_classes(known, folds, notes)
     with warnings.catch_warnings(), bars.counting("Validating", folds * repeats) as advance:
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
@@ -199,6 +202,16 @@ def _validate(
         for name, value in task.pooled_scores(known, repetition).items():
             scores.setdefault(name, []).append(value)
     return Validation(folds, repeats, scores, held_out[0])
+
+
+def _leaves_one_class(labels: Array, splits: Any) -> bool:
+    """Tell whether there is a fold without which one class only is left."""
+    import numpy as np
+
+    codes = np.unique(labels, return_inverse=True)[1]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return any((codes[train] == codes[train[0]]).all() for train, _ in splits.split(codes, codes))
 
 
 def _note_rare_classes(labels: Array, folds: int, notes: list[str]) -> None:
