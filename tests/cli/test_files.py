@@ -274,6 +274,20 @@ def test_rare_classes_count(tmp_path):
     )
 
 
+@pytest.mark.parametrize("copies", [0, 1, 2, 30])
+def test_copies_are_counted(tmp_path, copies):
+    table = frame_of(120, site="Ulm")
+    number = pd.Series(range(120 + copies), name="id")  # is not learned from, and so makes no difference
+    table = pd.concat([table, table[:copies]], ignore_index=True).assign(id=number)
+    other = table[5:6].assign(id=999, **{"class": "a"})  # the same numbers, but of another class
+    pd.concat([table, other]).to_csv(tmp_path / "data.csv", index=False)
+    result = run("classify", tmp_path / "data.csv", "--target", "class", "-o", tmp_path / "out", *FAST)
+    assert result.exit_code == 0, result.output
+    assert table["class"][5] == "b"
+    assert (f"{copies} rows are copies of others" in result.output) == (copies > 1)
+    assert ("are copies" in result.output) == (copies > 1)
+
+
 def test_predictions_are_those_of_the_model_on_the_raw_table(patients, tmp_path):
     data, folder, _ = patients
     model, raw = protolearn.load(folder / "model.skops"), read_table(data)

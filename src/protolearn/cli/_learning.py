@@ -27,6 +27,7 @@ FILES = ("index.html", "model.skops", "predictions.csv", "report.json")
 MOST_CLASSES = 200  # beyond which a column is taken for one of numbers or names
 LEAST_OF_CLASS = 20  # rows of a class that a random part of the rows keeps, if there are so many
 PAGE_ROWS = 10_000  # that the page shows, of more a random part
+MANY_COPIES = 0.01  # share of samples that are copies, beyond which figures may be too good
 MOST_NAMED = 8  # classes or columns in a note
 LEAST_JUDGED = 100  # rows that a mapping has not seen, to judge it by them
 UNKNOWN = "(unknown)"
@@ -85,6 +86,8 @@ def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int,
     rows = _rows_to_learn(task, samples, most, notes)
     X = part(samples.prepared, rows, rows if samples.metric == "precomputed" else None)
     y = None if samples.labels is None else samples.labels[rows]
+    if task.validated:
+        _note_copies(samples, X, y, notes)
     with _kept_warnings(notes):
         pairs = X  # what is cut into folds: a prepared table, or all distances
         if samples.texts is not None:
@@ -157,6 +160,21 @@ def _check_classes(samples: Samples, labels: Array) -> None:
         )
     if counts.max() < 2:
         raise ValueError(f"{column} has one row of each class; to validate takes two or more.")
+
+
+def _note_copies(samples: Samples, X: Any, y: Array | None, notes: list[str]) -> None:
+    """Say how many samples are copies of others, which may be learned from and judged by at the same time."""
+    import pandas as pd
+
+    if samples.metric == "precomputed":
+        return
+    table = pd.DataFrame(X).reset_index(drop=True)
+    copies = int(pd.concat([table, pd.Series(y, dtype=object)], axis=1).duplicated().sum())
+    if copies > MANY_COPIES * len(table):
+        notes.append(
+            f"{copies:,} {samples.word} are copies of others in all that is learned from; unless they were observed "
+            "anew, the figures are too good, as models were judged by what they had seen."
+        )
 
 
 def _validate(
