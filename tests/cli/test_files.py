@@ -557,9 +557,34 @@ def test_distances(tmp_path, suffix):
     written = pd.read_csv(tmp_path / "out" / "predictions.csv", dtype=str)
     column = "node" if suffix == ".npy" else "predicted"
     np.testing.assert_array_equal(written[column], model.predict(D).astype(str))
+    assert run("predict", tmp_path / "out" / "model.skops", data, "-o", tmp_path / "p.csv").exit_code == 0
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "p.csv", dtype=str)[column], written[column])
     np.save(tmp_path / "wrong.npy", D[:10])
     result = run("map", tmp_path / "wrong.npy", "--metric", "precomputed", "-o", tmp_path / "out")
     assert "has 10 rows and 50 columns of distances" in result.output
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("command", ["classify", "map"])
+def test_distances_with_classes_are_predicted(tmp_path, command, named):
+    X, y = load_iris(return_X_y=True)
+    D = pd.DataFrame(np.linalg.norm(X[::5, None] - X[::5], axis=2)).add_prefix("to ")
+    D = D.assign(kind=np.array(["x", "y", "z"])[y[::5]])
+    if named:
+        D.insert(0, "flower", [f"flower {i}" for i in range(len(D))])
+    D.to_csv(tmp_path / "D.csv", index=False)
+    options = ["--metric", "precomputed", "--target", "kind", "-o", tmp_path / "out"]
+    assert run(command, tmp_path / "D.csv", *options, *FAST).exit_code == 0
+    predict = ["predict", tmp_path / "out" / "model.skops"]
+    D[-10:].to_csv(tmp_path / "new.csv", index=False)
+    result = run(*predict, tmp_path / "new.csv", "-o", tmp_path / "p.csv")
+    assert result.exit_code == 0, result.output
+    column = "predicted" if command == "classify" else "node"
+    expected = pd.read_csv(tmp_path / "out" / "predictions.csv")[column][-10:]
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "p.csv")[column], expected)
+    D.drop(columns="kind").assign(more=0.5).to_csv(tmp_path / "more.csv", index=False)
+    result = run(*predict, tmp_path / "more.csv", "-o", tmp_path / "p.csv")
+    assert "has 31 columns of numbers, but the model takes the distances to 30 objects" in result.output
 
 
 def test_pictures(tmp_path):

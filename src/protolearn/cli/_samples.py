@@ -131,7 +131,7 @@ def read_new(data: Path, model: Any, decimal: str | None = None) -> Samples:
         return Samples(data, table, first.transform(table), names=_names(table, first), preparation=first)
     metric = getattr(first, "metric", None)
     if metric == "precomputed":
-        found = read_distances(data, decimal=decimal)
+        found = read_distances(data, decimal=decimal, model=first)
     elif metric in STRING_METRICS:
         found = read_strings(data)
     else:
