@@ -477,6 +477,10 @@ def test_views(wine, tmp_path):
     model = protolearn.load(tmp_path / "mapped" / "model.skops")
     written = pd.read_csv(tmp_path / "mapped" / "predictions.csv")
     np.testing.assert_allclose(written[["x", "y"]], model.transform(read_table(wine)), atol=1e-6)
+    assert "The mapping is judged by the rows that it was learned from" in result.output
+    result = run("view", wine, "--ignore", "target", "-o", tmp_path / "part", "--mapping", "--rows", 78)
+    assert result.exit_code == 0, result.output
+    assert "is judged by the rows" not in result.output
 
 
 @pytest.fixture(scope="module")

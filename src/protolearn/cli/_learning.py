@@ -106,7 +106,7 @@ def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int,
             target = y.astype(str) if task.supervised and y is not None else None
             placed = samples.texts is not None and isinstance(task, View)
             model.fit(pairs if placed else X, target)
-        quality = _quality(task, samples, model, pairs, rows)
+        quality = _quality(task, samples, model, pairs, rows, notes)
         columns = _columns(task, samples, model, rows, bars)
     if samples.preparation is not None:
         model = Pipeline([("table", samples.preparation), *model.steps])
@@ -245,7 +245,7 @@ def _note_rare_classes(labels: Array, folds: int, notes: list[str]) -> None:
         )
 
 
-def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices) -> dict[str, float]:
+def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices, notes: list[str]) -> dict[str, float]:
     """Return how good a view is: of rows that it has not seen, if it has a mapping and there are some."""
     import numpy as np
 
@@ -255,6 +255,11 @@ def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices
     if task.mapping and len(samples) - len(rows) >= LEAST_JUDGED:
         judged = np.setdiff1d(np.arange(len(samples)), rows)
         judged = np.sort(np.random.default_rng(task.seed).permutation(judged)[:PAGE_ROWS])
+    elif task.mapping:
+        notes.append(
+            f"The mapping is judged by the {samples.word} that it was learned from, which may flatter it; --rows NUMBER "
+            f"that leaves out {LEAST_JUDGED} or more judges it by those."
+        )
     labels = None if samples.labels is None else samples.labels[judged]
     if samples.metric is not None:
         return task.quality(pairs, model.embedding_, labels, samples.metric)
