@@ -153,6 +153,9 @@ CASES = {
         text_of(ratio=["inf", "-inf", "NaN", *map(str, np.arange(37) % 5)]), "2 infinite taken as missing",
         kinds={"ratio": "number"},
     ),
+    "huge numbers": Case(
+        text_of(mass=np.arange(40) % 7 * 1e300), "Column 'mass' holds numbers too large to be scaled, up to 6e+300;", 1
+    ),
     "5,000 columns": Case(wide(5000), n_rows=30, command=("classify", "--target", "class", "--model", "glvq", *FAST)),
     "ragged rows": Case(rows_of() + "1,2,3,4,5\n", "line 42 has 5 values, but there are 3 columns, separated", 1),
     "short rows": Case(rows_of() + "1.5\n", n_rows=41, kinds={"width": "number"}),
