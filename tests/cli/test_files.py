@@ -127,6 +127,10 @@ CASES = {
         text_of(2000, price=np.arange(2000) // 5), "Column 'price' has 400 different values in 2,000 rows; classes", 1,
         command=("classify", "--target", "price", *FAST),
     ),
+    "target of some numbers": Case(
+        text_of(210, price=np.arange(210) % 21), "Column 'price' holds 21 different numbers, which looks like an amount",
+        n_rows=210, command=("classify", "--target", "price", *FAST),
+    ),
     "target with gaps": Case(
         text_of().replace(",a\n", ",\n", 3), "3 rows without a class are not learned from, but predicted.", n_rows=40
     ),

@@ -25,6 +25,7 @@ __all__ = ["FILES", "Learned", "Validation", "check_outputs", "learn", "write_ou
 
 FILES = ("index.html", "model.skops", "predictions.csv", "report.json")
 MOST_CLASSES = 200  # beyond which a column is taken for one of numbers or names
+FEW_NUMBERS = 20  # that may well be classes
 LEAST_OF_CLASS = 20  # rows of a class that a random part of the rows keeps, if there are so many
 PAGE_ROWS = 10_000  # that the page shows, of more a random part
 MANY_COPIES = 0.01  # share of samples that are copies, beyond which figures may be too good
@@ -127,7 +128,7 @@ def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[s
         rows = np.flatnonzero(labels != None)  # noqa: E711, elementwise
         if len(rows) < len(labels):
             notes.append(f"{len(labels) - len(rows):,} rows without a class are not learned from, but predicted.")
-        _check_classes(samples, labels[rows])
+        _check_classes(samples, labels[rows], notes)
     limit = most or task.limit(samples)
     if len(rows) <= limit:
         return rows
@@ -142,8 +143,8 @@ def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[s
     return np.sort(np.concatenate(kept))
 
 
-def _check_classes(samples: Samples, labels: Array) -> None:
-    """Require two classes or more, and not so many that the column is no class."""
+def _check_classes(samples: Samples, labels: Array, notes: list[str]) -> None:
+    """Require two classes or more, and not so many that the column is no class; say if it may be none."""
     import numpy as np
 
     target = samples.preparation.target if samples.preparation is not None else None
@@ -160,6 +161,18 @@ def _check_classes(samples: Samples, labels: Array) -> None:
         )
     if counts.max() < 2:
         raise ValueError(f"{column} has one row of each class; to validate takes two or more.")
+    if len(classes) > FEW_NUMBERS and 20 * len(classes) > len(labels) and all(_is_number(name) for name in classes):
+        notes.append(
+            f"{column} holds {len(classes)} different numbers, which looks like an amount to be estimated and not like "
+            "classes; each number is learned as a class of its own, and being close to the right one does not count."
+        )
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return math.isfinite(float(name))
+    except ValueError:
+        return False
 
 
 def _note_copies(samples: Samples, X: Any, y: Array | None, notes: list[str]) -> None:
@@ -257,8 +270,8 @@ def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices
         judged = np.sort(np.random.default_rng(task.seed).permutation(judged)[:PAGE_ROWS])
     elif task.mapping:
         notes.append(
-            f"The mapping is judged by the {samples.word} that it was learned from, which may flatter it; --rows NUMBER "
-            f"that leaves out {LEAST_JUDGED} or more judges it by those."
+            f"The mapping is judged by the {samples.word} that it was learned from, which may flatter it; --rows "
+            f"NUMBER that leaves out {LEAST_JUDGED} or more judges it by those."
         )
     labels = None if samples.labels is None else samples.labels[judged]
     if samples.metric is not None:

@@ -308,8 +308,8 @@ def _prepared(column: Column, values: Any) -> Any:
     largest = np.abs(numbers[finite]).max(initial=0.0)
     if largest > LARGEST:
         raise ValueError(
-            f"Column {column.name!r} holds numbers too large to be scaled, up to {largest:.3g}; divide them, take their "
-            "logarithms, or leave the column out."
+            f"Column {column.name!r} holds numbers too large to be scaled, up to {largest:.3g}; divide them, take "
+            "their logarithms, or leave the column out."
         )
     return np.where(finite, numbers, np.nan)
 
