@@ -128,7 +128,7 @@ CASES = {
         command=("classify", "--target", "price", *FAST),
     ),
     "target of some numbers": Case(
-        text_of(210, price=np.arange(210) % 21), "Column 'price' holds 21 different numbers, which looks like an amount",
+        text_of(210, price=np.arange(210) % 21), "Column 'price' holds 21 different numbers, which looks like an",
         n_rows=210, command=("classify", "--target", "price", *FAST),
     ),
     "target with gaps": Case(
@@ -303,8 +303,8 @@ def test_predictions_are_those_of_the_model_on_the_raw_table(patients, tmp_path)
     np.testing.assert_allclose(written["probability"], model.predict_proba(raw).max(axis=1))
     np.testing.assert_array_equal(written["name"], raw["patient"])
     assert written["held out"].isna().sum() == 2
-    assert run("predict", folder / "model.skops", data, "-o", tmp_path / "again.csv").exit_code == 0
-    again = pd.read_csv(tmp_path / "again.csv")
+    assert run("predict", folder / "model.skops", data, "-o", tmp_path / "new" / "again.csv").exit_code == 0
+    again = pd.read_csv(tmp_path / "new" / "again.csv")
     pd.testing.assert_frame_equal(again, written[again.columns])
 
 
@@ -336,6 +336,18 @@ def test_what_a_new_table_lacks_is_said(patients, tmp_path):
     assert result.exit_code == 1
     assert "Column 'mean area' must hold a number in each row, but holds large." in result.output
     assert not (tmp_path / "p.csv").exists()
+
+
+def test_what_is_new_in_a_new_table_is_said(patients, tmp_path):
+    data, folder, _ = patients
+    raw = pd.read_csv(data)
+    raw.loc[[3, 5, 8], "ward"] = ["west", "east", None]
+    raw.assign(**{"mean area": None}).to_csv(tmp_path / "new.csv", index=False)
+    result = run("predict", folder / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "p.csv")
+    assert result.exit_code == 0, result.output
+    assert "Note: 2 of 200 rows have values that were not seen in training, in 'ward'" in result.output
+    assert "Note: There is no value in 'mean area'" in result.output
+    assert "Note" not in run("predict", folder / "model.skops", data, "-o", tmp_path / "p.csv").output
 
 
 def test_reasons_are_those_of_the_library(patients):

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from protolearn import __version__
-from protolearn.cli._samples import Samples, check_exist, part
+from protolearn.cli._samples import Samples, check_exist, listed, part
 from protolearn.cli._tasks import Task, View, predictions
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ FEW_NUMBERS = 20  # that may well be classes
 LEAST_OF_CLASS = 20  # rows of a class that a random part of the rows keeps, if there are so many
 PAGE_ROWS = 10_000  # that the page shows, of more a random part
 MANY_COPIES = 0.01  # share of samples that are copies, beyond which figures may be too good
-MOST_NAMED = 8  # classes or columns in a note
 LEAST_JUDGED = 100  # rows that a mapping has not seen, to judge it by them
 UNKNOWN = "(unknown)"
 
@@ -251,10 +250,9 @@ def _note_rare_classes(labels: Array, folds: int, notes: list[str]) -> None:
 
     rare = [f"{str(name)!r} ({count})" for name, count in zip(*np.unique(labels, return_counts=True)) if count < folds]
     if rare:
-        more = f" and {len(rare) - MOST_NAMED} more" if len(rare) > MOST_NAMED else ""
         notes.append(
             f"Some classes have fewer rows than there are folds, which is {folds}, so that figures on them say little: "
-            f"{', '.join(rare[:MOST_NAMED])}{more}."
+            f"{listed(rare)}."
         )
 
 
