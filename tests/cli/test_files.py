@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 
 import protolearn
 from protolearn.cli import app
+from protolearn.cli._findings import relevance_table
 from protolearn.cli._learning import FILES
 from protolearn.tables import as_labels, read_strings, read_table
 
@@ -295,6 +296,12 @@ def test_copies_are_counted(tmp_path, copies):
     assert ("are copies" in result.output) == (copies > 1)
 
 
+@pytest.mark.parametrize(("left", "says"), [(0, ""), (1, " (and 1 more column)"), (2, " (and 2 more columns)")])
+def test_columns_that_are_not_listed_are_counted(left, says):
+    table = relevance_table([{"column": f"x{i}", "share": 0.1} for i in range(10 + left)])
+    assert table.caption == f"What counts for the decision{says}"
+
+
 def test_predictions_are_those_of_the_model_on_the_raw_table(patients, tmp_path):
     data, folder, _ = patients
     model, raw = protolearn.load(folder / "model.skops"), read_table(data)
@@ -550,6 +557,7 @@ def test_texts_in_folders(tmp_path):
     written = pd.read_csv(tmp_path / "out" / "predictions.csv")
     assert (written["predicted"] == written["target"]).all()
     assert written["name"][0] == "even/1.txt"
+    assert "texts: 16 texts\n" in result.output
     assert "texts are compared by a metric" in run("map", tmp_path / "texts", "-o", tmp_path / "out").output
     inside = run("map", tmp_path / "texts", "--metric", "ncd", "-o", tmp_path / "texts" / "out")
     assert "is in the folder that is read" in inside.output

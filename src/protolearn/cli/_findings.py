@@ -113,7 +113,7 @@ def relevance_table(weights: list[dict[str, Any]]) -> Table:
         for entry in first
     ]
     left = len(weights) - len(first)
-    more = f" (and {left:,} more columns)" if left else ""
+    more = f" (and {left:,} more column{'s' if left > 1 else ''})" if left else ""
     return Table(f"What counts for the decision{more}", ["column", "relevance", ""], lines)
 
 

@@ -91,7 +91,7 @@ def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int,
     with _kept_warnings(notes):
         pairs = X  # what is cut into folds: a prepared table, or all distances
         if samples.texts is not None:
-            with bars.waiting(f"Comparing {len(X):,} strings"):
+            with bars.waiting(f"Comparing {len(X):,} {samples.word}"):
                 pairs = pairwise(X, metric=samples.metric)
         with bars.waiting("Choosing the model"):
             estimator = task.estimator(samples, pairs)

@@ -49,7 +49,8 @@ class Samples:
     def word(self) -> str:
         """What the samples are called."""
         if self.metric is not None:
-            return "strings" if self.metric in STRING_METRICS else "objects"
+            known = "texts" if self.source.is_dir() else "strings"
+            return known if self.metric in STRING_METRICS else "objects"
         return "rows" if self.pictures is None else "pictures"
 
 
