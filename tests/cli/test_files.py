@@ -14,11 +14,13 @@ pytest.importorskip("pandas")
 
 import pandas as pd
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
-from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_score
+from sklearn.metrics import balanced_accuracy_score
+from sklearn.model_selection import RepeatedStratifiedKFold, cross_val_predict
 from typer.testing import CliRunner
 
 import protolearn
 from protolearn.cli import app
+from protolearn.cli._findings import relevance_table
 from protolearn.cli._learning import FILES
 from protolearn.tables import as_labels, read_strings, read_table
 
@@ -102,6 +104,7 @@ CASES = {
     ),
     "one row": Case("width,class\n1,a\n", "There is no column to learn from in 1 sample", 1),
     "one row per class": Case("width,class\n1,a\n2,b\n", "Column 'class' has one row of each class", 1),
+    "one row of a class": Case("width,class\n1,a\n2,a\n4,b\n", "Not validated: without the rows of a fold", n_rows=3),
     "header only": Case("width,class\n", "has names of columns, but no rows.", 1),
     "empty": Case("", "is empty.", 1),
     "blank": Case("\n\n  \n", "is empty.", 1),
@@ -124,6 +127,10 @@ CASES = {
     "target of many numbers": Case(
         text_of(2000, price=np.arange(2000) // 5), "Column 'price' has 400 different values in 2,000 rows; classes", 1,
         command=("classify", "--target", "price", *FAST),
+    ),
+    "target of some numbers": Case(
+        text_of(210, price=np.arange(210) % 21), "Column 'price' holds 21 different numbers, which looks like an",
+        n_rows=210, command=("classify", "--target", "price", *FAST),
     ),
     "target with gaps": Case(
         text_of().replace(",a\n", ",\n", 3), "3 rows without a class are not learned from, but predicted.", n_rows=40
@@ -150,6 +157,9 @@ CASES = {
     "infinite numbers": Case(
         text_of(ratio=["inf", "-inf", "NaN", *map(str, np.arange(37) % 5)]), "2 infinite taken as missing",
         kinds={"ratio": "number"},
+    ),
+    "huge numbers": Case(
+        text_of(mass=np.arange(40) % 7 * 1e300), "Column 'mass' holds numbers too large to be scaled, up to 6e+300;", 1
     ),
     "5,000 columns": Case(wide(5000), n_rows=30, command=("classify", "--target", "class", "--model", "glvq", *FAST)),
     "ragged rows": Case(rows_of() + "1,2,3,4,5\n", "line 42 has 5 values, but there are 3 columns, separated", 1),
@@ -244,11 +254,52 @@ def test_report_says_what_scikit_learn_says(patients):
     known = labels != None  # noqa: E711
     X, y = model[0].transform(table)[known], labels[known].astype(str)
     splits = RepeatedStratifiedKFold(n_splits=5, n_repeats=2, random_state=0)
-    for name, scoring in [("accuracy", "accuracy"), ("balanced accuracy", "balanced_accuracy")]:
-        expected = cross_val_score(model[1:], X, y, cv=splits, scoring=scoring)
+    parts = list(splits.split(X, y))
+    held_out = [cross_val_predict(model[1:], X, y, cv=parts[start : start + 5]) for start in (0, 5)]
+    figures = {
+        "accuracy": np.array([np.mean(y[test] == held_out[i // 5][test]) for i, (_, test) in enumerate(parts)]),
+        "balanced accuracy": np.array([balanced_accuracy_score(y, predicted) for predicted in held_out]),
+    }
+    for name, expected in figures.items():
         np.testing.assert_allclose(report["validation"]["scores"][name], expected, atol=1e-12)
         assert f"{100 * expected.mean():.1f} % ± {100 * expected.std():.1f}" in printed
     assert "P0" not in printed  # names are for predictions
+
+
+def test_rare_classes_count(tmp_path):
+    table = frame_of(60)
+    table.loc[[0, 1], "class"] = "rare"
+    table.to_csv(tmp_path / "data.csv", index=False)
+    result = run("classify", tmp_path / "data.csv", "--target", "class", "-o", tmp_path / "out", "--repeats", 1)
+    assert result.exit_code == 0, result.output
+    report = json.loads((tmp_path / "out" / "report.json").read_text())
+    found = [entry["found"] for entry in report["classes"]]
+    assert len(found) == 3
+    assert report["validation"]["scores"]["balanced accuracy"] == [pytest.approx(np.mean(found))]
+    assert re.search(rf"balanced accuracy +{100 * np.mean(found):.1f} % +classes", result.output)  # of one, no spread
+    assert (
+        "fewer rows than there are folds, which is 5, so that figures on them say little: 'rare' (2)." in result.output
+    )
+
+
+@pytest.mark.parametrize("copies", [0, 1, 2, 30])
+def test_copies_are_counted(tmp_path, copies):
+    table = frame_of(120, site="Ulm")
+    number = pd.Series(range(120 + copies), name="id")  # is not learned from, and so makes no difference
+    table = pd.concat([table, table[:copies]], ignore_index=True).assign(id=number)
+    other = table[5:6].assign(id=999, **{"class": "a"})  # the same numbers, but of another class
+    pd.concat([table, other]).to_csv(tmp_path / "data.csv", index=False)
+    result = run("classify", tmp_path / "data.csv", "--target", "class", "-o", tmp_path / "out", *FAST)
+    assert result.exit_code == 0, result.output
+    assert table["class"][5] == "b"
+    assert (f"{copies} rows are copies of others" in result.output) == (copies > 1)
+    assert ("are copies" in result.output) == (copies > 1)
+
+
+@pytest.mark.parametrize(("left", "says"), [(0, ""), (1, " (and 1 more column)"), (2, " (and 2 more columns)")])
+def test_columns_that_are_not_listed_are_counted(left, says):
+    table = relevance_table([{"column": f"x{i}", "share": 0.1} for i in range(10 + left)])
+    assert table.caption == f"What counts for the decision{says}"
 
 
 def test_predictions_are_those_of_the_model_on_the_raw_table(patients, tmp_path):
@@ -259,8 +310,8 @@ def test_predictions_are_those_of_the_model_on_the_raw_table(patients, tmp_path)
     np.testing.assert_allclose(written["probability"], model.predict_proba(raw).max(axis=1))
     np.testing.assert_array_equal(written["name"], raw["patient"])
     assert written["held out"].isna().sum() == 2
-    assert run("predict", folder / "model.skops", data, "-o", tmp_path / "again.csv").exit_code == 0
-    again = pd.read_csv(tmp_path / "again.csv")
+    assert run("predict", folder / "model.skops", data, "-o", tmp_path / "new" / "again.csv").exit_code == 0
+    again = pd.read_csv(tmp_path / "new" / "again.csv")
     pd.testing.assert_frame_equal(again, written[again.columns])
 
 
@@ -292,6 +343,18 @@ def test_what_a_new_table_lacks_is_said(patients, tmp_path):
     assert result.exit_code == 1
     assert "Column 'mean area' must hold a number in each row, but holds large." in result.output
     assert not (tmp_path / "p.csv").exists()
+
+
+def test_what_is_new_in_a_new_table_is_said(patients, tmp_path):
+    data, folder, _ = patients
+    raw = pd.read_csv(data)
+    raw.loc[[3, 5, 8], "ward"] = ["west", "east", None]
+    raw.assign(**{"mean area": None}).to_csv(tmp_path / "new.csv", index=False)
+    result = run("predict", folder / "model.skops", tmp_path / "new.csv", "-o", tmp_path / "p.csv")
+    assert result.exit_code == 0, result.output
+    assert "Note: 2 of 200 rows have values that were not seen in training, in 'ward'" in result.output
+    assert "Note: There is no value in 'mean area'" in result.output
+    assert "Note" not in run("predict", folder / "model.skops", data, "-o", tmp_path / "p.csv").output
 
 
 def test_reasons_are_those_of_the_library(patients):
@@ -440,6 +503,10 @@ def test_views(wine, tmp_path):
     model = protolearn.load(tmp_path / "mapped" / "model.skops")
     written = pd.read_csv(tmp_path / "mapped" / "predictions.csv")
     np.testing.assert_allclose(written[["x", "y"]], model.transform(read_table(wine)), atol=1e-6)
+    assert "The mapping is judged by the rows that it was learned from" in result.output
+    result = run("view", wine, "--ignore", "target", "-o", tmp_path / "part", "--mapping", "--rows", 78)
+    assert result.exit_code == 0, result.output
+    assert "is judged by the rows" not in result.output
 
 
 @pytest.fixture(scope="module")
@@ -490,6 +557,7 @@ def test_texts_in_folders(tmp_path):
     written = pd.read_csv(tmp_path / "out" / "predictions.csv")
     assert (written["predicted"] == written["target"]).all()
     assert written["name"][0] == "even/1.txt"
+    assert "texts: 16 texts\n" in result.output
     assert "texts are compared by a metric" in run("map", tmp_path / "texts", "-o", tmp_path / "out").output
     inside = run("map", tmp_path / "texts", "--metric", "ncd", "-o", tmp_path / "texts" / "out")
     assert "is in the folder that is read" in inside.output
@@ -520,9 +588,34 @@ def test_distances(tmp_path, suffix):
     written = pd.read_csv(tmp_path / "out" / "predictions.csv", dtype=str)
     column = "node" if suffix == ".npy" else "predicted"
     np.testing.assert_array_equal(written[column], model.predict(D).astype(str))
+    assert run("predict", tmp_path / "out" / "model.skops", data, "-o", tmp_path / "p.csv").exit_code == 0
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "p.csv", dtype=str)[column], written[column])
     np.save(tmp_path / "wrong.npy", D[:10])
     result = run("map", tmp_path / "wrong.npy", "--metric", "precomputed", "-o", tmp_path / "out")
     assert "has 10 rows and 50 columns of distances" in result.output
+
+
+@pytest.mark.parametrize("named", [False, True])
+@pytest.mark.parametrize("command", ["classify", "map"])
+def test_distances_with_classes_are_predicted(tmp_path, command, named):
+    X, y = load_iris(return_X_y=True)
+    D = pd.DataFrame(np.linalg.norm(X[::5, None] - X[::5], axis=2)).add_prefix("to ")
+    D = D.assign(kind=np.array(["x", "y", "z"])[y[::5]])
+    if named:
+        D.insert(0, "flower", [f"flower {i}" for i in range(len(D))])
+    D.to_csv(tmp_path / "D.csv", index=False)
+    options = ["--metric", "precomputed", "--target", "kind", "-o", tmp_path / "out"]
+    assert run(command, tmp_path / "D.csv", *options, *FAST).exit_code == 0
+    predict = ["predict", tmp_path / "out" / "model.skops"]
+    D[-10:].to_csv(tmp_path / "new.csv", index=False)
+    result = run(*predict, tmp_path / "new.csv", "-o", tmp_path / "p.csv")
+    assert result.exit_code == 0, result.output
+    column = "predicted" if command == "classify" else "node"
+    expected = pd.read_csv(tmp_path / "out" / "predictions.csv")[column][-10:]
+    np.testing.assert_array_equal(pd.read_csv(tmp_path / "p.csv")[column], expected)
+    D.drop(columns="kind").assign(more=0.5).to_csv(tmp_path / "more.csv", index=False)
+    result = run(*predict, tmp_path / "more.csv", "-o", tmp_path / "p.csv")
+    assert "has 31 columns of numbers, but the model takes the distances to 30 objects" in result.output
 
 
 def test_pictures(tmp_path):

@@ -21,7 +21,7 @@ MOST_FEATURES = 10
 LONGEST = 18  # letters of a name in a line of many
 MEANINGS = {
     "accuracy": "of the rows",
-    "balanced accuracy": "classes of equal weight",
+    "balanced accuracy": "classes of equal weight, all folds together",
     "baseline": "always the largest class",
     "quantization error": "distance to the nearest prototype",
     "explained variance": "by the nearest prototypes",
@@ -81,7 +81,7 @@ def tables_of(report: dict[str, Any]) -> list[Table]:
     if validation and validation["figures"]:
         figures = validation["figures"]
         lines = [
-            [name, f"{_figure(name, f['mean'])} ± {_figure(name, f['std'], spread=True)}", MEANINGS.get(name, "")]
+            [name, _figure(name, f["mean"]) + _spread(name, f["std"], validation["scores"]), MEANINGS.get(name, "")]
             for name, f in figures.items()
         ]
         how = f"{validation['folds']} folds, {_times(validation['repeats'])}; ± standard deviation"
@@ -113,7 +113,7 @@ def relevance_table(weights: list[dict[str, Any]]) -> Table:
         for entry in first
     ]
     left = len(weights) - len(first)
-    more = f" (and {left:,} more columns)" if left else ""
+    more = f" (and {left:,} more column{'s' if left > 1 else ''})" if left else ""
     return Table(f"What counts for the decision{more}", ["column", "relevance", ""], lines)
 
 
@@ -216,6 +216,10 @@ def _figure(name: str, value: float, spread: bool = False) -> str:
     if name in SHARES:
         return f"{100 * value:.1f}" if spread else f"{100 * value:.1f} %"
     return f"{value:.3g}" if not spread else f"{value:.2g}"
+
+
+def _spread(name: str, value: float, scores: dict[str, list[float]]) -> str:
+    return f" ± {_figure(name, value, spread=True)}" if len(scores[name]) > 1 else ""
 
 
 def _model(report: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from protolearn import __version__
-from protolearn.cli._samples import Samples, check_exist, part
+from protolearn.cli._samples import Samples, check_exist, listed, part
 from protolearn.cli._tasks import Task, View, predictions
 
 if TYPE_CHECKING:
@@ -25,15 +25,17 @@ __all__ = ["FILES", "Learned", "Validation", "check_outputs", "learn", "write_ou
 
 FILES = ("index.html", "model.skops", "predictions.csv", "report.json")
 MOST_CLASSES = 200  # beyond which a column is taken for one of numbers or names
+FEW_NUMBERS = 20  # that may well be classes
 LEAST_OF_CLASS = 20  # rows of a class that a random part of the rows keeps, if there are so many
 PAGE_ROWS = 10_000  # that the page shows, of more a random part
+MANY_COPIES = 0.01  # share of samples that are copies, beyond which figures may be too good
 LEAST_JUDGED = 100  # rows that a mapping has not seen, to judge it by them
 UNKNOWN = "(unknown)"
 
 
 @dataclass(frozen=True)
 class Validation:
-    """Figures on rows that the model had not seen: one for each fold of each repetition."""
+    """Figures on rows that the model had not seen: one for each fold of each repetition, or for each repetition."""
 
     folds: int
     repeats: int
@@ -84,10 +86,12 @@ def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int,
     rows = _rows_to_learn(task, samples, most, notes)
     X = part(samples.prepared, rows, rows if samples.metric == "precomputed" else None)
     y = None if samples.labels is None else samples.labels[rows]
+    if task.validated:
+        _note_copies(samples, X, y, notes)
     with _kept_warnings(notes):
         pairs = X  # what is cut into folds: a prepared table, or all distances
         if samples.texts is not None:
-            with bars.waiting(f"Comparing {len(X):,} strings"):
+            with bars.waiting(f"Comparing {len(X):,} {samples.word}"):
                 pairs = pairwise(X, metric=samples.metric)
         with bars.waiting("Choosing the model"):
             estimator = task.estimator(samples, pairs)
@@ -102,7 +106,7 @@ def learn(task: Task, samples: Samples, bars: Bars, *, folds: int, repeats: int,
             target = y.astype(str) if task.supervised and y is not None else None
             placed = samples.texts is not None and isinstance(task, View)
             model.fit(pairs if placed else X, target)
-        quality = _quality(task, samples, model, pairs, rows)
+        quality = _quality(task, samples, model, pairs, rows, notes)
         columns = _columns(task, samples, model, rows, bars)
     if samples.preparation is not None:
         model = Pipeline([("table", samples.preparation), *model.steps])
@@ -123,7 +127,7 @@ def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[s
         rows = np.flatnonzero(labels != None)  # noqa: E711, elementwise
         if len(rows) < len(labels):
             notes.append(f"{len(labels) - len(rows):,} rows without a class are not learned from, but predicted.")
-        _check_classes(samples, labels[rows])
+        _check_classes(samples, labels[rows], notes)
     limit = most or task.limit(samples)
     if len(rows) <= limit:
         return rows
@@ -138,8 +142,8 @@ def _rows_to_learn(task: Task, samples: Samples, most: int | None, notes: list[s
     return np.sort(np.concatenate(kept))
 
 
-def _check_classes(samples: Samples, labels: Array) -> None:
-    """Require two classes or more, and not so many that the column is no class."""
+def _check_classes(samples: Samples, labels: Array, notes: list[str]) -> None:
+    """Require two classes or more, and not so many that the column is no class; say if it may be none."""
     import numpy as np
 
     target = samples.preparation.target if samples.preparation is not None else None
@@ -156,6 +160,33 @@ def _check_classes(samples: Samples, labels: Array) -> None:
         )
     if counts.max() < 2:
         raise ValueError(f"{column} has one row of each class; to validate takes two or more.")
+    if len(classes) > FEW_NUMBERS and 20 * len(classes) > len(labels) and all(_is_number(name) for name in classes):
+        notes.append(
+            f"{column} holds {len(classes)} different numbers, which looks like an amount to be estimated and not like "
+            "classes; each number is learned as a class of its own, and being close to the right one does not count."
+        )
+
+
+def _is_number(name: str) -> bool:
+    try:
+        return math.isfinite(float(name))
+    except ValueError:
+        return False
+
+
+def _note_copies(samples: Samples, X: Any, y: Array | None, notes: list[str]) -> None:
+    """Say how many samples are copies of others, which may be learned from and judged by at the same time."""
+    import pandas as pd
+
+    if samples.metric == "precomputed":
+        return
+    table = pd.DataFrame(X).reset_index(drop=True)
+    copies = int(pd.concat([table, pd.Series(y, dtype=object)], axis=1).duplicated().sum())
+    if copies > MANY_COPIES * len(table):
+        notes.append(
+            f"{copies:,} {samples.word} are copies of others in all that is learned from; unless they were observed "
+            "anew, the figures are too good, as models were judged by what they had seen."
+        )
 
 
 def _validate(
@@ -175,7 +206,12 @@ def _validate(
     kind = RepeatedKFold if known is None else RepeatedStratifiedKFold
     splits = kind(n_splits=folds, n_repeats=repeats, random_state=task.seed)
     scores: dict[str, list[float]] = {}
-    held_out = np.full(len(X), None, dtype=object) if task.supervised else None
+    held_out = np.full((repeats, len(X)), None, dtype=object) if task.supervised else None
+    if known is not None and task.supervised:
+        if _leaves_one_class(known, splits):
+            notes.append("Not validated: without the rows of a fold, those of one class only are left to learn from.")
+            return Validation(0, 0, {})
+        _note_rare_classes(known, folds, notes)
     with warnings.catch_warnings(), bars.counting("Validating", folds * repeats) as advance:
         warnings.filterwarnings("ignore", "The least populated class", UserWarning)
         for number, (train, test) in enumerate(splits.split(np.zeros(len(X)), known)):
@@ -187,13 +223,40 @@ def _validate(
             found = task.scores(fitted, new, None if labels is None else labels[test], (old, seen))
             for name, value in found.items():
                 scores.setdefault(name, []).append(value)
-            if held_out is not None and number < folds:
-                held_out[test] = fitted.predict(new)
+            if held_out is not None:
+                held_out[number // folds, test] = fitted.predict(new)
             advance()
-    return Validation(folds, repeats, scores, held_out)
+    if held_out is None or known is None:
+        return Validation(folds, repeats, scores)
+    for repetition in held_out:
+        for name, value in task.pooled_scores(known, repetition).items():
+            scores.setdefault(name, []).append(value)
+    return Validation(folds, repeats, scores, held_out[0])
 
 
-def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices) -> dict[str, float]:
+def _leaves_one_class(labels: Array, splits: Any) -> bool:
+    """Tell whether there is a fold without which one class only is left."""
+    import numpy as np
+
+    codes = np.unique(labels, return_inverse=True)[1]
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        return any((codes[train] == codes[train[0]]).all() for train, _ in splits.split(codes, codes))
+
+
+def _note_rare_classes(labels: Array, folds: int, notes: list[str]) -> None:
+    """Say which classes do not have a row for each fold."""
+    import numpy as np
+
+    rare = [f"{str(name)!r} ({count})" for name, count in zip(*np.unique(labels, return_counts=True)) if count < folds]
+    if rare:
+        notes.append(
+            f"Some classes have fewer rows than there are folds, which is {folds}, so that figures on them say little: "
+            f"{listed(rare)}."
+        )
+
+
+def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices, notes: list[str]) -> dict[str, float]:
     """Return how good a view is: of rows that it has not seen, if it has a mapping and there are some."""
     import numpy as np
 
@@ -203,6 +266,11 @@ def _quality(task: Task, samples: Samples, model: Any, pairs: Any, rows: Indices
     if task.mapping and len(samples) - len(rows) >= LEAST_JUDGED:
         judged = np.setdiff1d(np.arange(len(samples)), rows)
         judged = np.sort(np.random.default_rng(task.seed).permutation(judged)[:PAGE_ROWS])
+    elif task.mapping:
+        notes.append(
+            f"The mapping is judged by the {samples.word} that it was learned from, which may flatter it; --rows "
+            f"NUMBER that leaves out {LEAST_JUDGED} or more judges it by those."
+        )
     labels = None if samples.labels is None else samples.labels[judged]
     if samples.metric is not None:
         return task.quality(pairs, model.embedding_, labels, samples.metric)

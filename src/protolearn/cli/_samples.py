@@ -11,9 +11,10 @@ if TYPE_CHECKING:
     from protolearn.core.types import Array, Indices
     from protolearn.tables import TablePreparation
 
-__all__ = ["STRING_METRICS", "Samples", "check_exist", "part", "read_new", "read_samples"]
+__all__ = ["STRING_METRICS", "Samples", "check_exist", "listed", "part", "read_new", "read_samples"]
 
 STRING_METRICS = ("edit", "cyclic_edit", "hamming", "alignment", "ncd")
+MOST_LISTED = 8  # names in a note
 NAMED = 200  # letters of a string that is its own name
 
 
@@ -48,7 +49,8 @@ class Samples:
     def word(self) -> str:
         """What the samples are called."""
         if self.metric is not None:
-            return "strings" if self.metric in STRING_METRICS else "objects"
+            known = "texts" if self.source.is_dir() else "strings"
+            return known if self.metric in STRING_METRICS else "objects"
         return "rows" if self.pictures is None else "pictures"
 
 
@@ -128,16 +130,49 @@ def read_new(data: Path, model: Any, decimal: str | None = None) -> Samples:
             found = read_pictures(data, list(first.feature_names_in_))
             return Samples(data, found.X, first.transform(found.X), None, found.names, found.pictures, first)
         table = read_table(data, decimal=decimal)
-        return Samples(data, table, first.transform(table), names=_names(table, first), preparation=first)
+        prepared, notes = first.transform(table), _news(table, model)
+        return Samples(data, table, prepared, names=_names(table, first), preparation=first, notes=notes)
     metric = getattr(first, "metric", None)
     if metric == "precomputed":
-        found = read_distances(data, decimal=decimal)
+        found = read_distances(data, decimal=decimal, model=first)
     elif metric in STRING_METRICS:
         found = read_strings(data)
     else:
         raise ValueError(f"The model is a {type(model).__name__} that no command on files has made; use it in Python.")
     names = found.names or ([_shortened(string) for string in found.X] if metric in STRING_METRICS else None)
     return Samples(data, found.X, found.X, names=names, metric=metric)
+
+
+def _news(table: Any, model: Any) -> list[str]:
+    """Return what a model has not learned about a new table: categories it has not seen, and columns without values."""
+    import numpy as np
+
+    from protolearn.tables import as_labels
+
+    new, where = np.zeros(len(table), dtype=bool), []
+    for kind, encoder, names in getattr(model[1], "transformers_", ()):
+        for name, known in zip(names, encoder.categories_ if kind == "category" else ()):
+            labels = as_labels(table[name])
+            unseen = (labels != None) & ~np.isin(labels.astype(str), known.astype(str))  # noqa: E711, elementwise
+            if unseen.any():
+                new |= unseen
+                where.append(repr(name))
+    empty = [repr(name) for name in model[0].get_feature_names_out() if table[name].isna().all()]
+    notes = []
+    if where:
+        notes.append(
+            f"{new.sum():,} of {len(table):,} rows have values that were not seen in training, in {listed(where)}; "
+            "they count as none of the known ones."
+        )
+    if empty:
+        notes.append(f"There is no value in {listed(empty)}; predictions take all of them as missing.")
+    return notes
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names in a row, the first ones of many."""
+    more = f" and {len(names) - MOST_LISTED} more" if len(names) > MOST_LISTED else ""
+    return ", ".join(names[:MOST_LISTED]) + more
 
 
 def _names(table: Any, preparation: TablePreparation) -> list[str] | None:

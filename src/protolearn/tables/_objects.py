@@ -96,7 +96,9 @@ def _read(path: Path) -> str:
     return path.read_text(encoding=encoding, errors="replace")
 
 
-def read_distances(path: FilePath, target: str | None = None, *, decimal: str | None = None) -> Objects:
+def read_distances(
+    path: FilePath, target: str | None = None, *, decimal: str | None = None, model: Any = None
+) -> Objects:
     r"""Read distances between objects from a table.
 
     Parameters
@@ -108,6 +110,9 @@ def read_distances(path: FilePath, target: str | None = None, *, decimal: str | 
         Column with the class of each object.
     decimal : {".", ","}, optional
         As in `read_table`.
+    model : estimator, optional
+        Fitted to distances. A column that is one too many for it is taken for the target if it holds repeated texts or
+        nothing but classes of the model.
 
     Returns
     -------
@@ -134,10 +139,31 @@ def read_distances(path: FilePath, target: str | None = None, *, decimal: str | 
     frame = read_table(path, decimal=decimal)
     if target is not None and target not in frame.columns:
         raise ValueError(f"{path} has no column {target!r}.")
+    if target is None and model is not None:
+        target = _target(path, frame, model)
     classes = None if target is None else as_labels(frame.pop(target))
     texts = [name for name in frame if is_text(frame[name])]
     names = [str(name) for name in frame[texts[0]]] if texts else None
     return Objects(_finite(path, frame.drop(columns=texts[:1])), classes, names)
+
+
+def _target(path: Path, frame: Any, model: Any) -> str | None:
+    """Return the column of classes in a table of distances to the objects that a model knows, if there is one."""
+    texts = [name for name in frame if is_text(frame[name])]
+    repeated = [name for name in texts if not frame[name].is_unique]
+    if repeated:
+        return str(repeated[0])
+    n, known = len(frame.columns) - len(texts), model.n_features_in_
+    if n == known:
+        return None
+    classes = {None, *map(str, getattr(model, "classes_", ()))}
+    found = [name for name in frame if classes.issuperset(as_labels(frame[name]))]
+    if n != known + 1 or len(found) != 1:
+        raise ValueError(
+            f"{path} has {n} columns of numbers, but the model takes the distances to {known} objects; leave out "
+            "whatever is no distance."
+        )
+    return str(found[0])
 
 
 def _finite(path: Path, values: Any) -> Array:

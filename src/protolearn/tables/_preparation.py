@@ -26,6 +26,7 @@ MOST_CATEGORIES = 50
 FEW_CATEGORIES = 10  # that may be more than half of the rows
 FEW_ROWS = 10  # whole numbers that count up in so few rows may do so by chance
 MOSTLY = 0.9  # of the values are numbers: other texts are taken as missing; of the rows have names: they are names
+LARGEST = 1e150  # number of which variances can be computed
 A_NUMBER_OF_ROWS = re.compile(r"(?:.*[\W_])?(?:id|idx|index|row|nr|no|key|uid|guid)|.*[a-z]ID", flags=re.DOTALL)
 
 
@@ -303,7 +304,14 @@ def _prepared(column: Column, values: Any) -> Any:
     if is_text(values) and np.isnan(numbers).all() and values.notna().any():
         example = _short(values.dropna().iloc[0])
         raise ValueError(f"Column {column.name!r} must hold a {column.kind} in each row, but holds {example}.")
-    return np.where(np.isfinite(numbers), numbers, np.nan)
+    finite = np.isfinite(numbers)
+    largest = np.abs(numbers[finite]).max(initial=0.0)
+    if largest > LARGEST:
+        raise ValueError(
+            f"Column {column.name!r} holds numbers too large to be scaled, up to {largest:.3g}; divide them, take "
+            "their logarithms, or leave the column out."
+        )
+    return np.where(finite, numbers, np.nan)
 
 
 def _floats(values: Any) -> Floats:

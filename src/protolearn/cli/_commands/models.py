@@ -45,6 +45,7 @@ def predict(
         from protolearn.core.files import check_output, replacing
 
         check_exist(model, data)
+        output.parent.mkdir(parents=True, exist_ok=True)
         check_output(output, [model, data])
         bars = Bars(errors, quiet or as_json)
         with bars.waiting("Predicting"):
@@ -59,6 +60,8 @@ def predict(
         elif not quiet:
             console = Console()
             print_listing(console, _counts(f"{data}: {len(table):,} {samples.word}", found))
+            for note in samples.notes:
+                console.print(printable(f"Note: {note}", "yellow"), soft_wrap=True)
             console.print(printable(f"{output} has what the model says about each."), soft_wrap=True)
 
 
