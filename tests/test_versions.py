@@ -16,7 +16,7 @@ def stated() -> dict[str, str]:
     for named in re.findall(r"protolearn\[(.*)\]", " ".join(extras["dev"])):
         asked += [line for name in named.split(",") for line in extras[name]]
     pairs = (line.split(">=") for line in asked if not line.startswith("protolearn["))
-    return {name: least for name, least in pairs if name not in TOOLS}
+    return {name.partition("[")[0]: least for name, least in pairs if name not in TOOLS}  # pins have no extras
 
 
 def pinned() -> dict[str, str]:
