@@ -87,7 +87,7 @@ class TablePreparation(TransformerMixin, Estimator):
         What was found, and what is done with each column.
     n_features_in_ : int
         Number of columns.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
+    feature_names_in_ : ndarray of shape (`n_features_in_`,)
         Names of the columns, if they have any.
 
     See Also
