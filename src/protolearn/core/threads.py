@@ -135,4 +135,6 @@ _HOLD = _Hold()
 
 @cache
 def _blas() -> Any:
+    import scipy.linalg  # noqa: F401, which brings a matrix library of its own, to be held like NumPy's
+
     return ThreadpoolController().select(user_api="blas")
