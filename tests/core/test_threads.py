@@ -4,6 +4,7 @@ from threading import Barrier, Event, Thread
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401, with a matrix library of its own
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from protolearn.core.threads import Threads, chunk_threads
