@@ -1,10 +1,11 @@
 """The limit on the matrix library does not outlive the fits that set it, in whatever order they end."""
 
-from threading import Barrier, Event, Thread
+import subprocess
+import sys
+from threading import Event
 
 import numpy as np
 import pytest
-import scipy.linalg  # noqa: F401, with a matrix library of its own
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from protolearn.core.threads import Threads, chunk_threads
@@ -14,32 +15,51 @@ def blas_threads():
     return [library.num_threads for library in ThreadpoolController().select(user_api="blas").lib_controllers]
 
 
-def test_overlapping_users_restore_the_limit():
-    np.ones((2, 2)) @ np.ones((2, 2))
-    before = blas_threads()
-    inside, first_left, held = Barrier(2), Event(), []
+OVERLAPPING = """
+from threading import Barrier, Event, Thread
 
-    def leave_first():
-        with chunk_threads():
-            inside.wait()
-        first_left.set()
+import numpy as np
+import scipy.linalg
+from threadpoolctl import ThreadpoolController
 
-    def leave_last():
-        with chunk_threads():
-            inside.wait()
-            first_left.wait()
-            held.extend(blas_threads())
+from protolearn.core.threads import chunk_threads
 
-    threads = [Thread(target=leave_first), Thread(target=leave_last)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert set(held) == {1}  # as long as anyone needs it
-    assert blas_threads() == before
+
+def blas_threads():
+    return [library.num_threads for library in ThreadpoolController().select(user_api="blas").lib_controllers]
+
+
+np.ones((2, 2)) @ np.ones((2, 2))
+before = blas_threads()
+inside, first_left, held = Barrier(2), Event(), []
+
+def leave_first():
     with chunk_threads():
-        assert set(blas_threads()) == {1}
-    assert blas_threads() == before
+        inside.wait()
+    first_left.set()
+
+def leave_last():
+    with chunk_threads():
+        inside.wait()
+        first_left.wait()
+        held.extend(blas_threads())
+
+threads = [Thread(target=leave_first), Thread(target=leave_last)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert set(held) == {1}  # as long as anyone needs it
+assert blas_threads() == before
+with chunk_threads():
+    assert set(blas_threads()) == {1}
+assert blas_threads() == before
+"""
+
+
+def test_overlapping_users_restore_the_limit():
+    """In a process of its own, because the limit belongs to a process, and to the libraries that it has loaded."""
+    subprocess.run([sys.executable, "-c", OVERLAPPING], check=True)
 
 
 def test_number_of_threads():
