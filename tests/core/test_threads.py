@@ -1,8 +1,6 @@
 """The limit on the matrix library does not outlive the fits that set it, in whatever order they end."""
 
-import subprocess
-import sys
-from threading import Event
+from threading import Barrier, Event, Thread
 
 import numpy as np
 import pytest
@@ -15,51 +13,76 @@ def blas_threads():
     return [library.num_threads for library in ThreadpoolController().select(user_api="blas").lib_controllers]
 
 
-OVERLAPPING = """
-from threading import Barrier, Event, Thread
-
-import numpy as np
-import scipy.linalg
-from threadpoolctl import ThreadpoolController
-
-from protolearn.core.threads import chunk_threads
-
-
-def blas_threads():
-    return [library.num_threads for library in ThreadpoolController().select(user_api="blas").lib_controllers]
-
-
-np.ones((2, 2)) @ np.ones((2, 2))
-before = blas_threads()
-inside, first_left, held = Barrier(2), Event(), []
-
-def leave_first():
-    with chunk_threads():
-        inside.wait()
-    first_left.set()
-
-def leave_last():
-    with chunk_threads():
-        inside.wait()
-        first_left.wait()
-        held.extend(blas_threads())
-
-threads = [Thread(target=leave_first), Thread(target=leave_last)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
-assert set(held) == {1}  # as long as anyone needs it
-assert blas_threads() == before
-with chunk_threads():
-    assert set(blas_threads()) == {1}
-assert blas_threads() == before
-"""
-
-
 def test_overlapping_users_restore_the_limit():
-    """In a process of its own, because the limit belongs to a process, and to the libraries that it has loaded."""
-    subprocess.run([sys.executable, "-c", OVERLAPPING], check=True)
+    np.ones((2, 2)) @ np.ones((2, 2))
+    before = blas_threads()
+    inside, first_left, held = Barrier(2), Event(), []
+
+    def leave_first():
+        with chunk_threads():
+            inside.wait()
+        first_left.set()
+
+    def leave_last():
+        with chunk_threads():
+            inside.wait()
+            first_left.wait()
+            held.extend(blas_threads())
+
+    threads = [Thread(target=leave_first), Thread(target=leave_last)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert set(held) == {1}  # as long as anyone needs it
+    assert blas_threads() == before
+    with chunk_threads():
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
+
+
+def in_a_thread(function):
+    thread = Thread(target=function)
+    thread.start()
+    thread.join()
+
+
+def test_the_limit_holds_in_any_thread_after_it_held_in_another():
+    before, held = blas_threads(), []
+
+    def hold():
+        with chunk_threads():
+            held.append(blas_threads())
+
+    for run in (hold, lambda: in_a_thread(hold), hold):
+        run()
+        assert set(held[-1]) == {1}
+        assert blas_threads() == before
+
+
+def test_the_last_user_lifts_the_limit_whoever_has_set_it():
+    before = blas_threads()
+    first, last = chunk_threads(), chunk_threads()
+    in_a_thread(first.__enter__)
+    last.__enter__()
+    in_a_thread(lambda: first.__exit__(None, None, None))
+    assert set(blas_threads()) == {1}
+    in_a_thread(lambda: last.__exit__(None, None, None))
+    assert blas_threads() == before
+
+
+def test_a_limit_of_the_caller_is_lifted_by_the_caller():
+    """A fit in another thread, in between, takes nothing away from the thread that has set a limit."""
+    before = blas_threads()
+
+    def hold():
+        with chunk_threads():
+            pass
+
+    with threadpool_limits(1, user_api="blas"):
+        in_a_thread(hold)
+        assert set(blas_threads()) == {1}
+    assert blas_threads() == before
 
 
 def test_number_of_threads():

@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Any, TypeVar
 
 from joblib import effective_n_jobs
-from threadpoolctl import ThreadpoolController
+from threadpoolctl import OpenBLASController, ThreadpoolController
 
 __all__ = ["Threads", "chunk_threads"]
 
@@ -120,21 +120,35 @@ class _Hold:
     def enter(self, blas: Any) -> None:
         with self.lock:
             if self.n_users == 0:
-                self.limit = blas.limit(limits=1)
+                with _in_control():
+                    self.limit = blas.limit(limits=1)
             self.n_users += 1
 
     def leave(self) -> None:
         with self.lock:
             self.n_users -= 1
             if self.n_users == 0:
-                self.limit.restore_original_limits()
+                with _in_control():
+                    self.limit.restore_original_limits()
 
 
 _HOLD = _Hold()
 
 
+@contextmanager
+def _in_control() -> Iterator[None]:
+    """Let this thread set limits, whichever has set them before, and any other afterwards.
+
+    From its version 3.8 on, threadpoolctl ignores all threads but the first that sets a limit, until that lets go.
+    """
+    let_go = getattr(OpenBLASController, "clear_controlling_thread", lambda force: None)
+    let_go(force=True)
+    try:
+        yield
+    finally:
+        let_go(force=True)
+
+
 @cache
 def _blas() -> Any:
-    import scipy.linalg  # noqa: F401, which brings a matrix library of its own, to be held like NumPy's
-
     return ThreadpoolController().select(user_api="blas")
