@@ -1,7 +1,6 @@
 """Files of users through the command line: 30 kinds of tables, and what holds for every command and model."""
 
 import json
-import os
 import re
 from dataclasses import dataclass, field
 
@@ -78,6 +77,7 @@ CASES = {
     "bar": Case(rows_of(sep="|"), suffix=".txt", kinds={"width": "number"}),
     "decimal comma": Case(rows_of(sep=";", decimal=","), kinds={"width": "number"}),
     "separator named by Excel": Case("sep=;\r\n" + rows_of(sep=";", decimal=",").replace("\n", "\r\n")),
+    "ends of lines of old": Case(rows_of(sep=";").replace("\n", "\r").encode(), kinds={"width": "number"}),
     "thousands": Case(
         text_of(cost=[f"{1000 * i + 0.5:,.2f}" for i in range(1, 41)]), kinds={"cost": "number", "width": "number"}
     ),
@@ -206,11 +206,8 @@ def test_kinds_of_files(tmp_path, name):
     np.testing.assert_array_equal(as_labels(table["predicted"]), model.predict(read_table(data)))
 
 
-LONG = pytest.mark.skipif("LONG" not in os.environ, reason="takes half a minute; set the variable LONG to run it")
-
-
-@pytest.mark.parametrize("n", [100_000, pytest.param(1_000_000, marks=LONG)])
-def test_many_rows_are_learned_in_part(tmp_path, n):
+def test_a_million_rows_are_learned_in_part(tmp_path):
+    n = 1_000_000
     rng = np.random.default_rng(0)
     y = rng.integers(2, size=n)
     y[:30] = 2  # a rare class, which the part must keep

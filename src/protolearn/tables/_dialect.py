@@ -92,6 +92,8 @@ def find_dialect(path: Path, decimal: str | None = None) -> Dialect:
     complete = len(head) < HEAD
     separator = hint[1] if hint else max(SEPARATORS, key=lambda mark: _suits(_records(text, mark, complete), mark))
     records = _records(text, separator, complete) or _records(text, separator, True)
+    if not records:
+        raise ValueError(f"{path} is no table: its first lines have no values, separated by {separator!r}.")
     cells = [cell for record in records[1:] or records for cell in record]
     decimal = decimal or ("," if separator != "," and _has_decimal_commas(cells, separator) else ".")
     first, others = records[0], records[1:]
@@ -134,7 +136,7 @@ def _has_decimal_commas(cells: list[str], separator: str) -> bool:
 def _records(text: str, separator: str, complete: bool) -> list[list[str]]:
     """Return the first rows; the last may be cut off, and is left out, if the text is not complete."""
     try:
-        rows = csv.reader(StringIO(text), delimiter=separator, skipinitialspace=True)
+        rows = csv.reader(StringIO(text, newline=None), delimiter=separator, skipinitialspace=True)  # any end of lines
         records = [row for row in islice(rows, RECORDS + 1) if row]
     except csv.Error:
         return []
