@@ -66,3 +66,16 @@ def test_guide_pages_are_reachable(page):
     assert page.removesuffix(".md") in (DOCS / "guide" / "index.md").read_text(encoding="utf-8").split()
     for start in (DOCS / "index.md", DOCS.parent / "README.md"):
         assert f"guide/{page}" in start.read_text(encoding="utf-8")
+
+
+MADE = {"_build", "gallery", "generated"}  # by Sphinx, which knows their links
+PAGES = [DOCS.parent / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md")] + [
+    page for page in sorted(DOCS.rglob("*.md")) if not MADE & set(page.parts)
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(DOCS.parent).as_posix())
+def test_links_to_files_lead_somewhere(page):
+    targets = re.findall(r"\]\(([^)#\s]*\.[^)#\s]*)", page.read_text(encoding="utf-8"))
+    local = [target for target in targets if "://" not in target and not MADE & set(target.split("/"))]
+    assert [target for target in local if not (page.parent / target).exists()] == []
