@@ -412,6 +412,10 @@ def test_the_folder_is_tried_before_the_work(tmp_path, monkeypatch):
 def test_version():
     result = CliRunner().invoke(app, ["version"])
     assert (result.exit_code, result.output.strip()) == (0, protolearn.__version__)
+    by_option = CliRunner().invoke(app, ["--version"])
+    assert (by_option.exit_code, by_option.output) == (0, result.output)
+    run = subprocess.run([sys.executable, "-m", "protolearn", "--version"], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == [protolearn.__version__]
 
 
 def test_no_command_shows_help():

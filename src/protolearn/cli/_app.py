@@ -1,5 +1,7 @@
 """The typer application: one module of ``_commands`` for each command, registered here."""
 
+from typing import Annotated
+
 import typer
 
 from protolearn.cli._commands.compress import compress, decompress
@@ -13,11 +15,26 @@ from protolearn.cli._commands.version import version
 __all__ = ["app"]
 
 app = typer.Typer(
-    help="Prototype-based learning: maps of data that show what is typical and what is alike.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
+
+
+def _tell(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    tell: Annotated[
+        bool, typer.Option("--version", callback=_tell, is_eager=True, help="Print the version of the library.")
+    ] = False,
+) -> None:
+    """Prototype-based learning: maps of data that show what is typical and what is alike."""
+
 
 for command in (classify, cluster, compress, decompress, demo, explain, info, predict, texture, version, view):
     app.command()(command)
