@@ -9,6 +9,7 @@ collections, and never before.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
@@ -33,13 +34,10 @@ from protolearn.core.validation import check_range, check_weights, is_collection
 
 __all__ = [
     "ClassReader",
-    "Columns",
     "PartitionError",
     "PartitionedSource",
     "Partitions",
     "Reader",
-    "alone",
-    "as_array",
     "averaged",
     "blockwise",
     "read_partitions",
@@ -735,7 +733,9 @@ def _blockwise(X: Any, block: Callable[..., Array], example: Array, *columns: An
 
 def as_array(part: Any) -> Any:
     """Return a Dask array of an array, a data frame or a series."""
-    return part.to_dask_array() if hasattr(part, "to_dask_array") else part
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Dask currently has limited support", UserWarning)  # words become objects
+        return part.to_dask_array() if hasattr(part, "to_dask_array") else part
 
 
 def averaged(method: Method) -> Method:

@@ -65,7 +65,7 @@ def refuse_collection(X: Any, who: str, remedy: str = "apply it to the rest bloc
     """
     if is_collection(X):
         raise ValueError(
-            f"{who} needs samples in memory and takes no Dask collection; give a sample of it, and {remedy}."
+            f"{who} needs samples in memory, and takes no Dask collection; give a sample of it, and {remedy}."
         )
 
 

@@ -17,7 +17,7 @@ from protolearn.core.types import Bools, Floats, Indices
 from protolearn.lvq.cost import Cost
 from protolearn.lvq.relevance import Metric, Theta
 
-__all__ = ["PartitionedProblem", "Problem", "Sums"]
+__all__ = ["PartitionedProblem", "Problem"]
 
 T = TypeVar("T")
 N_SPANS = 8  # sums are added in this many parts, whatever the number of threads
