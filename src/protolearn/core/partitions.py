@@ -9,7 +9,6 @@ collections, and never before.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
@@ -628,9 +627,8 @@ def read_partitions(
     example = check_collection(X)
     validate_data(estimator, example, skip_check_array=True, reset=reset)
     dtype = np.dtype(np.float32 if _dtype(example) == np.float32 else np.float64)
-    parts = (X, y if supervised else None, sample_weight)
-    columns = [_blocks(name, part, X) for name, part in zip(("X", "y", "sample_weight"), parts)]
-    blocks = list(zip(*columns))
+    parts = aligned(X, y if supervised else None, sample_weight)
+    blocks = list(zip(*_all_blocks(*parts)))
     n_jobs = getattr(estimator, "n_jobs", None)
     reader = kind(dtype, project)
     empty = Survey((), (), 0.0, 0.0, 0.0, 0.0, None, np.zeros((2, 0)), np.empty((0, 0)))
@@ -676,6 +674,23 @@ def _dtype(example: Any) -> np.dtype[Any]:
     return np.result_type(*kinds)
 
 
+def aligned(*parts: Any) -> tuple[Any, ...]:
+    """Return collections as they are read: data frames without columns that are not wanted, if that does no harm.
+
+    Dask joins partitions of a file of which few columns are wanted. Those of samples and labels would no longer be the
+    same; then whole partitions are read.
+    """
+    if any(part is not None and not hasattr(part, "optimize") for part in parts):
+        return parts
+    lean = tuple(None if part is None else part.optimize() for part in parts)
+    return lean if len({part.npartitions for part in lean if part is not None}) == 1 else parts
+
+
+def _all_blocks(X: Any, *others: Any) -> list[list[Any]]:
+    """Return the delayed blocks of samples, of labels and of weights."""
+    return [_blocks(name, part, X) for name, part in zip(("X", "y", "sample_weight"), (X, *others))]
+
+
 def _blocks(name: str, part: Any, X: Any) -> list[Any]:
     """Return the delayed blocks of a collection, as many as X has; None for each if there is none."""
     n = X.npartitions
@@ -689,7 +704,7 @@ def _blocks(name: str, part: Any, X: Any) -> list[Any]:
     for number, (size, rows) in enumerate(zip(sizes, wanted)):
         if size != rows and size == size and rows == rows:
             raise PartitionError.at(number, f"has {rows} rows, and that of {name} has {size}; rechunk {name} like X")
-    delayed = part.to_delayed()
+    delayed = part.to_delayed(optimize_graph=False)  # so that what X and y are made of is read once
     return list(delayed.ravel() if hasattr(delayed, "ravel") else delayed)
 
 
@@ -711,9 +726,10 @@ def blockwise(method: Method) -> Method:
         names = list(X.columns) if hasattr(X, "columns") else None
         rows = np.ones((1, X.shape[1]), X.dtype) if names is None else X._meta_nonempty.iloc[:1]
         classes = [part for part in (*args, *options.values()) if is_collection(part)]
-        for part in classes:
-            _blocks("y", part, X)
+        X, *classes = aligned(X, *classes)
+        if classes:
             args, options = (), {}
+            _all_blocks(X, *classes)
         some = (getattr(self, "classes_", np.zeros(1))[:1] for _ in classes)
         example = np.asarray(method(self, rows, *some, *args, **options))[:0]
         block = partial(method_block, alone(self), method.__name__, args, options, names, example)
@@ -724,7 +740,7 @@ def blockwise(method: Method) -> Method:
 
 def _blockwise(X: Any, block: Callable[..., Array], example: Array, *columns: Any, **options: Any) -> Any:
     """Return what a function of rows, and columns beside them, makes of each partition: an array like the example."""
-    rows, *others = map(as_array, (X, *columns))  # X.to_delayed would let go of what was persisted
+    rows, *others = map(as_array, (X, *columns))
     sizes = tuple((size,) for size in example.shape[1:])
     options = {"chunks": (rows.chunks[0], *sizes), "dtype": example.dtype, "meta": example, **options}
     options |= {"new_axis": list(range(2, example.ndim))} if sizes else {"drop_axis": 1}
@@ -732,10 +748,15 @@ def _blockwise(X: Any, block: Callable[..., Array], example: Array, *columns: An
 
 
 def as_array(part: Any) -> Any:
-    """Return a Dask array of an array, a data frame or a series."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Dask currently has limited support", UserWarning)  # words become objects
-        return part.to_dask_array() if hasattr(part, "to_dask_array") else part
+    """Return a Dask array with the partitions of an array, a data frame or a series."""
+    if not hasattr(part, "to_dask_array"):
+        return part
+    import dask.array as da
+    from dask import delayed
+
+    example = np.asarray(part._meta)
+    shape, blocks = (np.nan, *example.shape[1:]), part.to_delayed(optimize_graph=False)
+    return da.concatenate([da.from_delayed(delayed(np.asarray)(block), shape, meta=example) for block in blocks])
 
 
 def averaged(method: Method) -> Method:
@@ -751,9 +772,9 @@ def averaged(method: Method) -> Method:
         import dask
 
         check_collection(X)
-        columns = [_blocks(*part, X) for part in (("X", X), ("y", y), ("sample_weight", sample_weight))]
+        columns = zip(*_all_blocks(*aligned(X, y, sample_weight)))
         block = partial(_mean_of_block, alone(self), method.__name__)
-        parts = dask.compute(*(_delayed(block, n, *blocks) for n, blocks in enumerate(zip(*columns))))
+        parts = dask.compute(*(_delayed(block, n, *blocks) for n, blocks in enumerate(columns)))
         total, mass = np.sum(parts, axis=0)
         if not mass:
             raise ValueError("X has no sample of positive weight to average over.")
