@@ -25,6 +25,7 @@ from protolearn import (
     LVQ21,
     RSLVQ,
     LLiRaMLVQ,
+    PrototypeClassifier,
 )
 from protolearn.core import partitions
 from protolearn.core.partitions import PartitionError, Partitions
@@ -151,6 +152,12 @@ OPTIONS = [
 def test_options(model):
     X, y, weights = samples()
     assert_same(*fitted(model, SEVEN, X, y, weights))
+
+
+def test_partitions_of_which_all_samples_are_held_out():
+    X, y, weights = samples()
+    model = GMLVQ(early_stopping=True, validation_fraction=0.5, random_state=0, max_iter=4)
+    assert_same(*fitted(model, (1,) * 12 + (228,), X, y, weights))
 
 
 @pytest.mark.parametrize(
@@ -434,7 +441,10 @@ def test_labels_are_in_the_partitions_of_the_samples():
         GMLVQ().fit(cut(X), cut(y, (41, 0, *SEVEN[2:])))
 
 
-@pytest.mark.parametrize("model", [LVQ1(), LVQ21(), CIALVQ(patch_shape=(2, 2, 1)), LMNN(), LFDA(), LPP()], ids=str)
+OTHERS = [LVQ1(), LVQ21(), CIALVQ(patch_shape=(2, 2, 1)), LMNN(), LFDA(), LPP(), PrototypeClassifier()]
+
+
+@pytest.mark.parametrize("model", OTHERS, ids=str)
 def test_others_need_samples_in_memory(model):
     with pytest.raises(ValueError, match=f"{type(model).__name__} needs samples in memory, and takes no Dask"):
         model.fit(cut(X), cut(Y))

@@ -276,6 +276,12 @@ class Partitions:
         return len(self) <= MOST_LISTED
 
     @property
+    def description(self) -> str:
+        """Say how many samples there are, for whoever follows the training."""
+        beyond = "" if self.listed else "; what is no sum is taken from a sample of them"
+        return f"{len(self):,} samples in {len(self.blocks)} partitions{beyond}"
+
+    @property
     def n_features(self) -> int:
         """Number of features."""
         return self.survey.examples.shape[1]
@@ -680,7 +686,7 @@ def aligned(*parts: Any) -> tuple[Any, ...]:
     Dask joins partitions of a file of which few columns are wanted. Those of samples and labels would no longer be the
     same; then whole partitions are read.
     """
-    if any(part is not None and not hasattr(part, "optimize") for part in parts):
+    if any(part is not None and not hasattr(part, "to_dask_array") for part in parts):
         return parts
     lean = tuple(None if part is None else part.optimize() for part in parts)
     return lean if len({part.npartitions for part in lean if part is not None}) == 1 else parts

@@ -56,7 +56,9 @@ def is_collection(X: Any) -> bool:
     return hasattr(X, "__dask_graph__") and not isinstance(X, type)
 
 
-def refuse_collection(X: Any, who: str, remedy: str = "apply it to the rest block by block") -> None:
+def refuse_collection(
+    X: Any, who: str, remedy: str = "give a sample of it, and apply what is learned block by block"
+) -> None:
     """Refuse a Dask collection where samples have to be in memory.
 
     Examples
@@ -64,9 +66,7 @@ def refuse_collection(X: Any, who: str, remedy: str = "apply it to the rest bloc
     >>> refuse_collection([[1.0, 2.0]], "LMNN")
     """
     if is_collection(X):
-        raise ValueError(
-            f"{who} needs samples in memory, and takes no Dask collection; give a sample of it, and {remedy}."
-        )
+        raise ValueError(f"{who} needs samples in memory, and takes no Dask collection; {remedy}.")
 
 
 def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -> Array:

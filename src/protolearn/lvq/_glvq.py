@@ -377,20 +377,17 @@ class GLVQ(LVQClassifier):
                 "memory: give X.compute() and y.compute()."
             )
         samples = LabeledPartitions.of(parts, partial(self._class_factors, parts.classes))
-        beyond = "" if parts.listed else "; what is no sum is taken from some of them"
-        progress = Progress(type(self).__name__, 1, self.verbose)
-        progress.note(f"{len(samples):,} samples in {len(parts.blocks)} partitions{beyond}")
+        Progress(type(self).__name__, None, self.verbose).note(parts.description)
         return parts.classes, samples
 
     def _check_additive(self, X: Any) -> None:
         """Refuse to learn from partitions what is no sum over samples."""
-        if not isinstance(self.solver, str) or self.solver != "auto":
-            solver = self._solver(0)
-            if solver.one_by_one:
-                raise ValueError(
-                    f"solver={solver!r} learns from single samples in random order, and takes no Dask collection; use "
-                    "'lbfgs' or 'adam', or partial_fit with one partition after the other."
-                )
+        solver = self._solver(0)
+        if solver.one_by_one:
+            raise ValueError(
+                f"solver={solver!r} learns from single samples in random order, and takes no Dask collection; use "
+                "'lbfgs' or 'adam', or partial_fit with one partition after the other."
+            )
         if self.calibration is not None:
             raise ValueError(
                 "calibration fits the classifier again to samples in memory, and takes no Dask collection; set "
@@ -411,7 +408,7 @@ class GLVQ(LVQClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool
     ) -> tuple[Floats, Array, Floats]:
         """Return samples, labels and weights, without samples of weight zero."""
-        refuse_collection(X, "partial_fit")
+        refuse_collection(X, "partial_fit", "give one partition after the other")
         samples, labels = self._check_training(X, y, reset)
         weights = check_weights(sample_weight, len(samples), np.float64)
         if self.class_weight is not None:

@@ -117,7 +117,7 @@ class _HeuristicLVQ(LVQClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool
     ) -> tuple[Floats, Array, Floats]:
         """Return samples, labels and weights, without samples of weight zero."""
-        refuse_collection(X, type(self).__name__, "go on by partial_fit, one partition after the other")
+        refuse_collection(X, type(self).__name__, "call partial_fit with one partition after the other")
         samples, labels = self._check_training(X, y, reset)
         weights = check_weights(sample_weight, len(samples), np.float64)
         present = weights > 0

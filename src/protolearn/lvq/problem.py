@@ -126,7 +126,7 @@ class Problem:
 
     def sums(self, W: Floats, theta: Theta, stage: Cost) -> Sums:
         """Return the sums over all samples: those over each span of chunks, in order."""
-        chunks = list(cut(self.n_samples, self._chunk_size()))
+        chunks = list(cut(self.n_samples, self._chunk_size())) or [slice(0)]
         spans = np.array_split(np.arange(len(chunks)), min(N_SPANS, len(chunks)))
 
         def total(span: Indices) -> Sums:
@@ -145,7 +145,7 @@ class Problem:
     def visit(
         self, function: Callable[[T, Problem, np.random.RandomState], T], state: T, rng: np.random.RandomState
     ) -> T:
-        """Return a state after a function has changed it by the samples, at random: of all, or of some after others."""
+        """Return a state after a function has changed it by the samples."""
         return function(state, self, rng)
 
     def n_batches(self, size: int) -> int:

@@ -46,8 +46,7 @@ class Labeled:
     y: Indices
     u: Floats
 
-    in_memory = True
-    n_jobs: int | None = 1  # threads of what learns from members of a class
+    n_jobs = 1  # threads of what learns from members of a class
 
     def __len__(self) -> int:
         return len(self.X)
@@ -135,6 +134,17 @@ class LabeledPartitions:
         Coordinates in which functions see samples; those of the features by default.
     chosen : callable, optional
         Says which samples among consecutive ones there are; all by default.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from protolearn import GMLVQ
+    >>> from protolearn.core.partitions import ClassReader
+    >>> X = da.from_array(np.arange(8.0)[:, None], chunks=(3, 1))
+    >>> parts = read_partitions(GMLVQ(), X, X[:, 0] > 3, reset=True, supervised=True, kind=ClassReader)
+    >>> samples = LabeledPartitions.of(parts, lambda counts, masses: np.ones(2))
+    >>> samples.sum(lambda part: part.u @ part.X), samples.counts(2)
+    (array([28.]), array([4, 4]))
     """
 
     parts: Partitions
@@ -142,8 +152,6 @@ class LabeledPartitions:
     totals: Floats
     frame: Frame | None = None
     chosen: Callable[[slice], Bools] | None = None
-
-    in_memory = False
 
     @classmethod
     def of(cls, parts: Partitions, factors_of: Callable[[Indices, Floats], Floats]) -> LabeledPartitions:
@@ -230,7 +238,7 @@ class LabeledPartitions:
 
     def sum(self, function: Callable[[Labeled], T]) -> T:
         """Add up what a function makes of the samples, a block of them at a time."""
-        return self.parts.sum(partial(_summed, self.frame, self.factors, self.chosen, function))
+        return self.parts.sum(partial(_summed, self._view(), function))
 
     def gather(self, function: Callable[[Labeled], tuple[Array, ...]]) -> tuple[Array, ...]:
         """Collect what a function says of each sample."""
@@ -242,7 +250,7 @@ class LabeledPartitions:
 
     def relay(self, function: Callable[[T, Labeled], T], state: T, rng: np.random.RandomState) -> T:
         """Hand a state on from partition to partition, in random order; a function changes it by the samples there."""
-        return self.parts.relay(partial(_relayed, self.frame, self.factors, self.chosen, function), state, rng)
+        return self.parts.relay(partial(_relayed, self._view(), function), state, rng)
 
     def members(self, code: int, values: Floats) -> tuple[Any, Any]:
         """Return samples, lazily, with these values where theirs are missing, and weights, those of other classes 0.
@@ -272,6 +280,10 @@ class LabeledPartitions:
             return self.take(_third(self.codes, code, rng))
         return replace(self, chosen=partial(_drawn, int(rng.randint(2**31)), 1.0 / 3.0))
 
+    def _view(self) -> View:
+        """Return how samples are seen where they are."""
+        return partial(_labeled, self.frame, self.factors, self.chosen)
+
     def _totals(self) -> Floats:
         """Return number and weight (2, C) of the samples of each class."""
         n_classes = len(self.factors)
@@ -279,6 +291,7 @@ class LabeledPartitions:
 
 
 TrainingSamples = Labeled | LabeledPartitions
+View = Callable[[Samples, int, slice], Labeled]
 
 
 def _third(y: Indices, code: int, rng: np.random.RandomState) -> Indices:
@@ -314,15 +327,13 @@ def _labeled(frame: Frame | None, factors: Floats, chosen: Any, samples: Samples
     return Labeled(X if frame is None else frame.enter(X), y, samples.weights[at] * factors[y])
 
 
-def _summed(frame: Frame | None, factors: Floats, chosen: Any, function: Any, samples: Samples, first: int) -> Any:
+def _summed(view: View, function: Callable[[Labeled], Any], samples: Samples, first: int) -> Any:
     blocks = row_blocks(len(samples), 8 * samples.n_features, HELD)
-    return reduce(add, (function(_labeled(frame, factors, chosen, samples, first, rows)) for rows in blocks))
+    return reduce(add, (function(view(samples, first, rows)) for rows in blocks))
 
 
-def _relayed(
-    frame: Frame | None, factors: Floats, chosen: Any, function: Any, state: Any, samples: Samples, first: int
-) -> Any:
-    return function(state, _labeled(frame, factors, chosen, samples, first, slice(0, len(samples))))
+def _relayed(view: View, function: Callable[[Any, Labeled], Any], state: Any, samples: Samples, first: int) -> Any:
+    return function(state, view(samples, first, slice(0, len(samples))))
 
 
 def _points(frame: Frame | None, values: Floats, X: Array) -> Floats:
