@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from sklearn.base import clone
 
 from protolearn import KMeans
 from protolearn.core import partitions
@@ -284,6 +285,37 @@ def test_sizes_of_partitions_need_not_be_known():
     assert mine.labels_.shape == (8,)
     with pytest.raises(PartitionError, match="Partition 0 of X has 2 rows, and that of y has 4"):
         KMeans(2, label_weight=0.5).fit(D[mask], y)
+
+
+def test_columns_of_one_file(tmp_path):
+    """Dask joins partitions of which few columns are read: those of samples, labels and weights alike."""
+    pytest.importorskip("pyarrow")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(100, 20))).rename(columns="c{}".format).assign(y=np.arange(100) % 3, w=1.0)
+    dd.from_pandas(frame, npartitions=10).to_parquet(tmp_path)
+    lazy, features = dd.read_parquet(tmp_path), [f"c{i}" for i in range(20)]
+    model = KMeans(3, label_weight=0.5, random_state=0)
+    for names in (features, features[:1]):
+        mine = clone(model).fit(lazy[names], lazy["y"], lazy["w"])
+        assert_allclose(mine.prototypes_, clone(model).fit(frame[names], frame["y"], frame["w"]).prototypes_)
+        assert_array_equal(mine.labels_.compute(), mine.predict(frame[names]))
+        assert_allclose(mine.score(lazy[names], None, lazy["w"]), mine.score(frame[names]))
+
+
+def test_labels_that_follow_from_samples_are_read_with_them():
+    reads = []
+
+    def load(block_info=None):
+        reads.append(block_info[None]["chunk-location"][0])
+        return np.random.default_rng(reads[-1]).normal(size=(20, 3))
+
+    lazy = da.map_blocks(load, chunks=((20, 20, 20), (3,)), dtype=float, meta=np.empty((0, 3)))
+    reads.clear()
+    parts = read_partitions(KMeans(), lazy[:50, :2], lazy[:50, 2] > 0, reset=True, supervised=True)
+    assert sorted(reads) == [0, 1, 2]
+    reads.clear()
+    parts.source().sum(lambda chunk: chunk.weights.sum())
+    assert sorted(reads) == [0, 0, 1, 1, 2, 2]  # the sums over labels, and these
 
 
 def test_too_few_rows():

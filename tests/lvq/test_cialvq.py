@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from protolearn import CIALVQ
 from protolearn.lvq import LBFGS, SGD, Adam, Solver, Waypoint, difference_of_gaussians_bank, gabor_bank
 from protolearn.lvq._start import first_prototypes
+from protolearn.lvq.samples import Labeled
 
 SHAPE = (6, 5, 3)
 H, W, C = SHAPE
@@ -429,9 +430,8 @@ def test_several_prototypes_start_at_centers_of_the_powers(structure, data):
 def test_positions_start_at_means_of_patches(data):
     X, y = data
     model = fitted(X, y, init="neural_gas", distance="position", solver=FROZEN, max_iter=1)
-    W0 = first_prototypes(
-        X.reshape(len(X), -1), y, np.ones(len(X)), np.repeat(range(3), 2), "neural_gas", np.random.RandomState(0)
-    )
+    samples = Labeled(X.reshape(len(X), -1), y, np.ones(len(X)))
+    W0 = first_prototypes(samples, np.repeat(range(3), 2), "neural_gas", np.random.RandomState(0))
     assert np.allclose(model.prototypes_, W0)
 
 

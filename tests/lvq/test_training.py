@@ -18,6 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from protolearn import GLVQ, GMLVQ, GRLVQ, LGMLVQ, LGRLVQ, LLiRaMLVQ
 from protolearn.lvq import SGD, DiagonalMetric, MatrixMetric
 from protolearn.lvq._start import first_prototypes, standard_frame
+from protolearn.lvq.samples import Labeled
 
 LEARNERS = [
     GRLVQ(),
@@ -66,7 +67,7 @@ def test_units_of_features_do_not_matter(model, wine):
 def test_frames_take_samples_and_metrics_there_and_back(exponents):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 4)) * np.exp2(exponents)
-    frame = standard_frame(X, np.ones(20), rotates=False)
+    frame = standard_frame(Labeled(X, np.arange(20) % 2, np.ones(20)), rotates=False)
     assert np.allclose(frame.enter(X).std(axis=0), 1.0)
     assert np.allclose(frame.leave(frame.enter(X)), X, rtol=1e-9, atol=1e-12 * np.abs(X).max(axis=0))
     omega = rng.normal(size=(1, 3, 4))
@@ -238,9 +239,10 @@ def test_noise_holds_little_relevance(model, most):
 def test_mean_of_a_random_third_for_a_single_prototype():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(90, 3)), np.repeat([0, 1], 45)
-    starts = [first_prototypes(X, y, np.ones(90), np.arange(2), "mean", np.random.RandomState(i)) for i in range(200)]
+    samples = Labeled(X, y, np.ones(90))
+    starts = [first_prototypes(samples, np.arange(2), "mean", np.random.RandomState(i)) for i in range(200)]
     means = np.stack([X[:45].mean(axis=0), X[45:].mean(axis=0)])
-    default = first_prototypes(X, y, np.ones(90), np.arange(2), "neural_gas", np.random.RandomState(0))
+    default = first_prototypes(samples, np.arange(2), "neural_gas", np.random.RandomState(0))
     assert np.allclose(default, means)
     offsets = np.stack(starts) - means
     expected = np.sqrt(X[:45].var(axis=0) / 15 * (45 - 15) / (45 - 1))  # drawn without replacement

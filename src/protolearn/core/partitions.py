@@ -19,7 +19,9 @@ from uuid import uuid4
 
 import numpy as np
 from joblib import effective_n_jobs
-from sklearn.utils.validation import validate_data
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import column_or_1d, validate_data
 
 from protolearn.core.initialization import drawn_points
 from protolearn.core.learning import Recipe, condense, learn, merge
@@ -29,7 +31,16 @@ from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import check_range, check_weights, is_collection, largest_value
 
-__all__ = ["PartitionError", "PartitionedSource", "Partitions", "Reader", "averaged", "blockwise", "read_partitions"]
+__all__ = [
+    "ClassReader",
+    "PartitionError",
+    "PartitionedSource",
+    "Partitions",
+    "Reader",
+    "averaged",
+    "blockwise",
+    "read_partitions",
+]
 
 T = TypeVar("T")
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -91,9 +102,21 @@ class Reader:
         """Return the samples of a partition, of its rows, labels and weights, or None for those."""
         rows = self.rows(X)
         given = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
-        labels = None if self.classes is None else self._vectors(np.asarray(y), rows.dtype)
+        labels = None if self.classes is None else self.labels(np.asarray(y), given > 0)
         samples = Samples(rows, given * self.factor, labels, self.classes).present()
         return samples if self.values is None else samples.filled_by(self.values)
+
+    def found(self, y: Array, here: Bools) -> tuple[Bools, Array]:
+        """Say which labels of a partition are known, and which classes there are; samples are those ``here``."""
+        known, given = known_labels(y)
+        return known, np.unique(given)
+
+    def labels(self, y: Array, here: Bools) -> Array:
+        """Return the labels of a partition as samples have them: vectors (n, C)."""
+        known, given = known_labels(y)
+        vectors = np.zeros((len(y), len(self.classes)), self.dtype)
+        vectors[np.flatnonzero(known), np.searchsorted(self.classes, given)] = 1.0
+        return vectors
 
     def rows(self, X: Any) -> Array:
         """Return all rows of a partition."""
@@ -102,11 +125,29 @@ class Reader:
             return rows
         return self.project(rows) if len(rows) else self.project(np.zeros((1, rows.shape[1]), self.dtype))[:0]
 
-    def _vectors(self, y: Array, dtype: Any) -> Array:
-        known, given = known_labels(y)
-        vectors = np.zeros((len(y), len(self.classes)), dtype)
-        vectors[np.flatnonzero(known), np.searchsorted(self.classes, given)] = 1.0
-        return vectors
+
+class ClassReader(Reader):
+    """A reader for classifiers: every sample has a class, and -1 is one like any other; labels are codes (n,).
+
+    Examples
+    --------
+    >>> reader = ClassReader(np.dtype(np.float64), classes=np.array([-1, 5]))
+    >>> reader(np.array([[1], [2], [3]]), np.array([5, 7, -1]), np.array([1.0, 0.0, 2.0])).labels
+    array([1, 0])
+    """
+
+    def found(self, y: Array, here: Bools) -> tuple[Bools, Array]:
+        """Say that all labels of a partition are known, and which classes its samples, those ``here``, have."""
+        labels = column_or_1d(y)
+        assert_all_finite(labels, input_name="y")
+        check_classification_targets(labels)
+        return np.ones(len(labels), bool), np.unique(labels[here])
+
+    def labels(self, y: Array, here: Bools) -> Array:
+        """Return the class codes (n,) of a partition; 0 for what is no sample."""
+        codes = np.zeros(len(y), np.int64)
+        codes[here] = np.searchsorted(self.classes, column_or_1d(y)[here])
+        return codes
 
 
 def features(X: Any, dtype: Any) -> Array:
@@ -166,10 +207,10 @@ def surveyed(
         given = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
         if given.any():
             check_weights(given, len(rows), np.float64)
-        known, labels = known_labels(np.asarray(y)) if supervised else (np.zeros(len(rows), bool), np.empty(0))
+        here = given > 0
+        known, classes = reader.found(np.asarray(y), here) if supervised else (np.zeros(len(rows), bool), None)
     except (TypeError, ValueError) as error:
         raise PartitionError.at(number, f"cannot be used: {error}") from None
-    here = given > 0
     seen, gaps = (rows, gaps) if here.all() else (rows[here], gaps[here])
     known_rows = np.where(gaps, 0.0, seen) if gaps.any() else seen
     return Survey(
@@ -179,7 +220,7 @@ def surveyed(
         heaviest=float(given.max(initial=0.0)),
         labeled=float(given[known].sum()),
         largest=largest_value(rows) if len(rows) else 0.0,
-        classes=np.unique(labels) if supervised else None,
+        classes=classes,
         known=np.vstack([known_rows.sum(axis=0, dtype=np.float64), len(seen) - gaps.sum(axis=0)]),
         examples=seen[:: max(1, len(seen) // n_examples)].copy(),
     )
@@ -233,6 +274,12 @@ class Partitions:
     def listed(self) -> bool:
         """Say whether samples are few enough to collect a number for each; of more, a random choice has to do."""
         return len(self) <= MOST_LISTED
+
+    @property
+    def description(self) -> str:
+        """Say how many samples there are, for whoever follows the training."""
+        beyond = "" if self.listed else "; what is no sum is taken from a sample of them"
+        return f"{len(self):,} samples in {len(self.blocks)} partitions{beyond}"
 
     @property
     def n_features(self) -> int:
@@ -340,6 +387,16 @@ class Partitions:
             return total
         last = function(self.past, sum(self.survey.present))
         return last if total is None else total + last
+
+    def relay(self, function: Callable[[T, Samples, int], T], state: T, rng: np.random.RandomState) -> T:
+        """Hand a state on from partition to partition, in random order.
+
+        The function changes it by the samples of a partition, given the number of those before them. One partition at
+        a time is read.
+        """
+        for number, first in rng.permutation(self._firsts()).tolist():
+            (state,) = self._computed([self._task(partial(_applied, partial(function, state), first), number)])
+        return state
 
     def take(self, indices: Indices) -> Samples:
         """Return some samples, in this order, in memory."""
@@ -567,6 +624,7 @@ def read_partitions(
     supervised: bool = False,
     finite: bool | str = True,
     project: Callable[[Array], Array] | None = None,
+    kind: type[Reader] = Reader,
 ) -> Partitions:
     """Read a Dask array or data frame for the first time, with labels and weights whose partitions are those of it.
 
@@ -575,11 +633,10 @@ def read_partitions(
     example = check_collection(X)
     validate_data(estimator, example, skip_check_array=True, reset=reset)
     dtype = np.dtype(np.float32 if _dtype(example) == np.float32 else np.float64)
-    parts = (X, y if supervised else None, sample_weight)
-    columns = [_blocks(name, part, X) for name, part in zip(("X", "y", "sample_weight"), parts)]
-    blocks = list(zip(*columns))
+    parts = aligned(X, y if supervised else None, sample_weight)
+    blocks = list(zip(*_all_blocks(*parts)))
     n_jobs = getattr(estimator, "n_jobs", None)
-    reader = Reader(dtype, project)
+    reader = kind(dtype, project)
     empty = Survey((), (), 0.0, 0.0, 0.0, 0.0, None, np.zeros((2, 0)), np.empty((0, 0)))
     unread = Partitions(blocks, reader, empty, parts, n_jobs=n_jobs)
     look = partial(_survey, reader, finite, supervised, 1 + N_EXAMPLES // len(blocks))
@@ -623,6 +680,23 @@ def _dtype(example: Any) -> np.dtype[Any]:
     return np.result_type(*kinds)
 
 
+def aligned(*parts: Any) -> tuple[Any, ...]:
+    """Return collections as they are read: data frames without columns that are not wanted, if that does no harm.
+
+    Dask joins partitions of a file of which few columns are wanted. Those of samples and labels would no longer be the
+    same; then whole partitions are read.
+    """
+    if any(part is not None and not hasattr(part, "to_dask_array") for part in parts):
+        return parts
+    lean = tuple(None if part is None else part.optimize() for part in parts)
+    return lean if len({part.npartitions for part in lean if part is not None}) == 1 else parts
+
+
+def _all_blocks(X: Any, *others: Any) -> list[list[Any]]:
+    """Return the delayed blocks of samples, of labels and of weights."""
+    return [_blocks(name, part, X) for name, part in zip(("X", "y", "sample_weight"), (X, *others))]
+
+
 def _blocks(name: str, part: Any, X: Any) -> list[Any]:
     """Return the delayed blocks of a collection, as many as X has; None for each if there is none."""
     n = X.npartitions
@@ -636,7 +710,7 @@ def _blocks(name: str, part: Any, X: Any) -> list[Any]:
     for number, (size, rows) in enumerate(zip(sizes, wanted)):
         if size != rows and size == size and rows == rows:
             raise PartitionError.at(number, f"has {rows} rows, and that of {name} has {size}; rechunk {name} like X")
-    delayed = part.to_delayed()
+    delayed = part.to_delayed(optimize_graph=False)  # so that what X and y are made of is read once
     return list(delayed.ravel() if hasattr(delayed, "ravel") else delayed)
 
 
@@ -646,7 +720,8 @@ def _blocks(name: str, part: Any, X: Any) -> list[Any]:
 def blockwise(method: Method) -> Method:
     """Make a method that returns a row for each sample take Dask collections as well: lazily, block by block.
 
-    The result is a Dask array. It is that of the estimator as it is now, whatever becomes of it.
+    The method of a classifier may take their classes besides, in the same partitions. The result is a Dask array. It is
+    that of the estimator as it is now, whatever becomes of it.
     """
 
     @wraps(method)
@@ -656,20 +731,38 @@ def blockwise(method: Method) -> Method:
         check_collection(X)
         names = list(X.columns) if hasattr(X, "columns") else None
         rows = np.ones((1, X.shape[1]), X.dtype) if names is None else X._meta_nonempty.iloc[:1]
-        example = np.asarray(method(self, rows, *args, **options))[:0]
-        block = partial(method_block, _alone(self), method.__name__, args, options, names, example)
-        return _blockwise(X, block, example)
+        classes = [part for part in (*args, *options.values()) if is_collection(part)]
+        X, *classes = aligned(X, *classes)
+        if classes:
+            args, options = (), {}
+            _all_blocks(X, *classes)
+        some = (getattr(self, "classes_", np.zeros(1))[:1] for _ in classes)
+        example = np.asarray(method(self, rows, *some, *args, **options))[:0]
+        block = partial(method_block, alone(self), method.__name__, args, options, names, example)
+        return _blockwise(X, block, example, *classes)
 
     return cast(Method, lazily)
 
 
-def _blockwise(X: Any, block: Callable[[Array], Array], example: Array, **options: Any) -> Any:
-    """Return what a function of rows makes of each partition, as a lazy array like the example."""
-    rows = X.to_dask_array() if hasattr(X, "columns") else X  # X.to_delayed would let go of what was persisted
+def _blockwise(X: Any, block: Callable[..., Array], example: Array, *columns: Any, **options: Any) -> Any:
+    """Return what a function of rows, and columns beside them, makes of each partition: an array like the example."""
+    rows, *others = map(as_array, (X, *columns))
     sizes = tuple((size,) for size in example.shape[1:])
     options = {"chunks": (rows.chunks[0], *sizes), "dtype": example.dtype, "meta": example, **options}
     options |= {"new_axis": list(range(2, example.ndim))} if sizes else {"drop_axis": 1}
-    return rows.map_blocks(block, **options)
+    return rows.map_blocks(block, *(other[:, None] for other in others), **options)
+
+
+def as_array(part: Any) -> Any:
+    """Return a Dask array with the partitions of an array, a data frame or a series."""
+    if not hasattr(part, "to_dask_array"):
+        return part
+    import dask.array as da
+    from dask import delayed
+
+    example = np.asarray(part._meta)
+    shape, blocks = (np.nan, *example.shape[1:]), part.to_delayed(optimize_graph=False)
+    return da.concatenate([da.from_delayed(delayed(np.asarray)(block), shape, meta=example) for block in blocks])
 
 
 def averaged(method: Method) -> Method:
@@ -685,9 +778,9 @@ def averaged(method: Method) -> Method:
         import dask
 
         check_collection(X)
-        columns = [_blocks(*part, X) for part in (("X", X), ("y", y), ("sample_weight", sample_weight))]
-        block = partial(_mean_of_block, _alone(self), method.__name__)
-        parts = dask.compute(*(_delayed(block, n, *blocks) for n, blocks in enumerate(zip(*columns))))
+        columns = zip(*_all_blocks(*aligned(X, y, sample_weight)))
+        block = partial(_mean_of_block, alone(self), method.__name__)
+        parts = dask.compute(*(_delayed(block, n, *blocks) for n, blocks in enumerate(columns)))
         total, mass = np.sum(parts, axis=0)
         if not mass:
             raise ValueError("X has no sample of positive weight to average over.")
@@ -696,12 +789,13 @@ def averaged(method: Method) -> Method:
     return cast(Method, mean)
 
 
-def _alone(estimator: Any) -> Any:
-    """Return a copy of an estimator that works on one thread."""
-    alone = copy(estimator)
-    if hasattr(alone, "n_jobs"):
-        alone.n_jobs = 1
-    return alone
+def alone(estimator: Any) -> Any:
+    """Return a copy of an estimator as it is sent to partitions: it works on one thread, and calls nobody back."""
+    sent = copy(estimator)
+    for name, value in (("n_jobs", 1), ("callback", None)):
+        if hasattr(sent, name):
+            setattr(sent, name, value)
+    return sent
 
 
 @chunk_threads(1)
@@ -712,15 +806,16 @@ def method_block(
     options: dict[str, Any],
     columns: list[Any] | None,
     example: Array,
-    X: Array,
+    X: Any,
+    *classes: Array,
 ) -> Array:
     if not len(X):
         return example
-    if columns is None:
-        return np.asarray(getattr(estimator, name)(X, *args, **options))
-    from pandas import DataFrame
+    if columns is not None:
+        from pandas import DataFrame
 
-    return np.asarray(getattr(estimator, name)(DataFrame(X, columns=columns), *args, **options))
+        X = DataFrame(X, columns=columns)
+    return np.asarray(getattr(estimator, name)(X, *map(np.ravel, classes), *args, **options))
 
 
 @chunk_threads(1)
@@ -827,14 +922,14 @@ def _summed(options: dict[str, Any], function: Any, n_prototypes: int, width: An
 
 
 @dataclass(frozen=True)
-class _Columns:
+class Columns:
     """Results for each sample, one after the other."""
 
     columns: tuple[Array, ...]
 
-    def __add__(self, other: _Columns) -> _Columns:
-        return _Columns(tuple(np.concatenate(pair) for pair in zip(self.columns, other.columns)))
+    def __add__(self, other: Columns) -> Columns:
+        return Columns(tuple(np.concatenate(pair) for pair in zip(self.columns, other.columns)))
 
 
-def _gathered(options: dict[str, Any], function: Any, n_prototypes: int, samples: Samples, first: int) -> _Columns:
-    return _Columns(tuple(samples.source(**options, first=first, keep=False).gather(function, n_prototypes)))
+def _gathered(options: dict[str, Any], function: Any, n_prototypes: int, samples: Samples, first: int) -> Columns:
+    return Columns(tuple(samples.source(**options, first=first, keep=False).gather(function, n_prototypes)))

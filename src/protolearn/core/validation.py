@@ -19,6 +19,7 @@ __all__ = [
     "is_collection",
     "largest_value",
     "read_samples",
+    "refuse_collection",
     "refuse_large",
     "refuse_overflow",
     "refuse_underflow",
@@ -53,6 +54,19 @@ def is_collection(X: Any) -> bool:
     False
     """
     return hasattr(X, "__dask_graph__") and not isinstance(X, type)
+
+
+def refuse_collection(
+    X: Any, who: str, remedy: str = "give a sample of it, and apply what is learned block by block"
+) -> None:
+    """Refuse a Dask collection where samples have to be in memory.
+
+    Examples
+    --------
+    >>> refuse_collection([[1.0, 2.0]], "LMNN")
+    """
+    if is_collection(X):
+        raise ValueError(f"{who} needs samples in memory, and takes no Dask collection; {remedy}.")
 
 
 def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -> Array:

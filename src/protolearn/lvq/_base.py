@@ -16,6 +16,7 @@ from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.estimator import Estimator
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.parameters import array, function, instance, integer, none, number, option
+from protolearn.core.partitions import averaged, blockwise
 from protolearn.core.probabilities import best_temperature, fold_numbers, nearest_of_classes, shares_at
 from protolearn.core.reject import acceptance_radii, check_reject, novelty, relative_similarity, with_rejects
 from protolearn.core.threads import Threads, chunk_threads
@@ -25,10 +26,12 @@ from protolearn.lvq._request import Number, Table, find_counterfactuals, read_re
 from protolearn.lvq.cost import relative_distance
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions
 from protolearn.lvq.relevance import Metric, Relevance, Theta
+from protolearn.lvq.samples import Labeled, TrainingSamples
 
 __all__ = ["LVQClassifier"]
 
 MISSING = option("error", "partial")
+ENOUGH = 20_000  # samples from which a temperature follows
 
 
 class LVQClassifier(ClassifierMixin, Estimator):
@@ -69,6 +72,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         tags.input_tags.allow_nan = self.missing == "partial"
         return tags
 
+    @blockwise
     def predict(self, X: ArrayLike) -> Array:
         """Return the class of the nearest prototype, or ``reject_label``.
 
@@ -93,6 +97,27 @@ class LVQClassifier(ClassifierMixin, Estimator):
             rejected |= self._novelty(X) > 1.0
         return with_rejects(predicted, rejected, 1.0, self.reject_label, self.classes_)
 
+    @averaged
+    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy: the share of samples, by weight, whose class is predicted.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Samples.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Weight of each sample.
+
+        Returns
+        -------
+        score : float
+            Between 0 and 1.
+        """
+        return float(super().score(X, y, sample_weight))
+
+    @blockwise
     def distances(self, X: ArrayLike) -> Floats:
         """Return the learned distance of each sample to each prototype.
 
@@ -108,6 +133,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         """
         return self._over_chunks(self._measure, self._check_new(X))
 
+    @blockwise
     def nearest(self, X: ArrayLike) -> Indices:
         """Return the index of the nearest prototype of each sample.
 
@@ -146,6 +172,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         shares = relevances / relevances.sum(axis=-1, keepdims=True)
         return shares if shares.ndim == 1 else shares[self._metric.slots(self._codes)].mean(axis=0)
 
+    @blockwise
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return minus the distance, not squared, to the nearest prototype of each class.
 
@@ -162,6 +189,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         near = self._plain_distances(self._check_new(X))
         return near[:, 0] - near[:, 1] if near.shape[1] == 2 else -near
 
+    @blockwise
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return class probabilities, ``exp(-sqrt(d) / T)`` of the nearest prototype of each class, normalized.
 
@@ -181,6 +209,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         near = self._plain_distances(self._check_new(X))
         return shares_at(self.temperature_, near)
 
+    @blockwise
     def confidence(self, X: ArrayLike) -> Floats:
         """Return the relative similarity of each sample, ``(d- - d+) / (d- + d+)``.
 
@@ -199,6 +228,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         return self._confidence(self._check_new(X))
 
     @available_if(lambda self: self.contamination is not None)
+    @blockwise
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return how well the prototypes cover each sample, minus the smallest ratio ``d_p / r_p`` of all prototypes.
 
@@ -217,6 +247,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         """
         return -self._novelty(self._check_new(X))
 
+    @blockwise
     def relative_distance(self, X: ArrayLike, y: ArrayLike) -> Floats:
         """Return ``mu = (d_J - d_K) / (d_J + d_K)`` of each sample: what training makes small.
 
@@ -234,6 +265,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         """
         return self._to_both_sides(X, y)[0]
 
+    @blockwise
     def margins(self, X: ArrayLike, y: ArrayLike) -> Floats:
         """Return ``d_K - d_J`` of each sample: how much nearer its own class is than any other.
 
@@ -364,9 +396,10 @@ class LVQClassifier(ClassifierMixin, Estimator):
             )
         return self._over_chunks(lambda part: novelty(self._measure(part), self.acceptance_radii_), X)
 
-    def _fit_radii(self, X: Floats, y: Indices, u: Floats) -> None:
+    def _fit_radii(self, samples: TrainingSamples) -> None:
         """Set the acceptance radii by the training samples, or go on from earlier ones by a batch."""
-        D = self._over_chunks(self._measure, X)
+        model = samples.sent(self)
+        D, y, u = samples.listed.gather(lambda part: (model._over_chunks(model._measure, part.X), part.y, part.u))
         before = getattr(self, "acceptance_radii_", None)
         self.acceptance_radii_ = acceptance_radii(D, self._codes, y, u, float(self.contamination or 0.0), before)
 
@@ -438,7 +471,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     def _over_chunks(self, function: Callable[[Array], Array], X: Array) -> Array:
         """Apply a function to chunks of samples, on several threads, and put the results together."""
-        blocks = row_blocks(len(X), X.itemsize * X.shape[1], CACHED, least=256)
+        blocks = [*row_blocks(len(X), X.itemsize * X.shape[1], CACHED, least=256)] or [slice(0)]
         with chunk_threads(self.n_jobs) as n_threads:
             return np.concatenate(list(Threads(n_threads).map(lambda rows: function(X[rows]), blocks)))
 
@@ -468,13 +501,16 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     def _check_training(self, X: ArrayLike, y: ArrayLike, reset: bool = True) -> tuple[Floats, Array]:
         """Return samples in double precision, and their labels."""
-        if y is None:
-            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
+        self._require_labels(y)
         finite = "allow-nan" if self._partial() else True
         samples, labels = validate_data(self, X, y, dtype=np.float64, reset=reset, ensure_all_finite=finite)
         check_classification_targets(labels)
         self._refuse_empty(samples)
         return check_scale(samples), labels
+
+    def _require_labels(self, y: Any) -> None:
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None.")
 
     def _stream_codes(self, labels: Array, classes: ArrayLike | None) -> Indices:
         """Return the class codes of a batch; in the first one, take note of all classes that will ever come."""
@@ -490,8 +526,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
             raise ValueError(f"y contains {list(unknown)}, which are not among the classes {list(self.classes_)}.")
         return np.searchsorted(self.classes_, labels)
 
-    def _prototype_codes(self, y: Indices | None) -> Indices:
-        """Return the class code of each prototype, in the order of the classes, if samples y (or a stream) allow it."""
+    def _prototype_codes(self, available: Indices | None) -> Indices:
+        """Return the class code of each prototype, in the order of the classes, if samples (or a stream) allow it."""
         wanted = self.prototypes_per_class
         if isinstance(wanted, dict):
             unknown = [label for label in wanted if label not in self.classes_]
@@ -512,11 +548,10 @@ class LVQClassifier(ClassifierMixin, Estimator):
                     f"for class {label!s}."
                 )
         for code, count in enumerate(counts):
-            available = count if y is None else int((y == code).sum())
-            if available < count:
+            if available is not None and available[code] < count:
                 raise ValueError(
-                    f"Class {self.classes_[code]!s} has {available} samples, fewer than its {count} prototypes. Use "
-                    "fewer prototypes for it (prototypes_per_class takes a dict), or more samples."
+                    f"Class {self.classes_[code]!s} has {available[code]} samples, fewer than its {count} prototypes. "
+                    "Use fewer prototypes for it (prototypes_per_class takes a dict), or more samples."
                 )
         return np.repeat(np.arange(len(counts)), counts)
 
@@ -538,31 +573,39 @@ class LVQClassifier(ClassifierMixin, Estimator):
     def _check_reject(self) -> None:
         check_reject(1.0 if self._rejects() else 0.0, self.reject_label, self.classes_)
 
-    def _finish(self, X: Floats, y: Indices, u: Floats) -> None:
+    def _finish(self, samples: TrainingSamples) -> None:
         """Learn from the training samples what prototypes and metric do not say: wins, probabilities and radii."""
-        self.n_wins_ = np.bincount(self._winners(X), minlength=len(self._codes))
-        self._fit_temperature(X, y, u)
+        self._count_wins(samples)
+        self._fit_temperature(samples)
         self.__dict__.pop("acceptance_radii_", None)
         if self.contamination is not None:
-            self._fit_radii(X, y, u)
+            self._fit_radii(samples)
 
-    def _finish_batch(self, X: Floats, y: Indices, u: Floats) -> None:
+    def _finish_batch(self, samples: Labeled) -> None:
         """Do the same for a batch of a stream."""
-        self.n_wins_ = np.bincount(self._winners(X), minlength=len(self._codes))
-        if len(np.unique(y)) > 1 or not hasattr(self, "temperature_"):
-            self._fit_temperature(X, y, u)
+        self._count_wins(samples)
+        if len(np.unique(samples.y)) > 1 or not hasattr(self, "temperature_"):
+            self._fit_temperature(samples)
         if self.contamination is not None:
-            self._fit_radii(X, y, u)
+            self._fit_radii(samples)
 
-    def _fit_temperature(self, X: Floats, y: Indices, u: Floats) -> None:
+    def _count_wins(self, samples: TrainingSamples) -> None:
+        model, k = samples.sent(self), len(self._codes)
+        self.n_wins_ = samples.sum(lambda part: np.bincount(model._winners(part.X), minlength=k))
+
+    def _fit_temperature(self, samples: TrainingSamples) -> None:
         """Choose the temperature of the probabilities by maximum likelihood on (some of) the training samples."""
-        some = slice(None, None, max(1, len(X) // 20_000))
-        self.temperature_ = best_temperature(self._plain_distances(X[some]), y[some], u[some])
+        model = samples.sent(self)
+        some = samples.thinned(ENOUGH)
+        self.temperature_ = best_temperature(
+            *some.gather(lambda part: (model._plain_distances(part.X), part.y, part.u))
+        )
 
-    def _calibrate(self, X: Floats, y: Indices, u: Floats, counts: Floats) -> None:
+    def _calibrate(self, samples: Labeled, counts: Floats) -> None:
         """Choose the temperature on samples held out, whose distances are compared in units of their mean."""
         plain = {"calibration": None, "callback": None, "warm_start": False, "verbose": 0}
         plain["class_weight"] = None  # u has class weights
+        X, y, u = samples.X, samples.y, samples.u
         folds = fold_numbers(X, y, counts, int(self.calibration or 0), np.bincount(self._codes))
         D = self._plain_distances(X)
         unit = _mean_distance(D, u)

@@ -14,12 +14,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.parameters import array, flag, none, option
 from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.validation import refuse_collection
 from protolearn.lvq._callback import Callback
 from protolearn.lvq._docs import documented
 from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame
 from protolearn.lvq.filters import BANKS, kernels_of
 from protolearn.lvq.relevance import LOCALIZATIONS, Metric, Theta
+from protolearn.lvq.samples import Labeled
 from protolearn.lvq.solvers import LBFGS, Solver
 from protolearn.lvq.spectral import STRUCTURES, Spectral
 
@@ -370,11 +372,18 @@ class CIALVQ(GLVQ):
         theta = metric.start(self.n_features_in_, self._codes, np.random.RandomState(0))
         return metric.roots(metric.describe(patches, *(part[0] for part in theta)))
 
-    def _frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
+    # Samples are in memory
+
+    def _read_partitions(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Any:
+        refuse_collection(X, type(self).__name__)
+
+    def _frame(self, samples: Any, rescales: bool, resumes: bool) -> Frame:
         if not rescales:
             return Frame(np.zeros(1))
-        colors = X.reshape(-1, self.patch_shape_[2])
-        return Frame(np.zeros(1), natural_frame(colors, np.repeat(u, len(colors) // len(X))).scale)
+        colors = samples.X.reshape(-1, self.patch_shape_[2])
+        n_pixels = len(colors) // len(samples)
+        pixels = Labeled(colors, np.repeat(samples.y, n_pixels), np.repeat(samples.u, n_pixels))
+        return Frame(np.zeros(1), natural_frame(pixels).scale)
 
     def _default_slope(self) -> tuple[float, float]:
         return 2.0, 10.0
@@ -383,7 +392,7 @@ class CIALVQ(GLVQ):
         """Return how long a solver works: maps of many pixels learn long, as in the source."""
         return solver.default_iterations if isinstance(solver, LBFGS) else 6 * solver.default_iterations
 
-    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _structure(self, frame: Frame, samples: Any) -> Metric:
         return self._spectral()
 
     def _spectral(self) -> Spectral:
@@ -403,13 +412,12 @@ class CIALVQ(GLVQ):
             )
         return metric
 
-    def _first_prototypes(
-        self, metric: Metric, theta: Theta, X: Floats, y: Codes, u: Floats, rng: np.random.RandomState
-    ) -> Floats:
+    def _first_prototypes(self, metric: Metric, theta: Theta, samples: Any, rng: np.random.RandomState) -> Floats:
         """Return prototypes with the powers of centers of each class, and the phases of patches near to them."""
         if self.distance == "position":
-            return super()._first_prototypes(metric, theta, X, y, u, rng)
+            return super()._first_prototypes(metric, theta, samples, rng)
         assert isinstance(metric, Spectral)
+        X, y, u = samples.X, samples.y, samples.u
         slots = metric.slots(self._codes)
         W = np.zeros((len(self._codes), metric.map.plane.n_frequencies if self.learn_filters else X.shape[1]))
         for code in np.unique(y):
@@ -417,7 +425,8 @@ class CIALVQ(GLVQ):
             patches, parts = X[mine], [part[slots[members[0]]] for part in theta]
             values = metric.describe(patches, *parts)
             same = np.zeros(len(members), np.int64)
-            centers = first_prototypes(values, np.zeros(len(values), np.int64), u[mine], same, str(self.init), rng)
+            described = Labeled(values, np.zeros(len(values), np.int64), u[mine])
+            centers = first_prototypes(described, same, str(self.init), rng)
             centers = metric.map.plane.symmetric(np.maximum(centers, 0.0))
             for p, center in zip(members, centers):
                 nearest = ((values - center) ** 2).sum(axis=1).argmin()

@@ -14,25 +14,25 @@ from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
-from sklearn.utils import check_random_state, compute_sample_weight
+from sklearn.utils import check_random_state, compute_class_weight
 
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.learning import as_counts
 from protolearn.core.parameters import anything, flag, fraction, instance, integer, none, number, option, positive
+from protolearn.core.partitions import ClassReader, blockwise, read_partitions
 from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import (
-    check_weights,
-)
+from protolearn.core.validation import check_weights, is_collection, refuse_collection
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame, standard_frame
 from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver
 from protolearn.lvq.cost import SQUASHING, CooperativeRelativeDistance, Cost, RelativeDistance, slope_ends
-from protolearn.lvq.problem import Problem, pack
+from protolearn.lvq.problem import PartitionedProblem, Problem, pack
 from protolearn.lvq.relevance import NORMS, DiagonalMetric, EuclideanMetric, Metric, Theta
+from protolearn.lvq.samples import Labeled, LabeledPartitions, TrainingSamples
 from protolearn.lvq.solvers import SOLVERS, Solver, get_solver
 
 __all__ = ["GLVQ", "GRLVQ", "LGRLVQ"]
@@ -186,11 +186,11 @@ class GLVQ(LVQClassifier):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or Dask array or data frame
             Samples.
-        y : array-like of shape (n_samples,)
+        y : array-like of shape (n_samples,), or Dask collection with the partitions of X
             Their classes, at least two.
-        sample_weight : array-like of shape (n_samples,), optional
+        sample_weight : array-like of shape (n_samples,), or Dask collection, optional
             Weight of each sample in the cost. Samples of weight 0 are left out, and so is a class of which none is
             left.
 
@@ -201,8 +201,8 @@ class GLVQ(LVQClassifier):
         """
         self._check_parameters()
         resumes = self.warm_start and hasattr(self, "prototypes_")
-        samples, labels, weights = self._check_samples(X, y, sample_weight, reset=not resumes)
-        known, codes = np.unique(labels, return_inverse=True)
+        read = self._read_partitions if is_collection(X) else self._read
+        known, samples = read(X, y, sample_weight, reset=not resumes)
         if resumes:
             self._check_resumable(known)
         if len(known) < 2:
@@ -216,17 +216,17 @@ class GLVQ(LVQClassifier):
         rng = check_random_state(self.random_state)
         held_out = None
         if self.early_stopping is True:
-            kept, out = self._split(codes, rng)
-            held_out = samples[out], codes[out], weights[out]
-            samples, codes, weights = samples[kept], codes[kept], weights[kept]
-        self._codes = self._prototype_codes(codes)
+            kept, out = self._split(samples.codes, rng)
+            held_out, samples = samples.take(out), samples.take(kept)
+        self._codes = self._prototype_codes(samples.counts(len(known)))
         with chunk_threads(self.n_jobs) as n_threads:
-            self._train(samples, codes, weights, held_out, resumes, rng, n_threads)
-        self._finish(samples, codes, weights)
+            self._train(samples, held_out, resumes, rng, n_threads)
+        self._finish(samples)
         self._warn_of_silence()
         if self.calibration is not None:
+            assert isinstance(samples, Labeled)
             try:
-                self._calibrate(samples, codes, weights, self._counts(known[codes], weights))
+                self._calibrate(samples, self._counts(known[samples.y], samples.u))
             except KeyboardInterrupt:
                 keep(self)
                 raise
@@ -268,7 +268,7 @@ class GLVQ(LVQClassifier):
         samples, labels, weights = self._check_samples(X, y, sample_weight, reset=first)
         if not first:
             self._check_resumable(self.classes_)
-        self._go_on(samples, self._stream_codes(labels, classes), weights)
+        self._go_on(Labeled(samples, self._stream_codes(labels, classes), weights))
         return self
 
     @property
@@ -276,24 +276,24 @@ class GLVQ(LVQClassifier):
         """Learned parameters of the metric: a tuple of arrays, empty if it has none."""
         return self._theta
 
-    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _structure(self, frame: Frame, samples: TrainingSamples) -> Metric:
         """Return the metric, given samples in the coordinates of the solver."""
         return clone(self.metric) if isinstance(self.metric, Metric) else EuclideanMetric()
 
-    def _frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
+    def _frame(self, samples: TrainingSamples, rescales: bool, resumes: bool) -> Frame:
         """Return the coordinates to work in."""
         if isinstance(self.metric, Metric) and not self.metric.homogeneous:
-            return Frame(np.zeros(X.shape[1]))
+            return Frame(np.zeros(samples.n_features))
         turns = self._rotates() and not resumes
         if not rescales:
-            return plain_frame(X, u, turns)
-        return standard_frame(X, u, turns) if self._standardizes else natural_frame(X, u)
+            return plain_frame(samples, turns)
+        return standard_frame(samples, turns) if self._standardizes else natural_frame(samples)
 
-    def _stream_frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
+    def _stream_frame(self, samples: Labeled, rescales: bool, resumes: bool) -> Frame:
         """Return the coordinates of a stream: those of the last fit, or what the first batch suggests."""
         if rescales and resumes and self._standardizes:
             return Frame(self._center, self.scale_)
-        return self._frame(X, u, rescales, resumes=True)
+        return self._frame(samples, rescales, resumes=True)
 
     def _rotates(self) -> bool:
         """Say whether the axes of the data may be turned for training."""
@@ -336,7 +336,8 @@ class GLVQ(LVQClassifier):
                 f"{n_classes} classes; use early_stopping='train', or more samples of each class."
             )
         rows = np.arange(len(codes))
-        return tuple(train_test_split(rows, test_size=n_out, stratify=codes, random_state=rng))
+        kept, out = train_test_split(rows, test_size=n_out, stratify=codes, random_state=rng)
+        return np.sort(kept), np.sort(out)
 
     def _check_resumable(self, classes: Array) -> None:
         """Refuse to go on from a model that is of another form than the parameters ask for."""
@@ -357,15 +358,64 @@ class GLVQ(LVQClassifier):
         solver.check()
         return solver
 
+    def _read(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool) -> tuple[Array, Labeled]:
+        """Return the classes, and the samples in memory."""
+        samples, labels, weights = self._check_samples(X, y, sample_weight, reset)
+        known, codes = np.unique(labels, return_inverse=True)
+        return known, Labeled(samples, codes, weights)
+
+    def _read_partitions(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> tuple[Array, LabeledPartitions]:
+        """Return the classes, and the samples in the partitions of a Dask collection."""
+        self._require_labels(y)
+        self._check_additive(X)
+        finite = "allow-nan" if self._partial() else True
+        options: dict[str, Any] = {"reset": reset, "supervised": True, "finite": finite, "kind": ClassReader}
+        parts = read_partitions(self, X, y, sample_weight, **options)
+        if len(parts) < parts.n_features:
+            raise ValueError(
+                f"X has {len(parts)} samples of {parts.n_features} features; fewer samples than features fit in "
+                "memory: give X.compute() and y.compute()."
+            )
+        samples = LabeledPartitions.of(parts, partial(self._class_factors, parts.classes))
+        Progress(type(self).__name__, None, self.verbose).note(parts.description)
+        return parts.classes, samples
+
+    def _check_additive(self, X: Any) -> None:
+        """Refuse to learn from partitions what is no sum over samples."""
+        solver = self._solver(0)
+        if solver.one_by_one:
+            raise ValueError(
+                f"solver={solver!r} learns from single samples in random order, and takes no Dask collection; use "
+                "'lbfgs' or 'adam', or partial_fit with one partition after the other."
+            )
+        if self.calibration is not None:
+            raise ValueError(
+                "calibration fits the classifier again to samples in memory, and takes no Dask collection; set "
+                "calibration=None."
+            )
+        if isinstance(self.metric, Metric) and type(self.metric).start_among is not Metric.start_among:
+            refuse_collection(X, f"{type(self).__name__} with metric={self.metric!r}")
+
+    def _class_factors(self, classes: Array, counts: Indices, masses: Floats) -> Floats:
+        """Return the factor on the weights of each class."""
+        factors = check_weights(class_factors(self.class_weight, classes, counts), len(classes), np.float64)
+        if not factors.all():
+            nothing = classes[factors == 0].tolist()
+            raise ValueError(f"class_weight gives the classes {nothing} no weight; leave them out of the collection.")
+        return factors * max(1.0, counts.sum() / (factors @ masses))  # as counts
+
     def _check_samples(
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool
     ) -> tuple[Floats, Array, Floats]:
         """Return samples, labels and weights, without samples of weight zero."""
+        refuse_collection(X, "partial_fit", "give one partition after the other")
         samples, labels = self._check_training(X, y, reset)
         weights = check_weights(sample_weight, len(samples), np.float64)
         if self.class_weight is not None:
-            by_class = compute_sample_weight(self.class_weight, labels)
-            weights = check_weights(weights * by_class, len(samples), np.float64)
+            present = weights > 0
+            classes, codes, counts = np.unique(labels[present], return_inverse=True, return_counts=True)
+            weights[present] *= class_factors(self.class_weight, classes, counts)[codes]
+            weights = check_weights(weights, len(samples), np.float64)
         present = weights > 0
         return samples[present], labels[present], as_counts(weights[present])
 
@@ -373,36 +423,46 @@ class GLVQ(LVQClassifier):
         """Return how often each sample counts, apart from the weight of its class."""
         if self.class_weight is None:
             return weights
-        counts = weights / compute_sample_weight(self.class_weight, labels)
-        return counts / counts.min()
+        classes, codes, counts = np.unique(labels, return_inverse=True, return_counts=True)
+        plain = weights / class_factors(self.class_weight, classes, counts)[codes]
+        return plain / plain.min()
 
     def _begin(
-        self, frame: Frame, X: Floats, y: Codes, u: Floats, resumes: bool, rng: np.random.RandomState
+        self, frame: Frame, samples: TrainingSamples, resumes: bool, rng: np.random.RandomState
     ) -> tuple[Metric, Floats, Theta]:
         """Return the metric, the first prototypes and the first parameters, in the coordinates of the solver."""
         self._form = {name: getattr(self, name) for name in FORM if hasattr(self, name)}
         if resumes:
             return self._metric, frame.enter(self.prototypes_), self._metric.carried(self._theta, frame.enter_matrices)
-        metric = self._structure(frame, X, y, u)
-        theta = metric.start(X.shape[1], self._codes, rng)
+        metric = self._structure(frame, samples)
+        theta = metric.start(samples.n_features, self._codes, rng)
         if isinstance(self.init, str):
-            W = self._first_prototypes(metric, theta, X, y, u, rng)
+            W = self._first_prototypes(metric, theta, samples, rng)
         else:
             W = frame.enter(self._given_prototypes(self.init))
-        return metric, W, metric.start_among(theta, X, y, u, W, self._codes)
+        if isinstance(samples, Labeled):
+            theta = metric.start_among(theta, samples.X, samples.y, samples.u, W, self._codes)
+        return metric, W, theta
 
     def _first_prototypes(
-        self, metric: Metric, theta: Theta, X: Floats, y: Codes, u: Floats, rng: np.random.RandomState
+        self, metric: Metric, theta: Theta, samples: TrainingSamples, rng: np.random.RandomState
     ) -> Floats:
         """Return the first prototypes, in the coordinates of the solver."""
-        return first_prototypes(X, y, u, self._codes, str(self.init), rng)
+        return first_prototypes(samples, self._codes, str(self.init), rng)
 
     def _problem(
-        self, frame: Frame, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta, n_threads: int
+        self, frame: Frame, metric: Metric, samples: TrainingSamples, W: Floats, theta: Theta, n_threads: int
     ) -> Problem:
-        shapes = [W.shape, *(part.shape for part in theta)]
-        regularization = self._regularization(metric, theta, float(u.sum()))
-        return Problem(X, y, u, self._codes, metric, self._cost(frame), regularization, shapes, n_threads)
+        parts: dict[str, Any] = {
+            "classes": self._codes,
+            "metric": metric,
+            "cost": self._cost(frame),
+            "regularization": self._regularization(metric, theta, samples.mass),
+            "shapes": [W.shape, *(part.shape for part in theta)],
+        }
+        if isinstance(samples, Labeled):
+            return Problem(samples.X, samples.y, samples.u, **parts, n_threads=n_threads)
+        return PartitionedProblem.of(samples, **parts)
 
     def _cost(self, frame: Frame) -> Cost:
         """Return what is minimized, in the coordinates of the solver."""
@@ -419,29 +479,27 @@ class GLVQ(LVQClassifier):
 
     def _train(
         self,
-        samples: Floats,
-        y: Codes,
-        u: Floats,
-        held_out: tuple[Floats, Codes, Floats] | None,
+        samples: TrainingSamples,
+        held_out: TrainingSamples | None,
         resumes: bool,
         rng: np.random.RandomState,
         n_threads: int,
     ) -> None:
         solver = self._solver(len(samples))
         max_iter = self._default_iterations(solver) if self.max_iter is None else self.max_iter
-        frame = self._frame(samples, u, solver.rescales, resumes or not solver.turns or not max_iter)
-        X = frame.enter(samples)
-        metric, W, theta = self._begin(frame, X, y, u, resumes, rng)
-        problem = self._problem(frame, metric, X, y, u, W, theta, n_threads)
+        frame = self._frame(samples, solver.rescales, resumes or not solver.turns or not max_iter)
+        inside = samples.entered(frame)
+        metric, W, theta = self._begin(frame, inside, resumes, rng)
+        problem = self._problem(frame, metric, inside, W, theta, n_threads)
         if self.slope is None and solver.first_slope is not None and isinstance(problem.cost, RelativeDistance):
             problem.cost = replace(problem.cost, slope=(solver.first_slope, problem.cost.slope[1]))
         watch = _Watch(self, max_iter)
         if self.early_stopping:
-            judged = (X, y, u) if held_out is None else (frame.enter(held_out[0]), *held_out[1:])
-            watch.judge = self._problem(frame, metric, *judged, W, theta, n_threads)
+            judged = inside if held_out is None else held_out.entered(frame)
+            watch.judge = self._problem(frame, metric, judged, W, theta, n_threads)
         interrupted = False
         watch.flat = pack(W, theta)
-        watch.snapshot = lambda flat, costs: self._snapshot(problem, frame, flat, costs, samples, y, u)
+        watch.snapshot = lambda flat, costs: self._snapshot(problem, frame, flat, costs, samples)
         try:
             if max_iter:
                 with watch.progress:
@@ -454,24 +512,24 @@ class GLVQ(LVQClassifier):
             interrupted = True
         self.cost_history_ = watch.costs
         self.n_iter_ = max(min(1, max_iter), len(watch.costs))
-        self._mass = float(u.sum())
+        self._mass = samples.mass
         self.__dict__.pop("score_history_", None)
         if self.early_stopping:
             self.score_history_ = watch.scores
         self._store(problem, frame, watch.best)
         if interrupted:
-            self._finish(samples, y, u)
+            self._finish(samples)
             keep(self)
             raise KeyboardInterrupt
 
     def _snapshot(
-        self, problem: Problem, frame: Frame, flat: Floats, costs: list[float], samples: Floats, y: Codes, u: Floats
+        self, problem: Problem, frame: Frame, flat: Floats, costs: list[float], samples: TrainingSamples
     ) -> GLVQ:
         """Return a copy of the classifier as it was at a moment of training."""
         then = copy(self)
         then.cost_history_, then.n_iter_ = costs, len(costs)
         then._store(problem, frame, flat)
-        then._finish(samples, y, u)
+        then._finish(samples)
         return then
 
     def _store(self, problem: Problem, frame: Frame, flat: Floats) -> None:
@@ -512,7 +570,7 @@ class GLVQ(LVQClassifier):
                 stacklevel=4,
             )
 
-    def _go_on(self, samples: Floats, codes: Codes, u: Floats) -> None:
+    def _go_on(self, samples: Labeled) -> None:
         """Make one pass over a batch, with prototypes of the classes seen so far."""
         solver = stream_solver(self.solver)
         if not hasattr(self, "_stream"):
@@ -520,30 +578,43 @@ class GLVQ(LVQClassifier):
             rng = check_random_state(self.random_state)
             if not resumes:
                 self._codes = self._prototype_codes(None)
-            frame = self._stream_frame(samples, u, solver.rescales, resumes)
-            metric, W, theta = self._begin(frame, frame.enter(samples), codes, u, resumes, rng)
+            frame = self._stream_frame(samples, solver.rescales, resumes)
+            metric, W, theta = self._begin(frame, samples.entered(frame), resumes, rng)
             stream = Stream(frame, rng, metric, W, theta, np.full(len(self.classes_), resumes))
             if resumes:
                 stream.settled, stream.mass = self._standardizes, self._mass
             self.cost_history_, self.n_iter_ = [], 0
         else:
             stream = deepcopy(self._stream)  # the old one serves on if this batch fails
-        stream.settle(self._stream_frame(samples, u, solver.rescales, resumes=False), samples)
-        X = stream.frame.enter(samples)
+        stream.settle(self._stream_frame(samples, solver.rescales, resumes=False), samples.X)
+        inside = samples.entered(stream.frame)
         if isinstance(self.init, str):
-            stream.welcome(X, codes, u, self._codes, self._first_prototypes)
-        stream.seen[codes] = True
+            stream.welcome(inside, self._codes, self._first_prototypes)
+        stream.seen[samples.y] = True
         self._hidden = ~stream.seen[self._codes]
-        problem = self._problem(stream.frame, stream.metric, X, codes, u, *stream.parts, 1)
+        problem = self._problem(stream.frame, stream.metric, inside, *stream.parts, 1)
         problem.hidden = self._hidden
-        stream.mass += float(u.sum())
+        stream.mass += samples.mass
         problem.regularization = self._regularization(stream.metric, stream.parts[1], stream.mass)
         with chunk_threads(1):
             self.cost_history_ = [*self.cost_history_, stream.learn(problem, solver)][-LONGEST_HISTORY:]
         self.n_iter_ += 1
         self._stream = stream
         self._store(problem, stream.frame, pack(*stream.parts))
-        self._finish_batch(samples, codes, u)
+        self._finish_batch(samples)
+
+
+def class_factors(class_weight: dict[Any, float] | str | None, classes: Array, counts: Indices) -> Floats:
+    """Return the weight of each class, given the number of its samples, as scikit-learn has it.
+
+    Examples
+    --------
+    >>> class_factors("balanced", np.array(["a", "b"]), np.array([1, 3])).round(2)
+    array([2.  , 0.67])
+    """
+    if class_weight == "balanced":
+        return counts.sum() / (len(classes) * counts)
+    return np.asarray(compute_class_weight(class_weight, classes=classes, y=classes), np.float64)
 
 
 class _Watch:
@@ -680,7 +751,7 @@ class GRLVQ(TransformerMixin, GLVQ):
     _standardizes = True
     _prior = 0.01
 
-    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _structure(self, frame: Frame, samples: TrainingSamples) -> Metric:
         return DiagonalMetric()
 
     def _store_metric(self, theta: Theta) -> Theta:
@@ -688,6 +759,7 @@ class GRLVQ(TransformerMixin, GLVQ):
         self.relevances_ = (self.omega_ * self.scale_) ** 2
         return theta
 
+    @blockwise
     def transform(self, X: ArrayLike) -> Array:
         """Scale features by the roots of their relevances, so that Euclidean distances are the learned ones.
 
@@ -822,7 +894,7 @@ class LGRLVQ(GLVQ):
     _standardizes = True
     _prior = 0.01
 
-    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _structure(self, frame: Frame, samples: TrainingSamples) -> Metric:
         return DiagonalMetric(self.localization, self.norm)
 
     def _store_metric(self, theta: Theta) -> Theta:

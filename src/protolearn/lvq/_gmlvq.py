@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from protolearn.core.parameters import array, flag, integer, none, option
+from protolearn.core.partitions import blockwise
 from protolearn.core.threads import chunk_threads
-from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import given_array, require_memory
 from protolearn.lvq._callback import Callback
 from protolearn.lvq._docs import documented
@@ -18,11 +19,10 @@ from protolearn.lvq._glvq import GLVQ
 from protolearn.lvq._masked import masked_metric
 from protolearn.lvq._start import Frame, discriminative_directions
 from protolearn.lvq.relevance import MatrixMetric, Metric, ProductMetric, Relevance, Theta, canonical_matrix
+from protolearn.lvq.samples import TrainingSamples
 from protolearn.lvq.solvers import Solver
 
 __all__ = ["GMLVQ", "LGMLVQ", "LLiRaMLVQ"]
-
-Codes = Indices
 
 SOLVER_VECTORS = 30  # as large as the matrices that a solver holds
 
@@ -79,24 +79,24 @@ class MatrixLVQ(GLVQ):
     def _rotates(self) -> bool:
         return self.mask is None and not self.symmetric
 
-    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _structure(self, frame: Frame, samples: TrainingSamples) -> Metric:
         rank, N = self._rank(), self.n_features_in_
         if self.symmetric and rank != N:
             raise ValueError(f"A symmetric matrix must be square; got n_components={rank} for {N} features.")
-        s = MatrixMetric(localization=self.localization).n_matrices(self._codes)
+        s, width = MatrixMetric(localization=self.localization).n_matrices(self._codes), samples.n_features
         require_memory(
-            f"{type(self).__name__} with {s} matrices of {min(rank, X.shape[1])} x {X.shape[1]} numbers",
-            SOLVER_VECTORS * 8 * s * min(rank, X.shape[1]) * X.shape[1],
+            f"{type(self).__name__} with {s} matrices of {min(rank, width)} x {width} numbers",
+            SOLVER_VECTORS * 8 * s * min(rank, width) * width,
             "use a small n_components, such as 10, or fewer features",
         )
         return masked_metric(
-            X.shape[1],
-            min(rank, X.shape[1]),
+            width,
+            min(rank, width),
             localization=self.localization,
             mask=self.mask,
             symmetric=self.symmetric,
             norm=self.norm,
-            start_at=self._start_at(frame, X, y, u),
+            start_at=self._start_at(frame, samples),
         )
 
     def _rank(self) -> int:
@@ -107,14 +107,14 @@ class MatrixLVQ(GLVQ):
         integer(1, N).check("n_components", self.n_components, ", the number of features")
         return int(self.n_components)
 
-    def _start_at(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> str | Floats:
+    def _start_at(self, frame: Frame, samples: TrainingSamples) -> str | Floats:
         """Return where the matrix starts, in the coordinates of the solver."""
-        rank = min(self._rank(), X.shape[1])
+        rank = min(self._rank(), samples.n_features)
         if not isinstance(self.metric_init, str):
             given = frame.enter_matrices(self._given_matrices())
             return given if given.shape[1] == rank else np.stack([canonical_matrix(part, rank) for part in given])
-        if self.metric_init == "discriminative" or (self.metric_init == "auto" and rank < X.shape[1]):
-            return discriminative_directions(X, y, u, rank)
+        if self.metric_init == "discriminative" or (self.metric_init == "auto" and rank < samples.n_features):
+            return discriminative_directions(samples, len(self.classes_), rank)
         return "random" if self.metric_init == "random" else "identity"
 
     def _given_matrices(self) -> Floats:
@@ -135,6 +135,7 @@ class _WithView(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MatrixLVQ):
 
     omega_: Floats
 
+    @blockwise
     @chunk_threads(1)
     def transform(self, X: ArrayLike) -> Array:
         """Project samples by Omega: Euclidean distances in the view are the learned ones.
@@ -435,6 +436,7 @@ class LGMLVQ(MatrixLVQ):
         self.random_state = random_state
         self.verbose = verbose
 
+    @blockwise
     def local_transform(self, X: ArrayLike) -> Array:
         """Project samples, relative to each prototype, by the matrix of that prototype.
 
@@ -578,9 +580,9 @@ class LLiRaMLVQ(_WithView):
     def _rank(self) -> int:
         return min(2, self.n_features_in_) if self.n_components is None else super()._rank()
 
-    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
-        rank = min(self._rank(), X.shape[1])
-        return ProductMetric(rank, localization=self.localization, start_at=self._start_at(frame, X, y, u))
+    def _structure(self, frame: Frame, samples: TrainingSamples) -> Metric:
+        rank = min(self._rank(), samples.n_features)
+        return ProductMetric(rank, localization=self.localization, start_at=self._start_at(frame, samples))
 
     def _store_metric(self, theta: Theta) -> Theta:
         (omega,), psi = theta

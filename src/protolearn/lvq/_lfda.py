@@ -23,7 +23,7 @@ from protolearn.core.parameters import integer, none, option
 from protolearn.core.spans import row_space
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import refuse_underflow, require_memory
+from protolearn.core.validation import refuse_collection, refuse_underflow, require_memory
 
 __all__ = ["LFDA", "LinearMetric"]
 
@@ -66,6 +66,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     def _read(self, X: Any, y: Any) -> tuple[Floats, float, Indices, Array]:
         """Return samples with mean zero and mean square one, their scale, class codes, and two or more classes."""
+        refuse_collection(X, type(self).__name__)
         X, y = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         check_classification_targets(y)
         classes, codes = np.unique(y, return_inverse=True)
@@ -77,6 +78,7 @@ class LinearMetric(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     def _read_samples(self, X: Any) -> tuple[Floats, float]:
         """Return samples with mean zero and mean square one, and their scale."""
+        refuse_collection(X, type(self).__name__)
         return self._standard(validate_data(self, X, dtype=np.float64, ensure_min_samples=2))
 
     def _standard(self, X: Floats) -> tuple[Floats, float]:

@@ -26,6 +26,7 @@ from protolearn.core.validation import given_array, require_memory
 from protolearn.lvq._lfda import LinearMetric
 from protolearn.lvq._start import discriminative_directions
 from protolearn.lvq.relevance import canonical_matrix
+from protolearn.lvq.samples import Labeled
 
 __all__ = ["LMNN", "LargeMarginCost", "NearPairs", "target_neighbors"]
 
@@ -254,7 +255,8 @@ class LMNN(LinearMetric):
         if self.init == "pca":
             upsilon = eigh(cost.X.T @ cost.X, subset_by_index=[N - M, N - 1])[1].T
         elif self.init == "lda":
-            upsilon = discriminative_directions(cost.X, cost.codes, np.ones(len(cost.X)), M)
+            samples = Labeled(cost.X, cost.codes, np.ones(len(cost.X)))
+            upsilon = discriminative_directions(samples, int(cost.codes.max()) + 1, M)
         elif self.init == "identity":
             upsilon = np.eye(M, N) if axes is None or M == N else axes[:M]
         else:

@@ -16,7 +16,7 @@ from protolearn.core.parameters import flag, fraction, integer, number
 from protolearn.core.progress import Progress
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_weights, require_memory
+from protolearn.core.validation import check_weights, refuse_collection, require_memory
 from protolearn.lvq._base import LVQClassifier
 from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
 from protolearn.lvq._docs import documented
@@ -24,6 +24,7 @@ from protolearn.lvq._start import first_prototypes, weighted_mean
 from protolearn.lvq._stream import LONGEST_HISTORY
 from protolearn.lvq._sweeps import pieces
 from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric
+from protolearn.lvq.samples import Labeled
 
 __all__ = ["LVQ1", "LVQ21"]
 
@@ -116,6 +117,7 @@ class _HeuristicLVQ(LVQClassifier):
         self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, reset: bool
     ) -> tuple[Floats, Array, Floats]:
         """Return samples, labels and weights, without samples of weight zero."""
+        refuse_collection(X, type(self).__name__, "call partial_fit with one partition after the other")
         samples, labels = self._check_training(X, y, reset)
         weights = check_weights(sample_weight, len(samples), np.float64)
         present = weights > 0
@@ -129,12 +131,13 @@ class _HeuristicLVQ(LVQClassifier):
                 f"({self.classes_[0]!r})."
             )
         self._check_reject()
-        self._codes = self._prototype_codes(codes)
+        given = Labeled(samples, codes, u)
+        self._codes = self._prototype_codes(given.counts(len(self.classes_)))
         self.__dict__.pop("_hidden", None)
         rng = check_random_state(self.random_state)
-        self._center = weighted_mean(samples, u)
+        self._center = weighted_mean(given)
         centered = np.subtract(samples, self._center, order="C")
-        W = self._first_prototypes(centered, codes, u, rng)
+        W = self._first_prototypes(Labeled(centered, codes, u), rng)
         self._begin(W)
         self.error_history_: list[float] = []
         interrupted = False
@@ -145,7 +148,7 @@ class _HeuristicLVQ(LVQClassifier):
                     error = self._sweep(centered, codes, presentations(u, rng), W, rate)
                     self.error_history_.append(error)
                     progress.step(epoch, error=error)
-                    make = partial(self._copy()._store, samples, codes, u, W.copy())
+                    make = partial(self._copy()._store, given, W.copy())
                     if wants_to_stop(self.callback, TrainingState(epoch, error, make)):
                         break
         except KeyboardInterrupt:
@@ -153,17 +156,17 @@ class _HeuristicLVQ(LVQClassifier):
                 raise
             interrupted = True
         self._seen, self._rng = np.ones(len(self.classes_), bool), rng
-        self._store(samples, codes, u, W)
+        self._store(given, W)
         if interrupted:
             keep(self)
             raise KeyboardInterrupt
 
-    def _store(self, samples: Floats, codes: Codes, u: Floats, W: Floats) -> Self:
+    def _store(self, samples: Labeled, W: Floats) -> Self:
         """Set the fitted attributes; return the classifier."""
         self.n_iter_ = max(1, len(self.error_history_))
         self.prototypes_ = W + self._center
         self.prototype_labels_ = self.classes_[self._codes]
-        self._finish(samples, codes, u)
+        self._finish(samples)
         return self
 
     def _copy(self) -> Self:
@@ -178,7 +181,7 @@ class _HeuristicLVQ(LVQClassifier):
         wanted = self._prototype_codes(None)
         if first:
             self._codes = wanted
-            self._center = weighted_mean(samples, u)
+            self._center = weighted_mean(Labeled(samples, codes, u))
             W, seen = np.zeros((len(wanted), samples.shape[1])), np.zeros(len(self.classes_), bool)
             rng = check_random_state(self.random_state)
             self._begin(W)
@@ -193,7 +196,7 @@ class _HeuristicLVQ(LVQClassifier):
         centered = np.subtract(samples, self._center, order="C")
         new = np.isin(self._codes, np.setdiff1d(codes, np.flatnonzero(seen)))
         if new.any():
-            W[new] = self._first_prototypes(centered, codes, u, rng)[new]
+            W[new] = self._first_prototypes(Labeled(centered, codes, u), rng)[new]
         seen[codes] = True
         self._hidden = ~seen[self._codes]
         moved = np.where(self._hidden[:, None], np.inf, W)  # so that hidden prototypes never win
@@ -203,7 +206,7 @@ class _HeuristicLVQ(LVQClassifier):
         self._seen, self._rng = seen, rng
         self.prototypes_ = np.where(self._hidden[:, None], W, moved) + self._center
         self.prototype_labels_ = self.classes_[self._codes]
-        self._finish_batch(samples, codes, u)
+        self._finish_batch(Labeled(samples, codes, u))
 
     def _resume(self) -> None:
         """Make copies of what a sweep changes."""
@@ -215,9 +218,9 @@ class _HeuristicLVQ(LVQClassifier):
     def _sweep(self, X: Floats, y: Codes, order: Codes, W: Floats, rate: float) -> float:
         raise NotImplementedError
 
-    def _first_prototypes(self, X: Floats, y: Codes, u: Floats, rng: np.random.RandomState) -> Floats:
+    def _first_prototypes(self, samples: Labeled, rng: np.random.RandomState) -> Floats:
         if isinstance(self.init, str):
-            return first_prototypes(X, y, u, self._codes, self.init, rng)
+            return first_prototypes(samples, self._codes, self.init, rng)
         return self._given_prototypes(self.init) - self._center
 
 

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protolearn.core.parameters import instance, option, positive
-from protolearn.core.types import Array, Floats, Indices
+from protolearn.core.partitions import blockwise
+from protolearn.core.types import Array, Floats
 from protolearn.lvq._callback import Callback
 from protolearn.lvq._docs import documented
 from protolearn.lvq._gmlvq import MatrixLVQ
@@ -24,11 +25,11 @@ from protolearn.lvq.relevance import (
     Relevance,
     Theta,
 )
+from protolearn.lvq.samples import Labeled, TrainingSamples
 from protolearn.lvq.solvers import LBFGS, Solver
 
 __all__ = ["RSLVQ"]
 
-Codes = Indices
 SHARE = 0.1  # of the mean distance to the nearest prototype of the class that the squared width is
 ENOUGH = 20_000  # samples from which this mean is taken
 FEW_ITERATIONS = 15  # of L-BFGS, after which probabilities of new samples become worse
@@ -174,6 +175,7 @@ class RSLVQ(MatrixLVQ):
         self.random_state = random_state
         self.verbose = verbose
 
+    @blockwise
     def predict_proba(self, X: ArrayLike) -> Floats:
         """Return the probability ``p(c | x)`` of each class, in the mixture of Gaussians around the prototypes.
 
@@ -189,6 +191,7 @@ class RSLVQ(MatrixLVQ):
         """
         return np.exp(self._log_posteriors(self._check_new(X)))
 
+    @blockwise
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return the logarithm of the probability of each class, as `predict_proba` has it.
 
@@ -235,16 +238,16 @@ class RSLVQ(MatrixLVQ):
     def _rotates(self) -> bool:
         return self._is_matrix()
 
-    def _frame(self, X: Floats, u: Floats, rescales: bool, resumes: bool) -> Frame:
+    def _frame(self, samples: TrainingSamples, rescales: bool, resumes: bool) -> Frame:
         if isinstance(self.metric, Metric) and not isinstance(self.metric, Relevance):
-            return Frame(np.zeros(X.shape[1]))  # how its distances change with the scale is not known
-        return super()._frame(X, u, rescales, resumes)
+            return Frame(np.zeros(samples.n_features))  # how its distances change with the scale is not known
+        return super()._frame(samples, rescales, resumes)
 
-    def _structure(self, frame: Frame, X: Floats, y: Codes, u: Floats) -> Metric:
+    def _structure(self, frame: Frame, samples: TrainingSamples) -> Metric:
         if self._is_matrix():
-            return super()._structure(frame, X, y, u)
+            return super()._structure(frame, samples)
         if isinstance(self.metric, Metric):
-            return super(MatrixLVQ, self)._structure(frame, X, y, u)
+            return super(MatrixLVQ, self)._structure(frame, samples)
         return EuclideanMetric() if self.metric == "euclidean" else DiagonalMetric(self.localization)
 
     def _store_metric(self, theta: Theta) -> Theta:
@@ -257,27 +260,32 @@ class RSLVQ(MatrixLVQ):
         return omegas[0] if self.localization == "global" else omegas
 
     def _begin(
-        self, frame: Frame, X: Floats, y: Codes, u: Floats, resumes: bool, rng: np.random.RandomState
+        self, frame: Frame, samples: TrainingSamples, resumes: bool, rng: np.random.RandomState
     ) -> tuple[Metric, Floats, Theta]:
         if not resumes:
             self.width_ = 0.0
-        return super()._begin(frame, X, y, u, resumes, rng)
+        return super()._begin(frame, samples, resumes, rng)
 
     def _problem(
-        self, frame: Frame, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta, n_threads: int
+        self, frame: Frame, metric: Metric, samples: TrainingSamples, W: Floats, theta: Theta, n_threads: int
     ) -> Problem:
         if not isinstance(self.width, str):
             self.width_ = float(self.width)
         elif self.width_ == 0:  # not known yet; still so after batches of a stream whose samples do not differ
-            self.width_ = frame.length * self._first_width(metric, X, y, u, W, theta)
-        return super()._problem(frame, metric, X, y, u, W, theta, n_threads)
+            self.width_ = frame.length * self._first_width(metric, samples, W, theta)
+        return super()._problem(frame, metric, samples, W, theta, n_threads)
 
-    def _first_width(self, metric: Metric, X: Floats, y: Codes, u: Floats, W: Floats, theta: Theta) -> float:
+    def _first_width(self, metric: Metric, samples: TrainingSamples, W: Floats, theta: Theta) -> float:
         """Return the root of a share of the mean distance to the nearest prototype of the class."""
-        some = slice(None, None, max(1, len(X) // ENOUGH))
-        D = metric.measure(X[some], W, self._codes, theta)[0]
-        nearest = np.where(y[some, None] == self._codes, D, np.inf).min(axis=1)
-        return float(np.sqrt(SHARE * np.average(nearest, weights=u[some])))
+        codes = self._codes
+
+        def sums(part: Labeled) -> Floats:
+            D = metric.measure(part.X, W, codes, theta)[0]
+            nearest = np.where(part.y[:, None] == codes, D, np.inf).min(axis=1)
+            return np.array([part.u @ nearest, part.u.sum()])
+
+        total, mass = samples.thinned(ENOUGH).sum(sums)
+        return float(np.sqrt(SHARE * total / mass))
 
     def _cost(self, frame: Frame) -> Cost:
         return CrossEntropy(self.width_ / frame.length or 1.0)
@@ -285,5 +293,5 @@ class RSLVQ(MatrixLVQ):
     def _default_iterations(self, solver: Solver) -> int:
         return FEW_ITERATIONS if isinstance(solver, LBFGS) else super()._default_iterations(solver)
 
-    def _fit_temperature(self, X: Floats, y: Codes, u: Floats) -> None:
+    def _fit_temperature(self, samples: TrainingSamples) -> None:
         """Do nothing: probabilities follow from the width."""

@@ -10,6 +10,7 @@ from protolearn.core.types import Bools, Floats, Indices
 from protolearn.lvq._start import Frame
 from protolearn.lvq.problem import Problem, pack
 from protolearn.lvq.relevance import Metric, Theta
+from protolearn.lvq.samples import Labeled
 from protolearn.lvq.solvers import SGD, Adam, AdamState, Solver, step_sizes
 
 __all__ = ["LONGEST_HISTORY", "Stream", "stream_solver"]
@@ -58,14 +59,14 @@ class Stream:
             self.frame = frame
             self.settled = bool((samples != samples[0]).any())
 
-    def welcome(self, X: Floats, y: Indices, u: Floats, classes: Indices, place: Callable[..., Floats]) -> None:
+    def welcome(self, samples: Labeled, classes: Indices, place: Callable[..., Floats]) -> None:
         """Place the prototypes of classes that come for the first time."""
         W, theta = self.parts
-        new = np.setdiff1d(y, np.flatnonzero(self.seen))
+        new = np.setdiff1d(samples.y, np.flatnonzero(self.seen))
         mine = np.isin(classes, new)
         if mine.any():
             W = W.copy()
-            W[mine] = place(self.metric, theta, X, y, u, self.rng)[mine]
+            W[mine] = place(self.metric, theta, samples, self.rng)[mine]
             self.parts = W, theta
 
     def learn(self, problem: Problem, solver: Adam | SGD) -> float:

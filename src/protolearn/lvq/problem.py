@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property, reduce
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property, partial, reduce
 from itertools import pairwise
 from operator import add
-from typing import Any
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -17,9 +17,22 @@ from protolearn.core.types import Bools, Floats, Indices
 from protolearn.lvq.cost import Cost
 from protolearn.lvq.relevance import Metric, Theta
 
-__all__ = ["Problem"]
+__all__ = ["PartitionedProblem", "Problem"]
 
+T = TypeVar("T")
 N_SPANS = 8  # sums are added in this many parts, whatever the number of threads
+
+
+@dataclass(frozen=True)
+class Sums:
+    """Sums over samples: of costs, and of their derivatives by prototypes and by each parameter of the metric."""
+
+    cost: float
+    by_W: Floats
+    by_theta: Theta
+
+    def __add__(self, other: Sums) -> Sums:
+        return Sums(self.cost + other.cost, self.by_W + other.by_W, tuple(map(add, self.by_theta, other.by_theta)))
 
 
 @dataclass
@@ -71,6 +84,11 @@ class Problem:
         return len(self.X)
 
     @property
+    def mass(self) -> float:
+        """Weight of all samples."""
+        return float(self.u.sum())
+
+    @property
     def blocks(self) -> list[slice]:
         """Where the prototypes and each parameter of the metric are in the flat vector."""
         ends = np.cumsum([0, *(int(np.prod(shape)) for shape in self.shapes)])
@@ -92,12 +110,10 @@ class Problem:
         W, theta = self.unpack(flat)
         normal = self.metric.normalize(theta)
         if rows is None:
-            cost, dW, slopes = reduce(_add, self._parts(W, normal, stage))
-            mass = self.u.sum()
+            sums, mass = self.sums(W, normal, stage), self.mass
         else:
-            cost, dW, slopes = self._part(W, normal, stage, rows)
-            mass = self.u[rows].sum()
-        cost, dW, slopes = cost / mass, dW / mass, tuple(part / mass for part in slopes)
+            sums, mass = self._part(W, normal, stage, rows), self.u[rows].sum()
+        cost, dW, slopes = sums.cost / mass, sums.by_W / mass, tuple(part / mass for part in sums.by_theta)
         if self.regularization:
             volume, by_theta = self.metric.log_volume(normal)
             cost -= self.regularization * volume
@@ -106,35 +122,103 @@ class Problem:
 
     def accuracy(self, flat: Floats) -> float:
         """Return the share of samples, by weight, whose nearest prototype has their class."""
-        W, theta = self.unpack(self.normalized(flat))
+        return self.right(*self.unpack(self.normalized(flat))) / self.mass
+
+    def sums(self, W: Floats, theta: Theta, stage: Cost) -> Sums:
+        """Return the sums over all samples: those over each span of chunks, in order."""
+        chunks = list(cut(self.n_samples, self._chunk_size())) or [slice(0)]
+        spans = np.array_split(np.arange(len(chunks)), min(N_SPANS, len(chunks)))
+
+        def total(span: Indices) -> Sums:
+            return reduce(add, (self._part(W, theta, stage, chunks[i]) for i in span))
+
+        return reduce(add, self._threads.map(total, spans))
+
+    def right(self, W: Floats, theta: Theta) -> float:
+        """Return the weight of the samples whose nearest prototype has their class."""
         right = 0.0
         for rows in cut(self.n_samples, self._chunk_size()):
             winners = self.metric.measure(self.X[rows], W, self.classes, theta)[0].argmin(axis=1)
             right += float(self.u[rows] @ (self.classes[winners] == self.y[rows]))
-        return right / float(self.u.sum())
+        return right
+
+    def visit(
+        self, function: Callable[[T, Problem, np.random.RandomState], T], state: T, rng: np.random.RandomState
+    ) -> T:
+        """Return a state after a function has changed it by the samples."""
+        return function(state, self, rng)
+
+    def n_batches(self, size: int) -> int:
+        """Return how many batches of a size a visit can make."""
+        return -(-self.n_samples // size)
 
     def _chunk_size(self) -> int:
         n_features = self.X.shape[1]
         n_numbers = self.blocks[-1].stop  # adding up gradients must not take longer than making them
         return block_size(16 * n_features, CACHED, least=max(128, n_numbers // (2 * n_features)))  # with projections
 
-    def _part(self, W: Floats, theta: Theta, stage: Cost, rows: Any) -> tuple[float, Floats, Theta]:
+    def _part(self, W: Floats, theta: Theta, stage: Cost, rows: Any) -> Sums:
         D, pullback = self.metric.measure(self.X[rows], W, self.classes, theta)
         if self.hidden is not None:
             D[:, self.hidden] = np.inf
         own = self.y[rows][:, None] == self.classes
         cost, G = stage(D, own, self.u[rows])
-        return cost, *pullback(G)
+        return Sums(cost, *pullback(G))
 
-    def _parts(self, W: Floats, theta: Theta, stage: Cost) -> Iterator[tuple[float, Floats, Theta]]:
-        """Return the sums over each span of chunks, in order."""
-        chunks = list(cut(self.n_samples, self._chunk_size()))
-        spans = np.array_split(np.arange(len(chunks)), min(N_SPANS, len(chunks)))
 
-        def total(span: Indices) -> tuple[float, Floats, Theta]:
-            return reduce(_add, (self._part(W, theta, stage, chunks[i]) for i in span))
+@dataclass
+class PartitionedProblem(Problem):
+    """The same, of samples in partitions: a `Problem` in each, whose sums are added.
 
-        return self._threads.map(total, spans)
+    ``X``, ``y`` and ``u`` have no samples.
+
+    Parameters
+    ----------
+    samples : LabeledPartitions
+        The samples.
+    """
+
+    samples: Any = None
+
+    @classmethod
+    def of(cls, samples: Any, **parts: Any) -> Self:
+        """Return the problem of samples; the other parts are those of a `Problem`."""
+        nothing: dict[str, Any] = {"X": np.empty((0, samples.n_features)), "y": np.empty(0, np.int64), "u": np.empty(0)}
+        return cls(**nothing, **parts, samples=samples)
+
+    @property
+    def n_samples(self) -> int:
+        """Number of samples."""
+        return len(self.samples)
+
+    @property
+    def mass(self) -> float:
+        """Weight of all samples."""
+        return self.samples.mass
+
+    def sums(self, W: Floats, theta: Theta, stage: Cost) -> Sums:
+        """Return the sums over all samples."""
+        return self.samples.sum(partial(_on, self._alone(), "sums", (W, theta, stage)))
+
+    def right(self, W: Floats, theta: Theta) -> float:
+        """Return the weight of the samples whose nearest prototype has their class."""
+        return self.samples.sum(partial(_on, self._alone(), "right", (W, theta)))
+
+    def visit(
+        self, function: Callable[[T, Problem, np.random.RandomState], T], state: T, rng: np.random.RandomState
+    ) -> T:
+        """Return a state after a function has changed it by the samples of each partition, in random order."""
+        state, last = self.samples.relay(partial(_visited, self._alone(), function), (state, rng), rng)
+        rng.set_state(last.get_state())
+        return state
+
+    def n_batches(self, size: int) -> int:
+        """Return how many batches of a size a visit can make."""
+        return sum(-(-n // size) for n in self.samples.sizes)
+
+    def _alone(self) -> Problem:
+        """Return the problem as it is sent to partitions."""
+        return Problem(self.X, self.y, self.u, self.classes, self.metric, self.cost, self.regularization, self.shapes)
 
 
 def pack(W: Floats, theta: Theta) -> Floats:
@@ -142,5 +226,16 @@ def pack(W: Floats, theta: Theta) -> Floats:
     return np.concatenate([W.ravel(), *(part.ravel() for part in theta)])
 
 
-def _add(a: tuple[float, Floats, Theta], b: tuple[float, Floats, Theta]) -> tuple[float, Floats, Theta]:
-    return a[0] + b[0], a[1] + b[1], tuple(map(add, a[2], b[2]))
+def _there(problem: Problem, part: Any) -> Problem:
+    """Return the problem of the samples of a partition."""
+    return replace(problem, X=part.X, y=part.y, u=part.u)
+
+
+def _on(problem: Problem, name: str, args: tuple[Any, ...], part: Any) -> Any:
+    return getattr(_there(problem, part), name)(*args)
+
+
+def _visited(problem: Problem, function: Any, state: tuple[Any, np.random.RandomState], part: Any) -> Any:
+    """Change a state by the samples of a partition, and the generator of random numbers along with it."""
+    now, rng = state
+    return function(now, _there(problem, part), rng), rng

@@ -7,6 +7,8 @@ A solver sees a `Problem`: a flat vector of prototypes and metric, its cost and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import ClassVar
 
 import numpy as np
@@ -16,6 +18,7 @@ from sklearn.base import BaseEstimator
 from protolearn.core.chunks import cut
 from protolearn.core.parameters import Constraint, check_parameters, fraction, integer, none, number, positive
 from protolearn.core.types import Floats, Indices
+from protolearn.lvq.cost import Cost
 from protolearn.lvq.problem import Problem
 
 __all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint"]
@@ -38,6 +41,7 @@ class Solver(BaseEstimator):
     default_iterations = 100
     rescales = True  # whether the solver may work in coordinates of its own choice
     turns = True  # whether the axes of these may be turned
+    one_by_one = False  # whether the solver learns from single samples in random order, which must be in memory
     first_slope: float | None = None  # where the slope of the squashing function starts by default, if it must be flat
 
     def check(self) -> None:
@@ -147,6 +151,7 @@ class SGD(Solver):
     }
 
     rescales = False
+    one_by_one = True
 
     def __init__(
         self,
@@ -315,28 +320,42 @@ class Adam(Solver):
         self, problem: Problem, start: Floats, max_iter: int, tol: float, rng: np.random.RandomState, watch: Watch
     ) -> None:
         """Improve ``start``, and tell ``watch`` about every step."""
-        n_batches = -(-problem.n_samples // self.batch_size)
-        rates = (
-            self.learning_rate * (1.0 + np.cos(np.pi * np.arange(max_iter * n_batches) / (max_iter * n_batches))) / 2
-        )
-        state, sizes = AdamState(np.zeros_like(start)), step_sizes(problem, start)
-        flat = start
-        for epoch, stage in enumerate(problem.cost.stages(max_iter)):
-            costs = []
-            for batch, rows in enumerate(self.batches(problem.n_samples, rng)):
-                cost, gradient = problem(flat, stage, rows)
-                flat = flat - rates[epoch * n_batches + batch] * sizes * state.step(gradient, self)
-                costs.append(cost)
+        descent = Descent(start, AdamState(np.zeros_like(start)), step_sizes(problem, start))
+        n_steps = max_iter * problem.n_batches(self.batch_size)
+        for stage in problem.cost.stages(max_iter):
+            descent = problem.visit(partial(self._descend, stage, n_steps), replace(descent, costs=[]), rng)
             try:
-                watch(flat, float(np.mean(costs)))
+                watch(descent.flat, float(np.mean(descent.costs)))
             except StopIteration:
                 return
+
+    def _descend(
+        self, stage: Cost, n_steps: int, descent: Descent, problem: Problem, rng: np.random.RandomState
+    ) -> Descent:
+        """Go over the samples once, at rates that fall over so many steps."""
+        flat, moments, costs = descent.flat, descent.moments, [*descent.costs]
+        for rows in self.batches(problem.n_samples, rng):
+            cost, gradient = problem(flat, stage, rows)
+            rate = self.learning_rate * (1.0 + np.cos(np.pi * moments.n_steps / n_steps)) / 2
+            flat = flat - rate * descent.sizes * moments.step(gradient, self)
+            costs.append(cost)
+        return replace(descent, flat=flat, costs=costs)
 
     def batches(self, n_samples: int, rng: np.random.RandomState) -> Iterator[Indices]:
         """Yield the rows of each mini-batch of an epoch, in random order."""
         order = rng.permutation(n_samples)
         for batch in cut(n_samples, self.batch_size):
             yield np.sort(order[batch])
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where a descent in mini-batches is: flat vector, running means, size of the steps, costs in this epoch."""
+
+    flat: Floats
+    moments: AdamState
+    sizes: Floats
+    costs: list[float] = field(default_factory=list)
 
 
 class AdamState:

@@ -129,9 +129,7 @@ class PrototypeMap(TopographicMap):
             sums, counts = read_partitions(self, X, reset=True, project=lens.samples).survey.known
             self._center = sums / counts
         samples = read_partitions(self, X, y, sample_weight, **options)
-        beyond = "" if samples.listed else "; what is no sum is taken from a sample of them"
-        progress = Progress(type(self).__name__, self.max_iter, self.verbose)
-        progress.note(f"{len(samples):,} samples in {len(samples.blocks)} partitions{beyond}")
+        Progress(type(self).__name__, self.max_iter, self.verbose).note(samples.description)
         return samples
 
     def _check_new(self, X: ArrayLike) -> Array:

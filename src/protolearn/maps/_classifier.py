@@ -28,7 +28,7 @@ from protolearn.core.partitions import blockwise
 from protolearn.core.probabilities import best_temperature, nearest_of_classes, shares_at
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_weights
+from protolearn.core.validation import check_weights, refuse_collection
 from protolearn.maps._neural_gas import NeuralGas
 
 __all__ = ["PrototypeClassifier", "distances_of"]
@@ -141,6 +141,7 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
             The fitted classifier.
         """
         self._check_parameters()
+        refuse_collection(X, type(self).__name__)
         samples, targets = self._check_training(X, y)
         check_classification_targets(targets)
         weights = check_weights(sample_weight, len(samples), np.float64)

@@ -28,6 +28,7 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights
 from protolearn.lvq import LVQClassifier
 from protolearn.lvq.cost import SQUASHING, slope_ends
+from protolearn.lvq.samples import Labeled
 from protolearn.relational._kinds import constant_diagonal, nearest_objects, offsets
 from protolearn.relational._objects import Objects, Supported
 from protolearn.relational._reading import ObjectReader
@@ -178,7 +179,7 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
                 f"({self.classes_[0]})."
             )
         check_reject(self.reject_threshold, self.reject_label, self.classes_)
-        self._codes = self._prototype_codes(codes)
+        self._codes = self._prototype_codes(np.bincount(codes))
         self.prototype_labels_ = self.classes_[self._codes]
         self.cost_history_: list[float] = []
         rng = check_random_state(self.random_state)
@@ -384,7 +385,7 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         self.support_ = support.numbers
         self.prototype_examples_ = self._fitted.examples
         self._beyond = patch.learned.beyond
-        self._fit_temperature(prototypes.squares, patch.codes, patch.weights)
+        self._fit_temperature(Labeled(prototypes.squares, patch.codes, patch.weights))
 
     def _past(self, patch: Patch) -> Past:
         """Return objects that stand for all: of those whose prototype of their class is this one, the nearest."""
