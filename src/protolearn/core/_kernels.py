@@ -52,14 +52,16 @@ def rank_weights(
     mask: int,
     table: Array,
     sample_weights: Array,
+    least: Any,
     relative: bool,
     weights: Array,
     best_rank: Indices,
 ) -> None:
     """Give each prototype the weight ``table[rank]`` for each sample, times the weight of the sample.
 
-    ``codes`` (c, k) are sorted; ``weights`` (c, k) must come zeroed. If ``relative``, ranks are counted from the best
-    one that a prototype has in these samples, which goes to ``best_rank`` (k,); otherwise that must come zeroed.
+    ``codes`` (c, k) are sorted; ``weights`` (c, k) must come zeroed, and those below ``least`` stay so. If
+    ``relative``, ranks are counted from the best one that a prototype has in these samples, which goes to
+    ``best_rank`` (k,); otherwise that must come zeroed.
     """
     n, k = codes.shape
     if relative:
@@ -74,7 +76,9 @@ def rank_weights(
         if u > 0:
             for r in range(k):
                 i = np.int64(codes[j, r]) & mask
-                weights[j, i] = u * table[r - best_rank[i]]
+                weight = u * table[r - best_rank[i]]
+                if weight >= least:
+                    weights[j, i] = weight
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"})

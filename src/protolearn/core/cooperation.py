@@ -17,6 +17,7 @@ from scipy.sparse import csc_array
 from scipy.special import logsumexp
 
 from protolearn.core.chunks import block_size
+from protolearn.core.decay import decayed, flushed
 from protolearn.core.lattices import Lattice
 from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
 from protolearn.core.prototypes import Lifted, Prototypes, Subspace
@@ -116,9 +117,10 @@ class Ranks:
         """Sum all samples for every prototype, weighted by rank."""
         k, dtype = len(prototypes), source.dtype
         mask = index_mask(k)
-        table = np.exp(-np.arange(k) / range_).astype(dtype)
+        table = decayed(-np.arange(k) / range_, dtype)
         # weights near the smallest number would lose digits, or an idle prototype all its weight
-        relative = bool(table[-1] < 1e6 * np.finfo(dtype).tiny)
+        least = np.finfo(dtype).tiny
+        relative = bool(table[-1] < 1e6 * least)
         measure = prototypes.measure(dtype)
 
         def learn(chunk: Chunk) -> Statistics:
@@ -128,7 +130,7 @@ class Ranks:
             codes = sorted_codes(distances, mask)
             weights = np.zeros((len(codes), k), dtype)
             best_rank = np.zeros(k, np.int64)
-            rank_weights(codes, mask, table, chunk.weights, relative, weights, best_rank)
+            rank_weights(codes, mask, table, chunk.weights, least, relative, weights, best_rank)
             log_scale = np.where(best_rank < k, -best_rank / range_, -np.inf)
             return sums(weights.T, log_scale)  # Hasenfuss 2009, eq. 3.5
 
@@ -230,8 +232,8 @@ class OnLattice:
             nodes, places = np.unique(winners, return_inverse=True)
             log_shares = near.logs(nodes)
             logs = log_shares.max(axis=0)
-            weights = np.exp(log_shares - logs)[places].astype(dtype) * chunk.weights[:, None]
-            return sums(weights.T, logs)
+            weights = decayed(log_shares - logs, dtype)[places] * chunk.weights[:, None]
+            return sums(flushed(weights).T, logs)
 
         return source.sum(learn, len(prototypes))
 
@@ -339,9 +341,9 @@ class Responsibilities:
             distances, sums = measure(chunk)
             logs = distances.astype(np.float64) * (-0.5 / range_)
             logs -= logsumexp(logs, axis=1, keepdims=True)
-            posteriors = np.exp(logs)
+            posteriors = decayed(logs)
             entropy = float(chunk.weights @ (posteriors * logs).sum(axis=1))
-            statistics = sums((posteriors * chunk.weights[:, None]).astype(dtype).T)
+            statistics = sums(flushed((posteriors * chunk.weights[:, None]).astype(dtype)).T)
             return replace(statistics, offset=statistics.offset + range_ * entropy)
 
         return source.sum(learn, len(prototypes))
