@@ -549,6 +549,10 @@ class PartitionedSource(PointSource):
         """Add ``function(chunk)`` over the chunks of each partition, and the sums of all partitions."""
         return self.samples.sum(partial(_summed, self.options, function, n_prototypes, width))
 
+    def whole(self, function: Callable[[Any], T]) -> T:
+        """Return the sum of what a function makes of the samples of each partition."""
+        return self.samples.sum(partial(_whole, self.options, function))
+
     def gather(self, function: Callable[[Any], tuple[Array, ...]], n_prototypes: int = 1) -> list[Array]:
         """Collect results for each sample; for those that are `listed` only."""
         return list(self.samples.sum(partial(_gathered, self.options, function, n_prototypes)).columns)
@@ -825,6 +829,10 @@ def _weighed(weights: Floats) -> tuple[int, float, float]:
 
 def _summed(options: dict[str, Any], function: Any, n_prototypes: int, width: Any, samples: Samples, first: int) -> Any:
     return samples.source(**options, first=first, keep=False).sum(function, n_prototypes, width)
+
+
+def _whole(options: dict[str, Any], function: Any, samples: Samples, first: int) -> Any:
+    return function(samples.source(**options, first=first, keep=False))
 
 
 @dataclass(frozen=True)
