@@ -388,9 +388,9 @@ class Partitions:
         top = max(self._computed([_delayed(_highest, n, part) for n, part in enumerate(logs)]))
         late = None if self.past is None else log_factors(self.past)
         top = top if late is None else max(top, float(late.max()))
-        weights = [_delayed(partial(_factors, top, self.dtype), n, part) for n, part in enumerate(logs)]
+        weights = [_delayed(partial(_factors, top), n, part) for n, part in enumerate(logs)]
         blocks = [(X, y, new) for (X, y, _), new in zip(self.blocks, weights)]
-        past = None if self.past is None else self.past.weighted(flushed(np.exp(late - top), self.dtype))
+        past = None if self.past is None else self.past.weighted(flushed(np.exp(late - top), np.float32))
         found = self._computed([_delayed(_weighed, n, part) for n, part in enumerate(weights)])
         counts, masses, peaks = zip(*found)
         survey = replace(self.survey, present=tuple(counts), mass=sum(masses), heaviest=max(peaks))
@@ -818,9 +818,9 @@ def _highest(part: tuple[Array, Array]) -> float:
     return float(part[1].max(initial=-np.inf))
 
 
-def _factors(top: float, dtype: Any, part: tuple[Array, Array]) -> Floats:
+def _factors(top: float, part: tuple[Array, Array]) -> Floats:
     weights, logs = part
-    return weights * flushed(np.exp(logs - top), dtype)
+    return weights * flushed(np.exp(logs - top), np.float32)
 
 
 def _weighed(weights: Floats) -> tuple[int, float, float]:

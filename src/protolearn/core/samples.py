@@ -123,7 +123,7 @@ class Samples:
     def emphasized(self, log_factors: Callable[[Samples], Floats]) -> Samples:
         """Return samples, weights times the exponential of what a function says of each, the largest of them one."""
         logs = log_factors(self)
-        return self.weighted(flushed(np.exp(logs - logs.max()), self.dtype))
+        return self.weighted(flushed(np.exp(logs - logs.max()), np.float32))
 
     def assigned(self, find: Callable[[Samples], tuple[Indices, ...]], total: Callable[..., T]) -> tuple[Indices, T]:
         """Return the first of what ``find`` says of each sample, and what ``total`` adds up of all of it."""
