@@ -203,6 +203,29 @@ def test_som_update(lattice, kernel, winner, range_):
     assert_allclose(found + 4.0, expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("compiled", [False, True])
+@pytest.mark.parametrize("range_", [0.01, 0.04, 0.07, 0.1, 0.3, 1.0])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_ranks_that_do_not_count_are_left_out(dtype, range_, compiled, monkeypatch):
+    monkeypatch.setattr("protolearn.core.cooperation.LARGE_WORK", 0 if compiled else np.inf)
+    monkeypatch.setattr("protolearn.core.cooperation.BLOCK_BYTES", 2000)
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(4000, 3))
+    u = rng.random(4000)
+    W = X[:60]
+    passes = []
+    source = ArraySource(X.astype(dtype), weights=u, origin=np.zeros(3))
+    monkeypatch.setattr(
+        source, "sum", lambda *args, **options: passes.append(1) or ArraySource.sum(source, *args, **options)
+    )
+    found = Mean(W, source.metric).update(Ranks().gather(Mean(W, source.metric), source, range_)).positions
+    assert_allclose(found, slow_means(X, u, -slow_ranks(X, W) / range_), atol=1e-5 if dtype == np.float32 else 1e-12)
+    assert len(passes) == 1
+    W = np.vstack([W, [[7.0, 0.0, 0.0]]])  # is never near
+    found = Mean(W, source.metric).update(Ranks().gather(Mean(W, source.metric), source, range_)).positions
+    assert_allclose(found, slow_means(X, u, -slow_ranks(X, W) / range_), atol=1e-5 if dtype == np.float32 else 1e-12)
+
+
 @pytest.mark.parametrize("mixed", [False, True])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_compiled_and_plain_sums_agree(dtype, mixed, monkeypatch):

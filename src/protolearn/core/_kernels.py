@@ -52,29 +52,33 @@ def rank_weights(
     mask: int,
     table: Array,
     sample_weights: Array,
+    least: Any,
     relative: bool,
     weights: Array,
     best_rank: Indices,
 ) -> None:
-    """Give each prototype the weight ``table[rank]`` for each sample, times the weight of the sample.
+    """Give each of the nearest prototypes the weight ``table[rank]`` for a sample, times the weight of the sample.
 
-    ``codes`` (c, k) are sorted; ``weights`` (c, k) must come zeroed. If ``relative``, ranks are counted from the best
-    one that a prototype has in these samples, which goes to ``best_rank`` (k,); otherwise that must come zeroed.
+    ``codes`` (c, k) are sorted; ``weights`` (c, k) must come zeroed, and those below ``least`` stay so. If
+    ``relative``, ranks are counted from the best one that a prototype has in these samples, which goes to
+    ``best_rank`` (k,); otherwise that must come zeroed.
     """
     n, k = codes.shape
     if relative:
         best_rank[:] = k
         for j in range(n):
             if sample_weights[j] > 0:
-                for r in range(k):
+                for r in range(len(table)):
                     i = np.int64(codes[j, r]) & mask
                     best_rank[i] = min(best_rank[i], r)
     for j in range(n):
         u = sample_weights[j]
         if u > 0:
-            for r in range(k):
+            for r in range(len(table)):
                 i = np.int64(codes[j, r]) & mask
-                weights[j, i] = u * table[r - best_rank[i]]
+                weight = u * table[r - best_rank[i]]
+                if weight >= least:
+                    weights[j, i] = weight
 
 
 @njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"})
@@ -105,6 +109,41 @@ def sum_nearest(lifted: Array, columns: Array, weights: Array, sums: Floats, siz
             u = weights[start + j]
             for t in range(block.shape[1]):
                 sums[i, t] += u * block[j, t]
+
+
+@njit(cache=True, nogil=True)
+def sum_nearby(lifted: Array, columns: Array, weights: Array, table: Floats, sums: Floats, size: int) -> None:
+    """Add each sample, times its weight and ``table[rank]``, to the rows of ``sums`` of its nearest prototypes.
+
+    As many of these learn as the table is long; between equal distances the lower index is nearer. See `sum_nearest`
+    for the others.
+    """
+    k, n_near = columns.shape[1], len(table)
+    distances = np.empty((size, k), lifted.dtype)
+    near = np.empty(n_near, np.int64)
+    for start in range(0, lifted.shape[0], size):
+        block = lifted[start : start + size]
+        here = distances[: block.shape[0]]
+        np.dot(block, columns, here)
+        for j in range(block.shape[0]):
+            row = here[j]
+            worst = row.dtype.type(np.inf)
+            for i in range(k):
+                if i < n_near or row[i] < worst:
+                    place = min(i, n_near - 1)
+                    while place > 0 and row[i] < row[near[place - 1]]:
+                        near[place] = near[place - 1]
+                        place -= 1
+                    near[place] = i
+                    worst = row[near[min(i, n_near - 1)]]
+            for rank in range(n_near):
+                _add_scaled(sums[near[rank]], weights[start + j] * table[rank], block[j])
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _add_scaled(total: Floats, factor: float, row: Array) -> None:
+    for t in range(len(row)):
+        total[t] += factor * row[t]
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})

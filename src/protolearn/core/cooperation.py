@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from typing import Any, Protocol
 
@@ -17,6 +18,7 @@ from scipy.sparse import csc_array
 from scipy.special import logsumexp
 
 from protolearn.core.chunks import block_size
+from protolearn.core.decay import decayed, flushed
 from protolearn.core.lattices import Lattice
 from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
 from protolearn.core.prototypes import Lifted, Prototypes, Subspace
@@ -27,6 +29,8 @@ from protolearn.core.validation import require_memory
 
 __all__ = ["Cooperation", "OnLattice", "Ranks", "Responsibilities", "WinnerTakesAll", "plane_of"]
 
+FEW = 0.01  # share of the mean mass of a prototype, below which it is idle
+MOST_SUMMED = 3  # ranks up to which it is faster to sum samples for one prototype after the other
 LARGE_WORK = 20_000_000  # products an epoch, from which compiled code is worth its import
 DENSE_NODES = 512  # up to which it is fastest to hold the weights between all nodes
 BLOCK_BYTES = 200_000  # distances of a block of samples in compiled code, less than the second cache of a core
@@ -114,11 +118,38 @@ class Ranks:
 
     def gather(self, prototypes: Prototypes, source: PointSource, range_: float) -> Statistics:
         """Sum all samples for every prototype, weighted by rank."""
-        k, dtype = len(prototypes), source.dtype
-        mask = index_mask(k)
-        table = np.exp(-np.arange(k) / range_).astype(dtype)
+        table = decayed(-np.arange(self._n_near(range_, len(prototypes), source.dtype)) / range_, source.dtype)
+        if len(table) < len(prototypes):
+            return source.whole(partial(self._gather_near, prototypes, range_, table))
+        return source.sum(self._learner(prototypes, range_, table, source.dtype), len(prototypes))
+
+    def _n_near(self, range_: float, k: int, dtype: Any) -> int:
+        """Return the number of ranks that count for a prototype with a hundredth of the mean mass, or more.
+
+        The weights of the others are, for all samples together, below the rounding of its sum.
+        """
+        return min(k, 1 + int(range_ * np.log(k / (FEW * np.finfo(dtype).eps))))
+
+    def _gather_near(self, prototypes: Prototypes, range_: float, table: Array, source: Any) -> Statistics:
+        """Sum samples for the prototypes near to them; for all, if one of these is near to hardly any."""
+        k = len(prototypes)
+        if len(table) <= MOST_SUMMED and is_compiled(prototypes, source):
+            statistics = source.sum(_learn_compiled(prototypes, source, table=table), k, width=1)
+        else:
+            statistics = source.sum(self._learner(prototypes, range_, table, source.dtype), k)
+        if statistics.mass.min() >= FEW * source.mass / k:
+            return statistics
+        table = decayed(-np.arange(k) / range_, source.dtype)
+        return source.sum(self._learner(prototypes, range_, table, source.dtype), k)
+
+    def _learner(
+        self, prototypes: Prototypes, range_: float, table: Array, dtype: Any
+    ) -> Callable[[Chunk], Statistics]:
+        """Return the function that sums a chunk, with the weights of the first ranks."""
+        k, mask = len(prototypes), index_mask(len(prototypes))
+        least = np.finfo(dtype).tiny
         # weights near the smallest number would lose digits, or an idle prototype all its weight
-        relative = bool(table[-1] < 1e6 * np.finfo(dtype).tiny)
+        relative = bool(table[-1] < 1e6 * least)
         measure = prototypes.measure(dtype)
 
         def learn(chunk: Chunk) -> Statistics:
@@ -128,11 +159,11 @@ class Ranks:
             codes = sorted_codes(distances, mask)
             weights = np.zeros((len(codes), k), dtype)
             best_rank = np.zeros(k, np.int64)
-            rank_weights(codes, mask, table, chunk.weights, relative, weights, best_rank)
+            rank_weights(codes, mask, table, chunk.weights, least, relative, weights, best_rank)
             log_scale = np.where(best_rank < k, -best_rank / range_, -np.inf)
             return sums(weights.T, log_scale)  # Hasenfuss 2009, eq. 3.5
 
-        return source.sum(learn, k)
+        return learn
 
     def follow(
         self,
@@ -230,8 +261,8 @@ class OnLattice:
             nodes, places = np.unique(winners, return_inverse=True)
             log_shares = near.logs(nodes)
             logs = log_shares.max(axis=0)
-            weights = np.exp(log_shares - logs)[places].astype(dtype) * chunk.weights[:, None]
-            return sums(weights.T, logs)
+            weights = decayed(log_shares - logs, dtype)[places] * chunk.weights[:, None]
+            return sums(flushed(weights).T, logs)
 
         return source.sum(learn, len(prototypes))
 
@@ -275,13 +306,18 @@ def _follow(kernel: Callable[..., None], points: Array, positions: Array, *rule:
     return seen
 
 
+def is_compiled(prototypes: Prototypes, source: PointSource) -> bool:
+    """Say whether compiled code sums the samples of the nearest prototypes: if there are many of them."""
+    large = source.n_samples * (source.n_lifted - 2) * len(prototypes) >= LARGE_WORK
+    return large and isinstance(prototypes, Lifted) and prototypes.linear
+
+
 def sum_by_winner(
     prototypes: Prototypes, source: PointSource, mixture: Floats | Structured | None = None
 ) -> Statistics:
     """Sum the samples of each winner, the smallest of the (mixed) distances."""
     k = len(prototypes)
-    large = source.n_samples * (source.n_lifted - 2) * k >= LARGE_WORK
-    if large and isinstance(prototypes, Lifted) and prototypes.linear:
+    if is_compiled(prototypes, source):
         return source.sum(_learn_compiled(prototypes, source, mixture), k, width=1)
     return source.sum(_learn_plain(prototypes, source, mixture), k, width=1 if prototypes.linear else None)
 
@@ -306,16 +342,20 @@ def _learn_plain(
 
 
 def _learn_compiled(
-    prototypes: Lifted, source: PointSource, mixture: Floats | Structured | None
+    prototypes: Any, source: PointSource, mixture: Floats | Structured | None = None, table: Array | None = None
 ) -> Callable[[Chunk], Statistics]:
+    """Return the function that sums a chunk for the nearest prototype, or for as many as the table has weights."""
     columns = prototypes.columns(source.dtype, mixture)
     size = block_size(columns[0].nbytes, BLOCK_BYTES, least=16)
 
     def learn(chunk: Chunk) -> Statistics:
-        from protolearn.core._kernels import sum_nearest
+        from protolearn.core._kernels import sum_nearby, sum_nearest
 
         sums = np.zeros(columns.shape[::-1])
-        sum_nearest(chunk.lifted, columns, chunk.weights, sums, size)
+        if table is None or len(table) == 1:
+            sum_nearest(chunk.lifted, columns, chunk.weights, sums, size)
+        else:
+            sum_nearby(chunk.lifted, columns, chunk.weights, table, sums, size)
         return Statistics(sums, np.zeros(len(sums)))
 
     return learn
@@ -339,9 +379,9 @@ class Responsibilities:
             distances, sums = measure(chunk)
             logs = distances.astype(np.float64) * (-0.5 / range_)
             logs -= logsumexp(logs, axis=1, keepdims=True)
-            posteriors = np.exp(logs)
+            posteriors = decayed(logs)
             entropy = float(chunk.weights @ (posteriors * logs).sum(axis=1))
-            statistics = sums((posteriors * chunk.weights[:, None]).astype(dtype).T)
+            statistics = sums(flushed((posteriors * chunk.weights[:, None]).astype(dtype)).T)
             return replace(statistics, offset=statistics.offset + range_ * entropy)
 
         return source.sum(learn, len(prototypes))

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.decay import decayed, flushed
 from protolearn.core.lattices import Lattice, Sheet
 from protolearn.core.statistics import Statistics
 from protolearn.core.types import Array, Floats
@@ -41,11 +42,11 @@ class AllPairs:
     @cached_property
     def mixture(self) -> Floats:
         """What makes mixed distances of distances."""
-        return np.exp(self.log_shares)
+        return decayed(self.log_shares)
 
     def mixer(self, dtype: Any) -> Callable[[Array], Array]:
         """Return the function that mixes distances (c, k)."""
-        columns = self.mixture.T.astype(dtype)
+        columns = flushed(self.mixture.T.astype(dtype))
         return lambda distances: distances @ columns
 
     def logs(self, nodes: NDArray[np.intp]) -> Floats:
@@ -113,7 +114,7 @@ class Structured:
         for nodes in self._blocks(np.flatnonzero(faint)):
             logs = self._log_kernel(self.lattice.distances_from(nodes)[:, occupied]) - self._log_sums[occupied]
             log_scale[nodes] = logs.max(axis=1)
-            moments[nodes] = np.exp(logs - log_scale[nodes, None]) @ sums.moments[occupied]
+            moments[nodes] = decayed(logs - log_scale[nodes, None]) @ sums.moments[occupied]
         return Statistics(moments, log_scale, sums.offset)
 
     @cached_property
@@ -134,7 +135,7 @@ class Structured:
         if sheet is not None and sheet.rows > 1:
             return self._along_rows(sheet, rows)
         nodes = np.arange(len(rows))
-        parts = [np.exp(self._log_kernel(self.lattice.distances_from(some))) @ rows for some in self._blocks(nodes)]
+        parts = [decayed(self._log_kernel(self.lattice.distances_from(some))) @ rows for some in self._blocks(nodes)]
         return np.concatenate(parts)
 
     def _along_rows(self, sheet: Sheet, rows: Floats) -> Floats:

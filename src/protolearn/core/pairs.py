@@ -18,6 +18,7 @@ from scipy.linalg import pinvh
 from scipy.sparse import csr_array, issparse, vstack
 
 from protolearn.core.chunks import cut, row_blocks
+from protolearn.core.decay import decayed, flushed
 from protolearn.core.sources import N_SPANS, Labels, Source
 from protolearn.core.types import Array, Bools, Floats, Indices
 
@@ -83,14 +84,14 @@ class Combination:
             return Combination(vstack([self.weights, other.weights], format="csr"), self.log_scale, None, offset)
         top = np.maximum(self.log_scale, other.log_scale)
         base = np.where(np.isfinite(top), top, 0.0)  # a prototype that no object has reached has the scale -inf
-        parts = [part.weights * np.exp(part.log_scale - base) for part in (self, other)]
+        parts = [flushed(part.weights * np.exp(part.log_scale - base)) for part in (self, other)]
         return Combination(np.concatenate(parts), top, None, offset)
 
     def shared(self, log_shares: Floats) -> Combination:
         """Give the objects of every prototype to the others, weighted by ``exp(log_shares)`` (k, k), row to column."""
         logs = np.where(self.mass[:, None] > 0, log_shares, -np.inf)
         log_scale = logs.max(axis=0)
-        return Combination(self.weights, log_scale, np.exp(logs - log_scale), self.offset)
+        return Combination(self.weights, log_scale, decayed(logs - log_scale), self.offset)
 
 
 class Pairs(Source):

@@ -23,6 +23,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
 
+from protolearn.core.decay import flushed
 from protolearn.core.initialization import drawn_points
 from protolearn.core.learning import Recipe, condense, learn, merge
 from protolearn.core.samples import Samples, known_labels, over_classes, refuse_unlabeled
@@ -446,7 +447,7 @@ class Partitions:
         top = top if late is None else max(top, float(late.max()))
         weights = [_delayed(partial(_factors, top), n, part) for n, part in enumerate(logs)]
         blocks = [(X, y, new) for (X, y, _), new in zip(self.blocks, weights)]
-        past = None if self.past is None else self.past.weighted(np.exp(late - top))
+        past = None if self.past is None else self.past.weighted(flushed(np.exp(late - top), np.float32))
         found = self._computed([_delayed(_weighed, n, part) for n, part in enumerate(weights)])
         counts, masses, peaks = zip(*found)
         survey = replace(self.survey, present=tuple(counts), mass=sum(masses), heaviest=max(peaks))
@@ -604,6 +605,10 @@ class PartitionedSource(PointSource):
     def sum(self, function: Callable[[Any], T], n_prototypes: int = 1, width: int | None = None) -> T:
         """Add ``function(chunk)`` over the chunks of each partition, and the sums of all partitions."""
         return self.samples.sum(partial(_summed, self.options, function, n_prototypes, width))
+
+    def whole(self, function: Callable[[Any], T]) -> T:
+        """Return the sum of what a function makes of the samples of each partition."""
+        return self.samples.sum(partial(_whole, self.options, function))
 
     def gather(self, function: Callable[[Any], tuple[Array, ...]], n_prototypes: int = 1) -> list[Array]:
         """Collect results for each sample; for those that are `listed` only."""
@@ -910,7 +915,7 @@ def _highest(part: tuple[Array, Array]) -> float:
 
 def _factors(top: float, part: tuple[Array, Array]) -> Floats:
     weights, logs = part
-    return weights * np.exp(logs - top)
+    return weights * flushed(np.exp(logs - top), np.float32)
 
 
 def _weighed(weights: Floats) -> tuple[int, float, float]:
@@ -919,6 +924,10 @@ def _weighed(weights: Floats) -> tuple[int, float, float]:
 
 def _summed(options: dict[str, Any], function: Any, n_prototypes: int, width: Any, samples: Samples, first: int) -> Any:
     return samples.source(**options, first=first, keep=False).sum(function, n_prototypes, width)
+
+
+def _whole(options: dict[str, Any], function: Any, samples: Samples, first: int) -> Any:
+    return function(samples.source(**options, first=first, keep=False))
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_array, issparse
 
+from protolearn.core.decay import flushed
 from protolearn.core.pairs import Combination, Pairs, Span
 from protolearn.core.types import Bools, Floats, Indices
 
@@ -203,7 +204,7 @@ class Relational(Related):
             coefficients = largest(sums.dense * scale, self.n_largest)
             products = self.pairs.times(csr_array(coefficients))
         else:
-            coefficients = sums.dense * scale  # Hasenfuss 2009, eq. 4.12
+            coefficients = flushed(sums.dense * scale)  # Hasenfuss 2009, eq. 4.12
             products = self.pairs.times(sums.weights)
             products = (products if sums.mixture is None else products @ sums.mixture) * scale
         return replace(

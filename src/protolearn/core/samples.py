@@ -13,6 +13,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from protolearn.core.decay import flushed
 from protolearn.core.shapes import Shapes
 from protolearn.core.sources import ArraySource, LabelMoments
 from protolearn.core.types import Array, Bools, Floats, Indices
@@ -122,7 +123,7 @@ class Samples:
     def emphasized(self, log_factors: Callable[[Samples], Floats]) -> Samples:
         """Return samples, weights times the exponential of what a function says of each, the largest of them one."""
         logs = log_factors(self)
-        return self.weighted(np.exp(logs - logs.max()))
+        return self.weighted(flushed(np.exp(logs - logs.max()), np.float32))
 
     def assigned(self, find: Callable[[Samples], tuple[Indices, ...]], total: Callable[..., T]) -> tuple[Indices, T]:
         """Return the first of what ``find`` says of each sample, and what ``total`` adds up of all of it."""

@@ -213,6 +213,10 @@ class Source(ABC):
         """Concatenate per-sample results of ``function`` over all chunks."""
         return [np.concatenate(parts) for parts in zip(*self.map(function, n_prototypes))]
 
+    def whole(self, function: Callable[[Any], T]) -> T:
+        """Return what a function makes of all samples, or the sum of what it makes of those of each partition."""
+        return function(self)
+
     def _spread(self, function: Callable[[Any], T], parts: list[Any], n_prototypes: int) -> Iterator[T]:
         work = self.n_samples * (self.n_lifted - 2) * n_prototypes
         if self.n_threads == 1 or len(parts) == 1 or work < LEAST_WORK:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from protolearn.core.decay import decayed
 from protolearn.core.types import Array, Floats
 
 __all__ = ["Distinct", "Lowest", "Statistics"]
@@ -56,7 +57,7 @@ class Statistics:
         occupied = self.mass > 0
         logs = log_shares[occupied].T
         log_scale = logs.max(axis=1)
-        return Statistics.of(np.exp(logs - log_scale[:, None]), self.moments[occupied], log_scale)
+        return Statistics.of(decayed(logs - log_scale[:, None]), self.moments[occupied], log_scale)
 
 
 @dataclass(frozen=True)

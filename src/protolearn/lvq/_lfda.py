@@ -16,6 +16,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.decay import decayed
 from protolearn.core.density import squared_distances
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.metric import LearnedMetric
@@ -270,4 +271,4 @@ def local_affinities(X: Floats, n_neighbors: int) -> Iterator[tuple[slice, Float
         widths = np.outer(scales[rows], scales)
         with np.errstate(over="ignore"):
             ratios = np.divide(squared_distances(X[rows], X), widths, np.full(widths.shape, np.inf), where=widths > 0)
-        yield rows, np.exp(-ratios)
+        yield rows, decayed(-ratios)

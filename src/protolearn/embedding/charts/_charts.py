@@ -20,6 +20,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.chunks import CACHED, row_blocks
+from protolearn.core.decay import flushed
 from protolearn.core.metric import as_metric
 from protolearn.core.parameters import constrained, integer, none, number, option, positive
 from protolearn.core.spans import row_space
@@ -75,7 +76,7 @@ class Gating:
             return shares
         if self.kind == "rank":  # as in neural gas
             distances = distances.argsort(axis=1).argsort(axis=1)
-        shares = softmax(self.exponents(distances.astype(np.float64)), axis=1)
+        shares = flushed(softmax(self.exponents(distances.astype(np.float64)), axis=1))
         if self.groups is not None:
             together = shares @ (self.groups[:, None] == np.unique(self.groups)).astype(float)
             shares[together.argmax(axis=1)[:, None] != self.groups] = 0.0
