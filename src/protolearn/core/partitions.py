@@ -29,9 +29,21 @@ from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.core.validation import check_range, check_weights, is_collection, largest_value
 
-__all__ = ["PartitionError", "PartitionedSource", "Partitions", "Reader", "averaged", "blockwise", "read_partitions"]
+__all__ = [
+    "ObjectPartitions",
+    "ObjectReader",
+    "PartitionError",
+    "PartitionedSource",
+    "Partitions",
+    "Reader",
+    "averaged",
+    "blockwise",
+    "read_objects",
+    "read_partitions",
+]
 
 T = TypeVar("T")
+P = TypeVar("P", bound="Partitions")
 Method = TypeVar("Method", bound=Callable[..., Any])
 MOST_LISTED = 1 << 20  # samples of which a number each may be collected; beyond that a sample has to do
 N_EXAMPLES = 1024  # samples from which the origin of coordinates is found
@@ -91,7 +103,7 @@ class Reader:
         """Return the samples of a partition, of its rows, labels and weights, or None for those."""
         rows = self.rows(X)
         given = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
-        labels = None if self.classes is None else self._vectors(np.asarray(y), rows.dtype)
+        labels = None if self.classes is None else self._vectors(np.asarray(y), getattr(rows, "dtype", self.dtype))
         samples = Samples(rows, given * self.factor, labels, self.classes).present()
         return samples if self.values is None else samples.filled_by(self.values)
 
@@ -107,6 +119,25 @@ class Reader:
         vectors = np.zeros((len(y), len(self.classes)), dtype)
         vectors[np.flatnonzero(known), np.searchsorted(self.classes, given)] = 1.0
         return vectors
+
+
+@dataclass(frozen=True, kw_only=True)
+class ObjectReader(Reader):
+    """How the blocks of a partition become objects with weights and labels.
+
+    Parameters
+    ----------
+    read : callable
+        Gives the objects of a block, which can be counted, indexed and joined, and know their numbers.
+    **options : object
+        As in `Reader`.
+    """
+
+    read: Callable[[Any], Any]
+
+    def rows(self, X: Any) -> Any:
+        """Return all objects of a partition."""
+        return self.read(X) if len(X) else []
 
 
 def features(X: Any, dtype: Any) -> Array:
@@ -144,6 +175,9 @@ class Survey:
         return Survey(**added, heaviest=heaviest, largest=largest, classes=classes, examples=examples)
 
 
+NOTHING = Survey((), (), 0.0, 0.0, 0.0, 0.0, None, np.zeros((2, 0)), np.empty((0, 0)))
+
+
 def _united(one: Any, other: Any) -> Any:
     """Return all classes of two sets, which have to be of one kind."""
     if one is None or not len(one) or not len(other):
@@ -157,31 +191,42 @@ def surveyed(
     reader: Reader, finite: bool | str, supervised: bool, n_examples: int, number: int, X: Any, y: Any, weights: Any
 ) -> Survey:
     """Read a partition for the first time; raise an error if it cannot be learned from."""
-    for name, part in (("y", y), ("sample_weight", weights)):
-        if part is not None and len(part) != len(X):
-            raise PartitionError.at(number, f"has {len(X)} rows, and that of {name} has {len(part)}")
+    given, counted = counted_rows(supervised, number, X, y, weights)
     rows = reader.rows(X)
     gaps = _checked(rows, finite, number)
-    try:
-        given = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
-        if given.any():
-            check_weights(given, len(rows), np.float64)
-        known, labels = known_labels(np.asarray(y)) if supervised else (np.zeros(len(rows), bool), np.empty(0))
-    except (TypeError, ValueError) as error:
-        raise PartitionError.at(number, f"cannot be used: {error}") from None
     here = given > 0
     seen, gaps = (rows, gaps) if here.all() else (rows[here], gaps[here])
     known_rows = np.where(gaps, 0.0, seen) if gaps.any() else seen
-    return Survey(
-        rows=(len(rows),),
-        present=(int(here.sum()),),
+    return replace(
+        counted,
+        largest=largest_value(rows) if len(rows) else 0.0,
+        known=np.vstack([known_rows.sum(axis=0, dtype=np.float64), len(seen) - gaps.sum(axis=0)]),
+        examples=seen[:: max(1, len(seen) // n_examples)].copy(),
+    )
+
+
+def counted_rows(supervised: bool, number: int, X: Any, y: Any, weights: Any) -> tuple[Floats, Survey]:
+    """Return the weights of the rows or objects of a partition, and what these and labels say of it."""
+    for name, part in (("y", y), ("sample_weight", weights)):
+        if part is not None and len(part) != len(X):
+            raise PartitionError.at(number, f"has {len(X)} rows, and that of {name} has {len(part)}")
+    try:
+        given = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)
+        if given.any():
+            check_weights(given, len(X), np.float64)
+        known, labels = known_labels(np.asarray(y)) if supervised else (np.zeros(len(X), bool), np.empty(0))
+    except (TypeError, ValueError) as error:
+        raise PartitionError.at(number, f"cannot be used: {error}") from None
+    return given, Survey(
+        rows=(len(X),),
+        present=(int(np.count_nonzero(given)),),
         mass=float(given.sum()),
         heaviest=float(given.max(initial=0.0)),
         labeled=float(given[known].sum()),
-        largest=largest_value(rows) if len(rows) else 0.0,
+        largest=0.0,
         classes=np.unique(labels) if supervised else None,
-        known=np.vstack([known_rows.sum(axis=0, dtype=np.float64), len(seen) - gaps.sum(axis=0)]),
-        examples=seen[:: max(1, len(seen) // n_examples)].copy(),
+        known=np.zeros((2, 0)),
+        examples=np.empty((0, 0)),
     )
 
 
@@ -225,6 +270,8 @@ class Partitions:
     past: Samples | None = None
     n_jobs: int | None = field(default=None, kw_only=True)
     in_memory = False
+    adds = True  # whether what a map needs to know of partitions are sums
+    arity = ARITY  # partitions whose models are merged in one task
 
     def __len__(self) -> int:
         return sum(self.survey.present) + (0 if self.past is None else len(self.past))
@@ -400,13 +447,14 @@ class Partitions:
 
         Only what stands for the samples of a partition travels. Prototypes depend on where partitions begin.
         """
+        recipe = replace(recipe, kind=recipe.kind.condensing())
         level = [
             self._task(partial(_condensed, recipe, patch_size, rng.randint(2**31)), n)
             for n, size in enumerate(self.survey.present)
             if size
         ]
         while len(level) > 1:
-            groups = [level[n : n + ARITY] for n in range(0, len(level), ARITY)]
+            groups = [level[n : n + self.arity] for n in range(0, len(level), self.arity)]
             level = [_delayed(partial(_merged, recipe, rng.randint(2**31)), n, group) for n, group in enumerate(groups)]
         (fitted,) = self._computed(level)
         if isinstance(fitted, Samples):  # too few in all partitions together
@@ -422,7 +470,7 @@ class Partitions:
 
     def _task(self, function: Callable[[Samples], Any], number: int) -> Any:
         """Return the task that applies a function to the samples of a partition."""
-        return _delayed(partial(_read_and, self.reader, function), number, *self.blocks[number])
+        return _delayed(partial(_read_and, self.reader, function, number), number, *self.blocks[number])
 
     def _total(self, tasks: list[Any]) -> Any:
         """Add up the results of tasks, by a tree in the order of the partitions."""
@@ -461,6 +509,26 @@ class Partitions:
 
     def _threads(self) -> dict[str, int]:
         return {} if self.n_jobs is None else {"num_workers": effective_n_jobs(self.n_jobs)}
+
+
+class ObjectPartitions(Partitions):
+    """Objects in partitions, each of which is learned by itself and condensed to a few objects that stand for it."""
+
+    adds = False
+    arity = 2  # dissimilarities of all objects that meet in a task are needed, so these are no more than of a patch
+
+    def condensed(self, recipe: Recipe, patch_size: int | None, rng: np.random.RandomState) -> Any:
+        """Return the model of a map; without a size of patches, partitions are the patches."""
+        return super().condensed(recipe, patch_size or max(self.survey.present), rng)
+
+    def each(self, function: Callable[[Samples], Array], dtype: Any) -> Any:
+        """Return what a function says of each object, with or without a weight, as a lazy Dask array (n,)."""
+        block = partial(label_block, replace(self.reader, classes=None), function, dtype)
+        return _objectwise(self.collections[0], block, np.empty(0, dtype), self.survey.rows)
+
+    def _task(self, function: Callable[[Samples], Any], number: int) -> Any:
+        first, n_seen = sum(self.survey.rows[:number]), sum(self.survey.rows)
+        return super()._task(partial(_numbered, function, first, n_seen), number)
 
 
 class PartitionedSource(PointSource):
@@ -580,19 +648,45 @@ def read_partitions(
     blocks = list(zip(*columns))
     n_jobs = getattr(estimator, "n_jobs", None)
     reader = Reader(dtype, project)
-    empty = Survey((), (), 0.0, 0.0, 0.0, 0.0, None, np.zeros((2, 0)), np.empty((0, 0)))
-    unread = Partitions(blocks, reader, empty, parts, n_jobs=n_jobs)
-    look = partial(_survey, reader, finite, supervised, 1 + N_EXAMPLES // len(blocks))
-    survey = unread._total([_delayed(partial(look, n), n, *block) for n, block in enumerate(blocks)])
+    unread = Partitions(blocks, reader, NOTHING, parts, n_jobs=n_jobs)
+    samples = _read_first(unread, partial(surveyed, reader, finite, supervised, 1 + N_EXAMPLES // len(blocks)))
+    check_range(samples.survey.largest, dtype, samples.n_features)
+    return samples
+
+
+def read_objects(
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    read: Callable[[Any], Any],
+    supervised: bool = False,
+    n_jobs: int | None = None,
+) -> ObjectPartitions:
+    """Count the objects of a Dask bag, or of any collection, with labels and weights whose partitions are those of it.
+
+    What a partition holds is left to ``read``, see `ObjectReader`.
+    """
+    parts = (X, y if supervised else None, sample_weight)
+    columns = [_blocks(name, part, X) for name, part in zip(("X", "y", "sample_weight"), parts)]
+    reader = ObjectReader(np.dtype(np.float64), read=read)
+    unread = ObjectPartitions(list(zip(*columns)), reader, NOTHING, parts, n_jobs=n_jobs)
+    return _read_first(unread, partial(_counted, supervised))
+
+
+def _read_first(unread: P, look: Callable[..., Survey]) -> P:
+    """Return partitions with what a look at each of them says."""
+    survey = unread._total(
+        [_delayed(partial(_survey, look, n), n, *block) for n, block in enumerate(unread.blocks)],
+    )
     if not sum(survey.rows):
         raise ValueError("X has no rows: all of its partitions are empty.")
     if not sum(survey.present):
         raise ValueError("sample_weight sums to zero; give at least one sample a positive weight.")
-    check_range(survey.largest, dtype, survey.examples.shape[1])
-    if supervised:
-        refuse_unlabeled(survey.labeled)
-        reader = replace(reader, classes=survey.classes)
-    return replace(unread, reader=reader, survey=survey)
+    if survey.classes is None:
+        return replace(unread, survey=survey)
+    refuse_unlabeled(survey.labeled)
+    return replace(unread, reader=replace(unread.reader, classes=survey.classes), survey=survey)
 
 
 def check_collection(X: Any) -> Any:
@@ -630,7 +724,7 @@ def _blocks(name: str, part: Any, X: Any) -> list[Any]:
         return [None] * n
     if not is_collection(part):
         raise ValueError(f"{name} must be a Dask collection with the partitions of X, got {type(part).__name__}.")
-    if part.npartitions != n or getattr(part, "ndim", 1) > X.ndim:
+    if part.npartitions != n or getattr(part, "ndim", 1) > getattr(X, "ndim", 1):
         raise ValueError(f"{name} has {part.npartitions} partitions, and X has {n}; rechunk {name} like X.")
     sizes, wanted = (getattr(each, "chunks", ((np.nan,),))[0] for each in (part, X))
     for number, (size, rows) in enumerate(zip(sizes, wanted)):
@@ -653,6 +747,10 @@ def blockwise(method: Method) -> Method:
     def lazily(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_collection(X):
             return method(self, X, *args, **options)
+        if of_objects(self, X):
+            example = np.asarray(method(self, self._some_objects(), *args, **options))[:0]
+            block = partial(method_block, _alone(self), method.__name__, args, options, None, example)
+            return _objectwise(X, block, example)
         check_collection(X)
         names = list(X.columns) if hasattr(X, "columns") else None
         rows = np.ones((1, X.shape[1]), X.dtype) if names is None else X._meta_nonempty.iloc[:1]
@@ -661,6 +759,28 @@ def blockwise(method: Method) -> Method:
         return _blockwise(X, block, example)
 
     return cast(Method, lazily)
+
+
+def of_objects(estimator: Any, X: Any) -> bool:
+    """Say whether the elements of a collection are objects, for an estimator that compares such."""
+    return hasattr(estimator, "_some_objects") and getattr(X, "ndim", 1) == 1
+
+
+def _objectwise(X: Any, block: Callable[[Any], Array], example: Array, sizes: Sequence[float] | None = None) -> Any:
+    """Return what a function of objects makes of each partition, as a lazy array like the example.
+
+    Sizes of the partitions are those that the collection knows, if it knows any, by default.
+    """
+    import dask.array as da
+
+    shape = (np.nan, *example.shape[1:])  # of which none is left out, as an empty one would be
+    parts = [
+        da.from_delayed(_delayed(block, n, part), shape, meta=example) for n, part in enumerate(_blocks("X", X, X))
+    ]
+    rows = da.concatenate(parts, allow_unknown_chunksizes=True)
+    sizes = sizes or getattr(X, "chunks", rows.chunks)[0]
+    rows._chunks = (tuple(sizes), *rows.chunks[1:])  # Dask's own way to say sizes that it does not know
+    return rows
 
 
 def _blockwise(X: Any, block: Callable[[Array], Array], example: Array, **options: Any) -> Any:
@@ -684,7 +804,8 @@ def averaged(method: Method) -> Method:
             return method(self, X, y, sample_weight)
         import dask
 
-        check_collection(X)
+        if not of_objects(self, X):
+            check_collection(X)
         columns = [_blocks(*part, X) for part in (("X", X), ("y", y), ("sample_weight", sample_weight))]
         block = partial(_mean_of_block, _alone(self), method.__name__)
         parts = dask.compute(*(_delayed(block, n, *blocks) for n, blocks in enumerate(zip(*columns))))
@@ -697,10 +818,11 @@ def averaged(method: Method) -> Method:
 
 
 def _alone(estimator: Any) -> Any:
-    """Return a copy of an estimator that works on one thread."""
+    """Return a copy of an estimator that works on one thread, and says nothing."""
     alone = copy(estimator)
-    if hasattr(alone, "n_jobs"):
-        alone.n_jobs = 1
+    for name, value in (("n_jobs", 1), ("verbose", 0)):
+        if hasattr(alone, name):
+            setattr(alone, name, value)
     return alone
 
 
@@ -740,8 +862,11 @@ def _delayed(function: Callable[..., Any], number: int, *args: Any) -> Any:
 
 
 @chunk_threads(1)
-def _read_and(reader: Reader, function: Callable[[Samples], Any], X: Any, y: Any, weights: Any) -> Any:
-    return function(reader(X, y, weights))
+def _read_and(reader: Reader, function: Callable[[Samples], Any], number: int, X: Any, y: Any, weights: Any) -> Any:
+    try:
+        return function(reader(X, y, weights))
+    except Exception as error:
+        raise PartitionError.at(number, f"cannot be used: {error}") from error
 
 
 def _applied(function: Callable[[Samples, int], Any], first: int, samples: Samples) -> Any:
@@ -762,6 +887,10 @@ def _appended(one: Samples, other: Samples) -> Samples:
     return Samples(both("X"), both("weights"), both("labels"), one.classes, gaps=both("gaps"))
 
 
+def _numbered(function: Callable[[Samples], Any], first: int, n_seen: int, samples: Samples) -> Any:
+    return function(replace(samples, X=samples.X.among(first, n_seen)))
+
+
 def _condensed(recipe: Recipe, patch_size: int, seed: int, samples: Samples) -> Any:
     return condense(recipe, samples, patch_size, np.random.RandomState(seed))
 
@@ -777,11 +906,15 @@ def _added(parts: list[Any]) -> Any:
     return next(problems, None) or reduce(add, parts)
 
 
-def _survey(*args: Any) -> Survey | PartitionError:
+def _survey(look: Callable[..., Survey], *args: Any) -> Survey | PartitionError:
     try:
-        return surveyed(*args)
+        return look(*args)
     except PartitionError as error:
         return error
+
+
+def _counted(*args: Any) -> Survey:
+    return counted_rows(*args)[1]
 
 
 def _nothing(*blocks: Any) -> None:
