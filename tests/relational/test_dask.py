@@ -70,7 +70,7 @@ MAPS = [
     MedianKMeans(5),
     MedianNeuralGas(5, max_iter=20),
     MedianSOM((2, 3), max_iter=20),
-    PairwiseAnnealing(5, n_approximation=4, max_iter=40),
+    PairwiseAnnealing(5, n_approximation=4, max_iter=100),
 ]
 names = lambda model: type(model).__name__  # noqa: E731
 each_map = pytest.mark.parametrize("model", MAPS, ids=names)

@@ -402,6 +402,21 @@ class Partitions:
         order = np.argsort(np.argsort(owners, kind="stable"), kind="stable")
         return reduce(_appended, parts).take(order)
 
+    def table(self, rows: Array) -> Any:
+        """Return rows in memory as the collection has them: in a data frame, if it is one."""
+        columns = getattr(self.collections[0], "columns", None)
+        return rows if columns is None else _frame(rows, list(columns))
+
+    def along(self, name: str, values: Any, indices: Indices) -> Array:
+        """Return for some samples, in rising order, the values of another collection, whose partitions are these."""
+        bounds, blocks = np.cumsum([0, *self.survey.rows]), _blocks(name, values, self.collections[0])
+        owners = np.searchsorted(bounds, indices, side="right") - 1
+        tasks = [
+            _delayed(partial(_values_at, name, n, self.survey.rows[n], indices[owners == n] - bounds[n]), n, blocks[n])
+            for n in np.unique(owners).tolist()
+        ]
+        return np.concatenate(self._computed(tasks))
+
     def sampled(self, most: int) -> Samples:
         """Return at most so many samples in memory, the same ones in every call: all, or a random choice of them."""
         source = self.unlabeled().source()
@@ -778,8 +793,13 @@ def _objectwise(X: Any, block: Callable[[Any], Array], example: Array, sizes: Se
         da.from_delayed(_delayed(block, n, part), shape, meta=example) for n, part in enumerate(_blocks("X", X, X))
     ]
     rows = da.concatenate(parts, allow_unknown_chunksizes=True)
-    sizes = sizes or getattr(X, "chunks", rows.chunks)[0]
-    rows._chunks = (tuple(sizes), *rows.chunks[1:])  # Dask's own way to say sizes that it does not know
+    return sized(rows, sizes or getattr(X, "chunks", rows.chunks)[0])
+
+
+def sized(rows: Any, sizes: Sequence[float]) -> Any:
+    """Return a lazy array whose partitions have these sizes, which it need not know."""
+    rows = rows.copy()
+    rows._chunks = (tuple(sizes), *rows.chunks[1:])  # as Dask's documentation does
     return rows
 
 
@@ -838,11 +858,14 @@ def method_block(
 ) -> Array:
     if not len(X):
         return example
-    if columns is None:
-        return np.asarray(getattr(estimator, name)(X, *args, **options))
+    rows = X if columns is None else _frame(X, columns)
+    return np.asarray(getattr(estimator, name)(rows, *args, **options))
+
+
+def _frame(rows: Array, columns: list[Any]) -> Any:
     from pandas import DataFrame
 
-    return np.asarray(getattr(estimator, name)(DataFrame(X, columns=columns), *args, **options))
+    return DataFrame(rows, columns=columns)
 
 
 @chunk_threads(1)
@@ -875,6 +898,12 @@ def _applied(function: Callable[[Samples, int], Any], first: int, samples: Sampl
 
 def _taken(rows: Indices, samples: Samples) -> Samples:
     return samples.take(rows)
+
+
+def _values_at(name: str, number: int, size: int, rows: Indices, values: Any) -> Array:
+    if len(values) != size:
+        raise PartitionError.at(number, f"has {size} rows, and that of {name} has {len(values)}")
+    return np.asarray(values)[rows]
 
 
 def _appended(one: Samples, other: Samples) -> Samples:
