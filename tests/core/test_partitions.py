@@ -239,6 +239,48 @@ def test_a_partition_that_cannot_be_read_names_itself():
         KMeans(2).fit(lazy)
 
 
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_a_partition_that_cannot_be_read_any_more_names_itself(scheduler):
+    """The file was there when learning began, and is gone in the third epoch."""
+    X, reads = np.random.default_rng(0).normal(size=(60, 2)), []
+
+    def load(block, block_info=None):
+        number = block_info[0]["chunk-location"][0]
+        reads.append(number)
+        if number == 3 and reads.count(3) > 3:
+            raise OSError("no such file")
+        return block
+
+    model = KMeans(2, init=X[:2], max_iter=9, tol=0.0).fit(X)
+    before = model.prototypes_
+    lazy = collection(X, [10] * 6).map_blocks(load, dtype=float, meta=np.empty((0, 2)))
+    with (
+        dask.config.set(scheduler=scheduler),
+        pytest.raises(PartitionError, match=r"Partition 3 of X cannot be read.*no such file"),
+    ):
+        model.fit(lazy)
+    assert reads.count(5) in (2, 3, 4)  # those after it are not read again to find it
+    assert model.prototypes_ is before
+
+
+def test_every_pass_reads_every_part_of_a_frame_once():
+    reads = []
+
+    def load(number):
+        reads.append(number)
+        return pd.DataFrame({"a": np.arange(5.0) * number, "b": np.arange(5) % 2})
+
+    lazy = dd.from_map(load, range(6), meta=pd.DataFrame({"a": [0.0], "b": [0]}))
+    model = KMeans(2, init=[[0.0, 0.0], [9.0, 1.0]], max_iter=3, tol=0.0, label_weight=0.5).fit(
+        lazy, lazy["b"].to_dask_array()
+    )
+    n_passes = len(model.cost_history_) + 3  # the survey, the labels, and the receptive fields
+    assert sorted(reads) == sorted([*range(6)] * n_passes)
+    reads.clear()
+    model.predict(lazy).compute()
+    assert sorted(reads) == list(range(6))
+
+
 ROWS = np.random.default_rng(0).normal(size=(12, 3))
 D = da.from_array(ROWS, chunks=(4, 3))
 FRAME = pd.DataFrame({"a": np.arange(12.0), "b": list("xy") * 6, "when": pd.Timestamp("2020-01-01")})

@@ -19,6 +19,7 @@ from uuid import uuid4
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn import get_config
 from sklearn.utils.validation import validate_data
 
 from protolearn.core.initialization import drawn_points
@@ -188,9 +189,19 @@ def _united(one: Any, other: Any) -> Any:
 
 
 def surveyed(
-    reader: Reader, finite: bool | str, supervised: bool, n_examples: int, number: int, X: Any, y: Any, weights: Any
+    reader: Reader,
+    finite: bool | str,
+    supervised: bool,
+    n_examples: int,
+    n_features: int,
+    number: int,
+    X: Any,
+    y: Any,
+    weights: Any,
 ) -> Survey:
     """Read a partition for the first time; raise an error if it cannot be learned from."""
+    if np.shape(X)[1:] != (n_features,):
+        raise PartitionError.at(number, f"has blocks of shape {np.shape(X)}, and X has {n_features} columns")
     given, counted = counted_rows(supervised, number, X, y, weights)
     rows = reader.rows(X)
     gaps = _checked(rows, finite, number)
@@ -210,13 +221,10 @@ def counted_rows(supervised: bool, number: int, X: Any, y: Any, weights: Any) ->
     for name, part in (("y", y), ("sample_weight", weights)):
         if part is not None and len(part) != len(X):
             raise PartitionError.at(number, f"has {len(X)} rows, and that of {name} has {len(part)}")
-    try:
-        given = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)
-        if given.any():
-            check_weights(given, len(X), np.float64)
-        known, labels = known_labels(np.asarray(y)) if supervised else (np.zeros(len(X), bool), np.empty(0))
-    except (TypeError, ValueError) as error:
-        raise PartitionError.at(number, f"cannot be used: {error}") from None
+    given = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)
+    if given.any():
+        check_weights(given, len(X), np.float64)
+    known, labels = known_labels(np.asarray(y)) if supervised else (np.zeros(len(X), bool), np.empty(0))
     return given, Survey(
         rows=(len(X),),
         present=(int(np.count_nonzero(given)),),
@@ -470,7 +478,9 @@ class Partitions:
         ]
         while len(level) > 1:
             groups = [level[n : n + self.arity] for n in range(0, len(level), self.arity)]
-            level = [_delayed(partial(_merged, recipe, rng.randint(2**31)), n, group) for n, group in enumerate(groups)]
+            level = [
+                _delayed(partial(_merged, recipe, rng.randint(2**31)), n, *group) for n, group in enumerate(groups)
+            ]
         (fitted,) = self._computed(level)
         if isinstance(fitted, Samples):  # too few in all partitions together
             return learn(recipe, fitted, None, rng, 1)
@@ -485,14 +495,14 @@ class Partitions:
 
     def _task(self, function: Callable[[Samples], Any], number: int) -> Any:
         """Return the task that applies a function to the samples of a partition."""
-        return _delayed(partial(_read_and, self.reader, function, number), number, *self.blocks[number])
+        return _named_task(partial(_read_and, self.reader, function), number, *self.blocks[number])
 
     def _total(self, tasks: list[Any]) -> Any:
         """Add up the results of tasks, by a tree in the order of the partitions."""
         level = tasks
         while len(level) > 1:
             groups = [level[n : n + ARITY] for n in range(0, len(level), ARITY)]
-            level = [_delayed(_added, n, group) for n, group in enumerate(groups)]
+            level = [_delayed(_added, n, *group) for n, group in enumerate(groups)]
         (total,) = self._computed(level) if level else (None,)
         if isinstance(total, PartitionError):
             raise total
@@ -664,7 +674,8 @@ def read_partitions(
     n_jobs = getattr(estimator, "n_jobs", None)
     reader = Reader(dtype, project)
     unread = Partitions(blocks, reader, NOTHING, parts, n_jobs=n_jobs)
-    samples = _read_first(unread, partial(surveyed, reader, finite, supervised, 1 + N_EXAMPLES // len(blocks)))
+    n_examples = 1 + N_EXAMPLES // len(blocks)
+    samples = _read_first(unread, partial(surveyed, reader, finite, supervised, n_examples, example.shape[1]))
     check_range(samples.survey.largest, dtype, samples.n_features)
     return samples
 
@@ -706,21 +717,26 @@ def _read_first(unread: P, look: Callable[..., Survey]) -> P:
 
 def check_collection(X: Any) -> Any:
     """Refuse what is no table of numbers in partitions of rows; return an empty array or data frame of its kind."""
-    columns = getattr(X, "columns", None)
-    if columns is not None and hasattr(X, "dtypes"):
+    if not isinstance(getattr(X, "npartitions", None), int) or not hasattr(X, "ndim"):
+        raise ValueError(f"X is a {type(X).__name__}; give a Dask array or data frame.")
+    if X.ndim != 2:
+        raise ValueError(f"X is a Dask {type(X).__name__} of {X.ndim} dimensions; give one of (n_samples, n_features).")
+    if hasattr(X, "columns"):
+        if any(hasattr(kind, "fill_value") for kind in X.dtypes):
+            raise ValueError(
+                "X has sparse columns; make them dense: X.map_partitions(pandas.DataFrame.sparse.to_dense)."
+            )
         wrong = [f"{name!r} ({kind})" for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"]
         if wrong:
             raise ValueError(f"X has columns that are not numbers: {', '.join(wrong)}; encode them, or drop them.")
         return X._meta
-    if not hasattr(X, "chunks") or not hasattr(X, "numblocks"):
-        raise ValueError(f"X is a {type(X).__name__}; give a Dask array or data frame.")
-    if X.ndim != 2:
-        raise ValueError(f"X is a Dask array of {X.ndim} dimensions; give one of shape (n_samples, n_features).")
     if X.numblocks[1] != 1:
         raise ValueError(
             f"X is cut along its columns, into {X.numblocks[1]} chunks; a partition needs whole rows: use "
             "X.rechunk({1: -1})."
         )
+    if isinstance(X._meta, np.ma.MaskedArray):
+        raise ValueError("X has masked values; fill them in, or say that they are missing: da.ma.filled(X, np.nan).")
     if X.dtype.kind not in "biuf" or not isinstance(X._meta, np.ndarray):
         raise ValueError(f"X has blocks of type {type(X._meta).__name__}, {X.dtype}; give NumPy arrays of numbers.")
     return np.empty((0, X.shape[1]), X.dtype)
@@ -728,8 +744,9 @@ def check_collection(X: Any) -> Any:
 
 def _dtype(example: Any) -> np.dtype[Any]:
     """Return the common type of an array or data frame."""
-    kinds = [getattr(kind, "numpy_dtype", kind) for kind in getattr(example, "dtypes", [])] or [example.dtype]
-    return np.result_type(*kinds)
+    if not hasattr(example, "dtypes"):
+        return example.dtype
+    return np.result_type(*(getattr(kind, "numpy_dtype", kind) for kind in example.dtypes))
 
 
 def _blocks(name: str, part: Any, X: Any) -> list[Any]:
@@ -739,7 +756,9 @@ def _blocks(name: str, part: Any, X: Any) -> list[Any]:
         return [None] * n
     if not is_collection(part):
         raise ValueError(f"{name} must be a Dask collection with the partitions of X, got {type(part).__name__}.")
-    if part.npartitions != n or getattr(part, "ndim", 1) > getattr(X, "ndim", 1):
+    if part is not X and getattr(part, "ndim", 1) != 1:
+        raise ValueError(f"{name} has {part.ndim} dimensions; give one value for each row of X.")
+    if part.npartitions != n:
         raise ValueError(f"{name} has {part.npartitions} partitions, and X has {n}; rechunk {name} like X.")
     sizes, wanted = (getattr(each, "chunks", ((np.nan,),))[0] for each in (part, X))
     for number, (size, rows) in enumerate(zip(sizes, wanted)):
@@ -747,6 +766,20 @@ def _blocks(name: str, part: Any, X: Any) -> list[Any]:
             raise PartitionError.at(number, f"has {rows} rows, and that of {name} has {size}; rechunk {name} like X")
     delayed = part.to_delayed()
     return list(delayed.ravel() if hasattr(delayed, "ravel") else delayed)
+
+
+def named(function: Method) -> Method:
+    """Make a function of a partition name it in an error; whoever calls it, such as Dask, says which block it is."""
+
+    @wraps(function)
+    def block(*args: Any, block_id: tuple[int, ...]) -> Any:
+        try:
+            return function(*args)
+        except Exception as error:
+            raise PartitionError.at(block_id[0], f"cannot be used: {error}") from error
+
+    del block.__wrapped__  # whose arguments Dask would look at
+    return cast(Method, block)
 
 
 # What fitted estimators do with collections
@@ -766,6 +799,7 @@ def blockwise(method: Method) -> Method:
             example = np.asarray(method(self, self._some_objects(), *args, **options))[:0]
             block = partial(method_block, _alone(self), method.__name__, args, options, None, example)
             return _objectwise(X, block, example)
+        _refuse_frames(self, method.__name__)
         check_collection(X)
         names = list(X.columns) if hasattr(X, "columns") else None
         rows = np.ones((1, X.shape[1]), X.dtype) if names is None else X._meta_nonempty.iloc[:1]
@@ -774,6 +808,16 @@ def blockwise(method: Method) -> Method:
         return _blockwise(X, block, example)
 
     return cast(Method, lazily)
+
+
+def _refuse_frames(estimator: Any, name: str) -> None:
+    """Refuse to make data frames in memory of what is lazy."""
+    chosen = getattr(estimator, "_sklearn_output_config", {}).get(name, get_config()["transform_output"])
+    if name == "transform" and chosen != "default":
+        raise ValueError(
+            f"set_output(transform={chosen!r}) would collect all partitions; leave it at 'default', and make a lazy "
+            "data frame of the result: dask.dataframe.from_dask_array(Z, columns=...)."
+        )
 
 
 def of_objects(estimator: Any, X: Any) -> bool:
@@ -790,7 +834,7 @@ def _objectwise(X: Any, block: Callable[[Any], Array], example: Array, sizes: Se
 
     shape = (np.nan, *example.shape[1:])  # of which none is left out, as an empty one would be
     parts = [
-        da.from_delayed(_delayed(block, n, part), shape, meta=example) for n, part in enumerate(_blocks("X", X, X))
+        da.from_delayed(_named_task(block, n, part), shape, meta=example) for n, part in enumerate(_blocks("X", X, X))
     ]
     rows = da.concatenate(parts, allow_unknown_chunksizes=True)
     return sized(rows, sizes or getattr(X, "chunks", rows.chunks)[0])
@@ -828,7 +872,7 @@ def averaged(method: Method) -> Method:
             check_collection(X)
         columns = [_blocks(*part, X) for part in (("X", X), ("y", y), ("sample_weight", sample_weight))]
         block = partial(_mean_of_block, _alone(self), method.__name__)
-        parts = dask.compute(*(_delayed(block, n, *blocks) for n, blocks in enumerate(zip(*columns))))
+        parts = dask.compute(*(_named_task(block, n, *blocks) for n, blocks in enumerate(zip(*columns))))
         total, mass = np.sum(parts, axis=0)
         if not mass:
             raise ValueError("X has no sample of positive weight to average over.")
@@ -846,6 +890,7 @@ def _alone(estimator: Any) -> Any:
     return alone
 
 
+@named
 @chunk_threads(1)
 def method_block(
     estimator: Any,
@@ -863,11 +908,14 @@ def method_block(
 
 
 def _frame(rows: Array, columns: list[Any]) -> Any:
-    from pandas import DataFrame
+    from pandas import DataFrame, isna
 
+    if rows.dtype == object:  # of columns that can hold NA
+        rows = np.where(isna(rows), np.nan, rows).astype(np.float64)
     return DataFrame(rows, columns=columns)
 
 
+@named
 @chunk_threads(1)
 def _mean_of_block(estimator: Any, name: str, X: Any, y: Any, weights: Any) -> tuple[float, float]:
     mass = float(len(X) if weights is None else np.sum(weights))
@@ -884,12 +932,14 @@ def _delayed(function: Callable[..., Any], number: int, *args: Any) -> Any:
     return delayed(function, pure=False)(*args, dask_key_name=f"protolearn-{name}-{uuid4().hex}-{number}")
 
 
+def _named_task(function: Callable[..., Any], number: int, *args: Any) -> Any:
+    return _delayed(partial(function, block_id=(number,)), number, *args)
+
+
+@named
 @chunk_threads(1)
-def _read_and(reader: Reader, function: Callable[[Samples], Any], number: int, X: Any, y: Any, weights: Any) -> Any:
-    try:
-        return function(reader(X, y, weights))
-    except Exception as error:
-        raise PartitionError.at(number, f"cannot be used: {error}") from error
+def _read_and(reader: Reader, function: Callable[[Samples], Any], X: Any, y: Any, weights: Any) -> Any:
+    return function(reader(X, y, weights))
 
 
 def _applied(function: Callable[[Samples, int], Any], first: int, samples: Samples) -> Any:
@@ -925,21 +975,23 @@ def _condensed(recipe: Recipe, patch_size: int, seed: int, samples: Samples) -> 
 
 
 @chunk_threads(1)
-def _merged(recipe: Recipe, seed: int, parts: list[Any]) -> Any:
-    return merge(recipe, parts, np.random.RandomState(seed))
+def _merged(recipe: Recipe, seed: int, *parts: Any) -> Any:
+    return merge(recipe, list(parts), np.random.RandomState(seed))
 
 
-def _added(parts: list[Any]) -> Any:
+def _added(*parts: Any) -> Any:
     """Add what partitions return, or return the problem of the first that has one, whatever ran first."""
     problems = (part for part in parts if isinstance(part, PartitionError))
     return next(problems, None) or reduce(add, parts)
 
 
-def _survey(look: Callable[..., Survey], *args: Any) -> Survey | PartitionError:
+def _survey(look: Callable[..., Survey], number: int, *blocks: Any) -> Survey | PartitionError:
     try:
-        return look(*args)
+        return look(number, *blocks)
     except PartitionError as error:
         return error
+    except (TypeError, ValueError) as error:
+        return PartitionError.at(number, f"cannot be used: {error}")
 
 
 def _counted(*args: Any) -> Survey:
@@ -954,6 +1006,7 @@ def _assigned(find: Any, total: Any, samples: Samples, first: int) -> Any:
     return total(samples, *find(samples))
 
 
+@named
 @chunk_threads(1)
 def label_block(reader: Reader, function: Callable[[Samples], Array], dtype: Any, X: Any) -> Array:
     rows = reader.rows(X)

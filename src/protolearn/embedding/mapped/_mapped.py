@@ -228,7 +228,7 @@ class MappedEmbedding(Embedding):
         classes = None if y is None else parts.along("y", y, rows)
         interrupted = self._train(parts.table(parts.take(rows).X), classes, rng, np.arange(len(rows)))
         self.train_indices_ = rows
-        self.embedding_ = sized(self.transform(X), parts.survey.rows)
+        self.embedding_ = sized(self._placed(X), parts.survey.rows)
         return interrupted
 
     def _train(self, X: Any, y: Any, rng: np.random.RandomState, rows: Array | None = None) -> bool:
@@ -261,7 +261,6 @@ class MappedEmbedding(Embedding):
         return interrupted
 
     @blockwise
-    @chunk_threads(1)
     def transform(self, X: ArrayLike) -> Array:
         """Place samples in the view.
 
@@ -281,6 +280,11 @@ class MappedEmbedding(Embedding):
                 f"New samples cannot be placed by metric={self.metric!r}; fit dissimilarities with "
                 "metric='precomputed', and give those of new samples to the training samples here."
             )
+        return self._placed(X)
+
+    @blockwise
+    @chunk_threads(1)
+    def _placed(self, X: Any) -> Array:
         return self.mapping_.place(self._read_vectors(X))
 
     @available_if(_is_invertible)
