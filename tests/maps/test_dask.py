@@ -366,25 +366,30 @@ def test_a_metric_learned_by_lvq():
 # On a cluster
 
 
-def test_errors_on_a_cluster():
+def test_errors_on_a_cluster(monkeypatch, tmp_path):
     """The same partitions are named, and old states kept, as without; a map outlives the client it was learned with."""
     distributed = pytest.importorskip("distributed")
     X, _, _ = samples()
     model = KMeans(2, init=X[:2], max_iter=3, tol=0.0)
-    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": None}
+    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
     with dask.config.set({"scheduler": None, "distributed.admin.tick.limit": "60s", "logging.distributed": "error"}):
         with distributed.LocalCluster(**options, silence_logs=50) as cluster, distributed.Client(cluster):
             kept = cut(X, SEVEN).persist()
             before = model.fit(kept).prototypes_
             winners = model.labels_.compute()
-            reads = []
+            path = tmp_path / "rows"
+            path.touch()
 
             def load(block, block_info=None):
-                reads.append(block_info[0]["chunk-location"][0])
-                if reads.count(3) > 3:
+                if block_info[0]["chunk-location"][0] == 3 and not path.exists():
                     raise OSError("no such file")
                 return block
 
+            def step(progress, done, **values):
+                if done == 2:
+                    path.unlink()
+
+            monkeypatch.setattr(Progress, "step", step)
             gone = cut(X, SEVEN).map_blocks(load, dtype=float, meta=np.empty((0, 4)))
             broken = cut(np.where(np.arange(240)[:, None] == 200, np.nan, X), SEVEN)
             for lazy, problem in (
@@ -393,10 +398,16 @@ def test_errors_on_a_cluster():
             ):
                 with pytest.raises(partitions.PartitionError, match=problem):
                     model.fit(lazy)
-            with pytest.raises(partitions.PartitionError, match="Partition 5 of X cannot be used: .*NaN"):
+            monkeypatch.undo()
+            with pytest.raises(partitions.PartitionError, match=r"Partition 5 of X cannot be used: .*NaN"):
                 model.predict(broken).compute()
             with pytest.raises(ValueError, match="n_samples=12 is fewer than the 13 prototypes"):
                 KMeans(13).fit(cut(X[:12], (3, 9)))
+            frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")), npartitions=3).persist()
+            other = clone(model).fit(frame)
+            del frame
+            gc.collect()  # what was persisted is kept by labels_ alone
+            assert_array_equal(other.labels_.compute(), winners)
             mask = da.from_array(np.arange(240) % 2 == 0, chunks=(SEVEN,))
             assert_allclose(KMeans(2, init=X[:2], max_iter=3).fit(kept[mask]).multiplicities_.sum(), 120)
         with pytest.raises(
@@ -414,7 +425,7 @@ def test_a_killed_worker_changes_nothing(monkeypatch):
     X, _, weights = samples()
     model = SOM((3, 2), max_iter=6)
     expected = clone(model).fit(X, None, weights)
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with (
         dask.config.set({"scheduler": None, "distributed.admin.tick.limit": "60s", "logging.distributed": "error"}),
         distributed.LocalCluster(**options, silence_logs=50) as cluster,

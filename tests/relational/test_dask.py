@@ -348,14 +348,16 @@ def test_on_a_cluster():
     with dask.config.set({"scheduler": None, "distributed.admin.tick.limit": "60s", "logging.distributed": "error"}):
         with (
             distributed.LocalCluster(
-                n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None, silence_logs=50
+                n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0", silence_logs=50
             ) as cluster,
             distributed.Client(cluster),
         ):
-            lazy = bag(objects).persist()
-            model.fit(lazy)
-            gc.collect()
+            model.fit(bag(objects).map(str).persist())
+            winners = model.predict(bag(objects).map(str).persist())
+            gc.collect()  # what was persisted is kept by what is lazy
+            assert_array_equal(winners.compute(), expected.labels_.compute(scheduler="synchronous"))
             assert_same(model, expected, objects)
+            lazy = bag(objects).persist()
         before = model.kept_
         with pytest.raises(PartitionError, match=r"Partition 0 of X cannot be read.*while its client is open"):
             model.fit(lazy)

@@ -415,12 +415,12 @@ class Partitions:
         columns = getattr(self.collections[0], "columns", None)
         return rows if columns is None else _frame(rows, list(columns))
 
-    def along(self, name: str, values: Any, indices: Indices) -> Array:
-        """Return for some samples, in rising order, the values of another collection, whose partitions are these."""
-        bounds, blocks = np.cumsum([0, *self.survey.rows]), _blocks(name, values, self.collections[0])
+    def labels_at(self, indices: Indices) -> Array:
+        """Return the labels of some rows, in rising order, as they were given."""
+        bounds = np.cumsum([0, *self.survey.rows])
         owners = np.searchsorted(bounds, indices, side="right") - 1
         tasks = [
-            _delayed(partial(_values_at, name, n, self.survey.rows[n], indices[owners == n] - bounds[n]), n, blocks[n])
+            _delayed(partial(_values_at, indices[owners == n] - bounds[n]), n, self.blocks[n][1])
             for n in np.unique(owners).tolist()
         ]
         return np.concatenate(self._computed(tasks))
@@ -438,9 +438,17 @@ class Partitions:
     def each(self, function: Callable[[Samples], Array], dtype: Any) -> Any:
         """Return what a function says of each row, with or without a weight, as a lazy Dask array (n,)."""
         unweighted = replace(self.reader, classes=None, values=None)
-        block = partial(label_block, unweighted, function, dtype)
-        example = np.empty(0, dtype)
-        return _blockwise(self.collections[0], block, example, chunks=(self.survey.rows,))
+        return self._lazy_rows(partial(label_block, unweighted, function, dtype), np.empty(0, dtype))
+
+    def by_method(self, estimator: Any, name: str) -> Any:
+        """Return what a method of a fitted estimator makes of each row, as a lazy Dask array."""
+        example = np.asarray(getattr(estimator, name)(self.table(self.survey.examples[:1])))[:0]
+        return self._lazy_rows(partial(method_block, _alone(estimator), name, (), {}, None, example), example)
+
+    def _lazy_rows(self, block: Callable[[Any], Array], example: Array) -> Any:
+        X = self.collections[0]
+        blocks = [X for X, _, _ in self.blocks] if hasattr(X, "divisions") else _lasting_blocks(X)
+        return _joined(blocks, block, example, self.survey.rows)
 
     def emphasized(self, log_factors: Callable[[Samples], Floats]) -> Partitions:
         """Return samples with weights times the exponential of what a function says of each, the largest of them one.
@@ -545,11 +553,6 @@ class ObjectPartitions(Partitions):
     def condensed(self, recipe: Recipe, patch_size: int | None, rng: np.random.RandomState) -> Any:
         """Return the model of a map; without a size of patches, partitions are the patches."""
         return super().condensed(recipe, patch_size or max(self.survey.present), rng)
-
-    def each(self, function: Callable[[Samples], Array], dtype: Any) -> Any:
-        """Return what a function says of each object, with or without a weight, as a lazy Dask array (n,)."""
-        block = partial(label_block, replace(self.reader, classes=None), function, dtype)
-        return _objectwise(self.collections[0], block, np.empty(0, dtype), self.survey.rows)
 
     def _task(self, function: Callable[[Samples], Any], number: int) -> Any:
         first, n_seen = sum(self.survey.rows[:number]), sum(self.survey.rows)
@@ -657,25 +660,25 @@ def read_partitions(
     sample_weight: Any = None,
     *,
     reset: bool,
-    supervised: bool = False,
+    supervised: bool | None = False,
     finite: bool | str = True,
     project: Callable[[Array], Array] | None = None,
 ) -> Partitions:
     """Read a Dask array or data frame for the first time, with labels and weights whose partitions are those of it.
 
     Every partition is looked at once, and refused if values, weights or labels are not such as can be learned from.
+    Labels count if it is ``supervised``; with None they do not, and can be asked for.
     """
     example = check_collection(X)
     validate_data(estimator, example, skip_check_array=True, reset=reset)
     dtype = np.dtype(np.float32 if _dtype(example) == np.float32 else np.float64)
-    parts = (X, y if supervised else None, sample_weight)
-    columns = [_blocks(name, part, X) for name, part in zip(("X", "y", "sample_weight"), parts)]
-    blocks = list(zip(*columns))
+    parts = (X, None if supervised is False else y, sample_weight)
+    blocks = _blocks(*parts)
     n_jobs = getattr(estimator, "n_jobs", None)
     reader = Reader(dtype, project)
     unread = Partitions(blocks, reader, NOTHING, parts, n_jobs=n_jobs)
     n_examples = 1 + N_EXAMPLES // len(blocks)
-    samples = _read_first(unread, partial(surveyed, reader, finite, supervised, n_examples, example.shape[1]))
+    samples = _read_first(unread, partial(surveyed, reader, finite, bool(supervised), n_examples, example.shape[1]))
     check_range(samples.survey.largest, dtype, samples.n_features)
     return samples
 
@@ -694,9 +697,8 @@ def read_objects(
     What a partition holds is left to ``read``, see `ObjectReader`.
     """
     parts = (X, y if supervised else None, sample_weight)
-    columns = [_blocks(name, part, X) for name, part in zip(("X", "y", "sample_weight"), parts)]
     reader = ObjectReader(np.dtype(np.float64), read=read)
-    unread = ObjectPartitions(list(zip(*columns)), reader, NOTHING, parts, n_jobs=n_jobs)
+    unread = ObjectPartitions(_blocks(*parts), reader, NOTHING, parts, n_jobs=n_jobs)
     return _read_first(unread, partial(_counted, supervised))
 
 
@@ -749,14 +751,70 @@ def _dtype(example: Any) -> np.dtype[Any]:
     return np.result_type(*(getattr(kind, "numpy_dtype", kind) for kind in example.dtypes))
 
 
-def _blocks(name: str, part: Any, X: Any) -> list[Any]:
-    """Return the delayed blocks of a collection, as many as X has; None for each if there is none."""
+def _blocks(X: Any, y: Any = None, weights: Any = None) -> list[tuple[Any, Any, Any]]:
+    """Return the delayed blocks of each partition, None for labels and weights that are not given.
+
+    Those of arrays, and those of data frames, come from one graph, so that a file that they have in common is read
+    once, and all are cut alike: Dask joins small files, and how many depends on the columns that are asked for.
+    """
+    for name, part in (("y", y), ("sample_weight", weights)):
+        if part is not None:
+            _check_alike(name, part, X)
+    given = [part for part in (X, y, weights) if part is not None]
+    together = _together(given)
+    if together is not None:
+        rows = [[pack[place] for place in range(len(given))] for pack in _delayed_blocks(together)]
+    else:  # of which none is joined with others, if there is more than one collection
+        optimized = {"optimize_graph": len(given) == 1 or not any(hasattr(part, "divisions") for part in given)}
+        rows = list(map(list, zip(*(_delayed_blocks(part, **optimized) for part in given))))
+    nothing = [place for place, part in enumerate((X, y, weights)) if part is None]
+    for row in rows:
+        for place in nothing:
+            row.insert(place, None)
+    return [(X, y, u) for X, y, u in rows]
+
+
+def _together(parts: list[Any]) -> Any:
+    """Return several arrays, or several data frames and columns, as one collection of tuples; None of others."""
+    if len(parts) > 1 and all(hasattr(part, "chunks") for part in parts):
+        import dask.array as da
+
+        axes = "ij"[: parts[0].ndim]
+        indexed = [each for part in parts for each in (part, axes[: part.ndim])]
+        meta = np.empty((0,) * len(axes), object)
+        return da.blockwise(_packed, axes, *indexed, dtype=object, meta=meta, align_arrays=False)
+    if len(parts) > 1 and all(hasattr(part, "divisions") for part in parts):
+        import dask.dataframe as dd
+        from pandas import Series
+
+        options = {"align_dataframes": False, "enforce_metadata": False, "meta": Series([], dtype=object)}
+        return dd.map_partitions(_packed, *parts, **options)
+    return None
+
+
+def _packed(*blocks: Any) -> tuple[Any, ...]:
+    return blocks
+
+
+def _delayed_blocks(X: Any, **options: Any) -> list[Any]:
+    delayed = X.to_delayed(**options)
+    return list(delayed.ravel() if hasattr(delayed, "ravel") else delayed)
+
+
+def _lasting_blocks(X: Any) -> list[Any]:
+    """Return delayed blocks that keep what was persisted, as optimized ones of arrays and bags do not."""
+    if hasattr(X, "divisions"):
+        return _delayed_blocks(X)
+    lists = X if hasattr(X, "chunks") else X.map_partitions(list)  # of a bag, which may hold iterators
+    return _delayed_blocks(lists, optimize_graph=False)
+
+
+def _check_alike(name: str, part: Any, X: Any) -> None:
+    """Refuse labels or weights that are not in partitions like those of X."""
     n = X.npartitions
-    if part is None:
-        return [None] * n
     if not is_collection(part):
         raise ValueError(f"{name} must be a Dask collection with the partitions of X, got {type(part).__name__}.")
-    if part is not X and getattr(part, "ndim", 1) != 1:
+    if getattr(part, "ndim", 1) != 1:
         raise ValueError(f"{name} has {part.ndim} dimensions; give one value for each row of X.")
     if part.npartitions != n:
         raise ValueError(f"{name} has {part.npartitions} partitions, and X has {n}; rechunk {name} like X.")
@@ -764,8 +822,6 @@ def _blocks(name: str, part: Any, X: Any) -> list[Any]:
     for number, (size, rows) in enumerate(zip(sizes, wanted)):
         if size != rows and size == size and rows == rows:
             raise PartitionError.at(number, f"has {rows} rows, and that of {name} has {size}; rechunk {name} like X")
-    delayed = part.to_delayed()
-    return list(delayed.ravel() if hasattr(delayed, "ravel") else delayed)
 
 
 def named(function: Method) -> Method:
@@ -798,7 +854,8 @@ def blockwise(method: Method) -> Method:
         if of_objects(self, X):
             example = np.asarray(method(self, self._some_objects(), *args, **options))[:0]
             block = partial(method_block, _alone(self), method.__name__, args, options, None, example)
-            return _objectwise(X, block, example)
+            blocks = _lasting_blocks(X)
+            return _joined(blocks, block, example, getattr(X, "chunks", ((np.nan,) * len(blocks),))[0])
         _refuse_frames(self, method.__name__)
         check_collection(X)
         names = list(X.columns) if hasattr(X, "columns") else None
@@ -825,33 +882,22 @@ def of_objects(estimator: Any, X: Any) -> bool:
     return hasattr(estimator, "_some_objects") and getattr(X, "ndim", 1) == 1
 
 
-def _objectwise(X: Any, block: Callable[[Any], Array], example: Array, sizes: Sequence[float] | None = None) -> Any:
-    """Return what a function of objects makes of each partition, as a lazy array like the example.
-
-    Sizes of the partitions are those that the collection knows, if it knows any, by default.
-    """
+def _joined(blocks: list[Any], function: Callable[[Any], Array], example: Array, sizes: Sequence[float]) -> Any:
+    """Return what a function makes of delayed blocks of so many rows, as a lazy array like the example."""
     import dask.array as da
 
     shape = (np.nan, *example.shape[1:])  # of which none is left out, as an empty one would be
-    parts = [
-        da.from_delayed(_named_task(block, n, part), shape, meta=example) for n, part in enumerate(_blocks("X", X, X))
-    ]
-    rows = da.concatenate(parts, allow_unknown_chunksizes=True)
-    return sized(rows, sizes or getattr(X, "chunks", rows.chunks)[0])
-
-
-def sized(rows: Any, sizes: Sequence[float]) -> Any:
-    """Return a lazy array whose partitions have these sizes, which it need not know."""
-    rows = rows.copy()
+    tasks = (_named_task(function, n, block) for n, block in enumerate(blocks))
+    rows = da.concatenate([da.from_delayed(task, shape, meta=example) for task in tasks], allow_unknown_chunksizes=True)
     rows._chunks = (tuple(sizes), *rows.chunks[1:])  # as Dask's documentation does
     return rows
 
 
-def _blockwise(X: Any, block: Callable[[Array], Array], example: Array, **options: Any) -> Any:
+def _blockwise(X: Any, block: Callable[[Array], Array], example: Array) -> Any:
     """Return what a function of rows makes of each partition, as a lazy array like the example."""
-    rows = X.to_dask_array() if hasattr(X, "columns") else X  # X.to_delayed would let go of what was persisted
+    rows = X.to_dask_array() if hasattr(X, "columns") else X
     sizes = tuple((size,) for size in example.shape[1:])
-    options = {"chunks": (rows.chunks[0], *sizes), "dtype": example.dtype, "meta": example, **options}
+    options: dict[str, Any] = {"chunks": (rows.chunks[0], *sizes), "dtype": example.dtype, "meta": example}
     options |= {"new_axis": list(range(2, example.ndim))} if sizes else {"drop_axis": 1}
     return rows.map_blocks(block, **options)
 
@@ -870,9 +916,9 @@ def averaged(method: Method) -> Method:
 
         if not of_objects(self, X):
             check_collection(X)
-        columns = [_blocks(*part, X) for part in (("X", X), ("y", y), ("sample_weight", sample_weight))]
         block = partial(_mean_of_block, _alone(self), method.__name__)
-        parts = dask.compute(*(_named_task(block, n, *blocks) for n, blocks in enumerate(zip(*columns))))
+        blocks = _blocks(X, y, sample_weight)
+        parts = dask.compute(*(_named_task(block, n, *given) for n, given in enumerate(blocks)))
         total, mass = np.sum(parts, axis=0)
         if not mass:
             raise ValueError("X has no sample of positive weight to average over.")
@@ -950,9 +996,7 @@ def _taken(rows: Indices, samples: Samples) -> Samples:
     return samples.take(rows)
 
 
-def _values_at(name: str, number: int, size: int, rows: Indices, values: Any) -> Array:
-    if len(values) != size:
-        raise PartitionError.at(number, f"has {size} rows, and that of {name} has {len(values)}")
+def _values_at(rows: Indices, values: Any) -> Array:
     return np.asarray(values)[rows]
 
 

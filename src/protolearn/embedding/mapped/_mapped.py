@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.parameters import array, integer, none, number, option, positive
-from protolearn.core.partitions import blockwise, read_partitions, sized
+from protolearn.core.partitions import blockwise, read_partitions
 from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
@@ -221,14 +221,14 @@ class MappedEmbedding(Embedding):
             raise ValueError(f"metric={self.metric!r} needs all samples in memory; a Dask collection holds vectors.")
         if not isinstance(self.init, str):
             raise ValueError("init is an array, and a Dask collection is trained on some of its samples; name a rule.")
-        parts = read_partitions(self, X, reset=True)
+        parts = read_partitions(self, X, y, reset=True, supervised=None)
         rows = self._drawn(len(parts), rng, MOST_COLLECTED)
         progress = Progress("MappedEmbedding", self.max_iter, self.verbose)
         progress.note(f"{len(parts):,} samples in {len(parts.blocks)} partitions; {len(rows):,} of them are trained on")
-        classes = None if y is None else parts.along("y", y, rows)
+        classes = None if y is None else parts.labels_at(rows)
         interrupted = self._train(parts.table(parts.take(rows).X), classes, rng, np.arange(len(rows)))
         self.train_indices_ = rows
-        self.embedding_ = sized(self._placed(X), parts.survey.rows)
+        self.embedding_ = parts.by_method(self, "_placed")
         return interrupted
 
     def _train(self, X: Any, y: Any, rng: np.random.RandomState, rows: Array | None = None) -> bool:
@@ -282,7 +282,6 @@ class MappedEmbedding(Embedding):
             )
         return self._placed(X)
 
-    @blockwise
     @chunk_threads(1)
     def _placed(self, X: Any) -> Array:
         return self.mapping_.place(self._read_vectors(X))
