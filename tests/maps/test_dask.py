@@ -23,6 +23,7 @@ from protolearn import (
     MatrixSOM,
     MixturePPCA,
     NeuralGas,
+    OutlierDetector,
     PrototypeClassifier,
 )
 from protolearn.core import partitions
@@ -354,6 +355,13 @@ def test_a_classifier_predicts_lazily():
     y = (X[:, 0] > 10).astype(int)
     model = PrototypeClassifier(NeuralGas(4, random_state=0)).fit(X, y)
     for name in ("predict", "predict_proba", "confidence", "distances"):
+        assert_allclose(getattr(model, name)(cut(X, SEVEN)).compute(), getattr(model, name)(X))
+
+
+def test_a_detector_of_outliers_scores_lazily():
+    X, _, _ = samples()
+    model = OutlierDetector(NeuralGas(4, random_state=0)).fit(X)
+    for name in ("score_samples", "decision_function", "predict"):
         assert_allclose(getattr(model, name)(cut(X, SEVEN)).compute(), getattr(model, name)(X))
 
 

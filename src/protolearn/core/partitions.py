@@ -132,6 +132,13 @@ class ObjectReader(Reader):
         Gives the objects of a block, which can be counted, indexed and joined, and know their numbers.
     **options : object
         As in `Reader`.
+
+    Examples
+    --------
+    >>> reader = ObjectReader(np.dtype(np.float64), read=np.array)
+    >>> samples = reader(["kitten", "mitten"], None, [0.0, 2.0])
+    >>> samples.X.tolist(), samples.weights
+    (['mitten'], array([2.]))
     """
 
     read: Callable[[Any], Any]

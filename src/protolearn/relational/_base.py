@@ -60,14 +60,17 @@ class DissimilarityMap(ObjectReader, TopographicMap):
 
         Parameters
         ----------
-        X : array-like of shape (n_objects, n_objects), sequence of objects, `Dissimilarities` or iterator of patches
+        X : array-like of shape (n_objects, n_objects), sequence of objects, `Dissimilarities`, iterator, or Dask bag
             What ``metric`` says: dissimilarities or a kernel between all objects, also as a memory map, HDF5 data set
             or Zarr array; the objects themselves, such as a list of strings; or a source of either. An iterator yields
-            patches of objects ``X``, ``(X, y)`` or ``(X, y, sample_weight)``.
+            patches of objects ``X``, ``(X, y)`` or ``(X, y, sample_weight)``. Every partition of a Dask bag, or of a
+            column of texts, is learned where it is, in patches of ``patch_size`` if that is given, and what is learned
+            is merged; ``labels_`` is then a lazy array.
         y : array-like of shape (n_objects,), optional
             Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_objects,), optional
-            Weight of each object; 2 is the same as giving the object twice.
+            Weight of each object; 2 is the same as giving the object twice. Labels and weights of a Dask collection
+            are collections with the same partitions.
 
         Returns
         -------
