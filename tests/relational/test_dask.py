@@ -222,6 +222,8 @@ def test_a_precomputed_matrix_may_be_lazy():
     assert_allclose(model.transform(D), whole.transform(D))
     lazy = whole.predict(da.from_array(D, chunks=(25, 60)))
     assert lazy.chunks == ((25, 25, 10),)
+    with pytest.raises(ValueError, match="metric='precomputed' needs dissimilarities to the objects of fit"):
+        whole.predict(bag(list(X), [60]))
     assert_array_equal(lazy.compute(), whole.predict(D))
 
 

@@ -454,7 +454,7 @@ class Partitions:
 
     def _lazy_rows(self, block: Callable[[Any], Array], example: Array) -> Any:
         X = self.collections[0]
-        blocks = [X for X, _, _ in self.blocks] if hasattr(X, "divisions") else _lasting_blocks(X)
+        blocks = [block[0] for block in self.blocks] if hasattr(X, "divisions") else _lasting_blocks(X)
         return _joined(blocks, block, example, self.survey.rows)
 
     def emphasized(self, log_factors: Callable[[Samples], Floats]) -> Partitions:
@@ -562,8 +562,12 @@ class ObjectPartitions(Partitions):
         return super().condensed(recipe, patch_size or max(self.survey.present), rng)
 
     def _task(self, function: Callable[[Samples], Any], number: int) -> Any:
-        first, n_seen = sum(self.survey.rows[:number]), sum(self.survey.rows)
-        return super()._task(partial(_numbered, function, first, n_seen), number)
+        return super()._task(partial(_numbered, function, self._bounds[number], self._bounds[-1]), number)
+
+    @cached_property
+    def _bounds(self) -> list[int]:
+        """Return the number of objects before each partition, and of all."""
+        return np.cumsum([0, *self.survey.rows]).tolist()
 
 
 class PartitionedSource(PointSource):

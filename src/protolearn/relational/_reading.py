@@ -126,6 +126,11 @@ class ObjectReader(Estimator):
     def _some_objects(self) -> Any:
         """Return an object such as those that prototypes are compared with."""
         check_is_fitted(self, "support_")
+        if self._pairwise:
+            raise ValueError(
+                f"metric={self.metric!r} needs dissimilarities to the objects of fit, not objects; give an array of "
+                "shape (n_new, n_train)."
+            )
         support = self._fitted.support
         return support.source.objects(support.places[:1])
 

@@ -38,7 +38,7 @@ __all__ = ["MappedEmbedding"]
 
 MEMORY = 20  # steps that L-BFGS remembers
 EVERY = 50  # iterations between two lines of progress
-MOST_COLLECTED = 5000  # samples of a Dask collection that a mapping is trained on, if nothing else is said
+MOST_COLLECTED = 2000  # samples of a Dask collection that a mapping is trained on, if nothing else is said
 
 
 def _is_invertible(self: MappedEmbedding) -> bool:
@@ -71,7 +71,7 @@ class MappedEmbedding(Embedding):
         rest, which takes a search. See `protolearn.embedding.mapped.mappings`.
     n_train : int or float, optional
         Number or part of the samples that the mapping is trained on, drawn at random. By default all, but at most
-        5,000 of a Dask collection.
+        2,000 of a Dask collection.
     init : {"pca", "random"} or array-like of shape (n_samples, n_components), default="pca"
         First positions, which the mapping comes as near to as it can.
     n_init : int, default=1
