@@ -286,6 +286,7 @@ def test_every_pass_reads_every_part_of_a_frame_once():
         assert sorted(reads) == list(range(6))
 
 
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
 def test_small_files_that_dask_joins(tmp_path):
     """Dask joins small files, more of them the fewer columns are asked for: all that is read is cut alike."""
     frame = pd.DataFrame(np.random.default_rng(0).normal(size=(240, 9)), columns=list("abcdefghi"))
@@ -293,9 +294,8 @@ def test_small_files_that_dask_joins(tmp_path):
     lazy, columns = dd.read_parquet(tmp_path / "rows"), ["a", "b", "c"]
     assert len(lazy["y"].to_delayed()) < 12  # which is what this is about
     model = KMeans(3, random_state=0, label_weight=0.3)
-    for y, weights in ((lazy["y"], lazy["w"]), (lazy["y"], None), (lazy["y"].to_dask_array(), None)):
-        if isinstance(y, da.Array):
-            y = da.from_array(np.arange(240) % 2, chunks=20)
+    array = da.from_array(np.arange(240) % 2, chunks=20)
+    for y, weights in ((lazy["y"], lazy["w"]), (lazy["y"], None), (array, None)):
         whole = KMeans(3, random_state=0, label_weight=0.3).fit(frame[columns], np.arange(240) % 2)
         assert_allclose(model.fit(lazy[columns], y, weights).prototypes_, whole.prototypes_)
         assert_array_equal(model.labels_.compute(), whole.labels_)

@@ -199,6 +199,8 @@ def test_a_column_of_texts():
     model = on_words(MAPS[2], label_weight=0.3).fit(frame["text"], frame["y"])
     same = on_words(MAPS[2], label_weight=0.3).fit(bag(objects, [60] * 4), array(y, [60] * 4))
     assert_same(model, same, objects)
+    mixed = on_words(MAPS[2], label_weight=0.3).fit(bag(objects, [60] * 4).map(str), frame["y"])
+    assert_same(mixed, same, objects)
     assert_array_equal(model.predict(frame["text"]).compute(), same.predict(objects))
 
 

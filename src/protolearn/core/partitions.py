@@ -775,9 +775,10 @@ def _blocks(X: Any, y: Any = None, weights: Any = None) -> list[tuple[Any, Any, 
     together = _together(given)
     if together is not None:
         rows = [[pack[place] for place in range(len(given))] for pack in _delayed_blocks(together)]
-    else:  # of which none is joined with others, if there is more than one collection
-        optimized = {"optimize_graph": len(given) == 1 or not any(hasattr(part, "divisions") for part in given)}
-        rows = list(map(list, zip(*(_delayed_blocks(part, **optimized) for part in given))))
+    else:  # beside another kind of collection, partitions of data frames must stay what they are
+        joined = [len(given) == 1 or not hasattr(part, "divisions") for part in given]
+        columns = [_delayed_blocks(part, optimize_graph=may_join) for part, may_join in zip(given, joined)]
+        rows = list(map(list, zip(*columns)))
     nothing = [place for place, part in enumerate((X, y, weights)) if part is None]
     for row in rows:
         for place in nothing:
@@ -862,12 +863,12 @@ def blockwise(method: Method) -> Method:
     def lazily(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_collection(X):
             return method(self, X, *args, **options)
+        _refuse_frames(self, method.__name__)
         if of_objects(self, X):
             example = np.asarray(method(self, self._some_objects(), *args, **options))[:0]
             block = partial(method_block, _alone(self), method.__name__, args, options, None, example)
             blocks = _lasting_blocks(X)
             return _joined(blocks, block, example, getattr(X, "chunks", ((np.nan,) * len(blocks),))[0])
-        _refuse_frames(self, method.__name__)
         check_collection(X)
         names = list(X.columns) if hasattr(X, "columns") else None
         rows = np.ones((1, X.shape[1]), X.dtype) if names is None else X._meta_nonempty.iloc[:1]
