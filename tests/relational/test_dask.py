@@ -24,6 +24,7 @@ from protolearn.core import partitions
 from protolearn.core.learning import condense, merge
 from protolearn.core.partitions import PartitionError
 from protolearn.core.samples import Samples
+from protolearn.dissimilarities import pairwise
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -202,6 +203,15 @@ def test_a_column_of_texts():
     mixed = on_words(MAPS[2], label_weight=0.3).fit(bag(objects, [60] * 4).map(str), frame["y"])
     assert_same(mixed, same, objects)
     assert_array_equal(model.predict(frame["text"]).compute(), same.predict(objects))
+
+
+@pytest.mark.parametrize("metric", ["hamming", "jaccard"])
+def test_a_metric_that_remembers_symbols(metric):
+    objects, _, _ = words()
+    model = MedianKMeans(5, metric=metric, random_state=0).fit(bag(objects))
+    own = [objects[j] for j in model.prototype_indices_]
+    assert_allclose(model.transform(objects), pairwise(objects, own, metric=metric) ** 2, atol=1e-12)
+    assert_array_equal(model.labels_.compute(), model.predict(objects))
 
 
 def test_rows_of_a_table():

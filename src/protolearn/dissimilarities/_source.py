@@ -157,9 +157,10 @@ class Dissimilarities:
         block : ndarray of shape (r, c)
             Dissimilarities.
         """
-        encoded, others = other._measure.encode(self.objects(rows)), other._encoded[np.asarray(columns)]
+        measure = other._measure  # which may remember the symbols that it has seen
+        encoded, others = measure.encode(self.objects(rows)), other._encoded[np.asarray(columns)]
         self.n_computed += len(encoded) * len(others)
-        return self._pairs(encoded, others)
+        return encoded_pairs(measure, encoded, others, n_jobs=self.n_jobs, verbose=self.verbose)
 
     @cached_property
     def _encoded(self) -> Any:
