@@ -136,7 +136,7 @@ def test_partitions_are_condensed_and_merged_in_pairs(model):
     )
 
 
-@each_map
+@pytest.mark.parametrize("model", [MAPS[1], MAPS[2], MAPS[4]], ids=names)
 def test_the_result_is_about_as_good_as_in_memory(model):
     objects, _, _ = words()
     models = [on_words(model, patch_size=60).set_params(random_state=seed) for seed in range(3)]
