@@ -49,8 +49,9 @@ def module_name(path: Path) -> str:
 
 @cache
 def trees() -> dict[str, ast.Module]:
-    """Return the syntax trees of all modules, by their names."""
-    return {module_name(path): ast.parse(path.read_text("utf-8")) for path in sorted(SOURCE.rglob("*.py"))}
+    """Return the syntax trees of all modules, by their names, but for the program that is `protolearn` itself."""
+    paths = [path for path in sorted(SOURCE.rglob("*.py")) if path.name != "__main__.py"]
+    return {module_name(path): ast.parse(path.read_text("utf-8")) for path in paths}
 
 
 def all_imports() -> list[Import]:

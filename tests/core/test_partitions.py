@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array
 from sklearn.base import clone
 
 from protolearn import KMeans
@@ -240,6 +241,69 @@ def test_a_partition_that_cannot_be_read_names_itself():
         KMeans(2).fit(lazy)
 
 
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads"])
+def test_a_partition_that_cannot_be_read_any_more_names_itself(scheduler):
+    """The file was there when learning began, and is gone in the third epoch."""
+    X, reads = np.random.default_rng(0).normal(size=(60, 2)), []
+
+    def load(block, block_info=None):
+        number = block_info[0]["chunk-location"][0]
+        reads.append(number)
+        if number == 3 and reads.count(3) > 3:
+            raise OSError("no such file")
+        return block
+
+    model = KMeans(2, init=X[:2], max_iter=9, tol=0.0).fit(X)
+    before = model.prototypes_
+    lazy = collection(X, [10] * 6).map_blocks(load, dtype=float, meta=np.empty((0, 2)))
+    with (
+        dask.config.set(scheduler=scheduler),
+        pytest.raises(PartitionError, match=r"Partition 3 of X cannot be read.*no such file"),
+    ):
+        model.fit(lazy)
+    assert reads.count(5) in (2, 3, 4)  # those after it are not read again to find it
+    assert model.prototypes_ is before
+
+
+def test_every_pass_reads_every_part_of_a_frame_once():
+    reads = []
+
+    def load(number):
+        reads.append(number)
+        return pd.DataFrame({"a": np.arange(5.0) * number, "b": np.arange(5) % 2, "w": 1.0})
+
+    lazy = dd.from_map(load, range(6), meta=load(0))
+    table = lazy.to_dask_array(lengths=[5] * 6)
+    model = KMeans(2, init=[[0.0, 0.0], [9.0, 1.0]], max_iter=3, tol=0.0)
+    for X, weights in ((lazy[["a", "b"]], None), (lazy[["a", "b"]], lazy["w"]), (table[:, :2], table[:, 2])):
+        reads.clear()
+        model.fit(X, None, weights)
+        assert sorted(reads) == sorted([*range(6)] * (len(model.cost_history_) + 2))  # the survey, and the fields
+        reads.clear()
+        model.score(X, None, weights)
+        assert sorted(reads) == list(range(6))
+        reads.clear()
+        model.predict(X).compute()
+        assert sorted(reads) == list(range(6))
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword")
+def test_small_files_that_dask_joins(tmp_path):
+    """Dask joins small files, more of them the fewer columns are asked for: all that is read is cut alike."""
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(240, 9)), columns=list("abcdefghi"))
+    dd.from_pandas(frame.assign(y=np.arange(240) % 2, w=1.0), npartitions=12).to_parquet(tmp_path / "rows")
+    lazy, columns = dd.read_parquet(tmp_path / "rows"), ["a", "b", "c"]
+    assert len(lazy["y"].to_delayed()) < 12  # which is what this is about
+    model = KMeans(3, random_state=0, label_weight=0.3)
+    array = da.from_array(np.arange(240) % 2, chunks=20)
+    for y, weights in ((lazy["y"], lazy["w"]), (lazy["y"], None), (array, None)):
+        whole = KMeans(3, random_state=0, label_weight=0.3).fit(frame[columns], np.arange(240) % 2)
+        assert_allclose(model.fit(lazy[columns], y, weights).prototypes_, whole.prototypes_)
+        assert_array_equal(model.labels_.compute(), whole.labels_)
+        assert_array_equal(model.predict(lazy[columns]).compute(), whole.labels_)
+        assert_allclose(model.score(lazy[columns], None, weights), whole.score(frame[columns]))
+
+
 ROWS = np.random.default_rng(0).normal(size=(12, 3))
 D = da.from_array(ROWS, chunks=(4, 3))
 FRAME = pd.DataFrame({"a": np.arange(12.0), "b": list("xy") * 6, "when": pd.Timestamp("2020-01-01")})
@@ -266,6 +330,31 @@ FRAME = pd.DataFrame({"a": np.arange(12.0), "b": list("xy") * 6, "when": pd.Time
         (D, None, da.full(12, np.nan, chunks=4), "Partition 0 of X cannot be used: sample_weight contains NaN"),
         (D, da.full(12, -1, chunks=4), None, "No sample of positive weight has a label"),
         (D[:0], None, None, "no rows"),
+        (da.ma.masked_greater(D, 1.0), None, None, r"masked values; fill them in.*da\.ma\.filled"),
+        (D.map_blocks(csr_array), None, None, "blocks of type csr_array, float64; give NumPy arrays"),
+        (
+            dd.from_pandas(FRAME[["a"]].astype(pd.SparseDtype(float)), npartitions=2),
+            None,
+            None,
+            "sparse columns; make them dense",
+        ),
+        (dd.from_pandas(FRAME["a"], npartitions=2), None, None, "X is a Dask Series of 1 dimensions"),
+        (dask.delayed(ROWS), None, None, "X is a Delayed.*; give a Dask array or data frame"),
+        (D, D[:, :1], None, "y has 2 dimensions; give one value for each row"),
+        (D, None, D[:, :1], "sample_weight has 2 dimensions"),
+        (D, D[:, 0], None, "Partition 0 of X cannot be used: Unknown label type: continuous"),
+        (
+            D.map_blocks(lambda block: np.full(block.shape, "x"), dtype=float, meta=np.empty((0, 0))),
+            None,
+            None,
+            "Partition 0 of X cannot be used: could not convert string to float",
+        ),
+        (
+            D.map_blocks(lambda block: block[:, : 2 + (block == ROWS[0, 0]).any()], dtype=float, meta=np.empty((0, 0))),
+            None,
+            None,
+            r"Partition 1 of X has blocks of shape \(4, 2\), and X has 3 columns",
+        ),
         (D * 1e-200, None, None, "too small for float64"),
         (D * 1e200, None, None, "too large for float64"),
     ],
@@ -273,6 +362,35 @@ FRAME = pd.DataFrame({"a": np.arange(12.0), "b": list("xy") * 6, "when": pd.Time
 def test_what_cannot_be_learned_from(X, y, weights, message):
     with pytest.raises(ValueError, match=message):
         KMeans(2, label_weight=0.0 if y is None else 0.5).fit(X, y, weights)
+
+
+@pytest.mark.parametrize("kind", ["Float32", "Float64", "double[pyarrow]", "float[pyarrow]"])
+def test_columns_that_can_be_missing(kind):
+    frame = pd.DataFrame(ROWS, columns=list("abc")).astype(kind)
+    model = KMeans(2, random_state=0).fit(dd.from_pandas(frame, npartitions=3))
+    assert_allclose(model.prototypes_, KMeans(2, random_state=0).fit(frame).prototypes_, rtol=1e-5)
+    assert_array_equal(model.predict(dd.from_pandas(frame, npartitions=3)).compute(), model.predict(frame))
+    frame.iloc[7, 1] = pd.NA
+    broken = dd.from_pandas(frame, npartitions=3)
+    with pytest.raises(PartitionError, match="Partition 1 of X contains NaN, in row 3 of it"):
+        model.fit(broken)
+    with pytest.raises(PartitionError, match="Partition 1 of X cannot be used: Input X contains NaN"):
+        model.predict(broken).compute()
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.int8, np.uint64, np.longdouble, ">f8", bool])
+def test_other_kinds_of_numbers(dtype):
+    X = np.abs(10 * ROWS).astype(dtype)
+    blocks = da.from_array(np.asfortranarray(X), chunks=(5, 3))
+    assert_allclose(KMeans(2, init=ROWS[:2]).fit(blocks).prototypes_, KMeans(2, init=ROWS[:2]).fit(X).prototypes_)
+
+
+def test_lazy_results_are_not_collected_to_data_frames():
+    model = KMeans(2, random_state=0).fit(D)
+    with pytest.raises(ValueError, match=r"set_output\(transform='pandas'\) would collect all partitions"):
+        model.set_output(transform="pandas").transform(D)
+    assert isinstance(model.transform(ROWS), pd.DataFrame)
+    assert isinstance(model.predict(D), da.Array)
 
 
 def test_sizes_of_partitions_need_not_be_known():

@@ -23,6 +23,7 @@ from protolearn import (
     MatrixSOM,
     MixturePPCA,
     NeuralGas,
+    OutlierDetector,
     PrototypeClassifier,
 )
 from protolearn.core import partitions
@@ -241,6 +242,31 @@ def test_an_interrupt_keeps_the_last_epoch(monkeypatch):
     assert_allclose(model.cost_history_, clone(model).fit(X).cost_history_[:3])
 
 
+def test_an_interrupt_in_the_middle_of_an_epoch():
+    """What the finished epochs reached is kept, and learning goes on from there as in memory."""
+    X, _, _ = samples()
+    reads = []
+
+    def load(block, block_info=None):
+        reads.append(block_info[0]["chunk-location"][0])
+        if reads.count(3) == 5:
+            reads.append(3)
+            raise KeyboardInterrupt
+        return block
+
+    lazy = cut(X[:140], SEVEN[:4]).map_blocks(load, dtype=float, meta=np.empty((0, 4)))
+    model = SOM((3, 2), max_iter=8)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(lazy)
+    whole = clone(model).fit(X[:140])
+    assert 0 < model.n_iter_ < 5
+    assert_allclose(model.cost_history_, whole.cost_history_[: model.n_iter_])
+    assert_allclose(model.multiplicities_.sum(), 140)
+    assert_array_equal(model.labels_.compute(), model.predict(X[:140]))
+    twin = pickle.loads(pickle.dumps(model))
+    assert_same(model.partial_fit(cut(X[140:], (60, 40))), twin.partial_fit(X[140:]))
+
+
 def test_a_failure_leaves_the_map_as_it_was():
     X, _, _ = samples()
     model = SOM((3, 2), max_iter=3).fit(X)
@@ -332,6 +358,13 @@ def test_a_classifier_predicts_lazily():
         assert_allclose(getattr(model, name)(cut(X, SEVEN)).compute(), getattr(model, name)(X))
 
 
+def test_a_detector_of_outliers_scores_lazily():
+    X, _, _ = samples()
+    model = OutlierDetector(NeuralGas(4, random_state=0)).fit(X)
+    for name in ("score_samples", "decision_function", "predict"):
+        assert_allclose(getattr(model, name)(cut(X, SEVEN)).compute(), getattr(model, name)(X))
+
+
 def test_a_metric_learned_by_lvq():
     X, y, _ = samples()
     metric = GMLVQ(random_state=0, max_iter=5).fit(X[y >= 0], y[y >= 0]).metric_
@@ -341,13 +374,66 @@ def test_a_metric_learned_by_lvq():
 # On a cluster
 
 
+def test_errors_on_a_cluster(monkeypatch, tmp_path):
+    """The same partitions are named, and old states kept, as without; a map outlives the client it was learned with."""
+    distributed = pytest.importorskip("distributed")
+    X, _, _ = samples()
+    model = KMeans(2, init=X[:2], max_iter=3, tol=0.0)
+    options = {"n_workers": 1, "threads_per_worker": 2, "processes": False, "dashboard_address": ":0"}
+    with dask.config.set({"scheduler": None, "distributed.admin.tick.limit": "60s", "logging.distributed": "error"}):
+        with distributed.LocalCluster(**options, silence_logs=50) as cluster, distributed.Client(cluster):
+            kept = cut(X, SEVEN).persist()
+            before = model.fit(kept).prototypes_
+            winners = model.labels_.compute()
+            path = tmp_path / "rows"
+            path.touch()
+
+            def load(block, block_info=None):
+                if block_info[0]["chunk-location"][0] == 3 and not path.exists():
+                    raise OSError("no such file")
+                return block
+
+            def step(progress, done, **values):
+                if done == 2:
+                    path.unlink()
+
+            monkeypatch.setattr(Progress, "step", step)
+            gone = cut(X, SEVEN).map_blocks(load, dtype=float, meta=np.empty((0, 4)))
+            broken = cut(np.where(np.arange(240)[:, None] == 200, np.nan, X), SEVEN)
+            for lazy, problem in (
+                (gone, "Partition 3 of X cannot be read.*no such file"),
+                (broken, "Partition 5 .*NaN"),
+            ):
+                with pytest.raises(partitions.PartitionError, match=problem):
+                    model.fit(lazy)
+            monkeypatch.undo()
+            with pytest.raises(partitions.PartitionError, match=r"Partition 5 of X cannot be used: .*NaN"):
+                model.predict(broken).compute()
+            with pytest.raises(ValueError, match="n_samples=12 is fewer than the 13 prototypes"):
+                KMeans(13).fit(cut(X[:12], (3, 9)))
+            frame = dd.from_pandas(pd.DataFrame(X, columns=list("abcd")), npartitions=3).persist()
+            other = clone(model).fit(frame)
+            del frame
+            gc.collect()  # what was persisted is kept by labels_ alone
+            assert_array_equal(other.labels_.compute(), winners)
+            mask = da.from_array(np.arange(240) % 2 == 0, chunks=(SEVEN,))
+            assert_allclose(KMeans(2, init=X[:2], max_iter=3).fit(kept[mask]).multiplicities_.sum(), 120)
+        with pytest.raises(
+            partitions.PartitionError, match=r"Partition 0 of X cannot be read.*while its client is open"
+        ):
+            model.fit(kept)
+        assert model.prototypes_ is before
+        with dask.config.set(scheduler="synchronous"):
+            assert_array_equal(model.predict(cut(X, SEVEN)).compute(), winners)
+
+
 def test_a_killed_worker_changes_nothing(monkeypatch):
     """Two processes, one of which is killed in the middle of the fit, and the data with it."""
     distributed = pytest.importorskip("distributed")
     X, _, weights = samples()
     model = SOM((3, 2), max_iter=6)
     expected = clone(model).fit(X, None, weights)
-    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     with (
         dask.config.set({"scheduler": None, "distributed.admin.tick.limit": "60s", "logging.distributed": "error"}),
         distributed.LocalCluster(**options, silence_logs=50) as cluster,

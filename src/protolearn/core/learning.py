@@ -116,6 +116,10 @@ class Fitted(ABC):
     def two_nearest(self, X: Any, n_threads: int) -> tuple[Indices, Indices]:
         """Return the nearest and second nearest prototype of every sample."""
 
+    def alone(self) -> Self:
+        """Return the model without the samples that it does not need any more."""
+        return self
+
     def assignment(self, n_threads: int) -> Callable[[Samples], tuple[Indices, Indices]]:
         """Return the function that gives the two nearest prototypes of every sample."""
         return lambda samples: self.two_nearest(samples.X, n_threads)
@@ -180,6 +184,10 @@ class Kind(ABC):
     def enter(self, recipe: Recipe, samples: Samples, past: Any) -> tuple[Kind, Samples, Any]:
         """Return the kind, samples and past in the coordinates in which learning goes on."""
         return self, samples, past
+
+    def condensing(self) -> Kind:
+        """Return the kind for models that are sent from one place to another, and shall be small."""
+        return self
 
     def leave(self, fitted: Any) -> Any:
         """Return what was learned in those coordinates as it is outside of them."""
@@ -305,7 +313,7 @@ def condense(recipe: Recipe, samples: Samples, patch_size: int, rng: np.random.R
         return samples
     if failure is not None:
         raise failure
-    return fitted
+    return fitted.alone()
 
 
 def merge(recipe: Recipe, parts: list[Any], rng: np.random.RandomState) -> Any:
@@ -316,7 +324,7 @@ def merge(recipe: Recipe, parts: list[Any], rng: np.random.RandomState) -> Any:
         return models[0]
     joined = reduce(Samples.joined, others)
     try:
-        return learn(replace(recipe, decay=1.0), joined, models[0] if models else None, rng, 1)
+        return learn(replace(recipe, decay=1.0), joined, models[0] if models else None, rng, 1).alone()
     except TooFewSamples:
         return joined
 

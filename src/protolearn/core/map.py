@@ -160,8 +160,8 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             if y is not None or sample_weight is not None:
                 raise ValueError("An iterator of patches yields its own labels and weights: (X, y, sample_weight).")
             return self._learn(self._read_all(X), None, rng, None)
-        samples = self._read(X, y, sample_weight, reset=True)
-        if self.patch_size is not None and not samples.in_memory:
+        samples: Any = self._read(X, y, sample_weight, reset=True)
+        if not samples.in_memory and (self.patch_size is not None or not samples.adds):
             return self._condense(samples, rng)
         cuts = cut_patches(len(samples), self.patch_size or len(samples))
         if len(cuts) == 1:

@@ -19,6 +19,7 @@ from uuid import uuid4
 
 import numpy as np
 from joblib import effective_n_jobs
+from sklearn import get_config
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d, validate_data
@@ -34,16 +35,20 @@ from protolearn.core.validation import check_range, check_weights, is_collection
 
 __all__ = [
     "ClassReader",
+    "ObjectPartitions",
+    "ObjectReader",
     "PartitionError",
     "PartitionedSource",
     "Partitions",
     "Reader",
     "averaged",
     "blockwise",
+    "read_objects",
     "read_partitions",
 ]
 
 T = TypeVar("T")
+P = TypeVar("P", bound="Partitions")
 Method = TypeVar("Method", bound=Callable[..., Any])
 MOST_LISTED = 1 << 20  # samples of which a number each may be collected; beyond that a sample has to do
 N_EXAMPLES = 1024  # samples from which the origin of coordinates is found
@@ -151,6 +156,32 @@ class ClassReader(Reader):
         return codes
 
 
+@dataclass(frozen=True, kw_only=True)
+class ObjectReader(Reader):
+    """How the blocks of a partition become objects with weights and labels.
+
+    Parameters
+    ----------
+    read : callable
+        Gives the objects of a block, which can be counted, indexed and joined, and know their numbers.
+    **options : object
+        As in `Reader`.
+
+    Examples
+    --------
+    >>> reader = ObjectReader(np.dtype(np.float64), read=np.array)
+    >>> samples = reader(["kitten", "mitten"], None, [0.0, 2.0])
+    >>> samples.X.tolist(), samples.weights
+    (['mitten'], array([2.]))
+    """
+
+    read: Callable[[Any], Any]
+
+    def rows(self, X: Any) -> Any:
+        """Return all objects of a partition."""
+        return self.read(X) if len(X) else []
+
+
 def features(X: Any, dtype: Any) -> Array:
     """Return the rows of an array or data frame."""
     return X.to_numpy(dtype, na_value=np.nan) if hasattr(X, "columns") else np.asarray(X, dtype)
@@ -186,6 +217,9 @@ class Survey:
         return Survey(**added, heaviest=heaviest, largest=largest, classes=classes, examples=examples)
 
 
+NOTHING = Survey((), (), 0.0, 0.0, 0.0, 0.0, None, np.zeros((2, 0)), np.empty((0, 0)))
+
+
 def _united(one: Any, other: Any) -> Any:
     """Return all classes of two sets, which have to be of one kind."""
     if one is None or not len(one) or not len(other):
@@ -196,34 +230,52 @@ def _united(one: Any, other: Any) -> Any:
 
 
 def surveyed(
-    reader: Reader, finite: bool | str, supervised: bool, n_examples: int, number: int, X: Any, y: Any, weights: Any
+    reader: Reader,
+    finite: bool | str,
+    supervised: bool,
+    n_examples: int,
+    n_features: int,
+    number: int,
+    X: Any,
+    y: Any,
+    weights: Any,
 ) -> Survey:
     """Read a partition for the first time; raise an error if it cannot be learned from."""
+    if np.shape(X)[1:] != (n_features,):
+        raise PartitionError.at(number, f"has blocks of shape {np.shape(X)}, and X has {n_features} columns")
+    given, counted = counted_rows(reader, supervised, number, X, y, weights)
+    rows = reader.rows(X)
+    gaps = _checked(rows, finite, number)
+    here = given > 0
+    seen, gaps = (rows, gaps) if here.all() else (rows[here], gaps[here])
+    known_rows = np.where(gaps, 0.0, seen) if gaps.any() else seen
+    return replace(
+        counted,
+        largest=largest_value(rows) if len(rows) else 0.0,
+        known=np.vstack([known_rows.sum(axis=0, dtype=np.float64), len(seen) - gaps.sum(axis=0)]),
+        examples=seen[:: max(1, len(seen) // n_examples)].copy(),
+    )
+
+
+def counted_rows(reader: Reader, supervised: bool, number: int, X: Any, y: Any, weights: Any) -> tuple[Floats, Survey]:
+    """Return the weights of the rows or objects of a partition, and what these and labels say of it."""
     for name, part in (("y", y), ("sample_weight", weights)):
         if part is not None and len(part) != len(X):
             raise PartitionError.at(number, f"has {len(X)} rows, and that of {name} has {len(part)}")
-    rows = reader.rows(X)
-    gaps = _checked(rows, finite, number)
-    try:
-        given = np.ones(len(rows)) if weights is None else np.asarray(weights, np.float64)
-        if given.any():
-            check_weights(given, len(rows), np.float64)
-        here = given > 0
-        known, classes = reader.found(np.asarray(y), here) if supervised else (np.zeros(len(rows), bool), None)
-    except (TypeError, ValueError) as error:
-        raise PartitionError.at(number, f"cannot be used: {error}") from None
-    seen, gaps = (rows, gaps) if here.all() else (rows[here], gaps[here])
-    known_rows = np.where(gaps, 0.0, seen) if gaps.any() else seen
-    return Survey(
-        rows=(len(rows),),
-        present=(int(here.sum()),),
+    given = np.ones(len(X)) if weights is None else np.asarray(weights, np.float64)
+    if given.any():
+        check_weights(given, len(X), np.float64)
+    known, classes = reader.found(np.asarray(y), given > 0) if supervised else (np.zeros(len(X), bool), None)
+    return given, Survey(
+        rows=(len(X),),
+        present=(int(np.count_nonzero(given)),),
         mass=float(given.sum()),
         heaviest=float(given.max(initial=0.0)),
         labeled=float(given[known].sum()),
-        largest=largest_value(rows) if len(rows) else 0.0,
+        largest=0.0,
         classes=classes,
-        known=np.vstack([known_rows.sum(axis=0, dtype=np.float64), len(seen) - gaps.sum(axis=0)]),
-        examples=seen[:: max(1, len(seen) // n_examples)].copy(),
+        known=np.zeros((2, 0)),
+        examples=np.empty((0, 0)),
     )
 
 
@@ -267,6 +319,8 @@ class Partitions:
     past: Samples | None = None
     n_jobs: int | None = field(default=None, kw_only=True)
     in_memory = False
+    adds = True  # whether what a map needs to know of partitions are sums
+    arity = ARITY  # partitions whose models are merged in one task
 
     def __len__(self) -> int:
         return sum(self.survey.present) + (0 if self.past is None else len(self.past))
@@ -413,6 +467,21 @@ class Partitions:
         order = np.argsort(np.argsort(owners, kind="stable"), kind="stable")
         return reduce(_appended, parts).take(order)
 
+    def table(self, rows: Array) -> Any:
+        """Return rows in memory as the collection has them: in a data frame, if it is one."""
+        columns = getattr(self.collections[0], "columns", None)
+        return rows if columns is None else _frame(rows, list(columns))
+
+    def labels_at(self, indices: Indices) -> Array:
+        """Return the labels of some rows, in rising order, as they were given."""
+        bounds = np.cumsum([0, *self.survey.rows])
+        owners = np.searchsorted(bounds, indices, side="right") - 1
+        tasks = [
+            _delayed(partial(_values_at, indices[owners == n] - bounds[n]), n, self.blocks[n][1])
+            for n in np.unique(owners).tolist()
+        ]
+        return np.concatenate(self._computed(tasks))
+
     def sampled(self, most: int) -> Samples:
         """Return at most so many samples in memory, the same ones in every call: all, or a random choice of them."""
         source = self.unlabeled().source()
@@ -426,9 +495,24 @@ class Partitions:
     def each(self, function: Callable[[Samples], Array], dtype: Any) -> Any:
         """Return what a function says of each row, with or without a weight, as a lazy Dask array (n,)."""
         unweighted = replace(self.reader, classes=None, values=None)
-        block = partial(label_block, unweighted, function, dtype)
-        example = np.empty(0, dtype)
-        return _blockwise(self.collections[0], block, example, chunks=(self.survey.rows,))
+        return self._lazy_rows(partial(label_block, unweighted, function, dtype), np.empty(0, dtype))
+
+    def by_method(self, estimator: Any, name: str) -> Any:
+        """Return what a method of a fitted estimator makes of each row, as a lazy Dask array."""
+        example = np.asarray(getattr(estimator, name)(self.table(self.survey.examples[:1])))[:0]
+        return self._lazy_rows(partial(method_block, alone(estimator), name, (), {}, None, example), example)
+
+    def _lazy_rows(self, block: Callable[[Any], Array], example: Array) -> Any:
+        X = self.collections[0]
+        blocks = [block[:1] for block in self.blocks] if hasattr(X, "divisions") else _lasting_blocks(X)
+        return _joined(blocks, block, example, self.survey.rows)
+
+    def lazily(self, function: Callable[..., Array], example: Array) -> Any:
+        """Return what a function makes of rows, labels and weights of each partition, as a lazy array like the example.
+
+        The function has to take the number of the partition as well, ``block_id=(number,)``.
+        """
+        return _joined(self.blocks, function, example, self.survey.rows)
 
     def emphasized(self, log_factors: Callable[[Samples], Floats]) -> Partitions:
         """Return samples with weights times the exponential of what a function says of each, the largest of them one.
@@ -458,14 +542,17 @@ class Partitions:
 
         Only what stands for the samples of a partition travels. Prototypes depend on where partitions begin.
         """
+        recipe = replace(recipe, kind=recipe.kind.condensing())
         level = [
             self._task(partial(_condensed, recipe, patch_size, rng.randint(2**31)), n)
             for n, size in enumerate(self.survey.present)
             if size
         ]
         while len(level) > 1:
-            groups = [level[n : n + ARITY] for n in range(0, len(level), ARITY)]
-            level = [_delayed(partial(_merged, recipe, rng.randint(2**31)), n, group) for n, group in enumerate(groups)]
+            groups = [level[n : n + self.arity] for n in range(0, len(level), self.arity)]
+            level = [
+                _delayed(partial(_merged, recipe, rng.randint(2**31)), n, *group) for n, group in enumerate(groups)
+            ]
         (fitted,) = self._computed(level)
         if isinstance(fitted, Samples):  # too few in all partitions together
             return learn(recipe, fitted, None, rng, 1)
@@ -480,14 +567,14 @@ class Partitions:
 
     def _task(self, function: Callable[[Samples], Any], number: int) -> Any:
         """Return the task that applies a function to the samples of a partition."""
-        return _delayed(partial(_read_and, self.reader, function), number, *self.blocks[number])
+        return _named_task(partial(_read_and, self.reader, function), number, *self.blocks[number])
 
     def _total(self, tasks: list[Any]) -> Any:
         """Add up the results of tasks, by a tree in the order of the partitions."""
         level = tasks
         while len(level) > 1:
             groups = [level[n : n + ARITY] for n in range(0, len(level), ARITY)]
-            level = [_delayed(_added, n, group) for n, group in enumerate(groups)]
+            level = [_delayed(_added, n, *group) for n, group in enumerate(groups)]
         (total,) = self._computed(level) if level else (None,)
         if isinstance(total, PartitionError):
             raise total
@@ -519,6 +606,25 @@ class Partitions:
 
     def _threads(self) -> dict[str, int]:
         return {} if self.n_jobs is None else {"num_workers": effective_n_jobs(self.n_jobs)}
+
+
+class ObjectPartitions(Partitions):
+    """Objects in partitions, each of which is learned by itself and condensed to a few objects that stand for it."""
+
+    adds = False
+    arity = 2  # dissimilarities of all objects that meet in a task are needed, so these are no more than of a patch
+
+    def condensed(self, recipe: Recipe, patch_size: int | None, rng: np.random.RandomState) -> Any:
+        """Return the model of a map; without a size of patches, partitions are the patches."""
+        return super().condensed(recipe, patch_size or max(self.survey.present), rng)
+
+    def _task(self, function: Callable[[Samples], Any], number: int) -> Any:
+        return super()._task(partial(_numbered, function, self._bounds[number], self._bounds[-1]), number)
+
+    @cached_property
+    def _bounds(self) -> list[int]:
+        """Return the number of objects before each partition, and of all."""
+        return np.cumsum([0, *self.survey.rows]).tolist()
 
 
 class PartitionedSource(PointSource):
@@ -626,7 +732,7 @@ def read_partitions(
     sample_weight: Any = None,
     *,
     reset: bool,
-    supervised: bool = False,
+    supervised: bool | None = False,
     finite: bool | str = True,
     project: Callable[[Array], Array] | None = None,
     kind: type[Reader] = Reader,
@@ -634,46 +740,78 @@ def read_partitions(
     """Read a Dask array or data frame for the first time, with labels and weights whose partitions are those of it.
 
     Every partition is looked at once, and refused if values, weights or labels are not such as can be learned from.
+    Labels count if it is ``supervised``; with None they do not, and can be asked for.
     """
     example = check_collection(X)
     validate_data(estimator, example, skip_check_array=True, reset=reset)
     dtype = np.dtype(np.float32 if _dtype(example) == np.float32 else np.float64)
-    parts = aligned(X, y if supervised else None, sample_weight)
-    blocks = list(zip(*_all_blocks(*parts)))
+    parts = (X, None if supervised is False else y, sample_weight)
+    blocks = _blocks(*parts)
     n_jobs = getattr(estimator, "n_jobs", None)
     reader = kind(dtype, project)
-    empty = Survey((), (), 0.0, 0.0, 0.0, 0.0, None, np.zeros((2, 0)), np.empty((0, 0)))
-    unread = Partitions(blocks, reader, empty, parts, n_jobs=n_jobs)
-    look = partial(_survey, reader, finite, supervised, 1 + N_EXAMPLES // len(blocks))
-    survey = unread._total([_delayed(partial(look, n), n, *block) for n, block in enumerate(blocks)])
+    unread = Partitions(blocks, reader, NOTHING, parts, n_jobs=n_jobs)
+    n_examples = 1 + N_EXAMPLES // len(blocks)
+    samples = _read_first(unread, partial(surveyed, reader, finite, bool(supervised), n_examples, example.shape[1]))
+    check_range(samples.survey.largest, dtype, samples.n_features)
+    return samples
+
+
+def read_objects(
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    read: Callable[[Any], Any],
+    supervised: bool = False,
+    n_jobs: int | None = None,
+) -> ObjectPartitions:
+    """Count the objects of a Dask bag, or of any collection, with labels and weights whose partitions are those of it.
+
+    What a partition holds is left to ``read``, see `ObjectReader`.
+    """
+    parts = (X, y if supervised else None, sample_weight)
+    reader = ObjectReader(np.dtype(np.float64), read=read)
+    unread = ObjectPartitions(_blocks(*parts), reader, NOTHING, parts, n_jobs=n_jobs)
+    return _read_first(unread, partial(_counted, reader, supervised))
+
+
+def _read_first(unread: P, look: Callable[..., Survey]) -> P:
+    """Return partitions with what a look at each of them says."""
+    survey = unread._total(
+        [_delayed(partial(_survey, look, n), n, *block) for n, block in enumerate(unread.blocks)],
+    )
     if not sum(survey.rows):
         raise ValueError("X has no rows: all of its partitions are empty.")
     if not sum(survey.present):
         raise ValueError("sample_weight sums to zero; give at least one sample a positive weight.")
-    check_range(survey.largest, dtype, survey.examples.shape[1])
-    if supervised:
-        refuse_unlabeled(survey.labeled)
-        reader = replace(reader, classes=survey.classes)
-    return replace(unread, reader=reader, survey=survey)
+    if survey.classes is None:
+        return replace(unread, survey=survey)
+    refuse_unlabeled(survey.labeled)
+    return replace(unread, reader=replace(unread.reader, classes=survey.classes), survey=survey)
 
 
 def check_collection(X: Any) -> Any:
     """Refuse what is no table of numbers in partitions of rows; return an empty array or data frame of its kind."""
-    columns = getattr(X, "columns", None)
-    if columns is not None and hasattr(X, "dtypes"):
+    if not isinstance(getattr(X, "npartitions", None), int) or not hasattr(X, "ndim"):
+        raise ValueError(f"X is a {type(X).__name__}; give a Dask array or data frame.")
+    if X.ndim != 2:
+        raise ValueError(f"X is a Dask {type(X).__name__} of {X.ndim} dimensions; give one of (n_samples, n_features).")
+    if hasattr(X, "columns"):
+        if any(hasattr(kind, "fill_value") for kind in X.dtypes):
+            raise ValueError(
+                "X has sparse columns; make them dense: X.map_partitions(pandas.DataFrame.sparse.to_dense)."
+            )
         wrong = [f"{name!r} ({kind})" for name, kind in X.dtypes.items() if getattr(kind, "kind", "O") not in "biuf"]
         if wrong:
             raise ValueError(f"X has columns that are not numbers: {', '.join(wrong)}; encode them, or drop them.")
         return X._meta
-    if not hasattr(X, "chunks") or not hasattr(X, "numblocks"):
-        raise ValueError(f"X is a {type(X).__name__}; give a Dask array or data frame.")
-    if X.ndim != 2:
-        raise ValueError(f"X is a Dask array of {X.ndim} dimensions; give one of shape (n_samples, n_features).")
     if X.numblocks[1] != 1:
         raise ValueError(
             f"X is cut along its columns, into {X.numblocks[1]} chunks; a partition needs whole rows: use "
             "X.rechunk({1: -1})."
         )
+    if isinstance(X._meta, np.ma.MaskedArray):
+        raise ValueError("X has masked values; fill them in, or say that they are missing: da.ma.filled(X, np.nan).")
     if X.dtype.kind not in "biuf" or not isinstance(X._meta, np.ndarray):
         raise ValueError(f"X has blocks of type {type(X._meta).__name__}, {X.dtype}; give NumPy arrays of numbers.")
     return np.empty((0, X.shape[1]), X.dtype)
@@ -681,42 +819,97 @@ def check_collection(X: Any) -> Any:
 
 def _dtype(example: Any) -> np.dtype[Any]:
     """Return the common type of an array or data frame."""
-    kinds = [getattr(kind, "numpy_dtype", kind) for kind in getattr(example, "dtypes", [])] or [example.dtype]
-    return np.result_type(*kinds)
+    if not hasattr(example, "dtypes"):
+        return example.dtype
+    return np.result_type(*(getattr(kind, "numpy_dtype", kind) for kind in example.dtypes))
 
 
-def aligned(*parts: Any) -> tuple[Any, ...]:
-    """Return collections as they are read: data frames without columns that are not wanted, if that does no harm.
+def _blocks(X: Any, y: Any = None, weights: Any = None) -> list[tuple[Any, Any, Any]]:
+    """Return the delayed blocks of each partition, None for labels and weights that are not given.
 
-    Dask joins partitions of a file of which few columns are wanted. Those of samples and labels would no longer be the
-    same; then whole partitions are read.
+    Those of arrays, and those of data frames, come from one graph, so that a file that they have in common is read
+    once, and all are cut alike: Dask joins small files, and how many depends on the columns that are asked for.
     """
-    if any(part is not None and not hasattr(part, "to_dask_array") for part in parts):
-        return parts
-    lean = tuple(None if part is None else part.optimize() for part in parts)
-    return lean if len({part.npartitions for part in lean if part is not None}) == 1 else parts
+    for name, part in (("y", y), ("sample_weight", weights)):
+        if part is not None:
+            _check_alike(name, part, X)
+    given = [part for part in (X, y, weights) if part is not None]
+    together = _together(given)
+    if together is not None:
+        rows = [[pack[place] for place in range(len(given))] for pack in _delayed_blocks(together)]
+    else:  # beside another kind of collection, partitions of data frames must stay what they are
+        joined = [len(given) == 1 or not hasattr(part, "divisions") for part in given]
+        columns = [_delayed_blocks(part, optimize_graph=may_join) for part, may_join in zip(given, joined)]
+        rows = list(map(list, zip(*columns)))
+    nothing = [place for place, part in enumerate((X, y, weights)) if part is None]
+    for row in rows:
+        for place in nothing:
+            row.insert(place, None)
+    return [(X, y, u) for X, y, u in rows]
 
 
-def _all_blocks(X: Any, *others: Any) -> list[list[Any]]:
-    """Return the delayed blocks of samples, of labels and of weights."""
-    return [_blocks(name, part, X) for name, part in zip(("X", "y", "sample_weight"), (X, *others))]
+def _together(parts: list[Any]) -> Any:
+    """Return several arrays, or several data frames and columns, as one collection of tuples; None of others."""
+    if len(parts) > 1 and all(hasattr(part, "chunks") for part in parts):
+        import dask.array as da
+
+        axes = "ij"[: parts[0].ndim]
+        indexed = [each for part in parts for each in (part, axes[: part.ndim])]
+        meta = np.empty((0,) * len(axes), object)
+        return da.blockwise(_packed, axes, *indexed, dtype=object, meta=meta, align_arrays=False)
+    if len(parts) > 1 and all(hasattr(part, "divisions") for part in parts):
+        import dask.dataframe as dd
+        from pandas import Series
+
+        options = {"align_dataframes": False, "enforce_metadata": False, "meta": Series([], dtype=object)}
+        return dd.map_partitions(_packed, *parts, **options)
+    return None
 
 
-def _blocks(name: str, part: Any, X: Any) -> list[Any]:
-    """Return the delayed blocks of a collection, as many as X has; None for each if there is none."""
+def _packed(*blocks: Any) -> tuple[Any, ...]:
+    return blocks
+
+
+def _delayed_blocks(X: Any, **options: Any) -> list[Any]:
+    delayed = X.to_delayed(**options)
+    return list(delayed.ravel() if hasattr(delayed, "ravel") else delayed)
+
+
+def _lasting_blocks(X: Any) -> list[tuple[Any]]:
+    """Return delayed blocks that keep what was persisted, as optimized ones of arrays and bags do not."""
+    if hasattr(X, "divisions"):
+        return [(block,) for block in _delayed_blocks(X)]
+    lists = X if hasattr(X, "chunks") else X.map_partitions(list)  # of a bag, which may hold iterators
+    return [(block,) for block in _delayed_blocks(lists, optimize_graph=False)]
+
+
+def _check_alike(name: str, part: Any, X: Any) -> None:
+    """Refuse labels or weights that are not in partitions like those of X."""
     n = X.npartitions
-    if part is None:
-        return [None] * n
     if not is_collection(part):
         raise ValueError(f"{name} must be a Dask collection with the partitions of X, got {type(part).__name__}.")
-    if part.npartitions != n or getattr(part, "ndim", 1) > X.ndim:
+    if getattr(part, "ndim", 1) != 1:
+        raise ValueError(f"{name} has {part.ndim} dimensions; give one value for each row of X.")
+    if part.npartitions != n:
         raise ValueError(f"{name} has {part.npartitions} partitions, and X has {n}; rechunk {name} like X.")
     sizes, wanted = (getattr(each, "chunks", ((np.nan,),))[0] for each in (part, X))
     for number, (size, rows) in enumerate(zip(sizes, wanted)):
         if size != rows and size == size and rows == rows:
             raise PartitionError.at(number, f"has {rows} rows, and that of {name} has {size}; rechunk {name} like X")
-    delayed = part.to_delayed(optimize_graph=False)  # so that what X and y are made of is read once
-    return list(delayed.ravel() if hasattr(delayed, "ravel") else delayed)
+
+
+def named(function: Method) -> Method:
+    """Make a function of a partition name it in an error; whoever calls it, such as Dask, says which block it is."""
+
+    @wraps(function)
+    def block(*args: Any, block_id: tuple[int, ...]) -> Any:
+        try:
+            return function(*args)
+        except Exception as error:
+            raise PartitionError.at(block_id[0], f"cannot be used: {error}") from error
+
+    del block.__wrapped__  # whose arguments Dask would look at
+    return cast(Method, block)
 
 
 # What fitted estimators do with collections
@@ -733,41 +926,67 @@ def blockwise(method: Method) -> Method:
     def lazily(self: Any, X: Any, *args: Any, **options: Any) -> Any:
         if not is_collection(X):
             return method(self, X, *args, **options)
+        _refuse_frames(self, method.__name__)
+        if of_objects(self, X):
+            example = np.asarray(method(self, self._some_objects(), *args, **options))[:0]
+            block = partial(method_block, alone(self), method.__name__, args, options, None, example)
+            return _joined(_lasting_blocks(X), block, example, getattr(X, "chunks", (None,))[0])
         check_collection(X)
         names = list(X.columns) if hasattr(X, "columns") else None
         rows = np.ones((1, X.shape[1]), X.dtype) if names is None else X._meta_nonempty.iloc[:1]
         classes = [part for part in (*args, *options.values()) if is_collection(part)]
-        X, *classes = aligned(X, *classes)
         if classes:
-            args, options = (), {}
-            _all_blocks(X, *classes)
-        some = (getattr(self, "classes_", np.zeros(1))[:1] for _ in classes)
-        example = np.asarray(method(self, rows, *some, *args, **options))[:0]
+            example = np.asarray(method(self, rows, self.classes_[:1]))[:0]
+            block = partial(method_block, alone(self), method.__name__, (), {}, None, example)
+            return _joined(
+                [given[:2] for given in _blocks(X, *classes)], block, example, getattr(X, "chunks", (None,))[0]
+            )
+        example = np.asarray(method(self, rows, *args, **options))[:0]
         block = partial(method_block, alone(self), method.__name__, args, options, names, example)
-        return _blockwise(X, block, example, *classes)
+        return _blockwise(X, block, example)
 
     return cast(Method, lazily)
 
 
-def _blockwise(X: Any, block: Callable[..., Array], example: Array, *columns: Any, **options: Any) -> Any:
-    """Return what a function of rows, and columns beside them, makes of each partition: an array like the example."""
-    rows, *others = map(as_array, (X, *columns))
-    sizes = tuple((size,) for size in example.shape[1:])
-    options = {"chunks": (rows.chunks[0], *sizes), "dtype": example.dtype, "meta": example, **options}
-    options |= {"new_axis": list(range(2, example.ndim))} if sizes else {"drop_axis": 1}
-    return rows.map_blocks(block, *(other[:, None] for other in others), **options)
+def _refuse_frames(estimator: Any, name: str) -> None:
+    """Refuse to make data frames in memory of what is lazy."""
+    chosen = getattr(estimator, "_sklearn_output_config", {}).get(name, get_config()["transform_output"])
+    if name == "transform" and chosen != "default":
+        raise ValueError(
+            f"set_output(transform={chosen!r}) would collect all partitions; leave it at 'default', and make a lazy "
+            "data frame of the result: dask.dataframe.from_dask_array(Z, columns=...)."
+        )
 
 
-def as_array(part: Any) -> Any:
-    """Return a Dask array with the partitions of an array, a data frame or a series."""
-    if not hasattr(part, "to_dask_array"):
-        return part
+def of_objects(estimator: Any, X: Any) -> bool:
+    """Say whether the elements of a collection are objects, for an estimator that compares such."""
+    return hasattr(estimator, "_some_objects") and getattr(X, "ndim", 1) == 1
+
+
+def _joined(
+    blocks: Sequence[tuple[Any, ...]], function: Callable[..., Array], example: Array, sizes: Sequence[float] | None
+) -> Any:
+    """Return what a function makes of the delayed blocks of partitions, as a lazy array like the example.
+
+    Partitions have so many rows each; None if these are not known.
+    """
     import dask.array as da
-    from dask import delayed
 
-    example = np.asarray(part._meta)
-    shape, blocks = (np.nan, *example.shape[1:]), part.to_delayed(optimize_graph=False)
-    return da.concatenate([da.from_delayed(delayed(np.asarray)(block), shape, meta=example) for block in blocks])
+    shape = (np.nan, *example.shape[1:])  # of which none is left out, as an empty one would be
+    tasks = (_named_task(function, n, *block) for n, block in enumerate(blocks))
+    rows = da.concatenate([da.from_delayed(task, shape, meta=example) for task in tasks], allow_unknown_chunksizes=True)
+    if sizes is not None:
+        rows._chunks = (tuple(sizes), *rows.chunks[1:])  # as Dask's documentation does
+    return rows
+
+
+def _blockwise(X: Any, block: Callable[[Array], Array], example: Array) -> Any:
+    """Return what a function of rows makes of each partition, as a lazy array like the example."""
+    rows = X.to_dask_array() if hasattr(X, "columns") else X
+    sizes = tuple((size,) for size in example.shape[1:])
+    options: dict[str, Any] = {"chunks": (rows.chunks[0], *sizes), "dtype": example.dtype, "meta": example}
+    options |= {"new_axis": list(range(2, example.ndim))} if sizes else {"drop_axis": 1}
+    return rows.map_blocks(block, **options)
 
 
 def averaged(method: Method) -> Method:
@@ -782,10 +1001,11 @@ def averaged(method: Method) -> Method:
             return method(self, X, y, sample_weight)
         import dask
 
-        check_collection(X)
-        columns = zip(*_all_blocks(*aligned(X, y, sample_weight)))
+        if not of_objects(self, X):
+            check_collection(X)
         block = partial(_mean_of_block, alone(self), method.__name__)
-        parts = dask.compute(*(_delayed(block, n, *blocks) for n, blocks in enumerate(columns)))
+        blocks = _blocks(X, y, sample_weight)
+        parts = dask.compute(*(_named_task(block, n, *given) for n, given in enumerate(blocks)))
         total, mass = np.sum(parts, axis=0)
         if not mass:
             raise ValueError("X has no sample of positive weight to average over.")
@@ -795,14 +1015,15 @@ def averaged(method: Method) -> Method:
 
 
 def alone(estimator: Any) -> Any:
-    """Return a copy of an estimator as it is sent to partitions: it works on one thread, and calls nobody back."""
+    """Return a copy of an estimator as it is sent to partitions: on one thread, and it says nothing to anybody."""
     sent = copy(estimator)
-    for name, value in (("n_jobs", 1), ("callback", None)):
+    for name, value in (("n_jobs", 1), ("verbose", 0), ("callback", None)):
         if hasattr(sent, name):
             setattr(sent, name, value)
     return sent
 
 
+@named
 @chunk_threads(1)
 def method_block(
     estimator: Any,
@@ -816,13 +1037,19 @@ def method_block(
 ) -> Array:
     if not len(X):
         return example
-    if columns is not None:
-        from pandas import DataFrame
-
-        X = DataFrame(X, columns=columns)
-    return np.asarray(getattr(estimator, name)(X, *map(np.ravel, classes), *args, **options))
+    rows = X if columns is None else _frame(X, columns)
+    return np.asarray(getattr(estimator, name)(rows, *map(np.ravel, classes), *args, **options))
 
 
+def _frame(rows: Array, columns: list[Any]) -> Any:
+    from pandas import DataFrame, isna
+
+    if rows.dtype == object:  # of columns that can hold NA
+        rows = np.where(isna(rows), np.nan, rows).astype(np.float64)
+    return DataFrame(rows, columns=columns)
+
+
+@named
 @chunk_threads(1)
 def _mean_of_block(estimator: Any, name: str, X: Any, y: Any, weights: Any) -> tuple[float, float]:
     mass = float(len(X) if weights is None else np.sum(weights))
@@ -839,6 +1066,11 @@ def _delayed(function: Callable[..., Any], number: int, *args: Any) -> Any:
     return delayed(function, pure=False)(*args, dask_key_name=f"protolearn-{name}-{uuid4().hex}-{number}")
 
 
+def _named_task(function: Callable[..., Any], number: int, *args: Any) -> Any:
+    return _delayed(partial(function, block_id=(number,)), number, *args)
+
+
+@named
 @chunk_threads(1)
 def _read_and(reader: Reader, function: Callable[[Samples], Any], X: Any, y: Any, weights: Any) -> Any:
     return function(reader(X, y, weights))
@@ -852,6 +1084,10 @@ def _taken(rows: Indices, samples: Samples) -> Samples:
     return samples.take(rows)
 
 
+def _values_at(rows: Indices, values: Any) -> Array:
+    return np.asarray(values)[rows]
+
+
 def _appended(one: Samples, other: Samples) -> Samples:
     """Return samples of the same kind, one after the other."""
 
@@ -862,26 +1098,36 @@ def _appended(one: Samples, other: Samples) -> Samples:
     return Samples(both("X"), both("weights"), both("labels"), one.classes, gaps=both("gaps"))
 
 
+def _numbered(function: Callable[[Samples], Any], first: int, n_seen: int, samples: Samples) -> Any:
+    return function(replace(samples, X=samples.X.among(first, n_seen)))
+
+
 def _condensed(recipe: Recipe, patch_size: int, seed: int, samples: Samples) -> Any:
     return condense(recipe, samples, patch_size, np.random.RandomState(seed))
 
 
 @chunk_threads(1)
-def _merged(recipe: Recipe, seed: int, parts: list[Any]) -> Any:
-    return merge(recipe, parts, np.random.RandomState(seed))
+def _merged(recipe: Recipe, seed: int, *parts: Any) -> Any:
+    return merge(recipe, list(parts), np.random.RandomState(seed))
 
 
-def _added(parts: list[Any]) -> Any:
+def _added(*parts: Any) -> Any:
     """Add what partitions return, or return the problem of the first that has one, whatever ran first."""
     problems = (part for part in parts if isinstance(part, PartitionError))
     return next(problems, None) or reduce(add, parts)
 
 
-def _survey(*args: Any) -> Survey | PartitionError:
+def _survey(look: Callable[..., Survey], number: int, *blocks: Any) -> Survey | PartitionError:
     try:
-        return surveyed(*args)
+        return look(number, *blocks)
     except PartitionError as error:
         return error
+    except (TypeError, ValueError) as error:
+        return PartitionError.at(number, f"cannot be used: {error}")
+
+
+def _counted(*args: Any) -> Survey:
+    return counted_rows(*args)[1]
 
 
 def _nothing(*blocks: Any) -> None:
@@ -892,6 +1138,7 @@ def _assigned(find: Any, total: Any, samples: Samples, first: int) -> Any:
     return total(samples, *find(samples))
 
 
+@named
 @chunk_threads(1)
 def label_block(reader: Reader, function: Callable[[Samples], Array], dtype: Any, X: Any) -> Array:
     rows = reader.rows(X)

@@ -140,9 +140,27 @@ class Dissimilarities:
         self.n_computed += len(first) * (len(first) - 1) // 2 if columns is None else len(first) * len(second)
         return self._pairs(self._encoded[first], None if columns is None else self._encoded[second])
 
-    def to(self, objects: Any, columns: ArrayLike) -> Floats:
-        """Return the dissimilarities of given objects to some of these."""
-        return self._pairs(self._measure.encode(objects), self._encoded[np.asarray(columns)])
+    def to(self, rows: ArrayLike, other: Dissimilarities, columns: ArrayLike) -> Floats:
+        """Return the dissimilarities of some objects to some of another source with the same metric.
+
+        Parameters
+        ----------
+        rows : array-like of int, shape (r,)
+            Objects.
+        other : Dissimilarities
+            Another source of objects.
+        columns : array-like of int, shape (c,)
+            Objects of the other source.
+
+        Returns
+        -------
+        block : ndarray of shape (r, c)
+            Dissimilarities.
+        """
+        measure = other._measure  # which may remember the symbols that it has seen
+        encoded, others = measure.encode(self.objects(rows)), other._encoded[np.asarray(columns)]
+        self.n_computed += len(encoded) * len(others)
+        return encoded_pairs(measure, encoded, others, n_jobs=self.n_jobs, verbose=self.verbose)
 
     @cached_property
     def _encoded(self) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 
 from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.initialization import uniform_rows
-from protolearn.core.partitions import Columns, Partitions, alone, as_array, read_partitions
+from protolearn.core.partitions import Columns, Partitions, alone, features, read_partitions
 from protolearn.core.samples import Samples
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.maps import NeuralGas
@@ -257,18 +257,10 @@ class LabeledPartitions:
 
         If there are too many to list, return a random choice of the class in memory.
         """
-        X, y, weights = (as_array(part) for part in self.parts.collections)
-        width = (self.n_features,)
-        points = X.map_blocks(
-            partial(_points, self.frame, values),
-            dtype=np.float64,
-            chunks=(X.chunks[0], width),
-            meta=np.empty((0, *width)),
-        )
-        given = [] if weights is None else [weights]
+        points = self.parts.lazily(partial(_points, self.frame, values), np.empty((0, self.n_features)))
         firsts = [*accumulate(self.parts.survey.present, initial=0)]
         of_class = partial(_of_class, self.parts.classes[code], float(self.factors[code]), self.chosen, firsts)
-        masses = y.map_blocks(of_class, *given, dtype=np.float64, meta=np.empty(0))
+        masses = self.parts.lazily(of_class, np.empty(0))
         if self.parts.listed:
             return points, masses
         some = read_partitions(NeuralGas(), points, None, masses, reset=True).sampled(ENOUGH)
@@ -336,9 +328,9 @@ def _relayed(view: View, function: Callable[[Any, Labeled], Any], state: Any, sa
     return function(state, view(samples, first, slice(0, len(samples))))
 
 
-def _points(frame: Frame | None, values: Floats, X: Array) -> Floats:
-    X = X.astype(np.float64)
-    points = X if frame is None else frame.enter(X)
+def _points(frame: Frame | None, values: Floats, X: Any, y: Any, weights: Any, block_id: tuple[int]) -> Floats:
+    rows = features(X, np.float64)
+    points = rows if frame is None else frame.enter(rows)
     return np.where(np.isnan(points), values, points)
 
 
@@ -347,12 +339,13 @@ def _of_class(
     factor: float,
     chosen: Callable[[slice], Bools] | None,
     firsts: list[int],
-    y: Array,
-    weights: Array | None = None,
-    block_id: tuple[int, ...] = (0,),
+    X: Any,
+    y: Any,
+    weights: Any,
+    block_id: tuple[int],
 ) -> Floats:
-    given = np.ones(len(y)) if weights is None else weights
-    masses = np.where(y == label, factor * given, 0.0)
+    given = np.ones(len(y)) if weights is None else np.asarray(weights, np.float64)
+    masses = np.where(np.asarray(y) == label, factor * given, 0.0)
     if chosen is not None:
         masses[given > 0] *= chosen(slice(firsts[block_id[0]], firsts[block_id[0] + 1]))
     return masses

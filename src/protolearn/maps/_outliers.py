@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter, validat
 
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import none, number, part
+from protolearn.core.partitions import blockwise
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights
 from protolearn.maps._classifier import distances_of
@@ -108,6 +109,7 @@ class OutlierDetector(OutlierMixin, Estimator):
         self.offset_ = _threshold(scores[present], weights[present], self.contamination)
         return self
 
+    @blockwise
     def score_samples(self, X: ArrayLike) -> Floats:
         """Return the score of samples, the lower the more abnormal.
 
@@ -124,6 +126,7 @@ class OutlierDetector(OutlierMixin, Estimator):
         check_is_fitted(self, "offset_")
         return self._scores(self._checked(X, reset=False))
 
+    @blockwise
     def decision_function(self, X: ArrayLike) -> Floats:
         """Return the score above the threshold: negative for outliers.
 
@@ -139,6 +142,7 @@ class OutlierDetector(OutlierMixin, Estimator):
         """
         return self.score_samples(X) - self.offset_
 
+    @blockwise
     def predict(self, X: ArrayLike) -> Indices:
         """Return -1 for outliers and 1 for others.
 

@@ -7,15 +7,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.base import clone
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_array
+from sklearn.utils.validation import check_array, validate_data
 
 from protolearn.core.lattices import Lattice, suggest_lattice
 from protolearn.core.map import TopographicMap
 from protolearn.core.parameters import Constraint, array, option
-from protolearn.core.samples import Samples, labeled
+from protolearn.core.partitions import averaged, blockwise, check_collection, read_objects
+from protolearn.core.progress import Progress
+from protolearn.core.samples import Samples, labeled, require_labels
 from protolearn.core.types import Floats, Indices
-from protolearn.core.validation import check_weights
+from protolearn.core.validation import check_weights, is_collection
 from protolearn.dissimilarities import Dissimilarities
 from protolearn.relational._objects import FittedObjects, Objects
 from protolearn.relational._reading import ObjectReader
@@ -57,14 +60,17 @@ class DissimilarityMap(ObjectReader, TopographicMap):
 
         Parameters
         ----------
-        X : array-like of shape (n_objects, n_objects), sequence of objects, `Dissimilarities` or iterator of patches
+        X : array-like of shape (n_objects, n_objects), sequence of objects, `Dissimilarities`, iterator, or Dask bag
             What ``metric`` says: dissimilarities or a kernel between all objects, also as a memory map, HDF5 data set
             or Zarr array; the objects themselves, such as a list of strings; or a source of either. An iterator yields
-            patches of objects ``X``, ``(X, y)`` or ``(X, y, sample_weight)``.
+            patches of objects ``X``, ``(X, y)`` or ``(X, y, sample_weight)``. Every partition of a Dask bag, or of a
+            column of texts, is learned where it is, in patches of ``patch_size`` if that is given, and what is learned
+            is merged; ``labels_`` is then a lazy array.
         y : array-like of shape (n_objects,), optional
             Class of each object, used if ``label_weight`` is positive; -1, NaN and None mean unlabeled.
         sample_weight : array-like of shape (n_objects,), optional
-            Weight of each object; 2 is the same as giving the object twice.
+            Weight of each object; 2 is the same as giving the object twice. Labels and weights of a Dask collection
+            are collections with the same partitions.
 
         Returns
         -------
@@ -116,6 +122,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         """
         return self.fit(X, y, sample_weight).labels_
 
+    @blockwise
     def predict(self, X: Any) -> Indices:
         """Return the index of the nearest prototype of each object.
 
@@ -132,6 +139,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         """
         return self.nearest(X)
 
+    @blockwise
     def nearest(self, X: Any) -> Indices:
         """Return the index of the nearest prototype of each object, as `predict` does.
 
@@ -148,6 +156,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         parts = [distances.argmin(axis=1) for distances in self._distances_by_parts(X)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
+    @blockwise
     def transform(self, X: Any) -> Floats:
         """Return the squared distance of each object to each prototype, as `distances` does.
 
@@ -163,6 +172,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         """
         return self.distances(X)
 
+    @blockwise
     def distances(self, X: Any) -> Floats:
         """Return the squared distance of each object to each prototype.
 
@@ -180,6 +190,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         """
         return np.concatenate(list(self._distances_by_parts(X, complete=True)))
 
+    @averaged
     def score(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> float:
         """Return the negative quantization error, the mean distance of objects to their nearest prototype.
 
@@ -212,10 +223,44 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         reset: bool,
         n_before: int = 0,
     ) -> Samples:
+        if is_collection(X) and not (self._pairwise and hasattr(X, "chunks")):
+            return self._read_partitions(X, y, sample_weight, reset)
         source = self._as_source(X, reset)
         if reset:
             self._n_made_before = source.n_computed
         return labeled(Objects.all(source, n_before), y, sample_weight, self.label_weight)
+
+    def _read_partitions(self, X: Any, y: Any, sample_weight: Any, reset: bool) -> Any:
+        """Count the objects of a Dask collection."""
+        if self._pairwise:
+            raise ValueError(
+                f"metric={self.metric!r} needs a matrix of all pairs, and X is a {type(X).__name__} of objects; name a "
+                "metric between them, such as metric='edit'."
+            )
+        if not reset:
+            raise ValueError(
+                "partial_fit takes objects in memory, not a Dask collection: give it one partition after the other."
+            )
+        if not isinstance(self.init, str):
+            raise ValueError(
+                "init is an array, and every partition of a Dask collection starts by itself; name a rule, such as "
+                "init='k-means++'."
+            )
+        if getattr(X, "ndim", 1) == 2:
+            validate_data(self, check_collection(X), skip_check_array=True, reset=True)
+        if self.label_weight > 0:
+            require_labels(y, self.label_weight)
+        read = clone(self).set_params(n_jobs=1, verbose=0)._partition
+        options: dict[str, Any] = {"supervised": self.label_weight > 0, "n_jobs": self.n_jobs}
+        samples = read_objects(X, y, sample_weight, read=read, **options)
+        self._n_made_before = 0
+        progress = Progress(type(self).__name__, self.max_iter, self.verbose)
+        progress.note(f"{len(samples):,} objects in {len(samples.blocks)} partitions, each learned by itself")
+        return samples
+
+    def _partition(self, X: Any) -> Objects:
+        """Return the objects of a partition."""
+        return Objects.all(self._as_source(X, reset=True))
 
     def _read_all(self, patches: Iterator[Any]) -> Iterator[Samples]:
         if self._pairwise:
@@ -260,7 +305,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
 
     def _assign(self, samples: Samples) -> None:
         super()._assign(samples)
-        self.n_dissimilarities_ = samples.X.source.n_computed - self._n_made_before
+        self.n_dissimilarities_ += len(samples) * len(self._fitted.support)
 
     def _publish(self, fitted: FittedObjects) -> None:
         made = fitted.kept.objects.source.n_computed

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -45,6 +45,8 @@ class _Related(Kind):
         What the numbers between objects are.
     compares : bool
         Whether the cost is needed to choose one of several starts.
+    condensed : bool, default=False
+        Whether prototypes are combinations of objects that stand for others from the first patch on.
     """
 
     init: Any
@@ -52,6 +54,11 @@ class _Related(Kind):
     label_weight: float
     reading: Reading
     compares: bool
+    condensed: bool = False
+
+    def condensing(self) -> Self:
+        """Return the kind whose models hold a few objects only."""
+        return replace(self, condensed=True)
 
     def density_data(self, samples: Samples) -> Precomputed:
         """Return squared dissimilarities."""
@@ -104,7 +111,7 @@ class _Related(Kind):
             coefficients,
             None if taught.labels is None else taught.labels[chosen],
         )
-        whole = n_new == len(samples)
+        whole = n_new == len(samples) and not self.condensed
         model = FittedObjects(
             learned.cooperation,
             classes=learned.classes,

@@ -18,6 +18,7 @@ from protolearn.core.learning import as_counts
 from protolearn.core.metric import LearnedMetric
 from protolearn.core.pairs import Pairs
 from protolearn.core.parameters import Constraint, anything, array, instance, integer, none, option, positive
+from protolearn.core.partitions import blockwise
 from protolearn.core.progress import Progress
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.relational import Median, Relational
@@ -194,6 +195,7 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
                 patch = self._learn_patch(objects[rows], codes[rows], weights[rows], past, rng, n_threads, progress)
         return self
 
+    @blockwise
     def predict(self, X: Any) -> Array:
         """Return the class of the nearest prototype, or ``reject_label``.
 
@@ -215,6 +217,7 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
             predicted = with_rejects(predicted, unsure, self.reject_threshold, self.reject_label, self.classes_)
         return predicted
 
+    @blockwise
     def nearest(self, X: Any) -> Indices:
         """Return the index of the nearest prototype of each object.
 
@@ -230,6 +233,7 @@ class ObjectLVQ(ObjectReader, LVQClassifier):
         """
         return self._compared(X, complete=False).argmin(axis=1)
 
+    @blockwise
     def distances(self, X: Any) -> Floats:
         """Return the squared distance of each object to each prototype.
 

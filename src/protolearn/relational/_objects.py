@@ -68,6 +68,10 @@ class Objects:
         source.n_computed = self.source.n_computed
         return Objects(source, np.arange(len(self)), self.numbers, self.n_seen)
 
+    def among(self, first: int, n_seen: int) -> Objects:
+        """Return the same objects in a source of their own, as those from a number on of all that a map sees."""
+        return replace(self.alone(), numbers=first + self.numbers, n_seen=n_seen)
+
     @property
     def whole(self) -> bool:
         """Say whether these are all objects of the source, in order."""
@@ -94,9 +98,7 @@ class Objects:
             return self.source.block(self.places[some], others.places)
         if self.source.precomputed:
             return self.source.block(self.places[some], others.numbers)
-        objects = self.source.objects(self.places[some])
-        self.source.n_computed += len(objects) * len(others)
-        return others.source.to(objects, others.places)
+        return self.source.to(self.places[some], others.source, others.places)
 
 
 @dataclass(frozen=True)

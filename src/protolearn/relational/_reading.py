@@ -15,6 +15,7 @@ from protolearn.core.metric import A_METRIC, is_learned
 from protolearn.core.parameters import Constraint, flag, function, none, option
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats
+from protolearn.core.validation import is_collection
 from protolearn.dissimilarities import METRICS, Dissimilarities
 from protolearn.relational._objects import Objects, Reading, Supported
 
@@ -110,12 +111,28 @@ class ObjectReader(Estimator):
             X = X.to_numpy()
         if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1 and X.dtype.kind in "OUS":
             X = X[:, 0]  # a table with a column of objects
+        if is_collection(X):
+            raise ValueError(
+                f"X is a Dask {type(X).__name__}, and {type(self).__name__} learns from objects in memory; give a "
+                "sample of them, such as X.random_sample(0.01).compute()."
+            )
         if isinstance(X, str | bytes | dict | set) or not hasattr(X, "__len__"):
             raise ValueError(f"X must be a sequence of objects, such as a list of strings; got {type(X).__name__}.")
         if len(X) == 0:
             raise ValueError("X has no objects; give at least one.")
         options: dict[str, Any] = {"n_jobs": self.n_jobs, "verbose": self.verbose, "symmetrize": self.symmetrize}
         return Dissimilarities(X, self.metric, **options, **(self.metric_params or {}))
+
+    def _some_objects(self) -> Any:
+        """Return an object such as those that prototypes are compared with."""
+        check_is_fitted(self, "support_")
+        if self._pairwise:
+            raise ValueError(
+                f"metric={self.metric!r} needs dissimilarities to the objects of fit, not objects; give an array of "
+                "shape (n_new, n_train)."
+            )
+        support = self._fitted.support
+        return support.source.objects(support.places[:1])
 
     def _distances_by_parts(self, X: Any, complete: bool = False) -> Iterator[Floats]:
         """Yield the squared distances of new objects to the prototypes, some objects at a time."""

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_array, check_is_fitted
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.neighbors import first_nearest
 from protolearn.core.parameters import integer, none, number, option, part, positive
+from protolearn.core.partitions import blockwise
 from protolearn.core.progress import Progress
 from protolearn.core.signs import settled_signs
 from protolearn.core.threads import chunk_threads
@@ -231,6 +232,7 @@ class Charting(View, Estimator):
                 setattr(self, name, value)
         return self
 
+    @blockwise
     @chunk_threads(1)
     def transform(self, X: ArrayLike) -> Array:
         """Place samples in the view.

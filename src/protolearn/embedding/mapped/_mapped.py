@@ -14,10 +14,11 @@ from sklearn.utils.validation import check_array, check_consistent_length, check
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.parameters import array, integer, none, number, option, positive
+from protolearn.core.partitions import blockwise, read_partitions
 from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import given_array, read_samples
+from protolearn.core.validation import given_array, is_collection, read_samples
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, Samples
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.mapped._placing import Placing
@@ -37,6 +38,7 @@ __all__ = ["MappedEmbedding"]
 
 MEMORY = 20  # steps that L-BFGS remembers
 EVERY = 50  # iterations between two lines of progress
+MOST_COLLECTED = 2000  # samples of a Dask collection that a mapping is trained on, if nothing else is said
 
 
 def _is_invertible(self: MappedEmbedding) -> bool:
@@ -68,7 +70,8 @@ class MappedEmbedding(Embedding):
         for the charts of that. ``"free"`` positions have no map: new samples go where they cost least while all others
         rest, which takes a search. See `protolearn.embedding.mapped.mappings`.
     n_train : int or float, optional
-        Number or part of the samples that the mapping is trained on, drawn at random; all by default.
+        Number or part of the samples that the mapping is trained on, drawn at random. By default all, but at most
+        2,000 of a Dask collection.
     init : {"pca", "random"} or array-like of shape (n_samples, n_components), default="pca"
         First positions, which the mapping comes as near to as it can.
     n_init : int, default=1
@@ -94,7 +97,7 @@ class MappedEmbedding(Embedding):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Positions of the samples.
+        Positions of the samples; of a Dask collection a lazy array, which is not stored with the view.
     mapping_ : SolvedMapping
         The map: `LinearMap` with ``mean`` and ``weights``, `ChartMap` with ``charts`` and ``weights``, `NetworkMap`, or
         `Placing` for free positions.
@@ -191,10 +194,11 @@ class MappedEmbedding(Embedding):
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), or list of objects
-            Samples, or their dissimilarities, see ``metric``.
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_samples), list of objects, or Dask collection
+            Samples, or their dissimilarities, see ``metric``. Of a Dask array or data frame only the samples to train
+            on are collected; ``embedding_`` is then a lazy array.
         y : array-like of shape (n_samples,), optional
-            Classes, for charts of a classifier.
+            Classes, for charts of a classifier; those of a Dask collection are one with the same partitions.
 
         Returns
         -------
@@ -202,6 +206,33 @@ class MappedEmbedding(Embedding):
             The fitted view. If the fit is interrupted from the keyboard, the state reached so far is kept.
         """
         self._check_parameters()
+        rng = check_random_state(self.random_state)
+        interrupted = self._train_on_some(X, y, rng) if is_collection(X) else self._train(X, y, rng)
+        if interrupted:
+            keep(self)
+            raise KeyboardInterrupt
+        return self
+
+    def _train_on_some(self, X: Any, y: Any, rng: np.random.RandomState) -> bool:
+        """Train on samples of a Dask collection; return whether that was interrupted."""
+        if isinstance(get_mapping(self.mapping), FreeMapping):
+            raise ValueError("mapping='free' places no samples but those that it is trained on; use another mapping.")
+        if not (self._of_vectors or is_learned(self.metric)):
+            raise ValueError(f"metric={self.metric!r} needs all samples in memory; a Dask collection holds vectors.")
+        if not isinstance(self.init, str):
+            raise ValueError("init is an array, and a Dask collection is trained on some of its samples; name a rule.")
+        parts = read_partitions(self, X, y, reset=True, supervised=None)
+        rows = self._drawn(len(parts), rng, MOST_COLLECTED)
+        progress = Progress("MappedEmbedding", self.max_iter, self.verbose)
+        progress.note(f"{len(parts):,} samples in {len(parts.blocks)} partitions; {len(rows):,} of them are trained on")
+        classes = None if y is None else parts.labels_at(rows)
+        interrupted = self._train(parts.table(parts.take(rows).X), classes, rng, np.arange(len(rows)))
+        self.train_indices_ = rows
+        self.embedding_ = parts.by_method(self, "_placed")
+        return interrupted
+
+    def _train(self, X: Any, y: Any, rng: np.random.RandomState, rows: Array | None = None) -> bool:
+        """Train on given rows, by default those that ``n_train`` says; return whether that was interrupted."""
         cost, mapping = get_cost(self.cost), get_mapping(self.mapping)
         with chunk_threads(self.n_jobs) as n_threads:
             samples = self._read_samples(X, self.n_jobs)
@@ -211,8 +242,7 @@ class MappedEmbedding(Embedding):
                     "mapping='free', or vectors."
                 )
             self._lens = Lens.of(as_metric(self.metric), X) if is_learned(self.metric) else None
-            rng = check_random_state(self.random_state)
-            self.train_indices_ = rows = self._drawn(len(samples), rng)
+            self.train_indices_ = rows = self._drawn(len(samples), rng) if rows is None else rows
             training = _part(samples, rows)
             if y is not None:
                 check_consistent_length(X, y)
@@ -228,31 +258,32 @@ class MappedEmbedding(Embedding):
                 cost, samples, positions, unit, self.squared and self._pairwise, self.n_jobs
             )
             self.embedding_ = unit * positions if solved is None else solved.place(vectors)
-        if interrupted:
-            keep(self)
-            raise KeyboardInterrupt
-        return self
+        return interrupted
 
-    @chunk_threads(1)
+    @blockwise
     def transform(self, X: ArrayLike) -> Array:
         """Place samples in the view.
 
         Parameters
         ----------
-        X : array-like of shape (n_samples, n_features)
+        X : array-like of shape (n_samples, n_features), or Dask collection
             Samples.
 
         Returns
         -------
         positions : ndarray of shape (n_samples, n_components)
-            Positions.
+            Positions, as a lazy array if the samples are lazy.
         """
-        check_is_fitted(self, "embedding_")
+        check_is_fitted(self, "mapping_")
         if not (self._of_vectors or self._pairwise or self._lens):
             raise ValueError(
                 f"New samples cannot be placed by metric={self.metric!r}; fit dissimilarities with "
                 "metric='precomputed', and give those of new samples to the training samples here."
             )
+        return self._placed(X)
+
+    @chunk_threads(1)
+    def _placed(self, X: Any) -> Array:
         return self.mapping_.place(self._read_vectors(X))
 
     @available_if(_is_invertible)
@@ -271,7 +302,7 @@ class MappedEmbedding(Embedding):
             Of all samples that are placed there, the one nearest to the mean, or to the prototype whose chart fits
             best.
         """
-        check_is_fitted(self, "embedding_")
+        check_is_fitted(self, "mapping_")
         positions: Floats = check_array(X, dtype=np.float64)
         if positions.shape[1] != self.n_components:
             raise ValueError(f"X has {positions.shape[1]} columns, but the view has {self.n_components} dimensions.")
@@ -286,16 +317,20 @@ class MappedEmbedding(Embedding):
         tags.target_tags.required = bool(inner and inner().target_tags.required)
         return tags
 
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components  # lazy positions are not stored
+
     def _read_vectors(self, X: ArrayLike) -> Array:
         if self._lens is not None:
             validate_data(self, X, skip_check_array=True, reset=False)
             return self._lens.see(X)
         return read_samples(self, X)
 
-    def _drawn(self, n: int, rng: np.random.RandomState) -> Array:
-        """Return which samples to train on."""
+    def _drawn(self, n: int, rng: np.random.RandomState, most: int | None = None) -> Array:
+        """Return which samples to train on: all, or at most so many, if ``n_train`` does not say how many."""
         if self.n_train is None:
-            return np.arange(n)
+            return np.arange(n) if most is None or n <= most else np.sort(rng.choice(n, most, replace=False))
         whole = isinstance(self.n_train, int | np.integer) and not isinstance(self.n_train, bool)
         if isinstance(get_mapping(self.mapping), FreeMapping):
             raise ValueError("n_train needs a mapping; of free positions all are found. Give fewer samples to fit.")

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.parameters import instance, option, part
+from protolearn.core.partitions import blockwise
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array
@@ -119,6 +120,7 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
         self._placing = Placing(self.cost_, samples, positions, unit, self._squared, self.n_jobs)
         return self
 
+    @blockwise
     def transform(self, X: ArrayLike) -> Array:
         """Place samples in the view.
 
