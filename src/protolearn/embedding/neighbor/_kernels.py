@@ -356,6 +356,109 @@ def gather(
         gradients[i, 1] = across / step[1]
 
 
+@njit(inline="always")
+def _read_field(y: Floats, low: Floats, step: Floats, nodes: Floats, splines: Floats, slope: Floats) -> float:
+    """Return the value of a field on a grid at a point y (2,), and set slope (2,); splines (4, 6) are room for this."""
+    u, v = (y[0] - low[0]) / step[0], (y[1] - low[1]) / step[1]
+    left, below = int(u), int(v)
+    a, b, da, db = splines[0], splines[1], splines[2], splines[3]
+    _spline(u - left, a)
+    _spline(v - below, b)
+    _spline_slope(u - left, da)
+    _spline_slope(v - below, db)
+    value, along, across = 0.0, 0.0, 0.0
+    for j in range(6):
+        row, rise = 0.0, 0.0
+        for k in range(6):
+            g = nodes[left + j, below + k]
+            row += g * b[k]
+            rise += g * db[k]
+        value += a[j] * row
+        along += da[j] * row
+        across += a[j] * rise
+    slope[0], slope[1] = along / step[0], across / step[1]
+    return value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def place(
+    points: Floats,
+    indices: Any,
+    p: Floats,
+    dof: float,
+    low: Floats,
+    high: Floats,
+    step: Floats,
+    nodes: Floats,
+    n_steps: int,
+    still: float,
+    first: int,
+    last: int,
+    places: Floats,
+) -> None:
+    """Move each of the places (m, d) down ``-sum_j p_j log w_j + log sum_j w_j``, between low and high (d,).
+
+    The first sum is over the points with indices (m, k), the second over all points (n, d): read from the nodes of a
+    grid, if there are any. Where a Student kernel is bounded by Gaussians, the first sum alone leads to a weighted mean
+    in one step; such a step is halved as long as it leads upwards.
+    """
+    d = points.shape[1]
+    here, there, gradient, slope, push = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    splines = np.empty((4, 6))
+    heavy = dof < np.inf
+    for i in range(first, last):
+        there[:] = places[i]
+        best, share, curvature = np.inf, 1.0, 1.0
+        for t in range(n_steps):
+            cost, near, steep = 0.0, 0.0, 0.0
+            slope[:] = 0.0
+            for k in range(indices.shape[1]):
+                j = indices[i, k]
+                r = 0.0
+                for c in range(d):
+                    r += (there[c] - points[j, c]) ** 2
+                energy = 0.5 * (dof + 1.0) * np.log1p(r / dof) if heavy else r
+                pull = 2.0 * p[i, k] * (0.5 * (dof + 1.0) / (dof + r) if heavy else 1.0)
+                cost += p[i, k] * energy
+                near += np.exp(-energy)
+                steep += pull
+                for c in range(d):
+                    slope[c] += pull * (there[c] - points[j, c])
+            if len(nodes):
+                total = _read_field(there, low, step, nodes, splines, push)
+            else:
+                total = 0.0
+                push[:] = 0.0
+                for j in range(len(points)):
+                    r = 0.0
+                    for c in range(d):
+                        r += (there[c] - points[j, c]) ** 2
+                    w = (1.0 + r / dof) ** (-0.5 * (dof + 1.0)) if heavy else np.exp(-r)
+                    total += w
+                    w *= -2.0 * (0.5 * (dof + 1.0) / (dof + r) if heavy else 1.0)
+                    for c in range(d):
+                        push[c] += w * (there[c] - points[j, c])
+            total = max(total, near)
+            cost += np.log(total)
+            moved = 0.0
+            if cost <= best:
+                for c in range(d):
+                    moved = max(moved, abs(there[c] - here[c]))
+                    here[c] = there[c]
+                    gradient[c] = slope[c] + push[c] / total
+                if t > 0 and moved < still:
+                    break
+                best, curvature = cost, steep
+                share = min(1.0, 2.0 * share)
+            else:
+                share *= 0.5
+                if share < 1e-3:
+                    break
+            for c in range(d):
+                there[c] = min(max(here[c] - share * gradient[c] / curvature, low[c]), high[c])
+        places[i] = here
+
+
 @njit(cache=True, nogil=True)
 def count_fractions(points: Floats, low: Floats, step: Floats, counts: Floats) -> None:
     """Count how many points lie where between nodes, shared out to the nearest entries of counts (m + 1, m + 1)."""

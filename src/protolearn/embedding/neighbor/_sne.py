@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protolearn.core.callback import wants_to_stop
 from protolearn.core.documentation import filled
 from protolearn.core.estimator import keep, nothing_lost
-from protolearn.core.parameters import array, flag, integer, none, number, option, positive
+from protolearn.core.metric import as_metric, is_learned
+from protolearn.core.parameters import array, flag, function, integer, none, number, option, positive
 from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.ties import power_of_two
-from protolearn.core.types import Floats
+from protolearn.core.types import Array, Floats
 from protolearn.core.validation import given_array
-from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples, check_square
-from protolearn.embedding._start import classical_scaling, principal_components, spectral
+from protolearn.dissimilarities import Dissimilarities
+from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, check_square
+from protolearn.embedding._start import spectral
 from protolearn.embedding.divergences import A_DIVERGENCE, Divergence, KullbackLeibler, get_divergence
 from protolearn.embedding.neighbor._descent import Descent
 from protolearn.embedding.neighbor._exact import Exact
 from protolearn.embedding.neighbor._fast import Fast, is_tame
-from protolearn.embedding.neighbor._neighbors import all_pairs, graph_neighbors, nearest_in_matrix, nearest_vectors
+from protolearn.embedding.neighbor._following import ViewCallback, ViewState
+from protolearn.embedding.neighbor._placing import placed
+from protolearn.embedding.neighbor._spaces import Graph, Pairs, Space, Vectors
 from protolearn.embedding.neighbor.affinities import (
     Neighbors,
     calibrated,
@@ -42,6 +47,8 @@ FEW = 150  # samples up to which all pairs are faster than a field
 MOST_PAIRS = 20_000  # samples up to which all pairs are still taken one by one
 START_SIZE = 1e-4  # standard deviation of the first layout, in units of the kernel
 EVERY = 50  # iterations between two looks at the divergence
+OF_NEW = 3.0  # part of the perplexity that new samples have, which see fewer neighbors so as not to fall between them
+SAME = 1e-28  # squared distance, in the unit of the samples, that is none but for rounding
 
 DOCS = {
     "common": """
@@ -80,11 +87,21 @@ early_exaggeration : float, default=%(exaggeration)s
     whatever comes after.
 early_exaggeration_iter : int, default=250
     Number of these iterations, at most a third of all.
+exaggeration : float, default=1.0
+    Factor of the attraction between neighbors in all later iterations: above 1, clusters are drawn together, and the
+    gaps between them grow.
 max_iter : int, default=750
     Number of all iterations.
 learning_rate : float or "auto", default="auto"
     Length of steps. ``"auto"`` is the number of samples over the exaggeration. Gradients of all divergences are brought
     to the scale of the Kullback-Leibler divergence first, so that there is nothing to tune.
+warm_start : bool, default=False
+    Whether `fit` goes on from the last view of as many samples, for ``max_iter`` more iterations: under other
+    parameters, such as another ``exaggeration`` or ``divergence``, if these were set in between. The early
+    iterations are not repeated.
+callback : callable, optional
+    Called as ``callback(state)`` after every iteration, with a `protolearn.embedding.ViewState`: ``state.iteration``,
+    ``state.embedding`` and ``state.divergence``. If it returns True, or raises ``StopIteration``, the view is finished.
 n_jobs : int, optional
     Number of threads; None means as many as BLAS may use.
 random_state : int, RandomState instance or None, default=None
@@ -106,22 +123,11 @@ divergence_history_ : list of float
 method_ : str
     ``"exact"`` or ``"fast"``.
 n_iter_ : int
-    Number of iterations.
+    Number of iterations, those before a warm start included.
 n_features_in_ : int
     Number of features seen in ``fit``.
 """,
 }
-
-
-@dataclass(frozen=True)
-class Graph:
-    """Samples as neighbors in a graph, and the unit that their distances are given in."""
-
-    neighbors: Neighbors
-    unit: float
-
-    def __len__(self) -> int:
-        return len(self.neighbors.squares)
 
 
 class NeighborEmbedding(Embedding):
@@ -137,7 +143,10 @@ class NeighborEmbedding(Embedding):
         "init": option("auto", "pca", "spectral", "random") | array("an array"),
         "early_exaggeration": number(1),
         "early_exaggeration_iter": integer(0),
+        "exaggeration": number(1),
         "learning_rate": positive | option("auto"),
+        "warm_start": flag,
+        "callback": function() | none,
     }
 
     n_components: int
@@ -149,11 +158,21 @@ class NeighborEmbedding(Embedding):
     init: Any
     early_exaggeration: float
     early_exaggeration_iter: int
+    exaggeration: float
     max_iter: int
     learning_rate: float | str
+    warm_start: bool
+    callback: ViewCallback | None
     n_jobs: int | None
     random_state: Any
     verbose: int
+
+    affinities_: Any
+    n_iter_: int
+    divergence_history_: list[float]
+    _settings: tuple[Any, ...]  # that the affinities were found with
+    _descent: Descent  # of the last fit, to go on with
+    _space: Space  # what new samples are compared with
 
     @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
@@ -174,29 +193,55 @@ class NeighborEmbedding(Embedding):
         self._check_parameters()
         divergence = get_divergence(self.divergence).limit()
         with chunk_threads(self.n_jobs) as n_threads:
-            data = self._read_graph(X) if self._pairwise and sparse.issparse(X) else self._read_samples(X, self.n_jobs)
-            check_perplexity(self.perplexity, len(data))
+            data = self._read(X)
             threads = Threads(n_threads)
             rng = check_random_state(self.random_state)
+            goes_on = self.warm_start and hasattr(self, "embedding_")
             self.method_ = self._chosen_method(len(data), divergence)
-            neighbors = self._neighbors(data, threads, rng)
-            p, variances = calibrated(neighbors.squares, self.perplexity, threads)
-            self.bandwidths_ = np.sqrt(variances) * data.unit
-            conditional = conditional_affinities(neighbors, p)
-            self.affinities_ = joint_affinities(conditional) if self.symmetric else conditional
-            points = self._first_positions(data, rng)
+            self._find_affinities(data, threads, rng, goes_on)
+            points = self._last_positions(len(data)) if goes_on else self._first_positions(data, rng)
             forces: Exact | Fast
             if self.method_ == "exact":
                 dense = self.affinities_.toarray() if sparse.issparse(self.affinities_) else self.affinities_
                 forces = Exact(dense, self._kernel(), self.symmetric)
             else:
                 forces = Fast(self.affinities_, self._kernel(), self.symmetric, threads)
-            interrupted = self._descend(points, forces, divergence)
+            interrupted = self._descend(points, forces, divergence, goes_on)
             self.embedding_ = points
+            self._space = data.kept()
         if interrupted:
             keep(self)
             raise KeyboardInterrupt
         return self
+
+    def transform(self, X: Any) -> Array:
+        """Place new samples in the view.
+
+        Each goes to where the Kullback-Leibler divergence of its affinities to the nearest samples of the view from
+        those in the view is least, while these rest. It does not depend on the other new samples. A sample that the
+        view was made of has its own position.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_training_samples), or list of objects
+            Samples, or their dissimilarities to those of the view, see ``metric``.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, n_components)
+            Positions.
+        """
+        check_is_fitted(self, "embedding_")
+        new = self._read_new(X)
+        perplexity = max(self.perplexity / OF_NEW, 2.0)
+        with chunk_threads(self.n_jobs) as n_threads:
+            threads = Threads(n_threads)
+            squares, indices = self._space.neighbors_of(new, min(len(self._space), int(OF_NEW * perplexity)), threads)
+            p, _ = calibrated(squares, perplexity, threads)
+            positions = placed(self.embedding_, np.asarray(indices), p, self._kernel(), threads)
+        known = squares[:, 0] <= SAME
+        positions[known] = self.embedding_[np.asarray(indices)[known, 0]]
+        return positions
 
     def __sklearn_tags__(self) -> Tags:
         """Say that ``X`` may be a sparse graph of neighbors."""
@@ -209,6 +254,31 @@ class NeighborEmbedding(Embedding):
         raise NotImplementedError
 
     # Reading
+
+    def _read(self, X: Any) -> Space:
+        """Return the samples."""
+        if self._pairwise and sparse.issparse(X):
+            return self._read_graph(X)
+        samples = self._read_samples(X, self.n_jobs)
+        see: Any = None
+        if is_learned(self.metric):
+            see = Lens.of(as_metric(self.metric, type(self).__name__), X).see
+        elif not self._pairwise and not self._of_vectors:
+            source = Dissimilarities(X, self.metric, n_jobs=self.n_jobs, symmetrize=self.symmetrize)
+            see = partial(source.to, columns=np.arange(len(samples)))
+        if samples.squares is None:
+            return Vectors(samples, see)
+        return Pairs(len(samples), samples.unit, samples.squares, self.squared and self._pairwise, see)
+
+    def _read_new(self, X: Any) -> Any:
+        """Return new samples, checked."""
+        if is_learned(self.metric):
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return X
+        if not self._pairwise and not self._of_vectors:
+            return X
+        numbers = np.float64 if self._pairwise else (np.float64, np.float32)
+        return validate_data(self, X, accept_sparse="csr" if self._pairwise else False, dtype=numbers, reset=False)
 
     def _read_graph(self, X: Any) -> Graph:
         read = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
@@ -236,7 +306,7 @@ class NeighborEmbedding(Embedding):
             )
         unit = power_of_two(graph.data.max())
         graph.data /= unit
-        return Graph(graph_neighbors(graph, self.squared), float(np.sqrt(unit)) if self.squared else unit)
+        return Graph.of(graph, unit, self.squared)
 
     def _chosen_method(self, n: int, divergence: Divergence) -> str:
         flat = self.n_components <= 2
@@ -252,21 +322,38 @@ class NeighborEmbedding(Embedding):
             )
         return "exact" if exact else "fast"
 
-    def _neighbors(self, data: Samples | Graph, threads: Threads, rng: np.random.RandomState) -> Neighbors:
-        if isinstance(data, Graph):
-            return data.neighbors
+    def _find_affinities(self, data: Space, threads: Threads, rng: np.random.RandomState, goes_on: bool) -> None:
+        """Set the affinities of the data, unless they are known from the last fit."""
+        check_perplexity(self.perplexity, len(data))
+        settings = self.perplexity, self.n_neighbors, self.method_, self.symmetric
+        if goes_on and settings == self._settings and data.same_as(self._space):
+            return
+        self._settings = settings
+        p, variances = calibrated((neighbors := self._neighbors(data, threads, rng)).squares, self.perplexity, threads)
+        self.bandwidths_ = np.sqrt(variances) * data.unit
+        conditional = conditional_affinities(neighbors, p)
+        self.affinities_ = joint_affinities(conditional) if self.symmetric else conditional
+
+    def _neighbors(self, data: Space, threads: Threads, rng: np.random.RandomState) -> Neighbors:
         if self.method_ == "exact" and self.n_neighbors is None:
-            return all_pairs(data.all_squares())
+            return data.all_neighbors()
         k = min(len(data) - 1, int(3.0 * self.perplexity) if self.n_neighbors is None else self.n_neighbors)
         if k < self.perplexity:
             raise ValueError(
                 f"n_neighbors={k} is less than perplexity={self.perplexity:g}; take about three times the perplexity."
             )
-        if data.vectors is None:
-            return nearest_in_matrix(data.all_squares(), k)
-        return nearest_vectors(data.vectors, k, threads, rng)
+        return data.neighbors(k, threads, rng)
 
-    def _first_positions(self, data: Samples | Graph, rng: np.random.RandomState) -> Floats:
+    def _last_positions(self, n: int) -> Floats:
+        """Return the positions that the last fit reached."""
+        if self.embedding_.shape != (n, self.n_components):
+            raise ValueError(
+                f"warm_start=True goes on with a view of the shape {self.embedding_.shape}, but X and n_components ask "
+                f"for {(n, self.n_components)}; set warm_start=False for other samples."
+            )
+        return self.embedding_.copy()
+
+    def _first_positions(self, data: Space, rng: np.random.RandomState) -> Floats:
         n, d = len(data), self.n_components
         if not isinstance(self.init, str):
             given = given_array("init", self.init, copy=True)
@@ -275,54 +362,55 @@ class NeighborEmbedding(Embedding):
             if (given == given[0]).all():
                 raise ValueError("All positions in init are the same, so nothing would move; give some that differ.")
             return given
-        kind = self.init if self.init != "auto" else "spectral" if isinstance(data, Graph) else "pca"
-        if kind == "pca" and isinstance(data, Graph):
-            raise ValueError("init='pca' needs vectors or all dissimilarities, not a graph; use init='spectral'.")
         noise = rng.normal(size=(n, d))
-        if kind == "random":
+        if self.init == "random":
             return START_SIZE * noise
-        if kind == "spectral" or isinstance(data, Graph):
+        first = None if self.init == "spectral" else data.start(d, rng)
+        if first is None:
+            if self.init == "pca":
+                raise ValueError("init='pca' needs vectors or all dissimilarities, not a graph; use init='spectral'.")
             first = spectral(self.affinities_, d, rng)
-        elif data.vectors is None:
-            first = classical_scaling(data.all_squares(), d, rng)
-        else:
-            first = principal_components(data.vectors, d, rng)
         # Noise separates samples that fall together, and fills dimensions that the data do not have.
         return START_SIZE * (first / first[:, 0].std() + 0.01 * noise)
 
     # Learning
 
-    def _descend(self, points: Floats, forces: Exact | Fast, divergence: Divergence) -> bool:
+    def _descend(self, points: Floats, forces: Exact | Fast, divergence: Divergence, goes_on: bool) -> bool:
         """Move the points (n, d) in place; return whether this was interrupted."""
-        descent = Descent(points, self._kernel().longest_step)
-        self.divergence_history_: list[float] = []
-        self.n_iter_ = 0
-        early = min(self.early_exaggeration_iter, self.max_iter // 3)
+        start = self.n_iter_ if goes_on else 0
+        descent = self._descent.copy() if goes_on else Descent(self._kernel().longest_step)
+        history = list(self.divergence_history_) if goes_on else []
+        self._descent, self.divergence_history_, self.n_iter_ = descent, history, start
+        early = min(self.early_exaggeration_iter, (start + self.max_iter) // 3)
         seen: dict[str, float | None] = {"exaggerated": None}
+        value = partial(forces.value, points, divergence)
         try:
             with Progress(type(self).__name__, self.max_iter, self.verbose, every=EVERY) as progress:
-                for iteration in range(self.max_iter):
+                for iteration in range(start, start + self.max_iter):
                     if iteration == early:
-                        descent.restart()
                         seen = {}
-                    exaggeration = self.early_exaggeration if iteration < early else 1.0
-                    step = forces.step(points, KullbackLeibler() if iteration < early else divergence, exaggeration)
-                    rate = self._rate(len(points), exaggeration, divergence)
-                    descent.step(step.gradient / (4.0 * step.mass), rate)
+                    stage = divergence, self.exaggeration
+                    if iteration < early:
+                        stage = KullbackLeibler(), self.early_exaggeration
+                    step = forces.step(points, *stage)
+                    rate = self._rate(len(points), stage[1], divergence)
+                    descent.step(points, step.gradient / (4.0 * step.mass), rate, stage)
                     self.n_iter_ = iteration + 1
                     if self.n_iter_ > early and self.n_iter_ % EVERY == 0:
-                        self.divergence_history_.append(forces.value(points, divergence))
-                        seen = {"divergence": self.divergence_history_[-1]}
-                    progress.step(self.n_iter_, 1, **seen)
+                        history.append(value())
+                        seen = {"divergence": history[-1]}
+                    progress.step(self.n_iter_ - start, 1, **seen)
+                    if wants_to_stop(self.callback, ViewState(self.n_iter_, stage[1], points, value)):
+                        break
         except KeyboardInterrupt:
-            if not self.n_iter_:
+            if self.n_iter_ == start:
                 raise
             interrupted = True
         else:
             interrupted = False
         if not np.isfinite(points).all():
             raise ValueError("The view diverged: positions are no longer finite. Lower the learning_rate.")
-        self.divergence_ = forces.value(points, divergence)
+        self.divergence_ = value()
         return interrupted
 
     def _rate(self, n: int, exaggeration: float, divergence: Divergence) -> float:
@@ -410,8 +498,11 @@ class SNE(NeighborEmbedding):
         init: Any = "auto",
         early_exaggeration: float = 4.0,
         early_exaggeration_iter: int = 250,
+        exaggeration: float = 1.0,
         max_iter: int = 750,
         learning_rate: float | str = "auto",
+        warm_start: bool = False,
+        callback: ViewCallback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -428,8 +519,11 @@ class SNE(NeighborEmbedding):
         self.init = init
         self.early_exaggeration = early_exaggeration
         self.early_exaggeration_iter = early_exaggeration_iter
+        self.exaggeration = exaggeration
         self.max_iter = max_iter
         self.learning_rate = learning_rate
+        self.warm_start = warm_start
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -524,8 +618,11 @@ class TSNE(SNE):
         method: str = "auto",
         init: Any = "auto",
         early_exaggeration_iter: int = 250,
+        exaggeration: float = 1.0,
         max_iter: int = 750,
         learning_rate: float | str = "auto",
+        warm_start: bool = False,
+        callback: ViewCallback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -543,8 +640,11 @@ class TSNE(SNE):
         self.method = method
         self.init = init
         self.early_exaggeration_iter = early_exaggeration_iter
+        self.exaggeration = exaggeration
         self.max_iter = max_iter
         self.learning_rate = learning_rate
+        self.warm_start = warm_start
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
