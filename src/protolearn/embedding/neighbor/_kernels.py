@@ -532,7 +532,7 @@ def _square_between(X: Any, i: int, j: int) -> float:
 
 @njit(cache=True, nogil=True)
 def offer_neighbors(
-    distances: Any, queries: Any, members: Any, nearest: Singles, indices: NDArray[np.int32], counts: Any
+    distances: Any, queries: Any, members: Any, nearest: Any, indices: NDArray[np.int32], counts: Any
 ) -> None:
     """Take members (b,) among the nearest of queries (a,) where they are near enough, by their distances (a, b).
 
@@ -568,3 +568,47 @@ def offer_neighbors(
             else:
                 continue
             heap[at], names[at] = d, members[column]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def offer_sparse(
+    indptr: Any,
+    indices: Any,
+    data: Floats,
+    norms: Floats,
+    shifts: Floats,
+    columns: tuple[Any, Any, Floats],
+    other_norms: Floats,
+    other_shifts: Floats,
+    union: bool,
+    members: Any,
+    first: int,
+    last: int,
+    nearest: Floats,
+    found: NDArray[np.int32],
+    counts: Any,
+) -> None:
+    """Find the nearest of others (n, d), given by columns, for sparse rows (m, d), by products of the two.
+
+    With the product c, less that of the shifts, distances are ``norm + other - 2 c``, or ``1 - c / (norm + other - c)``
+    if ``union``. ``members`` (n,) are the names of the others.
+    """
+    starts, places, entries = columns
+    n = len(other_norms)
+    distances, query = np.empty((1, n)), np.empty(1, np.int64)
+    for i in range(first, last):
+        for j in range(n):
+            distances[0, j] = -shifts[i] * other_shifts[j]
+        for k in range(indptr[i], indptr[i + 1]):
+            column, x = indices[k], data[k]
+            for m in range(starts[column], starts[column + 1]):
+                distances[0, places[m]] += x * entries[m]
+        for j in range(n):
+            total = norms[i] + other_norms[j]
+            c = distances[0, j]
+            if union:
+                distances[0, j] = 1.0 - c / (total - c) if total > c else 0.0
+            else:
+                distances[0, j] = max(total - 2.0 * c, 0.0)
+        query[0] = i
+        offer_neighbors(distances, query, members, nearest, found, counts)

@@ -20,8 +20,8 @@ from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
-from protolearn.core.validation import given_array
-from protolearn.dissimilarities import Dissimilarities
+from protolearn.core.validation import check_range, given_array, largest_value
+from protolearn.dissimilarities import Dissimilarities, directions
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, check_square
 from protolearn.embedding._start import spectral
 from protolearn.embedding.divergences import A_DIVERGENCE, Divergence, KullbackLeibler, get_divergence
@@ -29,8 +29,9 @@ from protolearn.embedding.neighbor._descent import Descent
 from protolearn.embedding.neighbor._exact import Exact
 from protolearn.embedding.neighbor._fast import Fast, is_tame
 from protolearn.embedding.neighbor._following import ViewCallback, ViewState
+from protolearn.embedding.neighbor._neighbors import MANY
 from protolearn.embedding.neighbor._placing import placed
-from protolearn.embedding.neighbor._spaces import Graph, Pairs, Space, Vectors
+from protolearn.embedding.neighbor._spaces import OF_SPARSE, Angles, Graph, Objects, Pairs, Space, SparseRows, Vectors
 from protolearn.embedding.neighbor.affinities import (
     Neighbors,
     calibrated,
@@ -244,9 +245,10 @@ class NeighborEmbedding(Embedding):
         return positions
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that ``X`` may be a sparse graph of neighbors."""
+        """Say that ``X`` may be sparse: a graph of neighbors, or vectors."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._pairwise
+        tags.input_tags.sparse = self._pairwise or (isinstance(self.metric, str) and self.metric in OF_SPARSE)
+        tags.input_tags.two_d_array = tags.input_tags.two_d_array or self._of_angles
         return tags
 
     def _kernel(self) -> Kernel:
@@ -257,8 +259,12 @@ class NeighborEmbedding(Embedding):
 
     def _read(self, X: Any) -> Space:
         """Return the samples."""
-        if self._pairwise and sparse.issparse(X):
-            return self._read_graph(X)
+        if sparse.issparse(X):
+            return self._read_graph(X) if self._pairwise else self._read_sparse(X)
+        if self._of_angles:
+            return Angles(directions(self._read_table(X), self.metric), self.metric)
+        if not (self._pairwise or self._of_vectors or is_learned(self.metric)) and self._takes_part(X):
+            return Objects(Dissimilarities(X, self.metric, n_jobs=self.n_jobs, symmetrize=self.symmetrize))
         samples = self._read_samples(X, self.n_jobs)
         see: Any = None
         if is_learned(self.metric):
@@ -270,15 +276,44 @@ class NeighborEmbedding(Embedding):
             return Vectors(samples, see)
         return Pairs(len(samples), samples.unit, samples.squares, self.squared and self._pairwise, see)
 
+    def _read_sparse(self, X: Any) -> SparseRows:
+        """Return the rows of a sparse table."""
+        if self.metric not in OF_SPARSE:
+            raise TypeError(
+                f"Sparse vectors were passed to {type(self).__name__} with metric={self.metric!r}. Use one of "
+                f"{', '.join(map(repr, OF_SPARSE))}, or X.toarray() if it fits into memory."
+            )
+        table = self._read_table(X, accept_sparse="csr")
+        if self.metric != "euclidean":
+            return SparseRows.of(table, self.metric)
+        if not (table.max(axis=0) != table.min(axis=0)).sum():
+            raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
+        largest = largest_value(table.data)
+        check_range(largest, table.dtype, table.shape[1])
+        return SparseRows.of(table, self.metric, power_of_two(largest))
+
+    def _read_table(self, X: Any, **options: Any) -> Any:
+        numbers = np.float64, np.float32
+        return validate_data(self, X, dtype=numbers, ensure_min_samples=LEAST_SAMPLES, **options)
+
     def _read_new(self, X: Any) -> Any:
         """Return new samples, checked."""
         if is_learned(self.metric):
             validate_data(self, X, skip_check_array=True, reset=False)
             return X
-        if not self._pairwise and not self._of_vectors:
+        if isinstance(self._space, Objects) or (isinstance(self._space, Pairs) and not self._pairwise):
             return X
         numbers = np.float64 if self._pairwise else (np.float64, np.float32)
-        return validate_data(self, X, accept_sparse="csr" if self._pairwise else False, dtype=numbers, reset=False)
+        dense = isinstance(self._space, Vectors | Angles)
+        return validate_data(self, X, accept_sparse=False if dense else "csr", dtype=numbers, reset=False)
+
+    def _takes_part(self, X: Any) -> bool:
+        """Return whether objects are so many that only some pairs of them are compared."""
+        return self.method != "exact" and self.n_components <= 2 and len(X) > MANY
+
+    @property
+    def _of_angles(self) -> bool:
+        return isinstance(self.metric, str) and self.metric in ("cosine", "pearson")
 
     def _read_graph(self, X: Any) -> Graph:
         read = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,14 +14,25 @@ from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.neighbors import first_nearest, first_smallest
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
+from protolearn.dissimilarities import Dissimilarities, directions
 from protolearn.embedding._base import Samples
 from protolearn.embedding._start import classical_scaling, principal_components
-from protolearn.embedding.neighbor._neighbors import all_pairs, graph_neighbors, nearest_in_matrix, nearest_vectors
+from protolearn.embedding.neighbor._neighbors import (
+    all_pairs,
+    graph_neighbors,
+    nearest_by_landmarks,
+    nearest_in_matrix,
+    nearest_vectors,
+)
 from protolearn.embedding.neighbor.affinities import Neighbors
 
-__all__ = ["Graph", "Pairs", "Space", "Vectors"]
+__all__ = ["OF_SPARSE", "Angles", "Graph", "Objects", "Pairs", "Space", "SparseRows", "Vectors"]
+
+OF_SPARSE = ("euclidean", "cosine", "pearson", "tanimoto", "jaccard")  # metrics of sparse rows
 
 
+CALL_PAIRS = 10**7  # of rows in one call of a compiled loop: a fraction of a second
+CSR = ("data", "indices", "indptr")
 RandomState = np.random.RandomState
 
 
@@ -101,6 +113,168 @@ class Vectors:
         return np.array_equal(self.samples.origin, other.samples.origin) and np.array_equal(
             self._vectors, other._vectors
         )
+
+
+@dataclass(frozen=True)
+class Angles:
+    """Samples as vectors of length one, whose dissimilarities are half their squared distances.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Vectors of length one.
+    metric : {"cosine", "pearson"}
+        How new samples become such vectors.
+    """
+
+    vectors: Floats
+    metric: str
+    unit: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def all_neighbors(self) -> Neighbors:
+        return _halved(all_pairs(Samples(self.vectors, None, 1.0).all_squares()))
+
+    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        return _halved(nearest_vectors(self.vectors, k, threads, rng))
+
+    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
+        return _halved(Neighbors(*first_nearest(self.vectors, k, threads, new=directions(new, self.metric))))
+
+    def start(self, d: int, rng: RandomState) -> Floats:
+        return principal_components(self.vectors, d, rng)
+
+    def kept(self) -> Angles:
+        return self
+
+    def same_as(self, other: Any) -> bool:
+        return isinstance(other, Angles) and np.array_equal(self.vectors, other.vectors)
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """Samples as the rows of a sparse table, whose distances follow from products.
+
+    Parameters
+    ----------
+    rows : csr_array of shape (n, d)
+        Samples; of length one for ``"cosine"`` and ``"pearson"``.
+    norms, shifts : ndarray of shape (n,)
+        Squared lengths, and for ``"pearson"`` what the mean of each row takes off its products.
+    metric : str
+        One of `OF_SPARSE`.
+    unit : float
+        What distances are multiplied by.
+    """
+
+    rows: Any
+    norms: Floats
+    shifts: Floats
+    metric: str
+    unit: float = 1.0
+
+    @classmethod
+    def of(cls, X: Any, metric: str, unit: float = 1.0) -> SparseRows:
+        """Return the samples in a table (n, d)."""
+        rows = sparse.csr_array(X, dtype=np.float64, copy=True)
+        if metric == "jaccard":
+            rows.eliminate_zeros()
+            rows.data[:] = 1.0
+        rows.data /= unit
+        shifts = np.zeros(rows.shape[0])
+        if metric == "pearson":
+            shifts = rows.sum(axis=1) / np.sqrt(rows.shape[1])
+        norms = rows.multiply(rows).sum(axis=1) - shifts**2
+        if metric in ("cosine", "pearson"):
+            lost = norms <= 1e-28 * shifts**2
+            if lost.any():
+                what = "zero; there is no angle to it" if metric == "cosine" else "constant; it has no correlation"
+                raise ValueError(f"X[{lost.argmax()}] is {what}. Drop such rows, or use another metric.")
+            scales = 1.0 / np.sqrt(norms)
+            rows, shifts, norms = rows * scales[:, None], shifts * scales, np.ones_like(norms)
+        return cls(sparse.csr_array(rows), norms, shifts, metric, unit)
+
+    def __len__(self) -> int:
+        return self.rows.shape[0]
+
+    def all_neighbors(self) -> Neighbors:
+        return self._nearest(self, len(self) - 1, Threads(), 0)
+
+    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        return self._nearest(self, k, threads, 0)
+
+    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
+        others = SparseRows.of(new, self.metric, self.unit)
+        return self._nearest(others, k, threads, len(others))
+
+    def _nearest(self, rows: SparseRows, k: int, threads: Threads, names_from: int) -> Neighbors:
+        """Return the nearest of these to other rows, or to the same if names begin with 0, the nearest first."""
+        from protolearn.embedding.neighbor._kernels import offer_sparse
+
+        n, m = len(self), len(rows)
+        columns, names = self.rows.tocsc(), np.arange(names_from, names_from + n)
+        nearest, found, counts = np.empty((m, k)), np.empty((m, k), np.int32), np.zeros(m, np.int64)
+        given = rows.rows.indptr, rows.rows.indices, rows.rows.data, rows.norms, rows.shifts
+        known = (columns.indptr, columns.indices, columns.data), self.norms, self.shifts
+        union = self.metric in ("tanimoto", "jaccard")
+        threads.over(
+            m, offer_sparse, *given, *known, union, names, ..., nearest, found, counts, most=max(1, 10**7 // n)
+        )
+        order = np.lexsort((found, nearest), axis=1)
+        nearest, found = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(found, order, axis=1)
+        squares = Neighbors(nearest, found - names_from)
+        if self.metric == "euclidean":
+            return squares
+        return Neighbors(np.square(nearest), squares.indices) if union else _halved(squares)
+
+    def start(self, d: int, rng: RandomState) -> Floats:
+        return principal_components(self.rows, d, rng)
+
+    def kept(self) -> SparseRows:
+        return self
+
+    def same_as(self, other: Any) -> bool:
+        if not isinstance(other, SparseRows) or (self.unit, self.rows.shape) != (other.unit, other.rows.shape):
+            return False
+        return all(np.array_equal(getattr(self.rows, name), getattr(other.rows, name)) for name in CSR)
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Samples that are compared on demand: too many for the dissimilarities of all pairs.
+
+    Parameters
+    ----------
+    source : Dissimilarities
+        Objects and how they are compared.
+    """
+
+    source: Dissimilarities
+    unit: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def all_neighbors(self) -> Neighbors:
+        raise NotImplementedError
+
+    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        return nearest_by_landmarks(self.source, k, rng)
+
+    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
+        every = np.arange(len(self))
+        return Pairs(len(self), 1.0, see=partial(self.source.to, columns=every)).neighbors_of(new, k, threads)
+
+    def start(self, d: int, rng: RandomState) -> None:
+        return None
+
+    def kept(self) -> Objects:
+        return self
+
+    def same_as(self, other: Any) -> bool:
+        return False
 
 
 @dataclass(frozen=True)
@@ -232,3 +406,8 @@ class Graph:
 
     def same_as(self, other: Any) -> bool:
         return False
+
+
+def _halved(neighbors: Neighbors) -> Neighbors:
+    """Return neighbors whose dissimilarities are half the squared distances that are given."""
+    return Neighbors(np.square(0.5 * neighbors.squares), neighbors.indices)
