@@ -19,7 +19,8 @@ from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
 from protolearn.embedding.divergences import Divergence, Pull
 from protolearn.embedding.neighbor._exact import TINY, Step, floors
-from protolearn.embedding.neighbor._field import Field, Grid, Waves
+from protolearn.embedding.neighbor._field import Grid
+from protolearn.embedding.neighbor._tree import Table
 from protolearn.embedding.neighbor.view import Kernel, StudentKernel
 
 __all__ = ["Fast", "is_tame"]
@@ -30,12 +31,16 @@ N_LEVELS = 3  # of the masses of rows, between which fields are interpolated
 
 
 class _View(NamedTuple):
-    """A grid, the kernel of the view on it and its Fourier transform, and backgrounds (see `_All`) that were met."""
+    """Where kernels are known, that of the view there and made ready for sums, and backgrounds that were met.
 
-    grid: Grid
+    In the plane this is a grid, and Fourier transforms of kernels; in space a table, and derivatives beside them. For
+    backgrounds see `_All`.
+    """
+
+    grid: Any
     w: Floats
-    waves: Waves
-    known: dict[Divergence, tuple[Floats, Floats, list[Waves]]]
+    waves: Any
+    known: dict[Divergence, tuple[Floats, Floats, list[Any]]]
 
 
 class _Background(NamedTuple):
@@ -101,7 +106,9 @@ class _Pulls(NamedTuple):
 
 @dataclass
 class Fast:
-    """Pairs of neighbors one by one, all pairs as a field, for views in one or two dimensions.
+    """Pairs of neighbors one by one, all pairs as a field, for views in up to three dimensions.
+
+    In three of them points are in a tree, which is for joint affinities alone.
 
     Parameters
     ----------
@@ -139,7 +146,7 @@ class Fast:
         """Return the divergence; if conditional, that of all rows together."""
         plane, pairs = self._pairs(points, divergence)
         sums, pull = pairs.sums()[0], divergence.pull
-        if pull is None or not self._is_compiled(pull):
+        if pull is None or not self._is_compiled(pull, plane):
             p, q, _ = self._on_edges(plane, divergence, pairs.masses)
             sums = sums + self._over_edges(divergence.terms(p, q) - pairs.background.terms(q))
         else:
@@ -154,14 +161,14 @@ class Fast:
         return float(np.sum(divergence.outer(sums)))
 
     def _pairs(self, points: Floats, divergence: Divergence) -> tuple[Floats, _All | _Rows]:
-        """Return the points in the plane, and the sums over all their pairs."""
-        plane = np.ascontiguousarray(np.hstack([points, np.zeros((len(points), 2 - points.shape[1]))]))
+        """Return the points in the plane, or in space, and the sums over all their pairs."""
+        plane = np.ascontiguousarray(np.hstack([points, np.zeros((len(points), max(2 - points.shape[1], 0)))]))
         width = self.kernel.width(max(1.0, degree(divergence)))
         if self._view is None or not self._view.grid.suits(plane, width):
-            grid = Grid(plane, width)
+            grid = Grid(plane, width) if plane.shape[1] == 2 else Table(plane, width)
             w = self.kernel.weights(grid.squares)
             self._view = _View(grid, w, grid.waves(w), {})
-        field = Field(self._view.grid, plane, self.threads)
+        field = self._view.grid.field(plane, self.threads)
         background = _Background(divergence, *floors(divergence, len(points), self.symmetric))
         if self.symmetric:
             return plane, _All(self._view, field, background)
@@ -173,7 +180,7 @@ class Fast:
 
     def _pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
         pull = divergence.pull
-        if pull is None or not self._is_compiled(pull):
+        if pull is None or not self._is_compiled(pull, points):
             return self._any_pulls(points, divergence, masses, sums)
         edges, constants = self._prepare(divergence, pull)
         forces, totals = self._power_pulls(points, edges, pull.q_power)
@@ -186,8 +193,10 @@ class Fast:
         weight = weights[pull.index] if self.symmetric else 1.0  # of a plain sum, as are all with the power 0
         return _Pulls(-slopes * weight * forces, weight * mass, weights)
 
-    def _is_compiled(self, pull: Pull) -> bool:
+    def _is_compiled(self, pull: Pull, points: Floats) -> bool:
         """Return whether a compiled loop does: for one mass and no pull that must be bounded, or no power of q."""
+        if points.shape[1] > 2:
+            return False
         unbounded = pull.q_power < 0.0 and not isinstance(self.kernel, StudentKernel)
         return pull.q_power == 0.0 or (self.symmetric and not unbounded)
 
@@ -308,9 +317,9 @@ class _All:
     Where summands are a power of q, they change with the mass by a factor only, and are kept with their transforms.
     """
 
-    def __init__(self, view: _View, field: Field, background: _Background) -> None:
+    def __init__(self, view: _View, field: Any, background: _Background) -> None:
         self.view, self.field, self.background = view, field, background
-        self._own: dict[Divergence, tuple[Floats, Floats, list[Waves]]] = {}
+        self._own: dict[Divergence, tuple[Floats, Floats, list[Any]]] = {}
         self.empty = background.empty
         if self.empty:
             values, self.gradient = field.potential(view.waves)
@@ -333,14 +342,13 @@ class _All:
             return (-2.0 * slopes / self.masses) * self.gradient
         parts = [*self._summands()[2], self.view.waves]
         factors = [*(self._factor * weights), -slopes / self.masses]
-        spectrum, own = (sum(f * w for f, w in zip(factors, part)) for part in zip(*parts))
-        return 2.0 * self.field.potential(Waves(spectrum.astype(self.view.grid.dtype, copy=False), own))[1]
+        return 2.0 * self.field.potential(self.view.grid.mixed(factors, parts))[1]
 
     @property
     def _factor(self) -> float:
         return self.masses ** -degree(self.background.divergence) if self.background.is_power else 1.0
 
-    def _summands(self) -> tuple[Floats, Floats, list[Waves]]:
+    def _summands(self) -> tuple[Floats, Floats, list[Any]]:
         """Return summands (m, a, b), slopes times q, and transforms of the former; of powers those for a mass of 1."""
         known = self.view.known if self.background.is_power else self._own
         key = self.background.divergence
@@ -358,7 +366,7 @@ class _Rows:
     levels of the mass give them all, by polynomials of the logarithm, once the power is divided out.
     """
 
-    def __init__(self, view: _View, field: Field, background: _Background, least: Floats) -> None:
+    def __init__(self, view: _View, field: Any, background: _Background, least: Floats) -> None:
         self.view, self.field, self.background = view, field, background
         values, self.gradient = field.potential(view.waves)
         self.masses = np.maximum(values, np.maximum(least, LEAST_MASS * values.max()))
@@ -395,6 +403,6 @@ class _Rows:
             return np.zeros_like(self.masses)
         return self.field.potential(self.view.grid.waves(kernel))[0]
 
-    def _push(self, waves: Waves, gradient: Floats, factors: Floats) -> Floats:
+    def _push(self, waves: Any, gradient: Floats, factors: Floats) -> Floats:
         """Return the gradient (n, 2) of ``sum_ij factors_i k(r_ij)``, from that of ``sum_j k(r_ij)``."""
         return factors[:, None] * gradient + self.field.potential(waves, factors)[1]

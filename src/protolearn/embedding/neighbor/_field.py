@@ -95,6 +95,15 @@ class Grid:
         own = [values @ nodes @ values.T, slopes @ nodes @ values.T, values @ nodes @ slopes.T]
         return Waves(spectrum, np.stack(own, axis=2))
 
+    def mixed(self, factors: list[float], parts: list[Waves]) -> Waves:
+        """Return the transform of a weighted sum of kernels."""
+        spectrum, own = (sum(f * w for f, w in zip(factors, part)) for part in zip(*parts))
+        return Waves(np.asarray(spectrum).astype(self.dtype, copy=False), np.asarray(own))
+
+    def field(self, points: Floats, threads: Threads) -> Field:
+        """Return points on the grid."""
+        return Field(self, points, threads)
+
 
 class Field:
     """Points on a grid.

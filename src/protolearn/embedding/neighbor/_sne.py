@@ -77,9 +77,9 @@ symmetrize : {"raise", "mean"}, default="raise"
 n_neighbors : int, optional
     Neighbors with affinities above zero, three times the perplexity by default. Ignored if all pairs are taken.
 method : {"auto", "exact", "fast"}, default="auto"
-    ``"exact"`` takes all pairs one by one. ``"fast"`` takes pairs of neighbors one by one and all others as a field on
-    a grid, in time nearly proportional to the samples, for views in one or two dimensions. ``"auto"`` is fast for
-    more than 150 samples.
+    ``"exact"`` takes all pairs one by one. ``"fast"`` takes pairs of neighbors one by one and all others as a field, in
+    time nearly proportional to the samples: on a grid for views in one or two dimensions, from a tree for
+    ``symmetric`` ones in three. ``"auto"`` is fast for more than 150 samples.
 init : {"auto", "pca", "spectral", "random"} or array-like of shape (n_samples, n_components), default="auto"
     First positions: principal components, of dissimilarities by classical scaling; eigenvectors of the graph of
     neighbors, which ``"auto"`` takes if there is nothing but a graph; or noise.
@@ -309,7 +309,7 @@ class NeighborEmbedding(Embedding):
 
     def _takes_part(self, X: Any) -> bool:
         """Return whether objects are so many that only some pairs of them are compared."""
-        return self.method != "exact" and self.n_components <= 2 and len(X) > MANY
+        return self.method != "exact" and len(X) > MANY
 
     @property
     def _of_angles(self) -> bool:
@@ -344,10 +344,11 @@ class NeighborEmbedding(Embedding):
         return Graph.of(graph, unit, self.squared)
 
     def _chosen_method(self, n: int, divergence: Divergence) -> str:
-        flat = self.n_components <= 2
+        flat = self.n_components <= (3 if self.symmetric else 2)
         tame = is_tame(divergence, self._kernel())
         if self.method == "fast" and not (flat and tame):
-            reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use 2 or 1"
+            other = "2 or 1" if self.n_components > 3 or self.symmetric else "2 or 1, or symmetric=True"
+            reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use {other}"
             raise ValueError(f"method='fast' does not work {reason}, or method='exact'.")
         exact = self.method == "exact" or (self.method == "auto" and (n <= FEW or not (flat and tame)))
         if exact and n > MOST_PAIRS:
