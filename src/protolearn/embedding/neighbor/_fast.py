@@ -28,6 +28,7 @@ __all__ = ["Fast", "is_tame"]
 
 LEAST_MASS = 1e-9  # of the kernel around a point, in units of the largest
 N_LEVELS = 3  # of the masses of rows, between which fields are interpolated
+BOTH_WAYS = "both ways"  # under which their kernels are known
 
 
 class _View(NamedTuple):
@@ -40,7 +41,7 @@ class _View(NamedTuple):
     grid: Any
     w: Floats
     waves: Any
-    known: dict[Divergence, tuple[Floats, Floats, list[Any]]]
+    known: dict[Any, Any]
 
 
 class _Background(NamedTuple):
@@ -132,11 +133,13 @@ class Fast:
         self._reverse = None if self.symmetric else order  # where the entry (j, i) of each (i, j) stands
         self._view: _View | None = None
         self._prepared: dict[Divergence, tuple[_Edges, Floats]] = {}
+        self._both: dict[Divergence, tuple[_Edges, _Edges]] = {}
 
     def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
         """Return the gradient of the divergence, with the pull between neighbors exaggerated."""
         plane, pairs = self._pairs(points, divergence)
-        terms, slopes = pairs.sums()
+        slopes = pairs.slopes()
+        terms = np.zeros_like(slopes) if divergence.is_plain_sum else pairs.terms()
         pulls = self._pulls(plane, divergence, pairs.masses, terms)
         push = pairs.push(pulls.weights, pulls.slopes + (pulls.weights * slopes).sum(axis=0))
         gradient = 2.0 * exaggeration * pulls.forces + push
@@ -145,7 +148,7 @@ class Fast:
     def value(self, points: Floats, divergence: Divergence) -> float:
         """Return the divergence; if conditional, that of all rows together."""
         plane, pairs = self._pairs(points, divergence)
-        sums, pull = pairs.sums()[0], divergence.pull
+        sums, pull = pairs.terms(), divergence.pull
         if pull is None or not self._is_compiled(pull, plane):
             p, q, _ = self._on_edges(plane, divergence, pairs.masses)
             sums = sums + self._over_edges(divergence.terms(p, q) - pairs.background.terms(q))
@@ -171,7 +174,8 @@ class Fast:
         field = self._view.grid.field(plane, self.threads)
         background = _Background(divergence, *floors(divergence, len(points), self.symmetric))
         if self.symmetric:
-            return plane, _All(self._view, field, background)
+            kind = _BothWays if self._goes_both_ways(divergence) else _All
+            return plane, kind(self._view, field, background)
         return plane, _Rows(self._view, field, background, self._edge_masses(plane))
 
     def _edge_masses(self, points: Floats) -> Floats:
@@ -180,6 +184,8 @@ class Fast:
 
     def _pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
         pull = divergence.pull
+        if self.symmetric and self._goes_both_ways(divergence) and points.shape[1] == 2:
+            return self._both_pulls(points, divergence, masses)
         if pull is None or not self._is_compiled(pull, points):
             return self._any_pulls(points, divergence, masses, sums)
         edges, constants = self._prepare(divergence, pull)
@@ -215,6 +221,27 @@ class Fast:
             self._prepared[divergence] = _Edges.of(both, edges.sum(axis=1)), self._over_edges(rest)
         return self._prepared[divergence]
 
+    def _goes_both_ways(self, divergence: Divergence) -> bool:
+        """Return whether it has some of the Kullback-Leibler divergence in reverse, under a kernel without floors."""
+        return divergence.trade_off not in (None, 1.0) and isinstance(self.kernel, StudentKernel)
+
+    def _both_pulls(self, points: Floats, divergence: Divergence, mass: float) -> _Pulls:
+        """Do the same for c times the Kullback-Leibler divergence and 1 - c times that in reverse."""
+        c = divergence.trade_off
+        assert c is not None
+        if divergence not in self._both:
+            p_least, _ = floors(divergence, self.p.shape[0], self.symmetric)
+            p, graphs = np.maximum(self.p.data, p_least), (self.p.copy(), self.p.copy())
+            graphs[0].data, graphs[1].data = p - p_least, np.log(p / p_least)
+            recall, precision = (_Edges.of(graph, graph.sum(axis=1)) for graph in graphs)
+            self._both[divergence] = recall, precision
+        recall, precision = self._both[divergence]
+        missed, _ = self._power_pulls(points, recall, 0.0)
+        wrong, totals = self._power_pulls(points, precision, 1.0)
+        share = (1.0 - c) / mass
+        slopes = -c * recall.totals.sum() - share * totals.sum()
+        return _Pulls(c * missed + share * wrong, slopes, np.ones(1))
+
     def _power_pulls(self, points: Floats, graph: _Edges, exponent: float) -> tuple[Floats, Floats]:
         """Return ``sum_j 2 a_ij w_ij**exponent decay_ij (y_i - y_j)`` (n, 2) and ``sum_j a_ij w_ij**exponent`` (n,)."""
         from protolearn.embedding.neighbor._kernels import pull_inverse, pull_power
@@ -247,7 +274,9 @@ class Fast:
 
         p, q, squares = self._on_edges(points, divergence, masses)
         p_least, _ = floors(divergence, len(points), self.symmetric)
-        weights = divergence.weights(sums + self._over_edges(divergence.terms(p, q) - divergence.terms(p_least, q)))
+        if not divergence.is_plain_sum:
+            sums = sums + self._over_edges(divergence.terms(p, q) - divergence.terms(p_least, q))
+        weights = divergence.weights(sums)
         slopes = q * (divergence.slopes(p, q) - divergence.slopes(p_least, q))
         each = (slopes * self._at_edges(weights)).sum(axis=0)
         towards = -each * self.kernel.decay(squares)
@@ -328,13 +357,16 @@ class _All:
             mass = field.sum_over_pairs(view.w)
         self.masses = max(mass, TINY)
 
-    def sums(self) -> tuple[Floats, Floats]:
-        """Return the sums (m,) of the summands of the background, and of their slopes times q."""
-        if self.empty:
-            return np.zeros(1), np.zeros(1)
-        terms, slopes, _ = self._summands()
-        terms, slopes = (np.array([self.field.sum_over_pairs(term) for term in part]) for part in (terms, slopes))
-        return self._factor * terms, self._factor * slopes
+    def terms(self) -> Floats:
+        """Return the sums (m,) of the summands of the background."""
+        return np.zeros(1) if self.empty else self._summed(self._summands()[0])
+
+    def slopes(self) -> Floats:
+        """Return the sums (m,) of their slopes times q."""
+        return np.zeros(1) if self.empty else self._summed(self._summands()[1])
+
+    def _summed(self, parts: Floats) -> Floats:
+        return self._factor * np.array([self.field.sum_over_pairs(part) for part in parts])
 
     def push(self, weights: Floats, slopes: float) -> Floats:
         """Return the gradient (n, 2) of the weighted sums, if q keep their sum."""
@@ -359,6 +391,48 @@ class _All:
         return known[key]
 
 
+class _BothWays(_All):
+    """The same for both directions of the Kullback-Leibler divergence, weighted by c and 1 - c.
+
+    With q = w / Z and the smallest p, summands are ``c p log(p Z / w) + (1 - c) / Z (w log w - w log(p Z))``: the four
+    kernels 1, log w, w log w and w, which do not change with the mass Z.
+    """
+
+    def terms(self) -> Floats:
+        return self._sum_of(self._in_terms())
+
+    def slopes(self) -> Floats:
+        p, c, share, log = self._constants()
+        return self._sum_of([-c * p, 0.0, share, share * (1.0 - log)])
+
+    def push(self, weights: Floats, slopes: float) -> Floats:
+        factors = self._in_terms()[1:]
+        factors[-1] -= slopes / self.masses
+        return 2.0 * self.field.potential(self.view.grid.mixed(factors, self._kernels()[1]))[1]
+
+    def _kernels(self) -> tuple[list[Floats], list[Any]]:
+        """Return the four kernels, and those that are not constant made ready for sums."""
+        if BOTH_WAYS not in self.view.known:
+            w = self.view.w
+            kernels = [np.ones_like(w), np.log(w), w * np.log(w), w]
+            self.view.known[BOTH_WAYS] = kernels, [*map(self.view.grid.waves, kernels[1:-1]), self.view.waves]
+        return self.view.known[BOTH_WAYS]
+
+    def _sum_of(self, factors: list[float]) -> Floats:
+        parts = zip(factors, self._kernels()[0])
+        return np.array([sum(factor * self.field.sum_over_pairs(kernel) for factor, kernel in parts)])
+
+    def _in_terms(self) -> list[float]:
+        """Return the factors of the four kernels in the summands."""
+        p, c, share, log = self._constants()
+        return [c * p * log, -c * p, share, -share * log]
+
+    def _constants(self) -> tuple[float, float, float, float]:
+        p, c = self.background.p_least, self.background.divergence.trade_off
+        assert c is not None
+        return p, c, (1.0 - c) / self.masses, float(np.log(p * self.masses))
+
+
 class _Rows:
     """Sums over the pairs of each point, whose q are ``w / masses`` with a mass for each.
 
@@ -377,9 +451,13 @@ class _Rows:
         self.levels = np.exp(nodes)
         self.basis = basis * np.exp(degree(background.divergence) * (nodes[:, None] - logs))
 
-    def sums(self) -> tuple[Floats, Floats]:
-        """Return the sums (m, n) of the summands of the background, and of their slopes times q."""
-        return self._interpolated(self.background.terms), self._interpolated(self.background.slopes)
+    def terms(self) -> Floats:
+        """Return the sums (m, n) of the summands of the background."""
+        return self._interpolated(self.background.terms)
+
+    def slopes(self) -> Floats:
+        """Return the sums (m, n) of their slopes times q."""
+        return self._interpolated(self.background.slopes)
 
     def push(self, weights: Floats, slopes: Floats) -> Floats:
         """Return the gradient (n, 2) of the weighted sums, if q keep their sum in each row."""

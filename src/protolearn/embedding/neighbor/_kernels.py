@@ -691,7 +691,7 @@ def grow_tree(codes: Any, points: Floats, most: int, depth: int) -> tuple[Floats
 @njit(inline="always", fastmath=FAST)
 def _table_place(r: float, scale: float, per_step: float, last: int) -> float:
     """Return the place of a squared distance in a table of kernels."""
-    place: float = 0.6931471805599453 * _log2(f32(1.0 + scale * r)) * per_step
+    place = 0.6931471805599453 * per_step * float(_log2(f32(1.0 + scale * r)))
     return min(place, last - 1e-6)
 
 

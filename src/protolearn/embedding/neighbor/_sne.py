@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, Self
 
@@ -55,8 +56,9 @@ DOCS = {
     "common": """
 n_components : int, default=2
     Dimensions of the view.
-perplexity : float, default=30.0
-    Effective number of neighbors of each sample, at most a third of the samples for a good view.
+perplexity : float or sequence of float, default=30.0
+    Effective number of neighbors of each sample, at most a third of the samples for a good view. Of several, affinities
+    are the mean of those by each: small ones keep near neighbors, large ones the arrangement of clusters.
 divergence : str or Divergence, default="kl"
     What is minimized between the affinities of the data and those of the view: a name, see
     `protolearn.embedding.divergences.DIVERGENCES`, or an instance such as ``Gamma(0.6)``.
@@ -115,8 +117,8 @@ embedding_ : ndarray of shape (n_samples, n_components)
     Positions in the view.
 affinities_ : ndarray or csr_array of shape (n_samples, n_samples)
     Affinities of the data: of all pairs they sum to 1, or of each row if not symmetric.
-bandwidths_ : ndarray of shape (n_samples,)
-    Standard deviation of the Gaussian neighborhood of each sample.
+bandwidths_ : ndarray of shape (n_samples,) or (n_samples, n_perplexities)
+    Standard deviation of the Gaussian neighborhood of each sample, for each of several perplexities.
 divergence_ : float
     The divergence of the view from the data that was reached; the sum of those of all samples if not symmetric.
 divergence_history_ : list of float
@@ -135,7 +137,8 @@ class NeighborEmbedding(Embedding):
     """Base of `SNE` and `TSNE`, which differ in the kernel of the view."""
 
     _constraints = {
-        "perplexity": number(),  # within the bounds that samples set, see check_perplexity
+        # within the bounds that samples set, see check_perplexity
+        "perplexity": number() | array("a sequence of numbers"),
         "divergence": A_DIVERGENCE,
         "dof": positive,
         "symmetric": flag,
@@ -151,7 +154,7 @@ class NeighborEmbedding(Embedding):
     }
 
     n_components: int
-    perplexity: float
+    perplexity: float | Sequence[float]
     divergence: str | Divergence
     symmetric: bool
     n_neighbors: int | None
@@ -234,7 +237,7 @@ class NeighborEmbedding(Embedding):
         """
         check_is_fitted(self, "embedding_")
         new = self._read_new(X)
-        perplexity = max(self.perplexity / OF_NEW, 2.0)
+        perplexity = max(float(self._perplexities.min()) / OF_NEW, 2.0)
         with chunk_threads(self.n_jobs) as n_threads:
             threads = Threads(n_threads)
             squares, indices = self._space.neighbors_of(new, min(len(self._space), int(OF_NEW * perplexity)), threads)
@@ -254,6 +257,14 @@ class NeighborEmbedding(Embedding):
     def _kernel(self) -> Kernel:
         """Return the kernel of the view."""
         raise NotImplementedError
+
+    @property
+    def _perplexities(self) -> Floats:
+        """The perplexities, one or several."""
+        given = np.atleast_1d(given_array("perplexity", self.perplexity, ensure_2d=False, ensure_min_samples=0))
+        if given.ndim > 1 or not len(given):
+            raise ValueError(f"perplexity={self.perplexity!r} must be a number or a sequence of numbers.")
+        return given
 
     # Reading
 
@@ -334,9 +345,10 @@ class NeighborEmbedding(Embedding):
         entries = graph.data[others], (graph.row[others], graph.col[others])
         graph = sparse.csr_array(entries, shape=graph.shape)
         fewest = int(np.diff(graph.indptr).min())
-        if fewest < self.perplexity:
+        most = self._perplexities.max()
+        if fewest < most:
             raise ValueError(
-                f"The graph X has samples with only {fewest} neighbors, fewer than perplexity={self.perplexity:g}; "
+                f"The graph X has samples with only {fewest} neighbors, fewer than perplexity={most:g}; "
                 "join each sample to about three times the perplexity, or lower it."
             )
         unit = power_of_two(graph.data.max())
@@ -360,23 +372,28 @@ class NeighborEmbedding(Embedding):
 
     def _find_affinities(self, data: Space, threads: Threads, rng: np.random.RandomState, goes_on: bool) -> None:
         """Set the affinities of the data, unless they are known from the last fit."""
-        check_perplexity(self.perplexity, len(data))
-        settings = self.perplexity, self.n_neighbors, self.method_, self.symmetric
+        for perplexity in self._perplexities:
+            check_perplexity(perplexity, len(data))
+        settings = self._perplexities.tolist(), self.n_neighbors, self.method_, self.symmetric
         if goes_on and settings == self._settings and data.same_as(self._space):
             return
         self._settings = settings
-        p, variances = calibrated((neighbors := self._neighbors(data, threads, rng)).squares, self.perplexity, threads)
-        self.bandwidths_ = np.sqrt(variances) * data.unit
+        neighbors = self._neighbors(data, threads, rng)
+        scales = [calibrated(neighbors.squares, perplexity, threads) for perplexity in self._perplexities]
+        p = scales[0][0] if len(scales) == 1 else np.mean([p for p, _ in scales], axis=0)
+        bandwidths = np.sqrt([variances for _, variances in scales]) * data.unit
+        self.bandwidths_ = bandwidths.T if np.ndim(self.perplexity) else bandwidths[0]
         conditional = conditional_affinities(neighbors, p)
         self.affinities_ = joint_affinities(conditional) if self.symmetric else conditional
 
     def _neighbors(self, data: Space, threads: Threads, rng: np.random.RandomState) -> Neighbors:
         if self.method_ == "exact" and self.n_neighbors is None:
             return data.all_neighbors()
-        k = min(len(data) - 1, int(3.0 * self.perplexity) if self.n_neighbors is None else self.n_neighbors)
-        if k < self.perplexity:
+        most = self._perplexities.max()
+        k = min(len(data) - 1, int(3.0 * most) if self.n_neighbors is None else self.n_neighbors)
+        if k < most:
             raise ValueError(
-                f"n_neighbors={k} is less than perplexity={self.perplexity:g}; take about three times the perplexity."
+                f"n_neighbors={k} is less than perplexity={most:g}; take about three times the perplexity."
             )
         return data.neighbors(k, threads, rng)
 
@@ -523,7 +540,7 @@ class SNE(NeighborEmbedding):
         self,
         n_components: int = 2,
         *,
-        perplexity: float = 30.0,
+        perplexity: float | Sequence[float] = 30.0,
         divergence: str | Divergence = "kl",
         symmetric: bool = False,
         metric: Any = "euclidean",
@@ -642,7 +659,7 @@ class TSNE(SNE):
         self,
         n_components: int = 2,
         *,
-        perplexity: float = 30.0,
+        perplexity: float | Sequence[float] = 30.0,
         divergence: str | Divergence = "kl",
         dof: float = 1.0,
         symmetric: bool = True,
