@@ -139,6 +139,14 @@ def test_many_objects_are_compared_in_part(monkeypatch):
     assert np.mean(found // 36 == np.arange(8)) > 0.8
 
 
+def test_bad_metrics_of_many_objects(monkeypatch):
+    monkeypatch.setattr(_sne, "MANY", 50)
+    words = ["".join(letters) for letters in np.random.default_rng(0).choice(list("abc"), size=(60, 6))]
+    with pytest.raises(ValueError, match="0 or more"):
+        TSNE(metric=lambda a, b: -1.0 * (a != b), method="fast", **SHORT).fit(words)
+    assert TSNE(4, metric="edit", **SHORT).fit(words).method_ == "exact"
+
+
 @pytest.mark.parametrize(
     ("X", "metric", "message"),
     [
@@ -149,6 +157,7 @@ def test_many_objects_are_compared_in_part(monkeypatch):
         (sparse.csr_array(np.vstack([np.zeros(20), np.eye(20)])), "cosine", r"X\[0\] is zero"),
         (sparse.csr_array(np.vstack([np.eye(20), np.ones(20)])), "pearson", r"X\[20\] is constant"),
         (np.vstack([np.zeros(20), np.eye(20)]), "cosine", r"X\[0\] is zero"),
+        (np.outer(np.arange(1, 21), [1.0, 2.0, 3.0]), "cosine", "nothing to arrange"),
         (sparse.csr_array(mostly_zero(0) * 1e160), "euclidean", "too large"),
     ],
 )

@@ -69,9 +69,12 @@ metric : str, callable or learned metric, default="euclidean"
     data with clusters nearly all are found, in noise of many dimensions about half, and others as near instead.
     ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
     distances of each sample (row) to its neighbors; a name or function that
-    `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects. A function must give the same
-    for both orders of two objects. Or what `protolearn.as_metric` takes, such as a fitted LVQ classifier: with one
-    matrix for all, projections take the place of samples; with several, distances of all pairs are taken.
+    `protolearn.dissimilarities.pairwise` knows, for vectors, strings, sequences and other objects. A function must give
+    the same for both orders of two objects. ``"cosine"`` and ``"pearson"`` are as fast as Euclidean distances; of
+    others, more than 15,000 samples are compared near landmarks only, samples drawn at random. Sparse vectors are taken
+    under ``"euclidean"``, ``"cosine"``, ``"pearson"``, ``"tanimoto"`` and ``"jaccard"``, with exact neighbors. Or what
+    `protolearn.as_metric` takes, such as a fitted LVQ classifier: with one matrix for all, projections take the place
+    of samples; with several, distances of all pairs are taken.
 squared : bool, default=False
     Whether precomputed numbers are squared distances already.
 symmetrize : {"raise", "mean"}, default="raise"
@@ -197,7 +200,7 @@ class NeighborEmbedding(Embedding):
         self._check_parameters()
         divergence = get_divergence(self.divergence).limit()
         with chunk_threads(self.n_jobs) as n_threads:
-            data = self._read(X)
+            data = self._read(X, divergence, n_threads)
             threads = Threads(n_threads)
             rng = check_random_state(self.random_state)
             goes_on = self.warm_start and hasattr(self, "embedding_")
@@ -261,31 +264,40 @@ class NeighborEmbedding(Embedding):
     @property
     def _perplexities(self) -> Floats:
         """The perplexities, one or several."""
-        given = np.atleast_1d(given_array("perplexity", self.perplexity, ensure_2d=False, ensure_min_samples=0))
+        listed = self.perplexity if np.ndim(self.perplexity) else [self.perplexity]
+        given = given_array("perplexity", listed, ensure_2d=False, ensure_min_samples=0)
         if given.ndim > 1 or not len(given):
             raise ValueError(f"perplexity={self.perplexity!r} must be a number or a sequence of numbers.")
         return given
 
     # Reading
 
-    def _read(self, X: Any) -> Space:
-        """Return the samples."""
+    def _read(self, X: Any, divergence: Divergence, n_threads: int) -> Space:
+        """Return the samples; of very many objects only some pairs will be compared, if that is fast enough."""
         if sparse.issparse(X):
             return self._read_graph(X) if self._pairwise else self._read_sparse(X)
         if self._of_angles:
-            return Angles(directions(self._read_table(X), self.metric), self.metric)
-        if not (self._pairwise or self._of_vectors or is_learned(self.metric)) and self._takes_part(X):
-            return Objects(Dissimilarities(X, self.metric, n_jobs=self.n_jobs, symmetrize=self.symmetrize))
+            return self._read_angles(X)
+        of_objects = not (self._pairwise or self._of_vectors or is_learned(self.metric))
+        if of_objects and len(X) > MANY and self._chosen_method(len(X), divergence) == "fast":
+            return Objects(Dissimilarities(X, self.metric, n_jobs=n_threads, symmetrize=self.symmetrize))
         samples = self._read_samples(X, self.n_jobs)
         see: Any = None
         if is_learned(self.metric):
             see = Lens.of(as_metric(self.metric, type(self).__name__), X).see
-        elif not self._pairwise and not self._of_vectors:
+        elif of_objects:
             source = Dissimilarities(X, self.metric, n_jobs=self.n_jobs, symmetrize=self.symmetrize)
             see = partial(source.to, columns=np.arange(len(samples)))
         if samples.squares is None:
             return Vectors(samples, see)
         return Pairs(len(samples), samples.unit, samples.squares, self.squared and self._pairwise, see)
+
+    def _read_angles(self, X: Any) -> Angles:
+        """Return vectors of which directions count alone."""
+        vectors = directions(self._read_table(X), self.metric)
+        if np.abs(vectors - vectors[0]).max() < 1e-14:
+            raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
+        return Angles(vectors, self.metric)
 
     def _read_sparse(self, X: Any) -> SparseRows:
         """Return the rows of a sparse table."""
@@ -317,10 +329,6 @@ class NeighborEmbedding(Embedding):
         numbers = np.float64 if self._pairwise else (np.float64, np.float32)
         dense = isinstance(self._space, Vectors | Angles)
         return validate_data(self, X, accept_sparse=False if dense else "csr", dtype=numbers, reset=False)
-
-    def _takes_part(self, X: Any) -> bool:
-        """Return whether objects are so many that only some pairs of them are compared."""
-        return self.method != "exact" and len(X) > MANY
 
     @property
     def _of_angles(self) -> bool:
@@ -435,7 +443,7 @@ class NeighborEmbedding(Embedding):
         history = list(self.divergence_history_) if goes_on else []
         self._descent, self.divergence_history_, self.n_iter_ = descent, history, start
         early = min(self.early_exaggeration_iter, (start + self.max_iter) // 3)
-        seen: dict[str, float | None] = {"exaggerated": None}
+        seen: dict[str, float | None] = {"exaggerated": None} if start < early else {}
         value = partial(forces.value, points, divergence)
         try:
             with Progress(type(self).__name__, self.max_iter, self.verbose, every=EVERY) as progress:
