@@ -119,6 +119,7 @@ VARIANTS = [
     GLVQ(metric=TangentMetric(1)),
     GMLVQ(calibration=2, max_iter=20),
     TSNE(1, perplexity=2.0, max_iter=30, divergence="is", symmetric=False, method="fast"),
+    TSNE(3, perplexity=[2.0, 3.0], max_iter=30, exaggeration=2.0, method="fast"),
     Charting(1, local_model=LGMLVQ(n_components=1, max_iter=10), gating="distance"),
     MappedEmbedding(cost="mds", mapping="linear", max_iter=10, n_init=2),
     PrototypeClassifier(MatrixKMeans(1, normalization="logdet", random_state=0), per_class=True),

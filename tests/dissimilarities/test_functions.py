@@ -28,6 +28,7 @@ from protolearn.dissimilarities import (
     geodesic,
     hamming,
     jaccard,
+    manhattan,
     ncd,
     pairwise,
     pearson,
@@ -54,6 +55,7 @@ OBJECTS = {
     "dtw": SERIES,
     "emd": TABLE,
     "euclidean": TABLE,
+    "manhattan": TABLE,
 }
 
 symbols = st.text("abc", max_size=7)
@@ -444,6 +446,7 @@ class TestVectors:
         np.testing.assert_allclose(cosine(X, Y), 1 - dots / np.sqrt(x * y))
         np.testing.assert_allclose(tanimoto(X, Y), 1 - dots / (x + y - dots))
         np.testing.assert_allclose(euclidean(X, Y), np.sqrt(x + y - 2 * dots))
+        np.testing.assert_allclose(manhattan(X, Y), np.abs(X[:, None] - Y).sum(axis=2))
         correlations = np.array([[pearsonr(a, b)[0] for b in Y] for a in X])
         np.testing.assert_allclose(pearson(X, Y), 1 - correlations)
         np.testing.assert_allclose(pearson(X, Y, power=0.5), np.sqrt(1 - correlations))
@@ -459,7 +462,7 @@ class TestVectors:
         assert not cosine(X, 7.0 * X).diagonal().any()
         assert not pearson(X, 7.0 * X + 2.0, power=0.5).diagonal().any()
 
-    @pytest.mark.parametrize("function", [cosine, pearson, tanimoto, euclidean, emd])
+    @pytest.mark.parametrize("function", [cosine, pearson, tanimoto, euclidean, manhattan, emd])
     def test_errors(self, function):
         with pytest.raises(ValueError, match=r"X contains NaN or infinity .first in row 1"):
             function([[1.0, 2.0], [np.nan, 1.0]])

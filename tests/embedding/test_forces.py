@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from scipy import sparse
 from scipy.spatial.distance import pdist, squareform
 from sklearn.datasets import load_digits
@@ -32,6 +34,7 @@ from protolearn.embedding.divergences import (
 from protolearn.embedding.neighbor._exact import Exact
 from protolearn.embedding.neighbor._fast import Fast, _Edges
 from protolearn.embedding.neighbor._neighbors import nearest_in_matrix
+from protolearn.embedding.neighbor._tree import Table, Tree
 from protolearn.embedding.neighbor.affinities import calibrated, conditional_affinities, joint_affinities
 from protolearn.embedding.neighbor.view import GaussianKernel, StudentKernel
 
@@ -409,6 +412,30 @@ def test_views_on_a_line(symmetric):
     for divergence in (KullbackLeibler(), Gamma(), NeRV()):
         assert fast.step(points, divergence).gradient.shape == points.shape
         assert error(exact, fast, points, divergence) < 0.01, divergence
+
+
+@pytest.mark.parametrize("kernel", [StudentKernel(), StudentKernel(2.0), GaussianKernel()], ids=name)
+@pytest.mark.parametrize("spread", LAYOUTS)
+def test_views_in_space(spread, kernel):
+    layout = LAYOUTS[spread]
+    height = np.random.default_rng(0).normal(size=(len(layout.points), 1)) * 0.3 * spread
+    points = np.hstack([layout.points, height]) * (0.1 if isinstance(kernel, GaussianKernel) else 1.0)
+    exact, fast = Exact(layout.p[True].toarray(), kernel, True), Fast(layout.p[True], kernel, True, Threads())
+    for divergence in [KullbackLeibler(), Gamma(), NeRV(), Renyi(0.5), Eta(2.0), CauchySchwarz()]:
+        assert error(exact, fast, points, divergence) < 0.01, divergence
+        np.testing.assert_allclose(fast.value(points, divergence), exact.value(points, divergence), rtol=5e-3)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 1000), n=st.integers(2, 300), stretch=st.sampled_from([0.0, 1e-6, 1.0, 100.0]))
+def test_every_point_of_a_tree_counts_once(seed, n, stretch):
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(n, 3)) * [1.0, stretch, 1.0] + 5.0 * rng.integers(3, size=(n, 3))
+    points[n // 2 :: 2] = points[0]
+    table = Table(points, 1.0)
+    values, gradients = Tree(table, points, Threads()).potential(table.waves(np.ones_like(table.squares)))
+    np.testing.assert_allclose(values, n - 1)
+    np.testing.assert_allclose(gradients, 0.0, atol=1e-9)
 
 
 def test_a_grid_that_is_kept_gives_the_same():

@@ -143,6 +143,19 @@ def test_bandwidths_are_standard_deviations():
 
 
 @METHODS
+def test_several_perplexities(method):
+    short = dict(SHORT, method=method, n_neighbors=60)
+    one, listed, twice, both, other = (
+        TSNE(**dict(short, perplexity=perplexity)).fit(HALF) for perplexity in (10, [10], (10, 10), [10, 20], 20)
+    )
+    for model in (listed, twice):
+        np.testing.assert_allclose(model.embedding_, one.embedding_, atol=1e-9 * np.ptp(one.embedding_))
+    assert abs(both.affinities_ - 0.5 * (one.affinities_ + other.affinities_)).max() < 1e-15
+    np.testing.assert_allclose(both.bandwidths_, np.c_[one.bandwidths_, other.bandwidths_])
+    assert both.transform(HALF[:3] + 0.01).shape == (3, 2)
+
+
+@METHODS
 def test_an_outlier_does_not_spoil_the_view(method):
     far = np.r_[HALF, [[1e9] * 4]]
     model = TSNE(method=method, **dict(SHORT, max_iter=200, early_exaggeration_iter=100)).fit(far)
@@ -275,7 +288,9 @@ def test_methods_by_size():
     short = dict(SHORT, max_iter=2)
     assert TSNE(**short).fit(X).method_ == "fast"
     assert TSNE(**short).fit(X[:150]).method_ == "exact"
-    assert TSNE(3, **short).fit(X).method_ == "exact"
+    assert TSNE(3, **short).fit(X).method_ == "fast"
+    assert TSNE(3, symmetric=False, **short).fit(X).method_ == "exact"
+    assert TSNE(4, **short).fit(X).method_ == "exact"
     assert sparse.issparse(TSNE(**short).fit(X).affinities_)
 
 
@@ -333,12 +348,20 @@ def test_bad_data(estimator, method, case):
     [
         ({"perplexity": 75}, "perplexity=75 is more than the 74 neighbors"),
         ({"perplexity": 1}, "perplexity"),
+        ({"perplexity": [10, 75]}, "perplexity=75 is more than the 74 neighbors"),
+        ({"perplexity": []}, "perplexity"),
+        ({"perplexity": [[10, 20]]}, "perplexity"),
+        ({"perplexity": "many"}, "perplexity"),
+        ({"exaggeration": 0.5}, "exaggeration"),
+        ({"warm_start": "yes"}, "warm_start"),
+        ({"callback": "print"}, "callback"),
         ({"perplexity": np.nan}, "perplexity"),
         ({"n_components": 0}, "n_components"),
         ({"n_components": 1.5}, "n_components"),
         ({"n_neighbors": 5}, "n_neighbors=5 is less than perplexity"),
         ({"method": "barnes_hut"}, "method"),
-        ({"method": "fast", "n_components": 3}, "n_components=3"),
+        ({"method": "fast", "n_components": 4}, "n_components=4"),
+        ({"method": "fast", "n_components": 3, "symmetric": False}, "symmetric=True"),
         ({"init": "best"}, "init"),
         ({"init": None}, "init"),
         ({"init": np.ones((75, 3))}, "shape"),

@@ -22,7 +22,7 @@ from protolearn.dissimilarities._series import dtw
 from protolearn.dissimilarities._source import Dissimilarities
 from protolearn.dissimilarities._strings import cyclic_edit, edit, hamming, jaccard
 from protolearn.dissimilarities._transport import emd
-from protolearn.dissimilarities._vectors import cosine, euclidean, pearson, tanimoto
+from protolearn.dissimilarities._vectors import cosine, directions, euclidean, manhattan, pearson, tanimoto
 
 __all__ = [
     "METRICS",
@@ -34,6 +34,7 @@ __all__ = [
     "clip_spectrum",
     "cosine",
     "cyclic_edit",
+    "directions",
     "dtw",
     "edit",
     "emd",
@@ -43,6 +44,7 @@ __all__ = [
     "gram_matrix",
     "hamming",
     "jaccard",
+    "manhattan",
     "ncd",
     "pairwise",
     "pearson",

@@ -19,13 +19,13 @@ from protolearn.dissimilarities._compression import Compression
 from protolearn.dissimilarities._series import TimeWarping
 from protolearn.dissimilarities._strings import CyclicEdit, Edit, Hamming, Jaccard
 from protolearn.dissimilarities._transport import Transport
-from protolearn.dissimilarities._vectors import Cosine, Euclidean, Pearson, Tanimoto
+from protolearn.dissimilarities._vectors import Cosine, Euclidean, Manhattan, Pearson, Tanimoto
 
 __all__ = ["METRICS", "measure_of", "pairwise"]
 
 _KINDS = (
     *(Edit, CyclicEdit, Hamming, Jaccard, Tanimoto, Alignment),
-    *(Compression, Cosine, Pearson, TimeWarping, Transport, Euclidean),
+    *(Compression, Cosine, Pearson, TimeWarping, Transport, Euclidean, Manhattan),
 )
 _MEASURES: dict[str, Any] = {kind.name: kind for kind in _KINDS}
 

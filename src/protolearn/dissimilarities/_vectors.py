@@ -7,10 +7,22 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.parameters import constrained, positive
+from protolearn.core.parameters import constrained, option, positive
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, rows_of
 
-__all__ = ["Cosine", "Euclidean", "Pearson", "Tanimoto", "cosine", "euclidean", "pearson", "tanimoto"]
+__all__ = [
+    "Cosine",
+    "Euclidean",
+    "Manhattan",
+    "Pearson",
+    "Tanimoto",
+    "cosine",
+    "directions",
+    "euclidean",
+    "manhattan",
+    "pearson",
+    "tanimoto",
+]
 
 
 def euclidean(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
@@ -37,6 +49,32 @@ def euclidean(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
     array([[5., 1.]])
     """
     return all_pairs(Euclidean(), X, Y, n_jobs=n_jobs)
+
+
+def manhattan(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
+    """Manhattan distances of vectors: the sum of the absolute differences.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Vectors.
+    Y : array-like of shape (m, d), optional
+        Vectors to compare with; by default those of ``X`` with each other.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Distances.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import manhattan
+    >>> manhattan([[0.0, 0.0]], [[3.0, 4.0], [0.0, 1.0]])
+    array([[7., 1.]])
+    """
+    return all_pairs(Manhattan(), X, Y, n_jobs=n_jobs)
 
 
 def cosine(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
@@ -98,6 +136,34 @@ def pearson(X: Any, Y: Any = None, *, power: float = 1.0, n_jobs: int | None = N
     return all_pairs(Pearson(power), X, Y, n_jobs=n_jobs)
 
 
+@constrained(metric=option("cosine", "pearson"))
+def directions(X: Any, metric: str = "cosine") -> Floats:
+    """Vectors of length one, half of whose squared Euclidean distances are the dissimilarities of others.
+
+    Whatever is fast for Euclidean distances is so for angles and correlations by this.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Vectors other than zero, and not constant for ``"pearson"``.
+    metric : {"cosine", "pearson"}, default="cosine"
+        Whose dissimilarities these are; for ``"pearson"`` vectors are shifted to mean zero first.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        Vectors of length one.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import cosine, directions
+    >>> X = directions([[3.0, 4.0], [1.0, 0.0]])
+    >>> print(f"{((X[0] - X[1]) ** 2).sum() / 2:.3f}", cosine([[3.0, 4.0]], [[1.0, 0.0]]).round(3))
+    0.400 [[0.4]]
+    """
+    return (Cosine() if metric == "cosine" else Pearson()).encode(X)
+
+
 def tanimoto(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
     """Tanimoto dissimilarities of vectors: ``1 - x.y / (|x|^2 + |y|^2 - x.y)``, 0 for two zero vectors.
 
@@ -156,6 +222,19 @@ class Euclidean(OfVectors):
         from scipy.spatial.distance import cdist
 
         return cdist(a, b)
+
+
+@dataclass(eq=False)
+class Manhattan(OfVectors):
+    """Sum of absolute differences."""
+
+    name = "manhattan"
+
+    def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
+        """Return Manhattan distances."""
+        from scipy.spatial.distance import cdist
+
+        return cdist(a, b, "cityblock")
 
 
 @dataclass(eq=False)

@@ -6,6 +6,7 @@ from protolearn.embedding.charts._mvu import MVU
 from protolearn.embedding.discriminative import discriminative_distances, local_projection
 from protolearn.embedding.mapped._mapped import MappedEmbedding
 from protolearn.embedding.mapped._out_of_sample import OutOfSample
+from protolearn.embedding.neighbor._following import ViewState
 from protolearn.embedding.neighbor._sne import SNE, TSNE
 from protolearn.embedding.topographic._sone import SONE
 from protolearn.embedding.topographic._xom import XOM
@@ -20,6 +21,7 @@ __all__ = [
     "DiscriminativeEmbedding",
     "MappedEmbedding",
     "OutOfSample",
+    "ViewState",
     "discriminative_distances",
     "local_projection",
 ]

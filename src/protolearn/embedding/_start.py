@@ -8,19 +8,22 @@ import numpy as np
 from scipy import sparse
 
 from protolearn.core.signs import largest_positive
-from protolearn.core.types import Array, Floats
+from protolearn.core.types import Floats
 
 __all__ = ["classical_scaling", "principal_components", "spectral"]
 
 
-def principal_components(X: Array, d: int, rng: np.random.RandomState) -> Floats:
-    """Return the scores (n, d) of the rows of X; zeros in dimensions that they do not have."""
+def principal_components(X: Any, d: int, rng: np.random.RandomState) -> Floats:
+    """Return the scores (n, d) of the rows of X, dense or sparse; zeros in dimensions that they do not have."""
     from sklearn.decomposition import PCA
 
     rank = min(d, *X.shape)
-    solver = "covariance_eigh" if X.shape[1] <= min(len(X), 1000) else "auto"
+    if sparse.issparse(X) and rank == min(X.shape):  # too few rows or columns for an iteration
+        X = X.toarray()
+    solver = "covariance_eigh" if X.shape[1] <= min(X.shape[0], 1000) else "auto"
+    solver = "arpack" if sparse.issparse(X) else solver
     scores = largest_positive(PCA(rank, svd_solver=solver, random_state=rng).fit_transform(X), axis=0)
-    return np.hstack([scores, np.zeros((len(X), d - rank))]).astype(np.float64)
+    return np.hstack([scores, np.zeros((X.shape[0], d - rank))]).astype(np.float64)
 
 
 def classical_scaling(squares: Floats, d: int, rng: np.random.RandomState) -> Floats:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
-__all__ = ["Callback", "TrainingState", "wants_to_stop"]
+__all__ = ["Callback", "TrainingState"]
 
 
 class TrainingState:
@@ -56,13 +56,3 @@ class TrainingState:
 
 
 Callback = Callable[[TrainingState], bool | None]
-
-
-def wants_to_stop(callback: Callback | None, state: TrainingState) -> bool:
-    """Tell a callback about an iteration; return whether it asks for the end of training."""
-    if callback is None:
-        return False
-    try:
-        return bool(callback(state))
-    except StopIteration:
-        return True

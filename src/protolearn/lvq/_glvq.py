@@ -16,6 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, compute_class_weight
 
+from protolearn.core.callback import wants_to_stop
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.learning import as_counts
 from protolearn.core.parameters import anything, flag, fraction, instance, integer, none, number, option, positive
@@ -25,7 +26,7 @@ from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights, is_collection, refuse_collection
 from protolearn.lvq._base import LVQClassifier
-from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
+from protolearn.lvq._callback import Callback, TrainingState
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import Frame, first_prototypes, natural_frame, plain_frame, standard_frame
 from protolearn.lvq._stream import LONGEST_HISTORY, Stream, stream_solver

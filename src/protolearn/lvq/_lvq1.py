@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_random_state
 
+from protolearn.core.callback import wants_to_stop
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.learning import as_counts
 from protolearn.core.parameters import flag, fraction, integer, number
@@ -18,7 +19,7 @@ from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_weights, refuse_collection, require_memory
 from protolearn.lvq._base import LVQClassifier
-from protolearn.lvq._callback import Callback, TrainingState, wants_to_stop
+from protolearn.lvq._callback import Callback, TrainingState
 from protolearn.lvq._docs import documented
 from protolearn.lvq._start import first_prototypes, weighted_mean
 from protolearn.lvq._stream import LONGEST_HISTORY

@@ -85,6 +85,7 @@ class ReverseKullbackLeibler(Divergence):
 
     needs_positive_p = True
     needs_positive_q = True
+    trade_off = 0.0
 
     def terms(self, p: Any, q: Any) -> Floats:
         return rel_entr(q, p)[None]

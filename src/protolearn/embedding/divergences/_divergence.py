@@ -34,6 +34,7 @@ class Divergence(ABC):
     infinite; ``value`` and ``derivative`` take any numbers.
     """
 
+    trade_off: float | None = None  # weight of Kullback-Leibler in a sum of its both directions, if it is one
     _positive = False  # never negative, for densities or not, so that what is below zero is rounding
     _scalable = False  # D(a p || b q) = D(p || q) + _shift(a, b)
 
@@ -62,6 +63,11 @@ class Divergence(ABC):
     def weights(self, sums: Floats) -> Floats:
         """Return the derivatives (m, ...) of the divergence with respect to the sums."""
         return np.ones_like(sums)
+
+    @property
+    def is_plain_sum(self) -> bool:
+        """Whether it is one sum, so that the derivative does not depend on its value."""
+        return type(self).weights is Divergence.weights
 
     @property
     def pull(self) -> Pull | None:

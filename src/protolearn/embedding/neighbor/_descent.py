@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -16,35 +18,32 @@ SLOWEST_GAIN = 0.01
 
 @dataclass
 class Descent:
-    """Points that move against a gradient.
+    """How points move against a gradient: their velocity (n, d), and a gain for each coordinate.
 
     Parameters
     ----------
-    points : ndarray of shape (n, d)
-        Where they are; changed in place.
     longest_step : float
         Most that a point moves at a time.
     momentum : float
         Share of the last step that is kept.
     """
 
-    points: Floats
     longest_step: float
     momentum: float = 0.8
-    _velocity: Floats = field(init=False, repr=False)
-    _gains: Floats = field(init=False, repr=False)
+    _stage: Any = field(default=None, init=False, repr=False)
+    _velocity: Any = field(default=0.0, init=False, repr=False)
+    _gains: Any = field(default=1.0, init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        self.restart()
+    def copy(self) -> Descent:
+        """Return a descent that goes on as this one would."""
+        return deepcopy(self)
 
-    def restart(self) -> None:
-        """Forget the past, when another function is to be minimized."""
-        self._velocity, self._gains = np.zeros_like(self.points), np.ones_like(self.points)
-
-    def step(self, gradient: Floats, rate: float) -> None:
-        """Move the points once."""
+    def step(self, points: Floats, gradient: Floats, rate: float, stage: Any) -> None:
+        """Move the points once, in place; forget the past when the stage, and with it what is minimized, changes."""
         from protolearn.embedding.neighbor._kernels import descend
 
+        if self._stage != stage:
+            self._stage, self._velocity, self._gains = stage, np.zeros_like(points), np.ones_like(points)
         shape = rate, self.momentum, SLOWEST_GAIN, self.longest_step
-        descend(np.ascontiguousarray(gradient), *shape, self._velocity, self._gains, self.points)
-        self.points -= self.points.mean(axis=0)
+        descend(np.ascontiguousarray(gradient), *shape, self._velocity, self._gains, points)
+        points -= points.mean(axis=0)

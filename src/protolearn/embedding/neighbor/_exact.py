@@ -59,7 +59,7 @@ class Exact:
         masses = self._masses(points)
         slopes = self._sums(points, masses, divergence, lambda p, q: q * divergence.slopes(p, q))
         weights = np.ones_like(slopes)
-        if type(divergence).weights is not Divergence.weights:
+        if not divergence.is_plain_sum:
             weights = divergence.weights(self._sums(points, masses, divergence, divergence.terms))
         total = (weights * slopes).sum(axis=0)
         gradient, mass = np.zeros_like(points), 0.0

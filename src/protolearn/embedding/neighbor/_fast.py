@@ -19,7 +19,8 @@ from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
 from protolearn.embedding.divergences import Divergence, Pull
 from protolearn.embedding.neighbor._exact import TINY, Step, floors
-from protolearn.embedding.neighbor._field import Field, Grid, Waves
+from protolearn.embedding.neighbor._field import Grid
+from protolearn.embedding.neighbor._tree import Table
 from protolearn.embedding.neighbor.view import Kernel, StudentKernel
 
 __all__ = ["Fast", "is_tame"]
@@ -27,15 +28,20 @@ __all__ = ["Fast", "is_tame"]
 
 LEAST_MASS = 1e-9  # of the kernel around a point, in units of the largest
 N_LEVELS = 3  # of the masses of rows, between which fields are interpolated
+BOTH_WAYS = "both ways"  # under which their kernels are known
 
 
 class _View(NamedTuple):
-    """A grid, the kernel of the view on it and its Fourier transform, and backgrounds (see `_All`) that were met."""
+    """Where kernels are known, that of the view there and made ready for sums, and backgrounds that were met.
 
-    grid: Grid
+    In the plane this is a grid, and Fourier transforms of kernels; in space a table, and derivatives beside them. For
+    backgrounds see `_All`.
+    """
+
+    grid: Any
     w: Floats
-    waves: Waves
-    known: dict[Divergence, tuple[Floats, Floats, list[Waves]]]
+    waves: Any
+    known: dict[Any, Any]
 
 
 class _Background(NamedTuple):
@@ -101,7 +107,9 @@ class _Pulls(NamedTuple):
 
 @dataclass
 class Fast:
-    """Pairs of neighbors one by one, all pairs as a field, for views in one or two dimensions.
+    """Pairs of neighbors one by one, all pairs as a field, for views in up to three dimensions.
+
+    In three of them points are in a tree, which is for joint affinities alone.
 
     Parameters
     ----------
@@ -125,11 +133,13 @@ class Fast:
         self._reverse = None if self.symmetric else order  # where the entry (j, i) of each (i, j) stands
         self._view: _View | None = None
         self._prepared: dict[Divergence, tuple[_Edges, Floats]] = {}
+        self._both: dict[Divergence, tuple[_Edges, _Edges]] = {}
 
     def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
         """Return the gradient of the divergence, with the pull between neighbors exaggerated."""
         plane, pairs = self._pairs(points, divergence)
-        terms, slopes = pairs.sums()
+        slopes = pairs.slopes()
+        terms = np.zeros_like(slopes) if divergence.is_plain_sum else pairs.terms()
         pulls = self._pulls(plane, divergence, pairs.masses, terms)
         push = pairs.push(pulls.weights, pulls.slopes + (pulls.weights * slopes).sum(axis=0))
         gradient = 2.0 * exaggeration * pulls.forces + push
@@ -138,8 +148,8 @@ class Fast:
     def value(self, points: Floats, divergence: Divergence) -> float:
         """Return the divergence; if conditional, that of all rows together."""
         plane, pairs = self._pairs(points, divergence)
-        sums, pull = pairs.sums()[0], divergence.pull
-        if pull is None or not self._is_compiled(pull):
+        sums, pull = pairs.terms(), divergence.pull
+        if pull is None or not self._is_compiled(pull, plane):
             p, q, _ = self._on_edges(plane, divergence, pairs.masses)
             sums = sums + self._over_edges(divergence.terms(p, q) - pairs.background.terms(q))
         else:
@@ -154,17 +164,18 @@ class Fast:
         return float(np.sum(divergence.outer(sums)))
 
     def _pairs(self, points: Floats, divergence: Divergence) -> tuple[Floats, _All | _Rows]:
-        """Return the points in the plane, and the sums over all their pairs."""
-        plane = np.ascontiguousarray(np.hstack([points, np.zeros((len(points), 2 - points.shape[1]))]))
+        """Return the points in the plane, or in space, and the sums over all their pairs."""
+        plane = np.ascontiguousarray(np.hstack([points, np.zeros((len(points), max(2 - points.shape[1], 0)))]))
         width = self.kernel.width(max(1.0, degree(divergence)))
         if self._view is None or not self._view.grid.suits(plane, width):
-            grid = Grid(plane, width)
+            grid = Grid(plane, width) if plane.shape[1] == 2 else Table(plane, width)
             w = self.kernel.weights(grid.squares)
             self._view = _View(grid, w, grid.waves(w), {})
-        field = Field(self._view.grid, plane, self.threads)
+        field = self._view.grid.field(plane, self.threads)
         background = _Background(divergence, *floors(divergence, len(points), self.symmetric))
         if self.symmetric:
-            return plane, _All(self._view, field, background)
+            kind = _BothWays if self._goes_both_ways(divergence) else _All
+            return plane, kind(self._view, field, background)
         return plane, _Rows(self._view, field, background, self._edge_masses(plane))
 
     def _edge_masses(self, points: Floats) -> Floats:
@@ -173,7 +184,9 @@ class Fast:
 
     def _pulls(self, points: Floats, divergence: Divergence, masses: Any, sums: Floats) -> _Pulls:
         pull = divergence.pull
-        if pull is None or not self._is_compiled(pull):
+        if self.symmetric and self._goes_both_ways(divergence) and points.shape[1] == 2:
+            return self._both_pulls(points, divergence, masses)
+        if pull is None or not self._is_compiled(pull, points):
             return self._any_pulls(points, divergence, masses, sums)
         edges, constants = self._prepare(divergence, pull)
         forces, totals = self._power_pulls(points, edges, pull.q_power)
@@ -186,8 +199,10 @@ class Fast:
         weight = weights[pull.index] if self.symmetric else 1.0  # of a plain sum, as are all with the power 0
         return _Pulls(-slopes * weight * forces, weight * mass, weights)
 
-    def _is_compiled(self, pull: Pull) -> bool:
+    def _is_compiled(self, pull: Pull, points: Floats) -> bool:
         """Return whether a compiled loop does: for one mass and no pull that must be bounded, or no power of q."""
+        if points.shape[1] > 2:
+            return False
         unbounded = pull.q_power < 0.0 and not isinstance(self.kernel, StudentKernel)
         return pull.q_power == 0.0 or (self.symmetric and not unbounded)
 
@@ -205,6 +220,27 @@ class Fast:
             both = edges if self.symmetric else (0.5 * (edges + edges.T)).tocsr()
             self._prepared[divergence] = _Edges.of(both, edges.sum(axis=1)), self._over_edges(rest)
         return self._prepared[divergence]
+
+    def _goes_both_ways(self, divergence: Divergence) -> bool:
+        """Return whether it has some of the Kullback-Leibler divergence in reverse, under a kernel without floors."""
+        return divergence.trade_off not in (None, 1.0) and isinstance(self.kernel, StudentKernel)
+
+    def _both_pulls(self, points: Floats, divergence: Divergence, mass: float) -> _Pulls:
+        """Do the same for c times the Kullback-Leibler divergence and 1 - c times that in reverse."""
+        c = divergence.trade_off
+        assert c is not None
+        if divergence not in self._both:
+            p_least, _ = floors(divergence, self.p.shape[0], self.symmetric)
+            p, graphs = np.maximum(self.p.data, p_least), (self.p.copy(), self.p.copy())
+            graphs[0].data, graphs[1].data = p - p_least, np.log(p / p_least)
+            recall, precision = (_Edges.of(graph, graph.sum(axis=1)) for graph in graphs)
+            self._both[divergence] = recall, precision
+        recall, precision = self._both[divergence]
+        missed, _ = self._power_pulls(points, recall, 0.0)
+        wrong, totals = self._power_pulls(points, precision, 1.0)
+        share = (1.0 - c) / mass
+        slopes = -c * recall.totals.sum() - share * totals.sum()
+        return _Pulls(c * missed + share * wrong, slopes, np.ones(1))
 
     def _power_pulls(self, points: Floats, graph: _Edges, exponent: float) -> tuple[Floats, Floats]:
         """Return ``sum_j 2 a_ij w_ij**exponent decay_ij (y_i - y_j)`` (n, 2) and ``sum_j a_ij w_ij**exponent`` (n,)."""
@@ -238,7 +274,9 @@ class Fast:
 
         p, q, squares = self._on_edges(points, divergence, masses)
         p_least, _ = floors(divergence, len(points), self.symmetric)
-        weights = divergence.weights(sums + self._over_edges(divergence.terms(p, q) - divergence.terms(p_least, q)))
+        if not divergence.is_plain_sum:
+            sums = sums + self._over_edges(divergence.terms(p, q) - divergence.terms(p_least, q))
+        weights = divergence.weights(sums)
         slopes = q * (divergence.slopes(p, q) - divergence.slopes(p_least, q))
         each = (slopes * self._at_edges(weights)).sum(axis=0)
         towards = -each * self.kernel.decay(squares)
@@ -308,9 +346,9 @@ class _All:
     Where summands are a power of q, they change with the mass by a factor only, and are kept with their transforms.
     """
 
-    def __init__(self, view: _View, field: Field, background: _Background) -> None:
+    def __init__(self, view: _View, field: Any, background: _Background) -> None:
         self.view, self.field, self.background = view, field, background
-        self._own: dict[Divergence, tuple[Floats, Floats, list[Waves]]] = {}
+        self._own: dict[Divergence, tuple[Floats, Floats, list[Any]]] = {}
         self.empty = background.empty
         if self.empty:
             values, self.gradient = field.potential(view.waves)
@@ -319,13 +357,16 @@ class _All:
             mass = field.sum_over_pairs(view.w)
         self.masses = max(mass, TINY)
 
-    def sums(self) -> tuple[Floats, Floats]:
-        """Return the sums (m,) of the summands of the background, and of their slopes times q."""
-        if self.empty:
-            return np.zeros(1), np.zeros(1)
-        terms, slopes, _ = self._summands()
-        terms, slopes = (np.array([self.field.sum_over_pairs(term) for term in part]) for part in (terms, slopes))
-        return self._factor * terms, self._factor * slopes
+    def terms(self) -> Floats:
+        """Return the sums (m,) of the summands of the background."""
+        return np.zeros(1) if self.empty else self._summed(self._summands()[0])
+
+    def slopes(self) -> Floats:
+        """Return the sums (m,) of their slopes times q."""
+        return np.zeros(1) if self.empty else self._summed(self._summands()[1])
+
+    def _summed(self, parts: Floats) -> Floats:
+        return self._factor * np.array([self.field.sum_over_pairs(part) for part in parts])
 
     def push(self, weights: Floats, slopes: float) -> Floats:
         """Return the gradient (n, 2) of the weighted sums, if q keep their sum."""
@@ -333,14 +374,13 @@ class _All:
             return (-2.0 * slopes / self.masses) * self.gradient
         parts = [*self._summands()[2], self.view.waves]
         factors = [*(self._factor * weights), -slopes / self.masses]
-        spectrum, own = (sum(f * w for f, w in zip(factors, part)) for part in zip(*parts))
-        return 2.0 * self.field.potential(Waves(spectrum.astype(self.view.grid.dtype, copy=False), own))[1]
+        return 2.0 * self.field.potential(self.view.grid.mixed(factors, parts))[1]
 
     @property
     def _factor(self) -> float:
         return self.masses ** -degree(self.background.divergence) if self.background.is_power else 1.0
 
-    def _summands(self) -> tuple[Floats, Floats, list[Waves]]:
+    def _summands(self) -> tuple[Floats, Floats, list[Any]]:
         """Return summands (m, a, b), slopes times q, and transforms of the former; of powers those for a mass of 1."""
         known = self.view.known if self.background.is_power else self._own
         key = self.background.divergence
@@ -351,6 +391,48 @@ class _All:
         return known[key]
 
 
+class _BothWays(_All):
+    """The same for both directions of the Kullback-Leibler divergence, weighted by c and 1 - c.
+
+    With q = w / Z and the smallest p, summands are ``c p log(p Z / w) + (1 - c) / Z (w log w - w log(p Z))``: the four
+    kernels 1, log w, w log w and w, which do not change with the mass Z.
+    """
+
+    def terms(self) -> Floats:
+        return self._sum_of(self._in_terms())
+
+    def slopes(self) -> Floats:
+        p, c, share, log = self._constants()
+        return self._sum_of([-c * p, 0.0, share, share * (1.0 - log)])
+
+    def push(self, weights: Floats, slopes: float) -> Floats:
+        factors = self._in_terms()[1:]
+        factors[-1] -= slopes / self.masses
+        return 2.0 * self.field.potential(self.view.grid.mixed(factors, self._kernels()[1]))[1]
+
+    def _kernels(self) -> tuple[list[Floats], list[Any]]:
+        """Return the four kernels, and those that are not constant made ready for sums."""
+        if BOTH_WAYS not in self.view.known:
+            w = self.view.w
+            kernels = [np.ones_like(w), np.log(w), w * np.log(w), w]
+            self.view.known[BOTH_WAYS] = kernels, [*map(self.view.grid.waves, kernels[1:-1]), self.view.waves]
+        return self.view.known[BOTH_WAYS]
+
+    def _sum_of(self, factors: list[float]) -> Floats:
+        parts = zip(factors, self._kernels()[0])
+        return np.array([sum(factor * self.field.sum_over_pairs(kernel) for factor, kernel in parts)])
+
+    def _in_terms(self) -> list[float]:
+        """Return the factors of the four kernels in the summands."""
+        p, c, share, log = self._constants()
+        return [c * p * log, -c * p, share, -share * log]
+
+    def _constants(self) -> tuple[float, float, float, float]:
+        p, c = self.background.p_least, self.background.divergence.trade_off
+        assert c is not None
+        return p, c, (1.0 - c) / self.masses, float(np.log(p * self.masses))
+
+
 class _Rows:
     """Sums over the pairs of each point, whose q are ``w / masses`` with a mass for each.
 
@@ -358,7 +440,7 @@ class _Rows:
     levels of the mass give them all, by polynomials of the logarithm, once the power is divided out.
     """
 
-    def __init__(self, view: _View, field: Field, background: _Background, least: Floats) -> None:
+    def __init__(self, view: _View, field: Any, background: _Background, least: Floats) -> None:
         self.view, self.field, self.background = view, field, background
         values, self.gradient = field.potential(view.waves)
         self.masses = np.maximum(values, np.maximum(least, LEAST_MASS * values.max()))
@@ -369,9 +451,13 @@ class _Rows:
         self.levels = np.exp(nodes)
         self.basis = basis * np.exp(degree(background.divergence) * (nodes[:, None] - logs))
 
-    def sums(self) -> tuple[Floats, Floats]:
-        """Return the sums (m, n) of the summands of the background, and of their slopes times q."""
-        return self._interpolated(self.background.terms), self._interpolated(self.background.slopes)
+    def terms(self) -> Floats:
+        """Return the sums (m, n) of the summands of the background."""
+        return self._interpolated(self.background.terms)
+
+    def slopes(self) -> Floats:
+        """Return the sums (m, n) of their slopes times q."""
+        return self._interpolated(self.background.slopes)
 
     def push(self, weights: Floats, slopes: Floats) -> Floats:
         """Return the gradient (n, 2) of the weighted sums, if q keep their sum in each row."""
@@ -395,6 +481,6 @@ class _Rows:
             return np.zeros_like(self.masses)
         return self.field.potential(self.view.grid.waves(kernel))[0]
 
-    def _push(self, waves: Waves, gradient: Floats, factors: Floats) -> Floats:
+    def _push(self, waves: Any, gradient: Floats, factors: Floats) -> Floats:
         """Return the gradient (n, 2) of ``sum_ij factors_i k(r_ij)``, from that of ``sum_j k(r_ij)``."""
         return factors[:, None] * gradient + self.field.potential(waves, factors)[1]

@@ -95,6 +95,15 @@ class Grid:
         own = [values @ nodes @ values.T, slopes @ nodes @ values.T, values @ nodes @ slopes.T]
         return Waves(spectrum, np.stack(own, axis=2))
 
+    def mixed(self, factors: list[float], parts: list[Waves]) -> Waves:
+        """Return the transform of a weighted sum of kernels."""
+        spectrum, own = (sum(f * w for f, w in zip(factors, part)) for part in zip(*parts))
+        return Waves(np.asarray(spectrum).astype(self.dtype, copy=False), np.asarray(own))
+
+    def field(self, points: Floats, threads: Threads) -> Field:
+        """Return points on the grid."""
+        return Field(self, points, threads)
+
 
 class Field:
     """Points on a grid.
@@ -130,9 +139,17 @@ class Field:
 
         ``waves`` are those of the kernel k; the charges c (n,) are 1 by default.
         """
-        from scipy.fft import ifft, irfft
-
         from protolearn.embedding.neighbor._kernels import gather
+
+        grid, nodes = self.grid, self.nodes(waves, charges)
+        values, gradients = np.empty(len(self.points)), np.empty_like(self.points)
+        where = self.points, self._charges if charges is None else charges, grid.low, grid.step
+        self.threads.over(len(self.points), gather, *where, nodes, waves.own, ..., values, gradients)
+        return values, gradients
+
+    def nodes(self, waves: Waves, charges: Floats | None = None) -> Any:
+        """Return the spline coefficients (a, b) of ``sum_j c_j k(r_ij)``, the part of each point itself included."""
+        from scipy.fft import ifft, irfft
 
         grid, workers = self.grid, self.threads.n
         spectrum = self._spectrum if charges is None else self._transformed(charges)
@@ -141,11 +158,7 @@ class Field:
         np.multiply(spectrum[:half], waves.spectrum, out=product[:half])
         np.multiply(spectrum[half:], waves.spectrum[-2:0:-1], out=product[half:])
         rows = ifft(product, axis=0, overwrite_x=True, workers=workers)[: grid.nodes[0]]
-        nodes = irfft(rows, grid.size[1], axis=1, workers=workers)
-        values, gradients = np.empty(len(self.points)), np.empty_like(self.points)
-        where = self.points, self._charges if charges is None else charges, grid.low, grid.step
-        self.threads.over(len(self.points), gather, *where, nodes, waves.own, ..., values, gradients)
-        return values, gradients
+        return irfft(rows, grid.size[1], axis=1, workers=workers)
 
     def sum_over_pairs(self, kernel: Floats) -> float:
         """Return the sum of k(r_ij) over all ordered pairs of different points, from k at the squares of the grid."""

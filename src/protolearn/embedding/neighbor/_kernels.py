@@ -220,25 +220,28 @@ def sum_logs(
 def pull_weighted(
     indptr: Any, indices: Any, weights: Floats, points: Floats, first: int, last: int, forces: Floats
 ) -> None:
-    """Set forces (n, 2) to the sum over edges of ``weight * (y_i - y_j)``."""
+    """Set forces (n, d) to the sum over edges of ``weight * (y_i - y_j)``."""
+    d = points.shape[1]
     for i in range(first, last):
-        along, across = 0.0, 0.0
+        forces[i] = 0.0
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]
-            along += weights[k] * (points[i, 0] - points[j, 0])
-            across += weights[k] * (points[i, 1] - points[j, 1])
-        forces[i, 0] = along
-        forces[i, 1] = across
+            for c in range(d):
+                forces[i, c] += weights[k] * (points[i, c] - points[j, c])
 
 
 @njit(cache=True, nogil=True)
 def edge_squares(indptr: Any, indices: Any, points: Floats, first: int, last: int, squares: Floats) -> None:
     """Fill squares (nnz,) with the squared length of each edge."""
+    d = points.shape[1]
     for i in range(first, last):
         for k in range(indptr[i], indptr[i + 1]):
             j = indices[k]
-            dx, dy = points[i, 0] - points[j, 0], points[i, 1] - points[j, 1]
-            squares[k] = dx * dx + dy * dy
+            square = 0.0
+            for c in range(d):
+                difference = points[i, c] - points[j, c]
+                square += difference * difference
+            squares[k] = square
 
 
 @njit(inline="always")
@@ -356,6 +359,109 @@ def gather(
         gradients[i, 1] = across / step[1]
 
 
+@njit(inline="always")
+def _read_field(y: Floats, low: Floats, step: Floats, nodes: Floats, splines: Floats, slope: Floats) -> float:
+    """Return the value of a field on a grid at a point y (2,), and set slope (2,); splines (4, 6) are room for this."""
+    u, v = (y[0] - low[0]) / step[0], (y[1] - low[1]) / step[1]
+    left, below = int(u), int(v)
+    a, b, da, db = splines[0], splines[1], splines[2], splines[3]
+    _spline(u - left, a)
+    _spline(v - below, b)
+    _spline_slope(u - left, da)
+    _spline_slope(v - below, db)
+    value, along, across = 0.0, 0.0, 0.0
+    for j in range(6):
+        row, rise = 0.0, 0.0
+        for k in range(6):
+            g = nodes[left + j, below + k]
+            row += g * b[k]
+            rise += g * db[k]
+        value += a[j] * row
+        along += da[j] * row
+        across += a[j] * rise
+    slope[0], slope[1] = along / step[0], across / step[1]
+    return value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def place(
+    points: Floats,
+    indices: Any,
+    p: Floats,
+    dof: float,
+    low: Floats,
+    high: Floats,
+    step: Floats,
+    nodes: Floats,
+    n_steps: int,
+    still: float,
+    first: int,
+    last: int,
+    places: Floats,
+) -> None:
+    """Move each of the places (m, d) down ``-sum_j p_j log w_j + log sum_j w_j``, between low and high (d,).
+
+    The first sum is over the points with indices (m, k), the second over all points (n, d): read from the nodes of a
+    grid, if there are any. Where a Student kernel is bounded by Gaussians, the first sum alone leads to a weighted mean
+    in one step; such a step is halved as long as it leads upwards.
+    """
+    d = points.shape[1]
+    here, there, gradient, slope, push = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+    splines = np.empty((4, 6))
+    heavy = dof < np.inf
+    for i in range(first, last):
+        there[:] = places[i]
+        best, share, curvature = np.inf, 1.0, 1.0
+        for t in range(n_steps):
+            cost, near, steep = 0.0, 0.0, 0.0
+            slope[:] = 0.0
+            for k in range(indices.shape[1]):
+                j = indices[i, k]
+                r = 0.0
+                for c in range(d):
+                    r += (there[c] - points[j, c]) ** 2
+                energy = 0.5 * (dof + 1.0) * np.log1p(r / dof) if heavy else r
+                pull = 2.0 * p[i, k] * (0.5 * (dof + 1.0) / (dof + r) if heavy else 1.0)
+                cost += p[i, k] * energy
+                near += np.exp(-energy)
+                steep += pull
+                for c in range(d):
+                    slope[c] += pull * (there[c] - points[j, c])
+            if len(nodes):
+                total = _read_field(there, low, step, nodes, splines, push)
+            else:
+                total = 0.0
+                push[:] = 0.0
+                for j in range(len(points)):
+                    r = 0.0
+                    for c in range(d):
+                        r += (there[c] - points[j, c]) ** 2
+                    w = (1.0 + r / dof) ** (-0.5 * (dof + 1.0)) if heavy else np.exp(-r)
+                    total += w
+                    w *= -2.0 * (0.5 * (dof + 1.0) / (dof + r) if heavy else 1.0)
+                    for c in range(d):
+                        push[c] += w * (there[c] - points[j, c])
+            total = max(total, near)
+            cost += np.log(total)
+            moved = 0.0
+            if cost <= best:
+                for c in range(d):
+                    moved = max(moved, abs(there[c] - here[c]))
+                    here[c] = there[c]
+                    gradient[c] = slope[c] + push[c] / total
+                if t > 0 and moved < still:
+                    break
+                best, curvature = cost, steep
+                share = min(1.0, 2.0 * share)
+            else:
+                share *= 0.5
+                if share < 1e-3:
+                    break
+            for c in range(d):
+                there[c] = min(max(here[c] - share * gradient[c] / curvature, low[c]), high[c])
+        places[i] = here
+
+
 @njit(cache=True, nogil=True)
 def count_fractions(points: Floats, low: Floats, step: Floats, counts: Floats) -> None:
     """Count how many points lie where between nodes, shared out to the nearest entries of counts (m + 1, m + 1)."""
@@ -429,7 +535,7 @@ def _square_between(X: Any, i: int, j: int) -> float:
 
 @njit(cache=True, nogil=True)
 def offer_neighbors(
-    distances: Any, queries: Any, members: Any, nearest: Singles, indices: NDArray[np.int32], counts: Any
+    distances: Any, queries: Any, members: Any, nearest: Any, indices: NDArray[np.int32], counts: Any
 ) -> None:
     """Take members (b,) among the nearest of queries (a,) where they are near enough, by their distances (a, b).
 
@@ -465,3 +571,178 @@ def offer_neighbors(
             else:
                 continue
             heap[at], names[at] = d, members[column]
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def offer_sparse(
+    indptr: Any,
+    indices: Any,
+    data: Floats,
+    norms: Floats,
+    shifts: Floats,
+    columns: tuple[Any, Any, Floats],
+    other_norms: Floats,
+    other_shifts: Floats,
+    union: bool,
+    members: Any,
+    first: int,
+    last: int,
+    nearest: Floats,
+    found: NDArray[np.int32],
+    counts: Any,
+) -> None:
+    """Find the nearest of others (n, d), given by columns, for sparse rows (m, d), by products of the two.
+
+    With the product c, less that of the shifts, distances are ``norm + other - 2 c``, or ``1 - c / (norm + other - c)``
+    if ``union``. ``members`` (n,) are the names of the others.
+    """
+    starts, places, entries = columns
+    n = len(other_norms)
+    distances, query = np.empty((1, n)), np.empty(1, np.int64)
+    for i in range(first, last):
+        for j in range(n):
+            distances[0, j] = -shifts[i] * other_shifts[j]
+        for k in range(indptr[i], indptr[i + 1]):
+            column, x = indices[k], data[k]
+            for m in range(starts[column], starts[column + 1]):
+                distances[0, places[m]] += x * entries[m]
+        for j in range(n):
+            total = norms[i] + other_norms[j]
+            c = distances[0, j]
+            if union:
+                distances[0, j] = 1.0 - c / (total - c) if total > c else 0.0
+            else:
+                distances[0, j] = max(total - 2.0 * c, 0.0)
+        query[0] = i
+        offer_neighbors(distances, query, members, nearest, found, counts)
+
+
+@njit(cache=True, nogil=True)
+def interleave(points: Floats, low: Floats, scale: float, depth: int) -> NDArray[np.int64]:
+    """Return the cells (n,) of a cube that points (n, 3) lie in: digits from 0 to 7, the coarsest division first."""
+    codes = np.zeros(len(points), np.int64)
+    for i in range(len(points)):
+        x, y, z = (
+            np.int64((points[i, 0] - low[0]) * scale),
+            np.int64((points[i, 1] - low[1]) * scale),
+            np.int64((points[i, 2] - low[2]) * scale),
+        )
+        for level in range(depth - 1, -1, -1):
+            digit = 4 * ((x >> level) & 1) + 2 * ((y >> level) & 1) + ((z >> level) & 1)
+            codes[i] = 8 * codes[i] + digit
+    return codes
+
+
+@njit(cache=True, nogil=True)
+def grow_tree(codes: Any, points: Floats, most: int, depth: int) -> tuple[Floats, Any]:
+    """Return the cells of a tree of points (n, 3) in the order of their codes, each before those within it.
+
+    Of each there are the mean of its points and the square of the diagonal of the box around them (m, 4), and its first
+    and last point, the next cell that is not within it, and whether none is (m, 4).
+    """
+    n = len(points)
+    boxes, links = np.empty((2 * n + 1, 4)), np.empty((2 * n + 1, 4), np.int64)
+    todo = np.empty((3, 8 * depth + 8), np.int64)
+    starts, ends, levels = todo[0], todo[1], todo[2]
+    open_cells, open_levels = np.empty(depth + 2, np.int64), np.empty(depth + 2, np.int64)
+    n_open, n_cells, waiting = 0, 0, 1
+    starts[0], ends[0], levels[0] = 0, n, 0
+    while waiting > 0:
+        waiting -= 1
+        start, end, level = starts[waiting], ends[waiting], levels[waiting]
+        if level < depth and end - start > most:  # a cell all of whose points are in one of its parts is that part
+            shift = 3 * (depth - level - 1)
+            while level < depth and (codes[start] >> shift) == (codes[end - 1] >> shift):
+                level += 1
+                shift -= 3
+        while n_open > 0 and open_levels[n_open - 1] >= levels[waiting]:
+            n_open -= 1
+            links[open_cells[n_open], 2] = n_cells
+        is_leaf = level >= depth or end - start <= most
+        for c in range(3):
+            low, high, total = np.inf, -np.inf, 0.0
+            for i in range(start, end):
+                x = points[i, c]
+                low, high = min(low, x), max(high, x)
+                total += x
+            boxes[n_cells, c] = total / (end - start)
+            boxes[n_cells, 3] = (high - low) ** 2 + (0.0 if c == 0 else boxes[n_cells, 3])
+        # A point must not be farther from the mean of its own cell, even by rounding, than this is wide.
+        least = 1e-20 * boxes[0, 3] if boxes[0, 3] > 0.0 else 1.0
+        boxes[n_cells, 3] = max(boxes[n_cells, 3], least)
+        links[n_cells, 0], links[n_cells, 1], links[n_cells, 3] = start, end, is_leaf
+        open_cells[n_open], open_levels[n_open] = n_cells, levels[waiting]
+        n_open += 1
+        n_cells += 1
+        if not is_leaf:
+            shift = 3 * (depth - level - 1)
+            last = end
+            for i in range(end - 1, start - 1, -1):  # the first part is taken from the stack first
+                if i == start or (codes[i] >> shift) != (codes[i - 1] >> shift):
+                    starts[waiting], ends[waiting], levels[waiting] = i, last, level + 1
+                    waiting += 1
+                    last = i
+    while n_open > 0:
+        n_open -= 1
+        links[open_cells[n_open], 2] = n_cells
+    return boxes[:n_cells].copy(), links[:n_cells].copy()
+
+
+@njit(inline="always", fastmath=FAST)
+def _table_place(r: float, scale: float, per_step: float, last: int) -> float:
+    """Return the place of a squared distance in a table of kernels."""
+    place = 0.6931471805599453 * per_step * float(_log2(f32(1.0 + scale * r)))
+    return min(place, last - 1e-6)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def climb(
+    points: Floats,
+    boxes: Floats,
+    links: Any,
+    table: Floats,
+    scale: float,
+    per_step: float,
+    farther: float,
+    first: int,
+    last: int,
+    values: Floats,
+    gradients: Floats,
+) -> None:
+    """Sum a kernel, and its gradient (n, 3), over all other points, those of far cells together at their mean."""
+    n_cells, end = len(boxes), len(table) - 1
+    for i in range(first, last):
+        x, y, z = points[i, 0], points[i, 1], points[i, 2]
+        value, along, across, upward = 0.0, 0.0, 0.0, 0.0
+        cell = 0
+        while cell < n_cells:
+            dx, dy, dz = x - boxes[cell, 0], y - boxes[cell, 1], z - boxes[cell, 2]
+            r = dx * dx + dy * dy + dz * dz
+            if farther * boxes[cell, 3] < r:
+                place = _table_place(r, scale, per_step, end)
+                k = int(place)
+                t = place - k
+                m = links[cell, 1] - links[cell, 0]
+                value += m * (table[k, 0] + t * (table[k + 1, 0] - table[k, 0]))
+                w = m * (table[k, 1] + t * (table[k + 1, 1] - table[k, 1]))
+                along += w * dx
+                across += w * dy
+                upward += w * dz
+                cell = links[cell, 2]
+            elif links[cell, 3]:
+                for j in range(links[cell, 0], links[cell, 1]):
+                    if j != i:
+                        dx, dy, dz = x - points[j, 0], y - points[j, 1], z - points[j, 2]
+                        place = _table_place(dx * dx + dy * dy + dz * dz, scale, per_step, end)
+                        k = int(place)
+                        t = place - k
+                        value += table[k, 0] + t * (table[k + 1, 0] - table[k, 0])
+                        w = table[k, 1] + t * (table[k + 1, 1] - table[k, 1])
+                        along += w * dx
+                        across += w * dy
+                        upward += w * dz
+                cell = links[cell, 2]
+            else:
+                cell += 1
+        values[i] = value
+        gradients[i, 0], gradients[i, 1], gradients[i, 2] = 2.0 * along, 2.0 * across, 2.0 * upward

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,18 @@ from protolearn.core.neighbors import first_nearest, first_smallest, squares_to
 from protolearn.core.threads import Threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
+from protolearn.dissimilarities import Dissimilarities
 from protolearn.embedding.neighbor.affinities import Neighbors
 
-__all__ = ["all_pairs", "graph_neighbors", "nearest_by_cells", "nearest_in_matrix", "nearest_vectors"]
+__all__ = [
+    "MANY",
+    "all_pairs",
+    "graph_neighbors",
+    "nearest_by_cells",
+    "nearest_by_landmarks",
+    "nearest_in_matrix",
+    "nearest_vectors",
+]
 
 
 MANY = 15_000  # rows from which not all pairs are compared
@@ -48,7 +58,6 @@ def nearest_vectors(X: Array, k: int, threads: Threads, rng: np.random.RandomSta
 
 def nearest_by_cells(X: Array, k: int, threads: Threads, rng: np.random.RandomState) -> Neighbors:
     """Look for neighbors of each row in the cells of k-means that are nearest to it."""
-    from protolearn.embedding.neighbor._kernels import offer_neighbors
     from protolearn.maps import KMeans
 
     n = len(X)
@@ -60,19 +69,56 @@ def nearest_by_cells(X: Array, k: int, threads: Threads, rng: np.random.RandomSt
     cells = KMeans(n_cells, init="random", max_iter=5, empty="reseed", n_jobs=threads.n, random_state=rng)
     centers = cells.fit(sample).prototypes_
     half_norms, half_center_norms = 0.5 * (X * X).sum(axis=1), 0.5 * (centers * centers).sum(axis=1)
+
+    def to_centers(rows: slice) -> Floats:
+        return half_center_norms - X[rows] @ centers.T
+
+    def between(some: Array, others: Array) -> Floats:
+        return half_norms[others] - X[some] @ X[others].T
+
+    _, found = _search(n, n_cells, k, to_centers, between, threads)
+    return Neighbors(squares_to(X, X, found, threads) * unit**2, found)
+
+
+def nearest_by_landmarks(source: Dissimilarities, k: int, rng: np.random.RandomState) -> Neighbors:
+    """Look for neighbors of each object near those of some objects, drawn at random, that are nearest to it."""
+    n, every = len(source), np.arange(len(source))
+    n_cells = int(CELLS * np.sqrt(n))
+    landmarks = np.sort(rng.choice(n, n_cells, replace=False))
+    distances, found = _search(
+        n, n_cells, k, lambda rows: source.block(every[rows], landmarks), source.block, Threads(), np.float64
+    )
+    return Neighbors(np.square(distances), found)
+
+
+def _search(
+    n: int,
+    n_cells: int,
+    k: int,
+    to_centers: Callable[[slice], Array],
+    between: Callable[[Array, Array], Array],
+    threads: Threads,
+    dtype: Any = np.float32,
+) -> tuple[Array, Array]:
+    """Return distances (n, k) to the nearest that are found in the cells whose centers are nearest, and their indices.
+
+    ``to_centers`` returns the distances (r, n_cells) of some rows to the centers, ``between`` those (a, b) of some rows
+    to others. Rows with too few in these cells are compared with all.
+    """
+    from protolearn.embedding.neighbor._kernels import offer_neighbors
+
     n_probes = min(n_cells, int(np.ceil(PROBED * n_cells)) + CANDIDATES * k * n_cells // n)
-    probed = np.empty((n, n_probes), np.int32)
+    probed, labels = np.empty((n, n_probes), np.int32), np.empty(n, np.intp)
 
     def probe(first: int, last: int) -> None:
         for rows in cut(last, ROWS, first):
-            distances = half_center_norms - X[rows] @ centers.T
+            distances = to_centers(rows)
             probed[rows] = np.argpartition(distances, n_probes - 1, axis=1)[:, :n_probes]
             labels[rows] = distances.argmin(axis=1)
 
-    labels = np.empty(n, np.intp)
     threads.over(n, probe, ..., step=ROWS)
     members = np.split(np.argsort(labels, kind="stable"), np.cumsum(np.bincount(labels, minlength=n_cells))[:-1])
-    nearest, found, counts = np.empty((n, k), np.float32), np.empty((n, k), np.int32), np.zeros(n, np.int64)
+    nearest, found, counts = np.empty((n, k), dtype), np.empty((n, k), np.int32), np.zeros(n, np.int64)
 
     span = -(-n // N_SPANS)
 
@@ -81,19 +127,17 @@ def nearest_by_cells(X: Array, k: int, threads: Threads, rng: np.random.RandomSt
             asked = np.argsort(probed[rows], axis=None, kind="stable")
             ends = np.cumsum(np.bincount(probed[rows].ravel(), minlength=n_cells))[:-1]
             for queries, others in zip(np.split(rows.start + asked // n_probes, ends), members):
-                for part in cut(len(queries), ROWS):
-                    some = queries[part]
-                    distances = half_norms[others] - X[some] @ X[others].T
-                    offer_neighbors(distances, some, others, nearest, found, counts)
+                if len(others):
+                    for part in cut(len(queries), ROWS):
+                        some = queries[part]
+                        offer_neighbors(between(some, others), some, others, nearest, found, counts)
 
     threads.over(n, search, ..., step=span)
-    lonely = np.flatnonzero(counts < k)
+    lonely, everyone = np.flatnonzero(counts < k), np.arange(n)
+    counts[lonely] = 0
     for part in cut(len(lonely), ROWS):
-        some = lonely[part]
-        distances = half_norms - X[some] @ X.T
-        distances[np.arange(len(some)), some] = np.inf
-        found[some] = np.argpartition(distances, k - 1, axis=1)[:, :k]
-    return Neighbors(squares_to(X, X, found, threads) * unit**2, found)
+        offer_neighbors(between(lonely[part], everyone), lonely[part], everyone, nearest, found, counts)
+    return nearest, found
 
 
 def graph_neighbors(graph: Any, squared: bool) -> Neighbors:

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from protolearn.core.callback import wants_to_stop
 from protolearn.core.documentation import filled
 from protolearn.core.estimator import keep, nothing_lost
-from protolearn.core.parameters import array, flag, integer, none, number, option, positive
+from protolearn.core.metric import as_metric, is_learned
+from protolearn.core.parameters import array, flag, function, integer, none, number, option, positive
 from protolearn.core.progress import Progress
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.ties import power_of_two
-from protolearn.core.types import Floats
-from protolearn.core.validation import given_array
-from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Samples, check_square
-from protolearn.embedding._start import classical_scaling, principal_components, spectral
+from protolearn.core.types import Array, Floats
+from protolearn.core.validation import check_range, given_array, largest_value
+from protolearn.dissimilarities import Dissimilarities, directions
+from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, check_square
+from protolearn.embedding._start import spectral
 from protolearn.embedding.divergences import A_DIVERGENCE, Divergence, KullbackLeibler, get_divergence
 from protolearn.embedding.neighbor._descent import Descent
 from protolearn.embedding.neighbor._exact import Exact
 from protolearn.embedding.neighbor._fast import Fast, is_tame
-from protolearn.embedding.neighbor._neighbors import all_pairs, graph_neighbors, nearest_in_matrix, nearest_vectors
+from protolearn.embedding.neighbor._following import ViewCallback, ViewState
+from protolearn.embedding.neighbor._neighbors import MANY
+from protolearn.embedding.neighbor._placing import placed
+from protolearn.embedding.neighbor._spaces import OF_SPARSE, Angles, Graph, Objects, Pairs, Space, SparseRows, Vectors
 from protolearn.embedding.neighbor.affinities import (
     Neighbors,
     calibrated,
@@ -42,13 +49,16 @@ FEW = 150  # samples up to which all pairs are faster than a field
 MOST_PAIRS = 20_000  # samples up to which all pairs are still taken one by one
 START_SIZE = 1e-4  # standard deviation of the first layout, in units of the kernel
 EVERY = 50  # iterations between two looks at the divergence
+OF_NEW = 3.0  # part of the perplexity that new samples have, which see fewer neighbors so as not to fall between them
+SAME = 1e-28  # squared distance, in the unit of the samples, that is none but for rounding
 
 DOCS = {
     "common": """
 n_components : int, default=2
     Dimensions of the view.
-perplexity : float, default=30.0
-    Effective number of neighbors of each sample, at most a third of the samples for a good view.
+perplexity : float or sequence of float, default=30.0
+    Effective number of neighbors of each sample, at most a third of the samples for a good view. Of several, affinities
+    are the mean of those by each: small ones keep near neighbors, large ones the arrangement of clusters.
 divergence : str or Divergence, default="kl"
     What is minimized between the affinities of the data and those of the view: a name, see
     `protolearn.embedding.divergences.DIVERGENCES`, or an instance such as ``Gamma(0.6)``.
@@ -59,9 +69,12 @@ metric : str, callable or learned metric, default="euclidean"
     data with clusters nearly all are found, in noise of many dimensions about half, and others as near instead.
     ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, or is a sparse graph with the
     distances of each sample (row) to its neighbors; a name or function that
-    `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects. A function must give the same
-    for both orders of two objects. Or what `protolearn.as_metric` takes, such as a fitted LVQ classifier: with one
-    matrix for all, projections take the place of samples; with several, distances of all pairs are taken.
+    `protolearn.dissimilarities.pairwise` knows, for vectors, strings, sequences and other objects. A function must give
+    the same for both orders of two objects. ``"cosine"`` and ``"pearson"`` are as fast as Euclidean distances; of
+    others, more than 15,000 samples are compared near landmarks only, samples drawn at random. Sparse vectors are taken
+    under ``"euclidean"``, ``"cosine"``, ``"pearson"``, ``"tanimoto"`` and ``"jaccard"``, with exact neighbors. Or what
+    `protolearn.as_metric` takes, such as a fitted LVQ classifier: with one matrix for all, projections take the place
+    of samples; with several, distances of all pairs are taken.
 squared : bool, default=False
     Whether precomputed numbers are squared distances already.
 symmetrize : {"raise", "mean"}, default="raise"
@@ -69,9 +82,9 @@ symmetrize : {"raise", "mean"}, default="raise"
 n_neighbors : int, optional
     Neighbors with affinities above zero, three times the perplexity by default. Ignored if all pairs are taken.
 method : {"auto", "exact", "fast"}, default="auto"
-    ``"exact"`` takes all pairs one by one. ``"fast"`` takes pairs of neighbors one by one and all others as a field on
-    a grid, in time nearly proportional to the samples, for views in one or two dimensions. ``"auto"`` is fast for
-    more than 150 samples.
+    ``"exact"`` takes all pairs one by one. ``"fast"`` takes pairs of neighbors one by one and all others as a field, in
+    time nearly proportional to the samples: on a grid for views in one or two dimensions, from a tree for
+    ``symmetric`` ones in three. ``"auto"`` is fast for more than 150 samples.
 init : {"auto", "pca", "spectral", "random"} or array-like of shape (n_samples, n_components), default="auto"
     First positions: principal components, of dissimilarities by classical scaling; eigenvectors of the graph of
     neighbors, which ``"auto"`` takes if there is nothing but a graph; or noise.
@@ -80,11 +93,21 @@ early_exaggeration : float, default=%(exaggeration)s
     whatever comes after.
 early_exaggeration_iter : int, default=250
     Number of these iterations, at most a third of all.
+exaggeration : float, default=1.0
+    Factor of the attraction between neighbors in all later iterations: above 1, clusters are drawn together, and the
+    gaps between them grow.
 max_iter : int, default=750
     Number of all iterations.
 learning_rate : float or "auto", default="auto"
     Length of steps. ``"auto"`` is the number of samples over the exaggeration. Gradients of all divergences are brought
     to the scale of the Kullback-Leibler divergence first, so that there is nothing to tune.
+warm_start : bool, default=False
+    Whether `fit` goes on from the last view of as many samples, for ``max_iter`` more iterations: under other
+    parameters, such as another ``exaggeration`` or ``divergence``, if these were set in between. The early
+    iterations are not repeated.
+callback : callable, optional
+    Called as ``callback(state)`` after every iteration, with a `protolearn.embedding.ViewState`: ``state.iteration``,
+    ``state.embedding`` and ``state.divergence``. If it returns True, or raises ``StopIteration``, the view is finished.
 n_jobs : int, optional
     Number of threads; None means as many as BLAS may use.
 random_state : int, RandomState instance or None, default=None
@@ -97,8 +120,8 @@ embedding_ : ndarray of shape (n_samples, n_components)
     Positions in the view.
 affinities_ : ndarray or csr_array of shape (n_samples, n_samples)
     Affinities of the data: of all pairs they sum to 1, or of each row if not symmetric.
-bandwidths_ : ndarray of shape (n_samples,)
-    Standard deviation of the Gaussian neighborhood of each sample.
+bandwidths_ : ndarray of shape (n_samples,) or (n_samples, n_perplexities)
+    Standard deviation of the Gaussian neighborhood of each sample, for each of several perplexities.
 divergence_ : float
     The divergence of the view from the data that was reached; the sum of those of all samples if not symmetric.
 divergence_history_ : list of float
@@ -106,29 +129,19 @@ divergence_history_ : list of float
 method_ : str
     ``"exact"`` or ``"fast"``.
 n_iter_ : int
-    Number of iterations.
+    Number of iterations, those before a warm start included.
 n_features_in_ : int
     Number of features seen in ``fit``.
 """,
 }
 
 
-@dataclass(frozen=True)
-class Graph:
-    """Samples as neighbors in a graph, and the unit that their distances are given in."""
-
-    neighbors: Neighbors
-    unit: float
-
-    def __len__(self) -> int:
-        return len(self.neighbors.squares)
-
-
 class NeighborEmbedding(Embedding):
     """Base of `SNE` and `TSNE`, which differ in the kernel of the view."""
 
     _constraints = {
-        "perplexity": number(),  # within the bounds that samples set, see check_perplexity
+        # within the bounds that samples set, see check_perplexity
+        "perplexity": number() | array("a sequence of numbers"),
         "divergence": A_DIVERGENCE,
         "dof": positive,
         "symmetric": flag,
@@ -137,11 +150,14 @@ class NeighborEmbedding(Embedding):
         "init": option("auto", "pca", "spectral", "random") | array("an array"),
         "early_exaggeration": number(1),
         "early_exaggeration_iter": integer(0),
+        "exaggeration": number(1),
         "learning_rate": positive | option("auto"),
+        "warm_start": flag,
+        "callback": function() | none,
     }
 
     n_components: int
-    perplexity: float
+    perplexity: float | Sequence[float]
     divergence: str | Divergence
     symmetric: bool
     n_neighbors: int | None
@@ -149,11 +165,21 @@ class NeighborEmbedding(Embedding):
     init: Any
     early_exaggeration: float
     early_exaggeration_iter: int
+    exaggeration: float
     max_iter: int
     learning_rate: float | str
+    warm_start: bool
+    callback: ViewCallback | None
     n_jobs: int | None
     random_state: Any
     verbose: int
+
+    affinities_: Any
+    n_iter_: int
+    divergence_history_: list[float]
+    _settings: tuple[Any, ...]  # that the affinities were found with
+    _descent: Descent  # of the last fit, to go on with
+    _space: Space  # what new samples are compared with
 
     @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
@@ -174,41 +200,139 @@ class NeighborEmbedding(Embedding):
         self._check_parameters()
         divergence = get_divergence(self.divergence).limit()
         with chunk_threads(self.n_jobs) as n_threads:
-            data = self._read_graph(X) if self._pairwise and sparse.issparse(X) else self._read_samples(X, self.n_jobs)
-            check_perplexity(self.perplexity, len(data))
+            data = self._read(X, divergence, n_threads)
             threads = Threads(n_threads)
             rng = check_random_state(self.random_state)
+            goes_on = self.warm_start and hasattr(self, "embedding_")
             self.method_ = self._chosen_method(len(data), divergence)
-            neighbors = self._neighbors(data, threads, rng)
-            p, variances = calibrated(neighbors.squares, self.perplexity, threads)
-            self.bandwidths_ = np.sqrt(variances) * data.unit
-            conditional = conditional_affinities(neighbors, p)
-            self.affinities_ = joint_affinities(conditional) if self.symmetric else conditional
-            points = self._first_positions(data, rng)
+            self._find_affinities(data, threads, rng, goes_on)
+            points = self._last_positions(len(data)) if goes_on else self._first_positions(data, rng)
             forces: Exact | Fast
             if self.method_ == "exact":
                 dense = self.affinities_.toarray() if sparse.issparse(self.affinities_) else self.affinities_
                 forces = Exact(dense, self._kernel(), self.symmetric)
             else:
                 forces = Fast(self.affinities_, self._kernel(), self.symmetric, threads)
-            interrupted = self._descend(points, forces, divergence)
+            interrupted = self._descend(points, forces, divergence, goes_on)
             self.embedding_ = points
+            self._space = data.kept()
         if interrupted:
             keep(self)
             raise KeyboardInterrupt
         return self
 
+    def transform(self, X: Any) -> Array:
+        """Place new samples in the view.
+
+        Each goes to where the Kullback-Leibler divergence of its affinities to the nearest samples of the view from
+        those in the view is least, while these rest. It does not depend on the other new samples. A sample that the
+        view was made of has its own position.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_training_samples), or list of objects
+            Samples, or their dissimilarities to those of the view, see ``metric``.
+
+        Returns
+        -------
+        positions : ndarray of shape (n_samples, n_components)
+            Positions.
+        """
+        check_is_fitted(self, "embedding_")
+        new = self._read_new(X)
+        perplexity = max(float(self._perplexities.min()) / OF_NEW, 2.0)
+        with chunk_threads(self.n_jobs) as n_threads:
+            threads = Threads(n_threads)
+            squares, indices = self._space.neighbors_of(new, min(len(self._space), int(OF_NEW * perplexity)), threads)
+            p, _ = calibrated(squares, perplexity, threads)
+            positions = placed(self.embedding_, np.asarray(indices), p, self._kernel(), threads)
+        known = squares[:, 0] <= SAME
+        positions[known] = self.embedding_[np.asarray(indices)[known, 0]]
+        return positions
+
     def __sklearn_tags__(self) -> Tags:
-        """Say that ``X`` may be a sparse graph of neighbors."""
+        """Say that ``X`` may be sparse: a graph of neighbors, or vectors."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._pairwise
+        tags.input_tags.sparse = self._pairwise or (isinstance(self.metric, str) and self.metric in OF_SPARSE)
+        tags.input_tags.two_d_array = tags.input_tags.two_d_array or self._of_angles
         return tags
 
     def _kernel(self) -> Kernel:
         """Return the kernel of the view."""
         raise NotImplementedError
 
+    @property
+    def _perplexities(self) -> Floats:
+        """The perplexities, one or several."""
+        listed = self.perplexity if np.ndim(self.perplexity) else [self.perplexity]
+        given = given_array("perplexity", listed, ensure_2d=False, ensure_min_samples=0)
+        if given.ndim > 1 or not len(given):
+            raise ValueError(f"perplexity={self.perplexity!r} must be a number or a sequence of numbers.")
+        return given
+
     # Reading
+
+    def _read(self, X: Any, divergence: Divergence, n_threads: int) -> Space:
+        """Return the samples; of very many objects only some pairs will be compared, if that is fast enough."""
+        if sparse.issparse(X):
+            return self._read_graph(X) if self._pairwise else self._read_sparse(X)
+        if self._of_angles:
+            return self._read_angles(X)
+        of_objects = not (self._pairwise or self._of_vectors or is_learned(self.metric))
+        if of_objects and len(X) > MANY and self._chosen_method(len(X), divergence) == "fast":
+            return Objects(Dissimilarities(X, self.metric, n_jobs=n_threads, symmetrize=self.symmetrize))
+        samples = self._read_samples(X, self.n_jobs)
+        see: Any = None
+        if is_learned(self.metric):
+            see = Lens.of(as_metric(self.metric, type(self).__name__), X).see
+        elif of_objects:
+            source = Dissimilarities(X, self.metric, n_jobs=self.n_jobs, symmetrize=self.symmetrize)
+            see = partial(source.to, columns=np.arange(len(samples)))
+        if samples.squares is None:
+            return Vectors(samples, see)
+        return Pairs(len(samples), samples.unit, samples.squares, self.squared and self._pairwise, see)
+
+    def _read_angles(self, X: Any) -> Angles:
+        """Return vectors of which directions count alone."""
+        vectors = directions(self._read_table(X), self.metric)
+        if np.abs(vectors - vectors[0]).max() < 1e-14:
+            raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
+        return Angles(vectors, self.metric)
+
+    def _read_sparse(self, X: Any) -> SparseRows:
+        """Return the rows of a sparse table."""
+        if self.metric not in OF_SPARSE:
+            raise TypeError(
+                f"Sparse vectors were passed to {type(self).__name__} with metric={self.metric!r}. Use one of "
+                f"{', '.join(map(repr, OF_SPARSE))}, or X.toarray() if it fits into memory."
+            )
+        table = self._read_table(X, accept_sparse="csr")
+        if self.metric != "euclidean":
+            return SparseRows.of(table, self.metric)
+        if not (table.max(axis=0) != table.min(axis=0)).sum():
+            raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
+        largest = largest_value(table.data)
+        check_range(largest, table.dtype, table.shape[1])
+        return SparseRows.of(table, self.metric, power_of_two(largest))
+
+    def _read_table(self, X: Any, **options: Any) -> Any:
+        numbers = np.float64, np.float32
+        return validate_data(self, X, dtype=numbers, ensure_min_samples=LEAST_SAMPLES, **options)
+
+    def _read_new(self, X: Any) -> Any:
+        """Return new samples, checked."""
+        if is_learned(self.metric):
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return X
+        if isinstance(self._space, Objects) or (isinstance(self._space, Pairs) and not self._pairwise):
+            return X
+        numbers = np.float64 if self._pairwise else (np.float64, np.float32)
+        dense = isinstance(self._space, Vectors | Angles)
+        return validate_data(self, X, accept_sparse=False if dense else "csr", dtype=numbers, reset=False)
+
+    @property
+    def _of_angles(self) -> bool:
+        return isinstance(self.metric, str) and self.metric in ("cosine", "pearson")
 
     def _read_graph(self, X: Any) -> Graph:
         read = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
@@ -229,20 +353,22 @@ class NeighborEmbedding(Embedding):
         entries = graph.data[others], (graph.row[others], graph.col[others])
         graph = sparse.csr_array(entries, shape=graph.shape)
         fewest = int(np.diff(graph.indptr).min())
-        if fewest < self.perplexity:
+        most = self._perplexities.max()
+        if fewest < most:
             raise ValueError(
-                f"The graph X has samples with only {fewest} neighbors, fewer than perplexity={self.perplexity:g}; "
+                f"The graph X has samples with only {fewest} neighbors, fewer than perplexity={most:g}; "
                 "join each sample to about three times the perplexity, or lower it."
             )
         unit = power_of_two(graph.data.max())
         graph.data /= unit
-        return Graph(graph_neighbors(graph, self.squared), float(np.sqrt(unit)) if self.squared else unit)
+        return Graph.of(graph, unit, self.squared)
 
     def _chosen_method(self, n: int, divergence: Divergence) -> str:
-        flat = self.n_components <= 2
+        flat = self.n_components <= (3 if self.symmetric else 2)
         tame = is_tame(divergence, self._kernel())
         if self.method == "fast" and not (flat and tame):
-            reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use 2 or 1"
+            other = "2 or 1" if self.n_components > 3 or self.symmetric else "2 or 1, or symmetric=True"
+            reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use {other}"
             raise ValueError(f"method='fast' does not work {reason}, or method='exact'.")
         exact = self.method == "exact" or (self.method == "auto" and (n <= FEW or not (flat and tame)))
         if exact and n > MOST_PAIRS:
@@ -252,21 +378,43 @@ class NeighborEmbedding(Embedding):
             )
         return "exact" if exact else "fast"
 
-    def _neighbors(self, data: Samples | Graph, threads: Threads, rng: np.random.RandomState) -> Neighbors:
-        if isinstance(data, Graph):
-            return data.neighbors
-        if self.method_ == "exact" and self.n_neighbors is None:
-            return all_pairs(data.all_squares())
-        k = min(len(data) - 1, int(3.0 * self.perplexity) if self.n_neighbors is None else self.n_neighbors)
-        if k < self.perplexity:
-            raise ValueError(
-                f"n_neighbors={k} is less than perplexity={self.perplexity:g}; take about three times the perplexity."
-            )
-        if data.vectors is None:
-            return nearest_in_matrix(data.all_squares(), k)
-        return nearest_vectors(data.vectors, k, threads, rng)
+    def _find_affinities(self, data: Space, threads: Threads, rng: np.random.RandomState, goes_on: bool) -> None:
+        """Set the affinities of the data, unless they are known from the last fit."""
+        for perplexity in self._perplexities:
+            check_perplexity(perplexity, len(data))
+        settings = self._perplexities.tolist(), self.n_neighbors, self.method_, self.symmetric
+        if goes_on and settings == self._settings and data.same_as(self._space):
+            return
+        self._settings = settings
+        neighbors = self._neighbors(data, threads, rng)
+        scales = [calibrated(neighbors.squares, perplexity, threads) for perplexity in self._perplexities]
+        p = scales[0][0] if len(scales) == 1 else np.mean([p for p, _ in scales], axis=0)
+        bandwidths = np.sqrt([variances for _, variances in scales]) * data.unit
+        self.bandwidths_ = bandwidths.T if np.ndim(self.perplexity) else bandwidths[0]
+        conditional = conditional_affinities(neighbors, p)
+        self.affinities_ = joint_affinities(conditional) if self.symmetric else conditional
 
-    def _first_positions(self, data: Samples | Graph, rng: np.random.RandomState) -> Floats:
+    def _neighbors(self, data: Space, threads: Threads, rng: np.random.RandomState) -> Neighbors:
+        if self.method_ == "exact" and self.n_neighbors is None:
+            return data.all_neighbors()
+        most = self._perplexities.max()
+        k = min(len(data) - 1, int(3.0 * most) if self.n_neighbors is None else self.n_neighbors)
+        if k < most:
+            raise ValueError(
+                f"n_neighbors={k} is less than perplexity={most:g}; take about three times the perplexity."
+            )
+        return data.neighbors(k, threads, rng)
+
+    def _last_positions(self, n: int) -> Floats:
+        """Return the positions that the last fit reached."""
+        if self.embedding_.shape != (n, self.n_components):
+            raise ValueError(
+                f"warm_start=True goes on with a view of the shape {self.embedding_.shape}, but X and n_components ask "
+                f"for {(n, self.n_components)}; set warm_start=False for other samples."
+            )
+        return self.embedding_.copy()
+
+    def _first_positions(self, data: Space, rng: np.random.RandomState) -> Floats:
         n, d = len(data), self.n_components
         if not isinstance(self.init, str):
             given = given_array("init", self.init, copy=True)
@@ -275,54 +423,55 @@ class NeighborEmbedding(Embedding):
             if (given == given[0]).all():
                 raise ValueError("All positions in init are the same, so nothing would move; give some that differ.")
             return given
-        kind = self.init if self.init != "auto" else "spectral" if isinstance(data, Graph) else "pca"
-        if kind == "pca" and isinstance(data, Graph):
-            raise ValueError("init='pca' needs vectors or all dissimilarities, not a graph; use init='spectral'.")
         noise = rng.normal(size=(n, d))
-        if kind == "random":
+        if self.init == "random":
             return START_SIZE * noise
-        if kind == "spectral" or isinstance(data, Graph):
+        first = None if self.init == "spectral" else data.start(d, rng)
+        if first is None:
+            if self.init == "pca":
+                raise ValueError("init='pca' needs vectors or all dissimilarities, not a graph; use init='spectral'.")
             first = spectral(self.affinities_, d, rng)
-        elif data.vectors is None:
-            first = classical_scaling(data.all_squares(), d, rng)
-        else:
-            first = principal_components(data.vectors, d, rng)
         # Noise separates samples that fall together, and fills dimensions that the data do not have.
         return START_SIZE * (first / first[:, 0].std() + 0.01 * noise)
 
     # Learning
 
-    def _descend(self, points: Floats, forces: Exact | Fast, divergence: Divergence) -> bool:
+    def _descend(self, points: Floats, forces: Exact | Fast, divergence: Divergence, goes_on: bool) -> bool:
         """Move the points (n, d) in place; return whether this was interrupted."""
-        descent = Descent(points, self._kernel().longest_step)
-        self.divergence_history_: list[float] = []
-        self.n_iter_ = 0
-        early = min(self.early_exaggeration_iter, self.max_iter // 3)
-        seen: dict[str, float | None] = {"exaggerated": None}
+        start = self.n_iter_ if goes_on else 0
+        descent = self._descent.copy() if goes_on else Descent(self._kernel().longest_step)
+        history = list(self.divergence_history_) if goes_on else []
+        self._descent, self.divergence_history_, self.n_iter_ = descent, history, start
+        early = min(self.early_exaggeration_iter, (start + self.max_iter) // 3)
+        seen: dict[str, float | None] = {"exaggerated": None} if start < early else {}
+        value = partial(forces.value, points, divergence)
         try:
             with Progress(type(self).__name__, self.max_iter, self.verbose, every=EVERY) as progress:
-                for iteration in range(self.max_iter):
+                for iteration in range(start, start + self.max_iter):
                     if iteration == early:
-                        descent.restart()
                         seen = {}
-                    exaggeration = self.early_exaggeration if iteration < early else 1.0
-                    step = forces.step(points, KullbackLeibler() if iteration < early else divergence, exaggeration)
-                    rate = self._rate(len(points), exaggeration, divergence)
-                    descent.step(step.gradient / (4.0 * step.mass), rate)
+                    stage = divergence, self.exaggeration
+                    if iteration < early:
+                        stage = KullbackLeibler(), self.early_exaggeration
+                    step = forces.step(points, *stage)
+                    rate = self._rate(len(points), stage[1], divergence)
+                    descent.step(points, step.gradient / (4.0 * step.mass), rate, stage)
                     self.n_iter_ = iteration + 1
                     if self.n_iter_ > early and self.n_iter_ % EVERY == 0:
-                        self.divergence_history_.append(forces.value(points, divergence))
-                        seen = {"divergence": self.divergence_history_[-1]}
-                    progress.step(self.n_iter_, 1, **seen)
+                        history.append(value())
+                        seen = {"divergence": history[-1]}
+                    progress.step(self.n_iter_ - start, 1, **seen)
+                    if wants_to_stop(self.callback, ViewState(self.n_iter_, stage[1], points, value)):
+                        break
         except KeyboardInterrupt:
-            if not self.n_iter_:
+            if self.n_iter_ == start:
                 raise
             interrupted = True
         else:
             interrupted = False
         if not np.isfinite(points).all():
             raise ValueError("The view diverged: positions are no longer finite. Lower the learning_rate.")
-        self.divergence_ = forces.value(points, divergence)
+        self.divergence_ = value()
         return interrupted
 
     def _rate(self, n: int, exaggeration: float, divergence: Divergence) -> float:
@@ -399,7 +548,7 @@ class SNE(NeighborEmbedding):
         self,
         n_components: int = 2,
         *,
-        perplexity: float = 30.0,
+        perplexity: float | Sequence[float] = 30.0,
         divergence: str | Divergence = "kl",
         symmetric: bool = False,
         metric: Any = "euclidean",
@@ -410,8 +559,11 @@ class SNE(NeighborEmbedding):
         init: Any = "auto",
         early_exaggeration: float = 4.0,
         early_exaggeration_iter: int = 250,
+        exaggeration: float = 1.0,
         max_iter: int = 750,
         learning_rate: float | str = "auto",
+        warm_start: bool = False,
+        callback: ViewCallback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -428,8 +580,11 @@ class SNE(NeighborEmbedding):
         self.init = init
         self.early_exaggeration = early_exaggeration
         self.early_exaggeration_iter = early_exaggeration_iter
+        self.exaggeration = exaggeration
         self.max_iter = max_iter
         self.learning_rate = learning_rate
+        self.warm_start = warm_start
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
@@ -512,7 +667,7 @@ class TSNE(SNE):
         self,
         n_components: int = 2,
         *,
-        perplexity: float = 30.0,
+        perplexity: float | Sequence[float] = 30.0,
         divergence: str | Divergence = "kl",
         dof: float = 1.0,
         symmetric: bool = True,
@@ -524,8 +679,11 @@ class TSNE(SNE):
         method: str = "auto",
         init: Any = "auto",
         early_exaggeration_iter: int = 250,
+        exaggeration: float = 1.0,
         max_iter: int = 750,
         learning_rate: float | str = "auto",
+        warm_start: bool = False,
+        callback: ViewCallback | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
@@ -543,8 +701,11 @@ class TSNE(SNE):
         self.method = method
         self.init = init
         self.early_exaggeration_iter = early_exaggeration_iter
+        self.exaggeration = exaggeration
         self.max_iter = max_iter
         self.learning_rate = learning_rate
+        self.warm_start = warm_start
+        self.callback = callback
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose

@@ -1,0 +1,24 @@
+"""Functions that follow an estimator while it learns, and may end it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["wants_to_stop"]
+
+
+def wants_to_stop(callback: Callable[[Any], bool | None] | None, state: Any) -> bool:
+    """Tell a callback about the present state; return whether it asks for the end.
+
+    Examples
+    --------
+    >>> wants_to_stop(lambda cost: cost < 0.1, 0.01), wants_to_stop(None, 0.01)
+    (True, False)
+    """
+    if callback is None:
+        return False
+    try:
+        return bool(callback(state))
+    except StopIteration:
+        return True

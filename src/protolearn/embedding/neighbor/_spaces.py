@@ -1,0 +1,413 @@
+"""Where samples come from: vectors, pairs or graphs, all of which know who is near whom, new samples included."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+import numpy as np
+from scipy import sparse
+
+from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.neighbors import first_nearest, first_smallest
+from protolearn.core.threads import Threads
+from protolearn.core.types import Array, Floats
+from protolearn.dissimilarities import Dissimilarities, directions
+from protolearn.embedding._base import Samples
+from protolearn.embedding._start import classical_scaling, principal_components
+from protolearn.embedding.neighbor._neighbors import (
+    all_pairs,
+    graph_neighbors,
+    nearest_by_landmarks,
+    nearest_in_matrix,
+    nearest_vectors,
+)
+from protolearn.embedding.neighbor.affinities import Neighbors
+
+__all__ = ["OF_SPARSE", "Angles", "Graph", "Objects", "Pairs", "Space", "SparseRows", "Vectors"]
+
+OF_SPARSE = ("euclidean", "cosine", "pearson", "tanimoto", "jaccard")  # metrics of sparse rows
+
+
+CALL_PAIRS = 10**7  # of rows in one call of a compiled loop: a fraction of a second
+CSR = ("data", "indices", "indptr")
+RandomState = np.random.RandomState
+
+
+class Space(Protocol):
+    """Samples that know their neighbors, and the unit that their distances are given in."""
+
+    @property
+    def unit(self) -> float:
+        """What distances are multiplied by."""
+
+    def __len__(self) -> int: ...
+
+    def all_neighbors(self) -> Neighbors:
+        """Return all others of each sample, or as many as are known."""
+
+    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        """Return the k nearest others of each sample, or as many as are known."""
+
+    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
+        """Return the k nearest samples of each new one, the nearest first."""
+
+    def start(self, d: int, rng: RandomState) -> Floats | None:
+        """Return coordinates (n, d) that show most of the distances, or None if that is not possible."""
+
+    def kept(self) -> Space:
+        """Return what new samples need."""
+
+    def same_as(self, other: Any) -> bool:
+        """Return whether another space is known to hold the same samples."""
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Samples as vectors, with Euclidean distances.
+
+    Parameters
+    ----------
+    samples : Samples
+        Vectors in a unit of their own.
+    see : callable, optional
+        Returns new samples as vectors, in place of what was given.
+    """
+
+    samples: Samples
+    see: Callable[[Any], Array] | None = None
+
+    def __len__(self) -> int:
+        return len(self._vectors)
+
+    @property
+    def unit(self) -> float:
+        return self.samples.unit
+
+    @property
+    def _vectors(self) -> Array:
+        assert self.samples.vectors is not None
+        return self.samples.vectors
+
+    def all_neighbors(self) -> Neighbors:
+        return all_pairs(self.samples.all_squares())
+
+    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        return nearest_vectors(self._vectors, k, threads, rng)
+
+    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
+        vectors = new if self.see is None else self.see(new)
+        return Neighbors(*first_nearest(self._vectors, k, threads, new=(vectors - self.samples.origin) / self.unit))
+
+    def start(self, d: int, rng: RandomState) -> Floats:
+        return principal_components(self._vectors, d, rng)
+
+    def kept(self) -> Vectors:
+        return self
+
+    def same_as(self, other: Any) -> bool:
+        if not isinstance(other, Vectors) or self.unit != other.unit:
+            return False
+        return np.array_equal(self.samples.origin, other.samples.origin) and np.array_equal(
+            self._vectors, other._vectors
+        )
+
+
+@dataclass(frozen=True)
+class Angles:
+    """Samples as vectors of length one, whose dissimilarities are half their squared distances.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d)
+        Vectors of length one.
+    metric : {"cosine", "pearson"}
+        How new samples become such vectors.
+    """
+
+    vectors: Floats
+    metric: str
+    unit: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.vectors)
+
+    def all_neighbors(self) -> Neighbors:
+        return _halved(all_pairs(Samples(self.vectors, None, 1.0).all_squares()))
+
+    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        return _halved(nearest_vectors(self.vectors, k, threads, rng))
+
+    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
+        return _halved(Neighbors(*first_nearest(self.vectors, k, threads, new=directions(new, self.metric))))
+
+    def start(self, d: int, rng: RandomState) -> Floats:
+        return principal_components(self.vectors, d, rng)
+
+    def kept(self) -> Angles:
+        return self
+
+    def same_as(self, other: Any) -> bool:
+        return isinstance(other, Angles) and np.array_equal(self.vectors, other.vectors)
+
+
+@dataclass(frozen=True)
+class SparseRows:
+    """Samples as the rows of a sparse table, whose distances follow from products.
+
+    Parameters
+    ----------
+    rows : csr_array of shape (n, d)
+        Samples; of length one for ``"cosine"`` and ``"pearson"``.
+    norms, shifts : ndarray of shape (n,)
+        Squared lengths, and for ``"pearson"`` what the mean of each row takes off its products.
+    metric : str
+        One of `OF_SPARSE`.
+    unit : float
+        What distances are multiplied by.
+    """
+
+    rows: Any
+    norms: Floats
+    shifts: Floats
+    metric: str
+    unit: float = 1.0
+
+    @classmethod
+    def of(cls, X: Any, metric: str, unit: float = 1.0) -> SparseRows:
+        """Return the samples in a table (n, d)."""
+        rows = sparse.csr_array(X, dtype=np.float64, copy=True)
+        if metric == "jaccard":
+            rows.eliminate_zeros()
+            rows.data[:] = 1.0
+        rows.data /= unit
+        shifts = np.zeros(rows.shape[0])
+        if metric == "pearson":
+            shifts = rows.sum(axis=1) / np.sqrt(rows.shape[1])
+        norms = rows.multiply(rows).sum(axis=1) - shifts**2
+        if metric in ("cosine", "pearson"):
+            lost = norms <= 1e-28 * shifts**2
+            if lost.any():
+                what = "zero; there is no angle to it" if metric == "cosine" else "constant; it has no correlation"
+                raise ValueError(f"X[{lost.argmax()}] is {what}. Drop such rows, or use another metric.")
+            scales = 1.0 / np.sqrt(norms)
+            rows, shifts, norms = rows * scales[:, None], shifts * scales, np.ones_like(norms)
+        return cls(sparse.csr_array(rows), norms, shifts, metric, unit)
+
+    def __len__(self) -> int:
+        return self.rows.shape[0]
+
+    def all_neighbors(self) -> Neighbors:
+        return self._nearest(self, len(self) - 1, Threads(), 0)
+
+    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        return self._nearest(self, k, threads, 0)
+
+    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
+        others = SparseRows.of(new, self.metric, self.unit)
+        return self._nearest(others, k, threads, len(others))
+
+    def _nearest(self, rows: SparseRows, k: int, threads: Threads, names_from: int) -> Neighbors:
+        """Return the nearest of these to other rows, or to the same if names begin with 0, the nearest first."""
+        from protolearn.embedding.neighbor._kernels import offer_sparse
+
+        n, m = len(self), len(rows)
+        columns, names = self.rows.tocsc(), np.arange(names_from, names_from + n)
+        nearest, found, counts = np.empty((m, k)), np.empty((m, k), np.int32), np.zeros(m, np.int64)
+        given = rows.rows.indptr, rows.rows.indices, rows.rows.data, rows.norms, rows.shifts
+        known = (columns.indptr, columns.indices, columns.data), self.norms, self.shifts
+        union = self.metric in ("tanimoto", "jaccard")
+        threads.over(
+            m, offer_sparse, *given, *known, union, names, ..., nearest, found, counts, most=max(1, 10**7 // n)
+        )
+        order = np.lexsort((found, nearest), axis=1)
+        nearest, found = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(found, order, axis=1)
+        squares = Neighbors(nearest, found - names_from)
+        if self.metric == "euclidean":
+            return squares
+        return Neighbors(np.square(nearest), squares.indices) if union else _halved(squares)
+
+    def start(self, d: int, rng: RandomState) -> Floats:
+        return principal_components(self.rows, d, rng)
+
+    def kept(self) -> SparseRows:
+        return self
+
+    def same_as(self, other: Any) -> bool:
+        if not isinstance(other, SparseRows) or (self.unit, self.rows.shape) != (other.unit, other.rows.shape):
+            return False
+        return all(np.array_equal(getattr(self.rows, name), getattr(other.rows, name)) for name in CSR)
+
+
+@dataclass(frozen=True)
+class Objects:
+    """Samples that are compared on demand: too many for the dissimilarities of all pairs.
+
+    Parameters
+    ----------
+    source : Dissimilarities
+        Objects and how they are compared.
+    """
+
+    source: Dissimilarities
+    unit: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def all_neighbors(self) -> Neighbors:
+        raise NotImplementedError
+
+    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        return nearest_by_landmarks(self.source, k, rng)
+
+    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
+        every = np.arange(len(self))
+        return Pairs(len(self), 1.0, see=partial(self.source.to, columns=every)).neighbors_of(new, k, threads)
+
+    def start(self, d: int, rng: RandomState) -> None:
+        return None
+
+    def kept(self) -> Objects:
+        return self
+
+    def same_as(self, other: Any) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Samples by the dissimilarities of all pairs.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    unit : float
+        What distances are multiplied by.
+    squares : ndarray of shape (n, n), optional
+        Squared distances in this unit; not needed for new samples.
+    squared : bool
+        Whether dissimilarities of new samples are squared distances.
+    see : callable, optional
+        Returns the dissimilarities (m, n) of new samples to these, in place of what was given.
+    """
+
+    n: int
+    unit: float
+    squares: Floats | None = None
+    squared: bool = False
+    see: Callable[[Any], Array] | None = None
+
+    def __len__(self) -> int:
+        return self.n
+
+    @property
+    def _pairs(self) -> Floats:
+        assert self.squares is not None
+        return self.squares
+
+    def all_neighbors(self) -> Neighbors:
+        return all_pairs(self._pairs)
+
+    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        return nearest_in_matrix(self._pairs, k)
+
+    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
+        squares, indices = np.empty((len(new), k)), np.empty((len(new), k), np.intp)
+        for rows in row_blocks(len(new), 8 * self.n, HELD):
+            squares[rows], indices[rows] = self._nearest(new[rows], k)
+        return Neighbors(squares, indices)
+
+    def _nearest(self, new: Any, k: int) -> tuple[Floats, Array]:
+        given = new if self.see is None else self.see(new)
+        if not self.squared and (given < 0.0).any():
+            raise ValueError(f"X holds negative dissimilarities (smallest {given.min():g}); they must be 0 or more.")
+        squares = np.maximum(given / self.unit**2, 0.0) if self.squared else np.square(given / self.unit)
+        indices = first_smallest(squares, k)
+        squares = np.take_along_axis(squares, indices, axis=1)
+        order = np.argsort(squares, axis=1, kind="stable")
+        return np.take_along_axis(squares, order, axis=1), np.take_along_axis(indices, order, axis=1)
+
+    def start(self, d: int, rng: RandomState) -> Floats:
+        return classical_scaling(self._pairs, d, rng)
+
+    def kept(self) -> Pairs:
+        return replace(self, squares=None)
+
+    def same_as(self, other: Any) -> bool:
+        return False
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Samples by the distances of each to its neighbors.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    unit : float
+        What distances are multiplied by.
+    known : Neighbors, optional
+        Neighbors, with distances in this unit; not needed for new samples.
+    squared : bool
+        Whether distances of new samples are squared.
+    """
+
+    n: int
+    unit: float
+    known: Neighbors | None = None
+    squared: bool = False
+
+    @classmethod
+    def of(cls, distances: Any, unit: float, squared: bool) -> Graph:
+        """Return the samples of a sparse matrix (n, n) with distances in a unit."""
+        return cls(
+            distances.shape[0],
+            float(np.sqrt(unit)) if squared else unit,
+            graph_neighbors(distances, squared),
+            squared,
+        )
+
+    def __len__(self) -> int:
+        return self.n
+
+    def all_neighbors(self) -> Neighbors:
+        assert self.known is not None
+        return self.known
+
+    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        return self.all_neighbors()
+
+    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
+        if not sparse.issparse(new):
+            raise TypeError("The view was made of a sparse graph; give the distances of new samples as one, too.")
+        counts = np.diff(new.indptr)
+        if counts.min() < k:
+            raise ValueError(
+                f"X has samples with only {counts.min()} neighbors among those of the view; give at least {k}, the "
+                "perplexity."
+            )
+        if (new.data < 0.0).any():
+            raise ValueError("The graph X holds negative distances; distances must not be negative.")
+        squares, indices = graph_neighbors(new, self.squared)
+        nearest = np.argsort(squares, axis=1, kind="stable")[:, :k]
+        squares = np.take_along_axis(squares, nearest, axis=1) / self.unit**2
+        return Neighbors(squares, np.take_along_axis(np.asarray(indices), nearest, axis=1))
+
+    def start(self, d: int, rng: RandomState) -> None:
+        return None
+
+    def kept(self) -> Graph:
+        return replace(self, known=None)
+
+    def same_as(self, other: Any) -> bool:
+        return False
+
+
+def _halved(neighbors: Neighbors) -> Neighbors:
+    """Return neighbors whose dissimilarities are half the squared distances that are given."""
+    return Neighbors(np.square(0.5 * neighbors.squares), neighbors.indices)
