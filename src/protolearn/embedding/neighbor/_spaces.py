@@ -220,7 +220,7 @@ class SparseRows:
         known = (columns.indptr, columns.indices, columns.data), self.norms, self.shifts
         union = self.metric in ("tanimoto", "jaccard")
         threads.over(
-            m, offer_sparse, *given, *known, union, names, ..., nearest, found, counts, most=max(1, 10**7 // n)
+            m, offer_sparse, *given, *known, union, names, ..., nearest, found, counts, most=max(1, CALL_PAIRS // n)
         )
         order = np.lexsort((found, nearest), axis=1)
         nearest, found = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(found, order, axis=1)
