@@ -18,14 +18,13 @@ from protolearn.embedding.topographic._base import (
     TopographicEmbedding,
     Trainer,
     Weights,
-    neighbor_order,
-    neighbor_squares,
-    neighborhoods,
 )
+from protolearn.embedding.topographic._rows import Squares
 
 __all__ = ["XOM"]
 
 WINNERS = ("image", "mean")  # in the order of the compiled loop
+START = 1.0
 
 
 class XOM(TopographicEmbedding):
@@ -142,7 +141,7 @@ class XOM(TopographicEmbedding):
         metric: Any = "euclidean",
         squared: bool = False,
         symmetrize: str = "raise",
-        init: str | ArrayLike = "random",
+        init: str | ArrayLike = "pca",
         max_iter: int = 250,
         random_state: Any = None,
         verbose: int = 0,
@@ -166,26 +165,33 @@ class XOM(TopographicEmbedding):
     def _spacing(self) -> float:
         return 1.0
 
-    def _trainer(self, squares: Floats, vectors: Any) -> Trainer:
-        order = neighbor_order(squares)
-        start = self._chosen("range_start", np.sqrt(squares.max()))
-        radii = neighbor_squares(squares, order, min(LAST_NEIGHBORS, len(squares) - 1))
-        end = self._chosen("range_end", np.sqrt(np.median(radii)) / SIGMAS)
+    def _trainer(self, squares: Squares, vectors: Any) -> Trainer:
+        start = self._chosen("range_start", START)
+        end = self._chosen("range_end", np.sqrt(squares.typical(min(LAST_NEIGHBORS, len(squares) - 1))) / SIGMAS)
         return Observer(
             squares,
-            order,
             WINNERS.index(self.winner),
             ranges=self._falling(start, end),
             rates=self._falling(self.learning_rate_start, self.learning_rate_end),
         )
 
 
+@dataclass(frozen=True)
+class OneRange:
+    """Neighborhoods of the same size everywhere."""
+
+    precision: float
+
+    def of_new(self, squares: Floats) -> Floats:
+        """Return the precisions (m,) of new samples."""
+        return np.full(len(squares), self.precision)
+
+
 @dataclass
 class Observer:
     """Moves images towards sampling vectors, in neighborhoods of the same range everywhere."""
 
-    squares: Floats
-    order: Any
+    squares: Squares
     winner: int
     ranges: Floats
     rates: Floats
@@ -193,6 +199,7 @@ class Observer:
     precision: float = np.nan
 
     def __post_init__(self) -> None:
+        self.near = self.squares.near() if WINNERS[self.winner] == "mean" else None
         self._set_range(self.ranges[0])
 
     def epoch(self, t: int, vectors: Any, images: Floats, rng: np.random.RandomState) -> Epoch:
@@ -205,17 +212,20 @@ class Observer:
         """Return the winner of each sampling vector at the end."""
         return self._observe(vectors, images, 0.0)[1]
 
+    def placing(self) -> tuple[OneRange, float]:
+        """Return the neighborhoods of new samples; their place is a mean of images."""
+        return OneRange(self.precision), np.inf
+
     def _set_range(self, range_: float) -> None:
         self.precision = 0.5 / range_**2
-        if WINNERS[self.winner] == "mean":
-            n = len(self.squares)
-            equal = np.full(n, self.precision), np.zeros(n)
-            index, x, shares = neighborhoods(self.squares, self.order, *equal)
-            self.weights = Weights(index, shares[:, None] * np.exp(-x), np.zeros(n), True)  # Bunte 2011, eq. 8.4
+        if self.near is not None:
+            columns, squares, _, shares = self.near
+            h = shares * np.exp(-self.precision * squares)  # Bunte 2011, eq. 8.4
+            self.weights = Weights(columns, h, (h > 0.0).sum(axis=1), np.zeros(len(h)), True)
 
     def _observe(self, points: Floats, images: Floats, rate: float) -> tuple[float, Indices]:
         from protolearn.embedding.topographic._kernels import observe
 
         won = np.empty(len(points), np.int64)
-        cost = observe(points, images, self.squares, self.precision, self.weights, self.winner, rate, won)
+        cost = observe(points, images, self.squares.rows, self.precision, self.weights, self.winner, rate, won)
         return cost, won
