@@ -25,8 +25,8 @@ from protolearn.embedding.divergences import (
 )
 from protolearn.embedding._base import vector_samples
 from protolearn.embedding.topographic import _rows, _sone
-from protolearn.embedding.topographic._rows import Squares, ranks_and_shares
-from protolearn.embedding.topographic._sone import SONE, Attraction, is_tied, minus_log_kernel, power_form, pull
+from protolearn.embedding.topographic._rows import Squares
+from protolearn.embedding.topographic._sone import SONE, Attraction, minus_log_kernel, power_form, pull
 
 CLOSED = [
     GeneralizedKullbackLeibler(),
@@ -287,6 +287,54 @@ def test_schedules_have_their_ends():
     assert trainer.scales[0] == 1e7
     assert trainer.scales[-1] * (trainer.scales[-1] / trainer.scales[-2]) == pytest.approx(250.0)
     np.testing.assert_array_equal(trainer.rates, 1.0)
+
+
+def test_the_nearest_neighbor_has_the_affinity_one():
+    model = attraction(offset=True)
+    h = model.affinities(np.arange(30))
+    np.fill_diagonal(h, 0.0)
+    np.testing.assert_allclose(h.max(axis=1), 1.0)
+    np.testing.assert_array_equal(h.argmax(axis=1), model.near.columns[:, 1])
+
+
+@pytest.mark.parametrize("share", [0.4, 0.6])
+def test_there_is_no_offset_if_most_samples_have_several_nearest_neighbors(share):
+    D = np.random.RandomState(0).uniform(1.0, 2.0, (50, 50))
+    D = np.triu(D, 1) + np.triu(D, 1).T
+    tied = np.arange(int(50 * share))
+    D[np.ix_(tied, tied)] = 0.5 * (1 - np.eye(len(tied)))
+    views = [
+        SONE(metric="precomputed", offset=offset, max_iter=2, random_state=0).fit_transform(D)
+        for offset in ("auto", share < 0.5, share > 0.5)
+    ]
+    np.testing.assert_array_equal(views[0], views[1])
+    assert np.abs(views[0] - views[2]).max() > 1e-3
+
+
+# Starts
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_starts_lie_in_the_box_of_the_structure(metric):
+    X, _ = data(60)
+    given = X if metric == "euclidean" else pairwise_distances(X)
+    structure = np.random.RandomState(0).uniform([100, 0], [300, 50], (30, 2))
+    still = {"learning_rate_start": 1e-300, "learning_rate_end": 1e-300, "max_iter": 1, "random_state": 0}
+    for init in ("pca", "random"):
+        start = SONE(metric=metric, structure=structure, init=init, **still).fit_transform(given)
+        low, high = structure.min(axis=0), structure.max(axis=0)
+        assert (start > low - 0.05 * (high - low)).all()
+        assert (start < high + 0.05 * (high - low)).all()
+        assert np.ptp(start, axis=0)[0] > 0.7 * (high - low)[0]
+
+
+def test_principal_components_are_in_order_from_the_start():
+    X, _ = load_digits(n_class=5, return_X_y=True)
+    narrow = {"kernel": "gaussian", "structure": "circle", "bandwidth": "perplexity", "n_neighbors_start": 15,
+              "n_neighbors_end": 3, "max_iter": 20, "random_state": 0}  # fmt: skip
+    y = load_digits(n_class=5, return_X_y=True)[1][:300]
+    ordered, scattered = (error(SONE(init=init, **narrow).fit_transform(X[:300]), y) for init in ("pca", "random"))
+    assert ordered < 0.1 < scattered
 
 
 # Views

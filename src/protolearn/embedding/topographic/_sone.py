@@ -54,12 +54,12 @@ class SONE(TopographicEmbedding):
     affinities g to all images, and the winner i the affinities h to all samples that are most like them,
 
     .. math::
-        h_k = e^{-d(x^i, x^k)^2 / 2 \sigma_i^2}, \quad
+        h_k = e^{-(d(x^i, x^k)^2 - \rho_i) / 2 \sigma_i^2}, \quad
         g_k = \Big(1 + \frac{\|s - \xi^k\|^2}{\varsigma}\Big)^{-(\varsigma + 1) / 2}
         \text{ or } e^{-\|s - \xi^k\|^2 / 2 \varsigma^2}.
 
-    A step down the gradient of the divergence :math:`D(h \,\|\, g)` moves all images; for the generalized
-    Kullback-Leibler divergence
+    where :math:`\rho_i` is the squared distance of the nearest neighbor, or zero, see ``offset``. A step down the
+    gradient of the divergence :math:`D(h \,\|\, g)` moves all images; for the generalized Kullback-Leibler divergence
 
     .. math:: \xi^k \leftarrow \xi^k - \tau \, \alpha_k (h_k - g_k) (\xi^k - s), \quad
         \alpha_k = \frac{\varsigma + 1}{\varsigma + \|s - \xi^k\|^2} \text{ or } \frac{1}{\varsigma^2}.
@@ -79,7 +79,8 @@ class SONE(TopographicEmbedding):
         else a box. None is SONE without structure hypothesis: sampling vectors are drawn from a Gaussian around each
         image in turn.
     n_sampling : int or "auto", default="auto"
-        Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 200.
+        Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 12 times the root
+        of their number.
     spacing : float or "auto", default="auto"
         Distance of neighboring sampling vectors, where the kernel has about unit width. A structure of your own is
         scaled to it in training, and the view is scaled back. ``"auto"`` is 10, but 1 for divergences that attract only
@@ -91,8 +92,13 @@ class SONE(TopographicEmbedding):
         The winner is the sample with the lowest mean of -log g over its neighborhood; or with the smallest divergence;
         or with the nearest image, which is fastest. The divergence prefers samples with few neighbors.
     bandwidth : {"radius", "perplexity"}, default="radius"
-        How a number of neighbors k gives :math:`\sigma_i`: the k-th neighbor is three :math:`\sigma_i` away, or the
-        perplexity of the affinities is k.
+        How a number of neighbors k gives :math:`\sigma_i`: the k-th neighbor is three :math:`\sigma_i` away, measured
+        from the offset, or the perplexity of the affinities is k.
+    offset : bool or "auto", default="auto"
+        Whether affinities are measured from the nearest neighbor, so that it has the affinity 1. Without an offset, all
+        affinities are small if there are many features, as then all distances are about the same. ``"auto"`` has no
+        offset if most samples have several nearest neighbors, at the very same distance, as in a table of few different
+        dissimilarities.
     n_neighbors_start, n_neighbors_end : float or "auto", default="auto"
         First and last number of neighbors; ``"auto"`` is half of the samples, and 10. A start below a quarter of
         the samples tends to fold the view.
@@ -118,8 +124,10 @@ class SONE(TopographicEmbedding):
         count as zero.
     symmetrize : {"raise", "mean"}, default="raise"
         What to do with precomputed dissimilarities that are not symmetric: raise an error, or take the mean.
-    init : "random" or array of shape (n_samples, n_components), default="random"
-        First images: close to the origin, or given.
+    init : {"pca", "random", "center"} or array of shape (n_samples, n_components), default="pca"
+        First images: principal components (of dissimilarities: classical scaling) that fill the bounding box of the
+        structure, points drawn evenly from that box, points close to the origin, or given. Few neighbors at the start
+        fold a view, unless images start in order.
     max_iter : int, default=100
         Number of epochs, in each of which all sampling vectors are presented once.
     random_state : int, RandomState instance or None, default=None
@@ -156,14 +164,20 @@ class SONE(TopographicEmbedding):
     -----
     On a few hundred samples ``structure=None`` often keeps neighbors better than a structure does.
 
-    There is no ``transform``: new samples have no image. Memory grows with the square of the number of samples. With
-    more than 1000 samples, winners are found by 128 neighbors each, taken evenly from near to far.
+    With more than 1000 samples, neighborhoods are those of 128 neighbors of each sample, dense near by and sparse far
+    away, each of which stands for the samples around it. Distances of a winner to all samples are computed when they are
+    needed, and some of them are kept: memory grows in proportion to the number of samples, unless dissimilarities are
+    given.
+
+    A new sample is placed where the mean of -log g over its neighborhood among the training samples is lowest: there a
+    sampling vector would make it the winner.
 
     The pull of a divergence, which is :math:`h - g` above, is limited to a size of 1. With divergences whose attraction
-    has a power of g as a factor (gamma, Cauchy-Schwarz, eta, beta above 1, alpha below 1, Hellinger), images that are
-    far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a structure with
+    has a power of g as a factor (gamma, Cauchy-Schwarz, eta, beta above 1, alpha and Renyi below 1, Hellinger), images
+    that are far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a structure with
     spacing 1, a fixed :math:`\varsigma` of 1 and a rate that falls from 0.5 to 0.05. These settings are the best known,
-    but they depend on the data: look at ``n_distinct_winners_``, and compare with the default divergence.
+    but they depend on the data: look at ``n_distinct_winners_``, and compare with the default divergence. A divergence
+    of your own, made with `Bregman` or `Csiszar`, is called from Python for each presentation; all others are compiled.
 
     References
     ----------
@@ -182,6 +196,8 @@ class SONE(TopographicEmbedding):
     >>> view = SONE(random_state=0).fit_transform(X)
     >>> view.shape, KNeighborsClassifier(5).fit(view, y).score(view, y) > 0.9
     ((150, 2), True)
+    >>> SONE(random_state=0).fit(X[::2]).transform(X[1::2]).shape
+    (75, 2)
     """
 
     _constraints = {
