@@ -9,6 +9,7 @@ from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from protolearn.embedding._base import vector_samples
 from protolearn.embedding.divergences import (
     Alpha,
     Beta,
@@ -23,7 +24,6 @@ from protolearn.embedding.divergences import (
     ItakuraSaito,
     ReverseGeneralizedKullbackLeibler,
 )
-from protolearn.embedding._base import vector_samples
 from protolearn.embedding.topographic import _rows, _sone
 from protolearn.embedding.topographic._rows import Squares
 from protolearn.embedding.topographic._sone import SONE, Attraction, minus_log_kernel, power_form, pull
@@ -113,7 +113,7 @@ def winner_of(model, images, s, h, g):
 
 
 def growing(divergence):
-    """Return a divergence that is finite, and grows with the given one: Renyi's is a logarithm of an alpha divergence."""
+    """Return a finite divergence that grows with the given one: Renyi's is the logarithm of an alpha divergence."""
     return Alpha(divergence.alpha) if isinstance(divergence, GeneralizedRenyi) else divergence
 
 

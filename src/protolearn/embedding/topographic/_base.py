@@ -253,8 +253,8 @@ class TopographicEmbedding(Embedding):
 class Weights(NamedTuple):
     """By what the winner i of a sampling vector is found, the lowest ``base_i + sum_j values_ij cost(columns_ij)``.
 
-    Columns and values are of shape (n, K), of which the first ``counts`` (n,) are summed over. ``positive`` says that no
-    term of the sum is negative.
+    Columns and values are of shape (n, K), of which the first ``counts`` (n,) are summed over. ``positive`` says that
+    no term of the sum is negative.
     """
 
     columns: NDArray[np.int32]

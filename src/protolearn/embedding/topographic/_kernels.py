@@ -1,8 +1,8 @@
 """Compiled loops of the exploratory observation machine and of self-organized neighbor embedding.
 
 Arrays: images (n, M), changed in place; rows, squared distances of samples, see `Rows`; precisions (n,)
-``1 / (2 sigma_i^2)``. Logarithms of affinities are kept, not affinities: ``x = -log h`` and ``c = -log g`` (n,), so that
-nothing underflows.
+``1 / (2 sigma_i^2)``. Logarithms of affinities are kept, not affinities: ``x = -log h`` and ``c = -log g`` (n,), so
+that nothing underflows.
 """
 
 from __future__ import annotations

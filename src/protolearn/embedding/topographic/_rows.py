@@ -1,4 +1,4 @@
-"""Squared distances between samples: of one sample to all when they are needed, and to its neighbors from near to far."""
+"""Squared distances between samples: of one to all when they are needed, and to its neighbors from near to far."""
 
 from __future__ import annotations
 

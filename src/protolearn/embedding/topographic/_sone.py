@@ -165,19 +165,20 @@ class SONE(TopographicEmbedding):
     On a few hundred samples ``structure=None`` often keeps neighbors better than a structure does.
 
     With more than 1000 samples, neighborhoods are those of 128 neighbors of each sample, dense near by and sparse far
-    away, each of which stands for the samples around it. Distances of a winner to all samples are computed when they are
-    needed, and some of them are kept: memory grows in proportion to the number of samples, unless dissimilarities are
-    given.
+    away, each of which stands for the samples around it. Distances of a winner to all samples are computed when they
+    are needed, and some of them are kept: memory grows in proportion to the number of samples, unless dissimilarities
+    are given.
 
     A new sample is placed where the mean of -log g over its neighborhood among the training samples is lowest: there a
     sampling vector would make it the winner.
 
     The pull of a divergence, which is :math:`h - g` above, is limited to a size of 1. With divergences whose attraction
     has a power of g as a factor (gamma, Cauchy-Schwarz, eta, beta above 1, alpha and Renyi below 1, Hellinger), images
-    that are far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a structure with
-    spacing 1, a fixed :math:`\varsigma` of 1 and a rate that falls from 0.5 to 0.05. These settings are the best known,
-    but they depend on the data: look at ``n_distinct_winners_``, and compare with the default divergence. A divergence
-    of your own, made with `Bregman` or `Csiszar`, is called from Python for each presentation; all others are compiled.
+    that are far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a
+    structure with spacing 1, a fixed :math:`\varsigma` of 1 and a rate that falls from 0.5 to 0.05. These settings are
+    the best known, but they depend on the data: look at ``n_distinct_winners_``, and compare with the default
+    divergence. A divergence of your own, made with `Bregman` or `Csiszar`, is called from Python for each presentation;
+    all others are compiled.
 
     References
     ----------
