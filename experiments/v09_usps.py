@@ -72,11 +72,10 @@ TABLE = {
 CHARTING = {"sammon": 0.25, "spearman": 0.42, "pearson": 0.43, "error": 0.29}
 SINGLE_ERRORS = {PRINTED_SONE: 0.13, PRINTED_TSONE: 0.05, PRINCIPAL: 0.37}
 REMARKS = {
-    "SONE, circle": "narrow neighborhoods from the start: all images end around one sampling vector",
+    "SONE, circle": "neighborhoods are narrow from the start, which is not given in the document",
     "t-SNE": "our t-SNE keeps distances better than the printed one",
-    "smallest area, t-SONE": "it is digit 1 if the nearest image wins",
     "PCA": "another version of USPS, with classes of other sizes",
-    "t-SONE": "one run of 200 epochs; the size of the mesh and the bandwidths are not given in the document",
+    "t-SONE": "the size of the mesh and the bandwidths are not given in the document",
 }
 
 
