@@ -26,6 +26,8 @@ SETTINGS = {
     "view": "two dimensions",
     "sigma": "a third of the distance of neighbor n_k, or by perplexity where the document has it. The mesh has a "
     "spacing of 10. The document gives neither; both are defaults of the library, chosen on digits",
+    "affinities": "of squared distances beyond that of the nearest neighbor, unless most samples have several of these "
+    "(document: of squared distances)",
     "rate": "1 with a structure hypothesis; without one it falls from 0.3 to 0.01 (document: not given)",
     "1-NN error": "leave-one-out, in the view",
     "Sammon": "with the best factor for the size of the view",

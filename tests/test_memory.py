@@ -147,7 +147,7 @@ X, y = rng.normal(size=(30, 4)), np.arange(30) % 2
 REFUSED = {
     "exact view": lambda: pl.TSNE(perplexity=5, method="exact").fit(X),
     "view of dissimilarities": lambda: pl.SNE(perplexity=5, metric="precomputed").fit(pairwise_of(X)),
-    "XOM": lambda: pl.XOM().fit(X),
+    "XOM": lambda: pl.XOM(metric="precomputed").fit(pairwise_of(X)),
     "multidimensional scaling": lambda: pl.MappedEmbedding(cost="mds").fit(X),
     "MVU": lambda: pl.MVU(metric="precomputed").fit(pairwise_of(X)),
     "a function of two objects": lambda: pairwise(list(X), metric=lambda a, b: float(np.abs(a - b).sum())),

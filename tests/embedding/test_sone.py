@@ -9,11 +9,13 @@ from sklearn.datasets import load_digits, load_iris, make_blobs
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from protolearn.embedding._base import vector_samples
 from protolearn.embedding.divergences import (
     Alpha,
     Beta,
     Bregman,
     CauchySchwarz,
+    Csiszar,
     Eta,
     Gamma,
     GeneralizedKullbackLeibler,
@@ -22,9 +24,8 @@ from protolearn.embedding.divergences import (
     ItakuraSaito,
     ReverseGeneralizedKullbackLeibler,
 )
-from protolearn.embedding.topographic import _base as _topographic
-from protolearn.embedding.topographic import _sone
-from protolearn.embedding.topographic._base import neighbor_order
+from protolearn.embedding.topographic import _rows, _sone
+from protolearn.embedding.topographic._rows import Squares
 from protolearn.embedding.topographic._sone import SONE, Attraction, minus_log_kernel, power_form, pull
 
 CLOSED = [
@@ -41,8 +42,12 @@ CLOSED = [
     Gamma(0.3),
     Gamma(1.6),
     CauchySchwarz(),
+    ReverseGeneralizedKullbackLeibler(),
+    GeneralizedRenyi(0.5),
+    GeneralizedRenyi(1.6),
+    GeneralizedRenyi(-0.4, normalized=True),
 ]
-OTHERS = [GeneralizedRenyi(0.5), ReverseGeneralizedKullbackLeibler(), Bregman(np.exp, np.exp, np.exp)]
+OTHERS = [Bregman(np.exp, np.exp, np.exp), Csiszar(lambda u: (u - 1) ** 2, lambda u: 2 * (u - 1), generalized=True)]
 KERNELS = ["student", "gaussian"]
 
 
@@ -51,14 +56,13 @@ def data(n=30, seed=0):
 
 
 def attraction(n=30, seed=0, *, kernel="student", divergence=CLOSED[0], winner="mean", bandwidth="radius", **changes):
-    squares = np.square(pairwise_distances(data(n, seed)[0]))
-    squares /= squares.mean()
+    squares = Squares(vector_samples(data(n, seed)[0]))
     settings = {"neighbors": [n / 3, 5.0], "scales": [2.0, 1.5], "rates": [0.5, 0.3], "diversify": 0.9} | changes
+    settings = {"offset": False} | settings
     for name in ("neighbors", "scales", "rates"):
         settings[name] = np.asarray(settings[name])
     return Attraction(
         squares,
-        neighbor_order(squares),
         kernel=kernel,
         divergence=divergence,
         winner=_sone.WINNERS.index(winner),
@@ -86,8 +90,15 @@ def kernel_of(images, s, kernel, scale):
     return np.exp(-squares / (2 * scale**2)) if kernel == "gaussian" else (1 + squares / scale) ** (-(scale + 1) / 2)
 
 
+def squares_of(model):
+    """Return the squared distances of all pairs, less those to the nearest neighbors if these are the offsets."""
+    squares = np.square(pairwise_distances(model.squares.vectors))
+    others = squares + np.diag(np.full(len(squares), np.inf))
+    return squares - model.neighborhoods.offset * others.min(axis=1, keepdims=True)
+
+
 def affinities_of(model):
-    h = np.exp(-model.squares * model.precisions[:, None])
+    h = np.exp(-squares_of(model) * model.precisions[:, None])
     np.fill_diagonal(h, 0.0)
     np.fill_diagonal(h, 0.9 * h.max(axis=1))
     return h if model.divergence == GeneralizedKullbackLeibler() else np.maximum(h, 1e-12)
@@ -98,7 +109,12 @@ def winner_of(model, images, s, h, g):
         return ((images - s) ** 2).sum(axis=1).argmin()
     if model.winner == _sone.WINNERS.index("mean"):
         return ((h * -np.log(g)).sum(axis=1) / h.sum(axis=1)).argmin()
-    return model.divergence.value(h, g).argmin()
+    return growing(model.divergence).value(h, g).argmin()
+
+
+def growing(divergence):
+    """Return a finite divergence that grows with the given one: Renyi's is the logarithm of an alpha divergence."""
+    return Alpha(divergence.alpha) if isinstance(divergence, GeneralizedRenyi) else divergence
 
 
 def slow_epoch(model, points, images, rate):
@@ -107,8 +123,12 @@ def slow_epoch(model, points, images, rate):
     h = affinities_of(model)
     for s in points:
         g = kernel_of(images, s, model.kernel, model.scale)
+        if model.divergence != GeneralizedKullbackLeibler():
+            g = np.maximum(g, 1e-12 * (g.max() if isinstance(model.divergence, Gamma) else 1.0))
         i = winner_of(model, images, s, h, g)
         b = -g * model.divergence.derivative(h[i], g)
+        if not np.isfinite(b).all():  # infinite, but the direction is known
+            b = -g * growing(model.divergence).derivative(h[i], g)
         b = limited(model.divergence, b)
         squares = ((images - s) ** 2).sum(axis=1)
         slope = (model.scale + 1) / (model.scale + squares) if model.kernel == "student" else 1 / model.scale**2
@@ -144,22 +164,32 @@ def test_steps_are_the_gradient_of_the_divergence(divergence, kernel):
 @pytest.mark.parametrize("divergence", CLOSED, ids=name_of)
 def test_power_forms_are_the_pulls_of_their_divergences(divergence):
     rng = np.random.RandomState(0)
-    h, g = rng.uniform(0.01, 1.0, (2, 50))
-    a, b, factor, scale_free = power_form(divergence)
+    h, g = rng.uniform(0.01, 1.0, (2, 10))
+    a, b, factor, scale_free, inner, outer = power_form(divergence)
     attract, repel = h**a * g**b, g ** (a + b)
+    if a == 0:
+        attract = g * (1 + np.log(h / g))
     if scale_free:
         attract, repel = attract / attract.sum(), repel / repel.sum()
+    if inner:
+        factor *= inner * outer / (1 + inner * Alpha(a).value(h, g))
     np.testing.assert_allclose(factor * (attract - repel), pull(divergence, h, g), rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.pairwise(divergence=CLOSED + OTHERS, kernel=KERNELS, winner=["image", "mean", "divergence"])
-def test_an_epoch_is_that_of_the_slow_rule(divergence, kernel, winner):
-    model = attraction(divergence=divergence, kernel=kernel, winner=winner)
-    points, images = np.random.RandomState(2).normal(size=(12, 2)), start()
+@pytest.mark.pairwise(
+    divergence=CLOSED + OTHERS,
+    kernel=KERNELS,
+    winner=["image", "mean", "divergence"],
+    offset=[False, True],
+    size=[1.0, 4.0],
+)
+def test_an_epoch_is_that_of_the_slow_rule(divergence, kernel, winner, offset, size):
+    model = attraction(divergence=divergence, kernel=kernel, winner=winner, offset=offset)
+    points, images = size * np.random.RandomState(2).normal(size=(12, 2)), size * start()
     slow, winners = slow_epoch(model, points, images, 0.2)
     _, won = model._present(points, np.full(12, -1), images, 0.2)
     np.testing.assert_array_equal(won, winners)
-    np.testing.assert_allclose(images, slow, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(images, slow, rtol=1e-10, atol=1e-10)
 
 
 @pytest.mark.parametrize("divergence", CLOSED + OTHERS, ids=name_of)
@@ -208,10 +238,11 @@ def test_pruned_winners_are_those_of_a_full_search(seed, n, winner):
 
 def test_many_samples_are_represented_by_some_neighbors(monkeypatch):
     exact = attraction(200, winner="mean")
-    monkeypatch.setattr(_topographic, "MOST_EXACT", 100)
+    monkeypatch.setattr(_rows, "MOST_EXACT", 100)
     sampled = attraction(200, winner="mean")
     assert sampled.weights.columns.shape == (200, 128)
     np.testing.assert_allclose(sampled.weights.values.sum(axis=1), 1.0)
+    np.testing.assert_allclose(sampled.precisions, exact.precisions, rtol=0.02)
     costs = np.random.RandomState(0).uniform(size=200)
     full, part = ((model.weights.values * costs[model.weights.columns]).sum(axis=1) for model in (exact, sampled))
     assert 0.0 < np.abs(part - full).mean() < 0.02
@@ -224,14 +255,14 @@ def test_the_last_neighbor_is_three_standard_deviations_away():
     model = attraction(neighbors=[7.0, 3.0])
     for t, k in enumerate((7, 3)):
         model._set_step(t)
-        others = model.squares + np.diag(np.full(30, np.inf))
+        others = squares_of(model) + np.diag(np.full(30, np.inf))
         np.testing.assert_allclose(np.sqrt(0.5 / model.precisions), np.sqrt(np.sort(others)[:, k - 1]) / 3)
 
 
 @pytest.mark.parametrize("n_neighbors", [2, 5, 15, 25])
 def test_perplexity_is_the_number_of_neighbors(n_neighbors):
     model = attraction(bandwidth="perplexity", neighbors=[float(n_neighbors)])
-    p = np.exp(-model.squares * model.precisions[:, None])
+    p = np.exp(-squares_of(model) * model.precisions[:, None])
     np.fill_diagonal(p, 0.0)
     p /= p.sum(axis=1, keepdims=True)
     entropy = -(p * np.log(np.where(p > 0, p, 1.0))).sum(axis=1)
@@ -251,11 +282,59 @@ def test_schedules_have_their_ends():
     X, _ = data()
     model = SONE(max_iter=4, n_neighbors_start=16, n_neighbors_end=1, random_state=0).fit(X)
     np.testing.assert_allclose(model.range_history_, [16, 8, 4, 2])
-    trainer = SONE(max_iter=5)._trainer(np.ones((40, 40)), np.array([[0.0, 0.0], [30.0, 40.0]]))
+    trainer = SONE(max_iter=5)._trainer(Squares(vector_samples(data(40)[0])), np.array([[0.0, 0.0], [30.0, 40.0]]))
     assert trainer.neighbors[0] == 20
     assert trainer.scales[0] == 1e7
     assert trainer.scales[-1] * (trainer.scales[-1] / trainer.scales[-2]) == pytest.approx(250.0)
     np.testing.assert_array_equal(trainer.rates, 1.0)
+
+
+def test_the_nearest_neighbor_has_the_affinity_one():
+    model = attraction(offset=True)
+    h = model.affinities(np.arange(30))
+    np.fill_diagonal(h, 0.0)
+    np.testing.assert_allclose(h.max(axis=1), 1.0)
+    np.testing.assert_array_equal(h.argmax(axis=1), model.near.columns[:, 1])
+
+
+@pytest.mark.parametrize("share", [0.4, 0.6])
+def test_there_is_no_offset_if_most_samples_have_several_nearest_neighbors(share):
+    D = np.random.RandomState(0).uniform(1.0, 2.0, (50, 50))
+    D = np.triu(D, 1) + np.triu(D, 1).T
+    tied = np.arange(int(50 * share))
+    D[np.ix_(tied, tied)] = 0.5 * (1 - np.eye(len(tied)))
+    views = [
+        SONE(metric="precomputed", offset=offset, max_iter=2, random_state=0).fit_transform(D)
+        for offset in ("auto", share < 0.5, share > 0.5)
+    ]
+    np.testing.assert_array_equal(views[0], views[1])
+    assert np.abs(views[0] - views[2]).max() > 1e-3
+
+
+# Starts
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_starts_lie_in_the_box_of_the_structure(metric):
+    X, _ = data(60)
+    given = X if metric == "euclidean" else pairwise_distances(X)
+    structure = np.random.RandomState(0).uniform([100, 0], [300, 50], (30, 2))
+    still = {"learning_rate_start": 1e-300, "learning_rate_end": 1e-300, "max_iter": 1, "random_state": 0}
+    for init in ("pca", "random"):
+        start = SONE(metric=metric, structure=structure, init=init, **still).fit_transform(given)
+        low, high = structure.min(axis=0), structure.max(axis=0)
+        assert (start > low - 0.05 * (high - low)).all()
+        assert (start < high + 0.05 * (high - low)).all()
+        assert np.ptp(start, axis=0)[0] > 0.7 * (high - low)[0]
+
+
+def test_principal_components_are_in_order_from_the_start():
+    X, _ = load_digits(n_class=5, return_X_y=True)
+    narrow = {"kernel": "gaussian", "structure": "circle", "bandwidth": "perplexity", "n_neighbors_start": 15,
+              "n_neighbors_end": 3, "max_iter": 20, "random_state": 0}  # fmt: skip
+    y = load_digits(n_class=5, return_X_y=True)[1][:300]
+    ordered, scattered = (error(SONE(init=init, **narrow).fit_transform(X[:300]), y) for init in ("pca", "random"))
+    assert ordered < 0.1 < scattered
 
 
 # Views
@@ -420,7 +499,8 @@ def test_failed_fits_lose_nothing():
         ({"learning_rate_start": -1.0}, "learning_rate_start=-1.0"),
         ({"diversify": 1.5}, "diversify=1.5"),
         ({"bandwidth": "entropy"}, "bandwidth='entropy'"),
-        ({"init": "pca"}, "init='pca'"),
+        ({"init": "spectral"}, "init='spectral'"),
+        ({"offset": "always"}, "offset='always'"),
         ({"init": np.zeros((3, 2))}, r"init has shape \(3, 2\)"),
         ({"n_sampling": 1}, "n_sampling=1"),
         ({"max_iter": 0}, "max_iter=0"),

@@ -10,8 +10,9 @@ from sklearn.datasets import load_digits, make_blobs
 from sklearn.metrics import pairwise_distances
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from protolearn.embedding._base import vector_samples
 from protolearn.embedding.topographic import _xom
-from protolearn.embedding.topographic._base import neighbor_order
+from protolearn.embedding.topographic._rows import Squares
 from protolearn.embedding.topographic._xom import XOM, Observer
 
 
@@ -20,10 +21,12 @@ def data(n=30, seed=0):
 
 
 def observer(n=30, seed=0, winner="mean", ranges=(0.7, 0.4)):
-    squares = np.square(pairwise_distances(data(n, seed)[0]))
-    squares /= squares.mean()
-    order, choice = neighbor_order(squares), _xom.WINNERS.index(winner)
-    return Observer(squares, order, choice, ranges=np.array(ranges), rates=np.array([0.5, 0.2]))
+    squares, choice = Squares(vector_samples(data(n, seed)[0])), _xom.WINNERS.index(winner)
+    return Observer(squares, choice, ranges=np.array(ranges), rates=np.array([0.5, 0.2]))
+
+
+def affinities_of(model, range_):
+    return np.exp(-np.square(pairwise_distances(model.squares.vectors)) / (2 * range_**2))
 
 
 def start(n=30, seed=1):
@@ -39,7 +42,7 @@ def cost(images, s, h):
 def test_an_epoch_is_that_of_the_slow_rule(winner):
     model, images = observer(winner=winner), start()
     slow, points = images.copy(), np.random.RandomState(2).normal(size=(12, 2))
-    h, winners, costs = np.exp(-model.squares / (2 * 0.7**2)), [], []
+    h, winners, costs = affinities_of(model, 0.7), [], []
     for s in points:
         distances = ((slow - s) ** 2).sum(axis=1)
         winners.append(distances.argmin() if winner == "image" else (h @ distances).argmin())
@@ -53,7 +56,7 @@ def test_an_epoch_is_that_of_the_slow_rule(winner):
 
 def test_steps_of_mean_winners_are_the_gradient_of_the_cost():
     model, images, s, eps = observer(), start(), np.array([0.3, -0.2]), 1e-6
-    h, gradient = np.exp(-model.squares / (2 * 0.7**2)), np.zeros((30, 2))
+    h, gradient = affinities_of(model, 0.7), np.zeros((30, 2))
     for place in np.ndindex(30, 2):
         for sign in (1.0, -1.0):
             moved = images.copy()
@@ -101,8 +104,10 @@ def test_what_a_fit_shows():
     X, _ = data(40)
     model = XOM(max_iter=6, random_state=0).fit(X)
     assert model.n_iter_ == len(model.cost_history_) == len(model.n_distinct_winners_) == 6
-    squares = np.square(pairwise_distances(X))
-    assert model.range_history_[0] == pytest.approx(np.sqrt(squares.max() / squares.mean()))
+    squares = np.sort(np.square(pairwise_distances(X)))
+    end = np.sqrt(np.median(squares[:, 10]) / squares.mean()) / 3
+    ratio = end / max(0.25, end)
+    np.testing.assert_allclose(model.range_history_, max(0.25, end) * ratio ** (np.arange(6) / 6), rtol=1e-9)
     distances = pairwise_distances(model.embedding_, model.structure_)
     np.testing.assert_array_equal(model.labels_, distances.argmin(axis=1))
     np.testing.assert_array_equal(model.exemplars_, distances.argmin(axis=0))

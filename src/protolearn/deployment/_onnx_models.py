@@ -121,12 +121,13 @@ def refuse(model: Any) -> None:
 
 
 def _reason(model: Any) -> str:
-    if isinstance(model, OutOfSample) or (isinstance(model, MappedEmbedding) and not _is_map(model.mapping_)):
+    searching = isinstance(model, OutOfSample | XOM | SONE)
+    if searching or (isinstance(model, MappedEmbedding) and not _is_map(model.mapping_)):
         return (
             "it places new samples by a search among all training samples. Use MappedEmbedding with mapping='linear', "
             "'local' or 'network'"
         )
-    if isinstance(model, SNE | TSNE | XOM | SONE | MVU | DiscriminativeEmbedding):
+    if isinstance(model, SNE | TSNE | MVU | DiscriminativeEmbedding):
         return NO_MAP
     if isinstance(model, RELATIONAL):
         return PAIRS

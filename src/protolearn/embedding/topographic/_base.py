@@ -9,15 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial import cKDTree
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from protolearn.core.estimator import keep, nothing_lost
+from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.parameters import array, integer, option
 from protolearn.core.progress import Progress
 from protolearn.core.schedules import geometric
 from protolearn.core.threads import chunk_threads
-from protolearn.core.types import Floats, Indices
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import given_array
 from protolearn.embedding._base import Embedding
+from protolearn.embedding.topographic._placing import Bandwidth, Comparison, Placing
+from protolearn.embedding.topographic._rows import Squares
 from protolearn.embedding.topographic.structures import SHAPES, triangular_mesh, uniform
 
 __all__ = [
@@ -29,16 +33,11 @@ __all__ = [
     "TopographicEmbedding",
     "Trainer",
     "Weights",
-    "neighbor_order",
-    "neighbor_squares",
-    "neighborhoods",
 ]
 
 
 LEAST_SAMPLES = 4
-LEAST_VECTORS, MOST_VECTORS = 7, 200  # of a structure whose size is chosen for the user
-MOST_EXACT = 1000  # samples up to which winners are found by the affinities to all samples,
-MOST_NEIGHBORS = 128  # and number of neighbors that stand for all if there are more
+LEAST_VECTORS, VECTORS_PER_ROOT = 7, 12  # of a structure whose size is chosen for the user: 12 sqrt(n) of n samples
 LAST_NEIGHBORS = 10  # in the smallest neighborhoods, unless the user chooses,
 SIGMAS = 3.0  # and how many standard deviations away the last is: its affinity is about 1 %
 LEAST_AFFINITY = 1e-12  # divergences other than that of Kullback and Leibler do not see a difference below
@@ -62,6 +61,9 @@ class Trainer(Protocol):
     def winners(self, vectors: Floats, images: Floats) -> Indices:
         """Return the winner of each sampling vector at the end."""
 
+    def placing(self) -> tuple[Bandwidth, float]:
+        """Return the neighborhoods of new samples, and the scale of the kernel that places them."""
+
 
 class TopographicEmbedding(Embedding):
     """Base of `XOM` and `SONE`: reads samples, places images, runs epochs and keeps what they show."""
@@ -69,7 +71,7 @@ class TopographicEmbedding(Embedding):
     _constraints = {
         "structure": option("auto", *SHAPES, "uniform") | array("an array"),
         "n_sampling": integer(2) | option("auto"),
-        "init": option("random") | array("an array"),
+        "init": option("pca", "random", "center") | array("an array"),
     }
 
     n_components: int
@@ -102,21 +104,59 @@ class TopographicEmbedding(Embedding):
         squares = self._read(X)
         rng = check_random_state(self.random_state)
         vectors, unit = self._sampling_vectors(len(squares), rng)
-        images = self._start(len(squares), unit, rng)
+        images = self._start(squares, vectors, unit, rng)
         trainer = self._trainer(squares, vectors)
         interrupted = self._run(trainer, vectors, images, rng)
         self._store(trainer, vectors, images, unit)
+        self._placing = Placing(self._comparison(X, squares), images, *trainer.placing())
         if interrupted:
             keep(self)
             raise KeyboardInterrupt
         return self
 
+    def transform(self, X: Any) -> Floats:
+        """Place samples among the images, which stay where they are.
+
+        A sample goes to the point that it would win: where the mean of -log g over its neighborhood among the training
+        samples is lowest. A training sample has its own image, and new samples do not see each other.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features) or (n_samples, n_training_samples), or list of objects
+            Samples, or with ``metric="precomputed"`` their dissimilarities to the training samples.
+
+        Returns
+        -------
+        images : ndarray of shape (n_samples, n_components)
+            Images.
+        """
+        check_is_fitted(self, "embedding_")
+        with chunk_threads(1):
+            return self._unit * self._placing.place(self._read_new(X))
+
     # Reading
 
-    def _read(self, X: Any) -> Floats:
-        """Return the squared dissimilarities of the samples, with a mean of one."""
-        squares = self._read_samples(X).all_squares()
-        return np.ascontiguousarray(squares / squares.mean())
+    def _read(self, X: Any) -> Squares:
+        """Return the squared dissimilarities of the samples."""
+        return Squares(self._read_samples(X))
+
+    def _comparison(self, X: Any, squares: Squares) -> Comparison:
+        """Return how new samples will be compared with X."""
+        metric = as_metric(self.metric, type(self).__name__) if is_learned(self.metric) else None
+        objects = None if metric is None and (self._pairwise or self._of_vectors) else X
+        return Comparison.of(squares.samples, squares.mean, self.squared and self._pairwise, metric, objects)
+
+    def _read_new(self, X: Any) -> Array:
+        """Return new samples as vectors, or as dissimilarities to the training samples."""
+        known = self._placing.comparison
+        if known.lens is not None:
+            validate_data(self, X, skip_check_array=True, reset=False)
+            return check_array(known.lens.see(X), dtype=(np.float64, np.float32))
+        if known.objects is None:
+            return validate_data(self, X, dtype=(np.float64, np.float32), reset=False)
+        from protolearn.dissimilarities import pairwise
+
+        return pairwise(X, known.objects, metric=self.metric)
 
     def _sampling_vectors(self, n_samples: int, rng: np.random.RandomState) -> tuple[Floats, float]:
         """Return the structure as it is used in training, and the unit that makes it the one given."""
@@ -132,7 +172,7 @@ class TopographicEmbedding(Embedding):
         return vectors / unit, unit
 
     def _named_structure(self, n_samples: int, rng: np.random.RandomState) -> Floats:
-        n_points = max(LEAST_VECTORS, min(MOST_VECTORS, 3 * n_samples // 4))
+        n_points = max(LEAST_VECTORS, min(int(VECTORS_PER_ROOT * np.sqrt(n_samples)), 3 * n_samples // 4))
         n_points = n_points if self.n_sampling == "auto" else int(self.n_sampling)
         flat = self.n_components == 2
         if self.structure == "uniform" or (self.structure == "auto" and not flat):
@@ -144,15 +184,22 @@ class TopographicEmbedding(Embedding):
             )
         return triangular_mesh("hexagon" if self.structure == "auto" else self.structure, n_points, self._spacing())
 
-    def _start(self, n_samples: int, unit: float, rng: np.random.RandomState) -> Floats:
-        if isinstance(self.init, str):
-            return rng.normal(scale=START_SPREAD, size=(n_samples, self.n_components))
-        images = given_array("init", self.init, order="C")
-        if images.shape != (n_samples, self.n_components):
-            raise ValueError(
-                f"init has shape {images.shape}; expected (n_samples, n_components)={(n_samples, self.n_components)}."
-            )
-        return images / unit
+    def _start(self, squares: Squares, vectors: Any, unit: float, rng: np.random.RandomState) -> Floats:
+        shape = len(squares), self.n_components
+        if not isinstance(self.init, str):
+            images = given_array("init", self.init, order="C")
+            if images.shape != shape:
+                raise ValueError(f"init has shape {images.shape}; expected (n_samples, n_components)={shape}.")
+            return images / unit
+        noise = rng.normal(scale=START_SPREAD, size=shape)
+        if self.init == "center":
+            return noise
+        side = shape[0] ** (1.0 / shape[1])  # without a structure, there is a unit of volume for each image
+        low, high = (-side / 2.0, side / 2.0) if vectors is None else (vectors.min(axis=0), vectors.max(axis=0))
+        if self.init == "random":
+            return rng.uniform(low, high, size=shape)
+        scores = squares.principal(self.n_components, rng)
+        return 0.5 * (low + high) + 0.5 * (high - low) * scores / np.abs(scores).max() + noise
 
     # Learning
 
@@ -177,7 +224,7 @@ class TopographicEmbedding(Embedding):
         return False
 
     @abstractmethod
-    def _trainer(self, squares: Floats, vectors: Any) -> Trainer:
+    def _trainer(self, squares: Squares, vectors: Any) -> Trainer:
         """Return what moves the images."""
 
     @abstractmethod
@@ -193,6 +240,7 @@ class TopographicEmbedding(Embedding):
 
     def _store(self, trainer: Trainer, vectors: Any, images: Floats, unit: float) -> None:
         self.embedding_ = unit * images
+        self._unit = unit
         self.n_iter_ = len(self.cost_history_)
         self.structure_ = None if vectors is None else unit * vectors
         for name in ("labels_", "exemplars_"):
@@ -202,51 +250,19 @@ class TopographicEmbedding(Embedding):
             self.exemplars_ = trainer.winners(vectors, images)
 
 
-def neighbor_order(squares: Floats) -> NDArray[np.int32]:
-    """Return the samples (n, n) by their distance to each, itself first; ties in the order given."""
-    order = np.empty(squares.shape, np.int32)
-    for i, row in enumerate(squares):
-        others = row.copy()
-        others[i] = -1.0
-        order[i] = np.argsort(others, kind="stable")
-    return order
-
-
-def neighbor_squares(squares: Floats, order: NDArray[np.int32], n_neighbors: int) -> Floats:
-    """Return the squared distance (n,) of each sample to its n-th neighbor, or to the first that is not the same."""
-    radii = np.take_along_axis(squares, order[:, n_neighbors, None], axis=1)[:, 0]
-    for i in np.flatnonzero(radii == 0.0):
-        radii[i] = squares[i, squares[i] > 0.0].min()
-    return radii
-
-
 class Weights(NamedTuple):
     """By what the winner i of a sampling vector is found, the lowest ``base_i + sum_j values_ij cost(columns_ij)``.
 
-    Columns and values are of shape (n, K). ``positive`` says that no term of the sum is negative.
+    Columns and values are of shape (n, K), of which the first ``counts`` (n,) are summed over. ``positive`` says that
+    no term of the sum is negative.
     """
 
     columns: NDArray[np.int32]
     values: Floats
+    counts: Indices
     base: Floats
     positive: bool
 
 
-NO_WEIGHTS = Weights(np.empty((0, 0), np.int32), np.empty((0, 0)), np.empty(0), True)  # the nearest image wins
-
-
-def neighborhoods(
-    squares: Floats, order: NDArray[np.int32], precisions: Floats, own: Floats, cutoff: float = np.inf
-) -> tuple[NDArray[np.int32], Floats, Floats]:
-    """Return the neighbors (n, K) of all samples, -log of their affinities, and how many samples each stands for (n,).
-
-    These are all samples or, if there are too many to look through each time, some evenly from near to far. Samples
-    beyond ``cutoff`` count only among the first K.
-    """
-    from protolearn.embedding.topographic._kernels import choose_neighbors
-
-    n = len(squares)
-    K = n if n <= MOST_EXACT else MOST_NEIGHBORS
-    index, x, shares = np.empty((n, K), np.int32), np.empty((n, K)), np.empty(n)
-    choose_neighbors(squares, order, precisions, own, cutoff, index, x, shares)
-    return index, x, shares
+# the nearest image wins
+NO_WEIGHTS = Weights(np.empty((0, 0), np.int32), np.empty((0, 0)), np.empty(0, np.int64), np.empty(0), True)

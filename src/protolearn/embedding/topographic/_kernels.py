@@ -1,8 +1,8 @@
 """Compiled loops of the exploratory observation machine and of self-organized neighbor embedding.
 
-Arrays: images (n, M), changed in place; squares (n, n) squared dissimilarities of the samples; order (n, n) the samples
-by their distance to each, itself first; precisions (n,) ``1 / (2 sigma_i^2)``. Logarithms of affinities are kept, not
-affinities: ``x = -log h`` and ``c = -log g`` (n,), so that nothing underflows.
+Arrays: images (n, M), changed in place; rows, squared distances of samples, see `Rows`; precisions (n,)
+``1 / (2 sigma_i^2)``. Logarithms of affinities are kept, not affinities: ``x = -log h`` and ``c = -log g`` (n,), so
+that nothing underflows.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from protolearn.embedding.topographic._base import LEAST_AFFINITY
 
 IMAGE, MEAN, DIVERGENCE = range(3)  # what the winner of a sampling vector is nearest by
 FLOOR = -np.log(LEAST_AFFINITY)
+SETTLED, MOST_STEPS = 1e-20, 200  # squared step of a place, as a share of the scale, and number of steps
+NOTHING = 40.0  # -log of an affinity that is lost in rounding
 STRIDE = 16  # terms of a sum between two looks at the best sum so far
 SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that they use vector instructions
 INLINED: dict[str, Any] = {"cache": True, "nogil": True, "forceinline": True}
@@ -24,7 +26,7 @@ INLINED: dict[str, Any] = {"cache": True, "nogil": True, "forceinline": True}
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
 def observe(
-    points: Floats, images: Floats, squares: Floats, precision: float, weights: Any, winner: int, rate: float, won: Any
+    points: Floats, images: Floats, rows: Any, precision: float, weights: Any, winner: int, rate: float, won: Any
 ) -> float:
     """Present sampling vectors (T, M) to an exploratory observation machine; return the mean cost.
 
@@ -32,14 +34,19 @@ def observe(
     """
     n, M = images.shape
     distances = np.empty(n)
-    cost, best = 0.0, 0
+    cost = 0.0
     for t in range(len(points)):
         s = points[t]
         _squared_distances(s, images, distances)
-        best = int(np.argmin(distances)) if winner == IMAGE else _lowest(distances, weights, best)
+        best = int(np.argmin(distances))
+        if winner != IMAGE:
+            best = lowest(distances, weights, best)
         won[t] = best
+        row = _row(best, rows)
         for k in range(n):
-            h = np.exp(-precision * squares[best, k])
+            if precision * row[k] > NOTHING:
+                continue
+            h = np.exp(-precision * row[k])
             cost += h * distances[k]
             for m in range(M):
                 images[k, m] += rate * h * (s[m] - images[k, m])  # Bunte 2011, eq. 8.2, its factor 2 in the rate
@@ -51,7 +58,8 @@ def present(
     points: Floats,
     anchors: Indices,
     images: Floats,
-    squares: Floats,
+    rows: Any,
+    offsets: Floats,
     precisions: Floats,
     own: Floats,
     weights: Any,
@@ -59,50 +67,73 @@ def present(
     student: bool,
     scale: float,
     rate: float,
-    form: tuple[float, float, float, bool],
+    form: Any,
     won: Indices,
 ) -> float:
     """Present sampling vectors (T, M) to all images; return the mean divergence.
 
-    A vector with an anchor of 0 or more is relative to that image. The affinity of a sample to itself is
-    ``exp(-own)``. The winners are written to ``won`` (T,).
+    A vector with an anchor of 0 or more is relative to that image. Affinities are those of squared distances beyond
+    the offsets (n,); that of a sample to itself is ``exp(-own)``. The winners are written to ``won`` (T,).
     """
     n, M = images.shape
-    a, b, factor, scale_free = form
+    b, scale_free = form.q_power, form.scale_free
     floor = np.inf if b == 0.0 else FLOOR
+    # squared distance from where on -log g is beyond NOTHING / a
+    reach = NOTHING / form.p_power if b == 0.0 else np.inf
+    far = scale * np.expm1(min(2.0 * reach / (scale + 1.0), 700.0)) if student else 2.0 * scale**2 * reach
     s, distances, c, x, pull = np.empty(M), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
     powers = np.empty(n if winner == DIVERGENCE else 0)
-    cost, best = 0.0, 0
+    cost = 0.0
     for t in range(len(points)):
         for m in range(M):
             s[m] = points[t, m] + (images[anchors[t], m] if anchors[t] >= 0 else 0.0)
         _squared_distances(s, images, distances)
-        _minus_logs(distances, student, scale, c)
+        if winner != IMAGE or b != 0.0:
+            for k in range(n):
+                c[k] = _minus_log(distances[k], student, scale)
         if scale_free:
             c -= c.min()
-        if winner == IMAGE:
-            best = int(np.argmin(distances))
-        elif winner == MEAN or b == 0.0:
-            best = _lowest(c, weights, best)
-        else:
+        best = int(np.argmin(distances))
+        if winner == MEAN or (winner == DIVERGENCE and b == 0.0):
+            best = lowest(c, weights, best)
+        elif winner == DIVERGENCE:
             for k in range(n):
                 powers[k] = np.exp(-b * min(c[k], floor))
-            best = _lowest_log(powers, weights, b) if scale_free else _lowest(powers, weights, best)
+            best = _lowest_log(powers, weights, b) if scale_free else lowest(powers, weights, best)
         won[t] = best
+        row = _row(best, rows)
         for k in range(n):
-            x[k] = min(precisions[best] * squares[best, k], floor)
-            c[k] = min(c[k], floor)
+            x[k] = min(precisions[best] * (row[k] - offsets[best]), floor)
+            if winner != IMAGE or b != 0.0:
+                c[k] = min(c[k], floor)
+            elif x[k] < NOTHING or distances[k] < far:
+                c[k] = _minus_log(distances[k], student, scale)
+            else:
+                c[k] = np.inf
         x[best] = min(own[best], floor)
-        if scale_free:
-            cost += _scale_free_pull(x, c, b, pull)
-        else:
-            cost += _pull(x, c, a, b, factor, pull)
-        _limit(pull, b > 0.0)
+        cost += _scale_free_pull(x, c, b, pull) if scale_free else _pull(x, c, form, pull)
+        unit = _largest(pull) if b > 0.0 else 1.0  # pulls that fade with the distance are measured by the largest
         for k in range(n):
+            if pull[k] == 0.0:
+                continue
             slope = (scale + 1.0) / (scale + distances[k]) if student else 1.0 / scale**2  # Bunte 2011, eqs. 8.14, 8.16
+            step = rate * slope * max(-1.0, min(1.0, pull[k] / unit))
             for m in range(M):
-                images[k, m] -= rate * slope * pull[k] * (images[k, m] - s[m])
+                images[k, m] -= step * (images[k, m] - s[m])
     return cost / len(points)
+
+
+@njit(**INLINED)
+def _row(i: int, rows: Any) -> Any:
+    """Return the squared distances of a sample to all, computed if they are not in the table."""
+    if rows.place[i] < 0:
+        slot = rows.clock[0]
+        rows.clock[0] = (slot + 1) % len(rows.table)
+        if rows.held[slot] >= 0:
+            rows.place[rows.held[slot]] = -1
+        _squared_distances(rows.vectors[i], rows.vectors, rows.table[slot])
+        rows.place[i], rows.held[slot] = slot, i
+    return rows.table[rows.place[i]]
 
 
 @njit(**INLINED)
@@ -115,28 +146,39 @@ def _squared_distances(s: Floats, images: Floats, distances: Floats) -> None:
 
 
 @njit(**INLINED)
-def _minus_logs(distances: Floats, student: bool, scale: float, c: Floats) -> None:
-    """Write -log g, of a Student or Gaussian kernel."""
-    for k in range(len(distances)):
-        if student:
-            c[k] = 0.5 * (scale + 1.0) * np.log1p(distances[k] / scale)
-        else:
-            c[k] = distances[k] / (2.0 * scale**2)
+def _minus_log(distance: float, student: bool, scale: float) -> float:
+    """Return -log g at a squared distance, of a Student or Gaussian kernel."""
+    return 0.5 * (scale + 1.0) * np.log1p(distance / scale) if student else distance / (2.0 * scale**2)
 
 
 @njit(**INLINED)
-def _pull(x: Floats, c: Floats, a: float, b: float, factor: float, pull: Floats) -> float:
+def _pull(x: Floats, c: Floats, form: Any, pull: Floats) -> float:
     """Write -g dD/dg = factor (h^a g^b - g^(a + b)) and return the divergence."""
+    a, b, factor = form.p_power, form.q_power, form.factor
     value = 0.0
     for k in range(len(x)):
-        mixed, mine = np.exp(-a * x[k] - b * c[k]), np.exp(-(a + b) * c[k])
-        pull[k] = factor * (mixed - mine)
-        if b == 0.0:  # mixed = h^a
-            value += mixed * (c[k] - x[k]) + (mine - mixed) / a
+        if b == 0.0:  # pulls where there is nothing of either are not computed
+            mixed = np.exp(-a * x[k]) if a * x[k] < NOTHING else 0.0
+            mine = np.exp(-a * c[k]) if a * c[k] < NOTHING else 0.0
+            value += (mixed * (c[k] - x[k]) if mixed > 0.0 else 0.0) + (mine - mixed) / a
+        elif a == 0.0:  # b = 1, and the limit of (h^a - g^a) / a is a difference of logarithms
+            mine = np.exp(-c[k])
+            mixed = mine * (1.0 + c[k] - x[k])
+            value += np.exp(-x[k]) - mixed
         else:
+            mixed, mine = np.exp(-a * x[k] - b * c[k]), np.exp(-(a + b) * c[k])
             theirs = np.exp(-(a + b) * x[k])
             value += (theirs - mixed) / b + (x[k] - c[k] if a + b == 0.0 else (mine - theirs) / (a + b))
-    return factor * value
+        pull[k] = factor * (mixed - mine)
+    value *= factor
+    if form.inner == 0.0:
+        return value
+    inside = 1.0 + form.inner * value  # D = outer log(1 + inner value)
+    if inside <= 0.0:  # infinite, but the direction is known
+        return np.inf
+    for k in range(len(x)):
+        pull[k] *= form.outer * form.inner / inside
+    return form.outer * np.log(inside)
 
 
 @njit(**INLINED)
@@ -154,105 +196,105 @@ def _scale_free_pull(x: Floats, c: Floats, gamma: float, pull: Floats) -> float:
 
 
 @njit(**INLINED)
-def _limit(pull: Floats, fading: bool) -> None:
-    """Bring pulls to sizes of at most one; those that fade with the distance get that size."""
+def _largest(pull: Floats) -> float:
+    """Return the largest size of a pull, 1 if there is none."""
     largest = 0.0
     for k in range(len(pull)):
         largest = max(largest, abs(pull[k]))
-    for k in range(len(pull)):
-        if not fading:
-            pull[k] = max(-1.0, min(1.0, pull[k]))
-        elif largest > 0.0:
-            pull[k] /= largest
+    return largest if largest > 0.0 else 1.0
 
 
-@njit(**INLINED)
-def _lowest(costs: Floats, weights: Any, guess: int) -> int:
+@njit(cache=True, nogil=True, fastmath=SUMS)
+def lowest(costs: Floats, weights: Any, guess: int) -> int:
     """Return the row with the lowest ``base + sum values * costs``; no term is negative if ``positive``."""
-    index, values, base, positive = weights
+    index, values, counts, base, positive = weights
     bound = base[guess]
-    for j in range(index.shape[1]):
+    for j in range(counts[guess]):
         bound += values[guess, j] * costs[index[guess, j]]
-    best, lowest = guess, np.nextafter(bound, np.inf)
+    best, least = guess, np.nextafter(bound, np.inf)
     for i in range(len(base)):
         score = base[i]
-        for first in range(0, index.shape[1], STRIDE):
-            for j in range(first, min(first + STRIDE, index.shape[1])):
+        for first in range(0, counts[i], STRIDE):
+            for j in range(first, min(first + STRIDE, counts[i])):
                 score += values[i, j] * costs[index[i, j]]
-            if positive and score >= lowest:
+            if positive and score >= least:
                 break
-        if score < lowest:
-            best, lowest = i, score
+        if score < least:
+            best, least = i, score
     return best
 
 
 @njit(**INLINED)
 def _lowest_log(powers: Floats, weights: Any, gamma: float) -> int:
     """Return the row with the lowest ``base - log(sum values * powers) / gamma``."""
-    index, values, base, _ = weights
-    best, lowest = 0, np.inf
+    index, values, counts, base, _ = weights
+    best, least = 0, np.inf
     for i in range(len(base)):
         total = 0.0
-        for j in range(index.shape[1]):
+        for j in range(counts[i]):
             total += values[i, j] * powers[index[i, j]]
         score = base[i] - np.log(total) / gamma if total > 0.0 else np.inf
-        if score < lowest:
-            best, lowest = i, score
+        if score < least:
+            best, least = i, score
     return best
 
 
 @njit(cache=True, nogil=True)
-def choose_neighbors(
-    squares: Floats,
-    order: Any,
-    precisions: Floats,
-    own: Floats,
-    cutoff: float,
-    index: Any,
-    x: Floats,
-    shares: Floats,
-) -> None:
-    """Choose K neighbors of each sample, evenly from near to far.
+def settle(squares: Floats, precisions: Floats, images: Floats, scale: float, places: Floats) -> None:
+    """Write places (m, M), each with the lowest sum of ``h_k log(1 + |place - image_k|^2 / scale)``.
 
-    Writes which they are to ``index`` (n, K), -log of their affinities to ``x`` (n, K), and for how many samples each
-    stands to ``shares`` (n,). Samples with ``x > cutoff`` are left out, but for the first K.
+    The affinities h are those of squared distances (m, n) to the samples with these images. Each step goes to the mean
+    of the images, weighted by h and by the slopes of the kernel, which never raises the sum; the first is the mean by
+    h alone, which is the place if the scale is infinite.
     """
-    n, K = index.shape
-    for i in range(n):
-        low, high = K, n
-        while low < high:
-            middle = (low + high) // 2
-            if precisions[i] * squares[i, order[i, middle]] <= cutoff:
-                low = middle + 1
-            else:
-                high = middle
-        shares[i] = low / K
-        for j in range(K):
-            k = order[i, int((j + 0.5) * low / K)]
-            index[i, j] = k
-            x[i, j] = own[i] if k == i else precisions[i] * squares[i, k]
+    n, M = images.shape
+    h, following = np.empty(n), np.empty(M)
+    for i in range(len(squares)):
+        nearest = squares[i].min()
+        for k in range(n):
+            x = precisions[i] * (squares[i, k] - nearest)
+            h[k] = np.exp(-x) if x < NOTHING else 0.0
+        place = places[i]
+        for step in range(MOST_STEPS):
+            total = 0.0
+            following[:] = 0.0
+            for k in range(n):
+                if h[k] == 0.0:
+                    continue
+                distance = 0.0
+                if step > 0:
+                    for m in range(M):
+                        distance += (place[m] - images[k, m]) ** 2
+                weight = h[k] / (1.0 + distance / scale)
+                total += weight
+                for m in range(M):
+                    following[m] += weight * images[k, m]
+            moved = 0.0
+            for m in range(M):
+                following[m] /= total
+                moved += (following[m] - place[m]) ** 2
+                place[m] = following[m]
+            if scale == np.inf or (step > 0 and moved <= SETTLED * scale):
+                break
 
 
 @njit(cache=True, nogil=True)
-def entropic_precisions(squares: Floats, precisions: Floats, perplexity: float) -> None:
-    """Change precisions such that the affinities of each sample to the others have an entropy of log(perplexity).
+def entropic_precisions(squares: Floats, shares: Floats, perplexity: float, precisions: Floats) -> None:
+    """Change precisions (m,) such that affinities to neighbors (m, K) have an entropy of log(perplexity).
 
-    The precisions given are where the search starts.
+    Neighbor j stands for ``shares[j]`` samples. The precisions given are where the search starts.
     """
-    n = len(squares)
     target = np.log(perplexity)
-    for i in range(n):
-        nearest = np.inf
-        for k in range(n):
-            if k != i:
-                nearest = min(nearest, squares[i, k])
+    for i in range(len(squares)):
+        row = squares[i]
+        nearest = row.min()
         low, high, beta = 0.0, np.inf, precisions[i]
         for _ in range(60):
             total, first, second = 0.0, 0.0, 0.0
-            for k in range(n):
-                excess = squares[i, k] - nearest
-                if k != i and beta * excess < 700.0:
-                    h = np.exp(-beta * excess)
+            for k in range(len(row)):
+                excess = row[k] - nearest
+                if beta * excess < 700.0:
+                    h = shares[k] * np.exp(-beta * excess)
                     total += h
                     first += h * excess
                     second += h * excess**2

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.spatial.distance import pdist
 
-from protolearn.core.parameters import fraction, none, option, positive
+from protolearn.core.parameters import flag, fraction, none, option, positive
 from protolearn.core.types import Floats, Indices
 from protolearn.embedding.divergences import (
     A_DIVERGENCE,
@@ -19,8 +19,10 @@ from protolearn.embedding.divergences import (
     Eta,
     Gamma,
     GeneralizedKullbackLeibler,
+    GeneralizedRenyi,
     Hellinger,
     ItakuraSaito,
+    ReverseGeneralizedKullbackLeibler,
     get_divergence,
 )
 from protolearn.embedding.topographic._base import (
@@ -32,10 +34,8 @@ from protolearn.embedding.topographic._base import (
     TopographicEmbedding,
     Trainer,
     Weights,
-    neighbor_order,
-    neighbor_squares,
-    neighborhoods,
 )
+from protolearn.embedding.topographic._rows import Near, Squares
 
 __all__ = ["SONE"]
 
@@ -54,12 +54,12 @@ class SONE(TopographicEmbedding):
     affinities g to all images, and the winner i the affinities h to all samples that are most like them,
 
     .. math::
-        h_k = e^{-d(x^i, x^k)^2 / 2 \sigma_i^2}, \quad
+        h_k = e^{-(d(x^i, x^k)^2 - \rho_i) / 2 \sigma_i^2}, \quad
         g_k = \Big(1 + \frac{\|s - \xi^k\|^2}{\varsigma}\Big)^{-(\varsigma + 1) / 2}
         \text{ or } e^{-\|s - \xi^k\|^2 / 2 \varsigma^2}.
 
-    A step down the gradient of the divergence :math:`D(h \,\|\, g)` moves all images; for the generalized
-    Kullback-Leibler divergence
+    where :math:`\rho_i` is the squared distance of the nearest neighbor, or zero, see ``offset``. A step down the
+    gradient of the divergence :math:`D(h \,\|\, g)` moves all images; for the generalized Kullback-Leibler divergence
 
     .. math:: \xi^k \leftarrow \xi^k - \tau \, \alpha_k (h_k - g_k) (\xi^k - s), \quad
         \alpha_k = \frac{\varsigma + 1}{\varsigma + \|s - \xi^k\|^2} \text{ or } \frac{1}{\varsigma^2}.
@@ -79,7 +79,8 @@ class SONE(TopographicEmbedding):
         else a box. None is SONE without structure hypothesis: sampling vectors are drawn from a Gaussian around each
         image in turn.
     n_sampling : int or "auto", default="auto"
-        Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 200.
+        Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 12 times the root
+        of their number.
     spacing : float or "auto", default="auto"
         Distance of neighboring sampling vectors, where the kernel has about unit width. A structure of your own is
         scaled to it in training, and the view is scaled back. ``"auto"`` is 10, but 1 for divergences that attract only
@@ -91,8 +92,13 @@ class SONE(TopographicEmbedding):
         The winner is the sample with the lowest mean of -log g over its neighborhood; or with the smallest divergence;
         or with the nearest image, which is fastest. The divergence prefers samples with few neighbors.
     bandwidth : {"radius", "perplexity"}, default="radius"
-        How a number of neighbors k gives :math:`\sigma_i`: the k-th neighbor is three :math:`\sigma_i` away, or the
-        perplexity of the affinities is k.
+        How a number of neighbors k gives :math:`\sigma_i`: the k-th neighbor is three :math:`\sigma_i` away, measured
+        from the offset, or the perplexity of the affinities is k.
+    offset : bool or "auto", default="auto"
+        Whether affinities are measured from the nearest neighbor, so that it has the affinity 1. Without an offset, all
+        affinities are small if there are many features, as then all distances are about the same. ``"auto"`` has no
+        offset if most samples have several nearest neighbors, at the very same distance, as in a table of few different
+        dissimilarities.
     n_neighbors_start, n_neighbors_end : float or "auto", default="auto"
         First and last number of neighbors; ``"auto"`` is half of the samples, and 10. A start below a quarter of
         the samples tends to fold the view.
@@ -118,8 +124,10 @@ class SONE(TopographicEmbedding):
         count as zero.
     symmetrize : {"raise", "mean"}, default="raise"
         What to do with precomputed dissimilarities that are not symmetric: raise an error, or take the mean.
-    init : "random" or array of shape (n_samples, n_components), default="random"
-        First images: close to the origin, or given.
+    init : {"pca", "random", "center"} or array of shape (n_samples, n_components), default="pca"
+        First images: principal components (of dissimilarities: classical scaling) that fill the bounding box of the
+        structure, points drawn evenly from that box, points close to the origin, or given. Few neighbors at the start
+        fold a view, unless images start in order.
     max_iter : int, default=100
         Number of epochs, in each of which all sampling vectors are presented once.
     random_state : int, RandomState instance or None, default=None
@@ -156,14 +164,21 @@ class SONE(TopographicEmbedding):
     -----
     On a few hundred samples ``structure=None`` often keeps neighbors better than a structure does.
 
-    There is no ``transform``: new samples have no image. Memory grows with the square of the number of samples. With
-    more than 1000 samples, winners are found by 128 neighbors each, taken evenly from near to far.
+    With more than 1000 samples, neighborhoods are those of 128 neighbors of each sample, dense near by and sparse far
+    away, each of which stands for the samples around it. Distances of a winner to all samples are computed when they
+    are needed, and some of them are kept: memory grows in proportion to the number of samples, unless dissimilarities
+    are given.
+
+    A new sample is placed where the mean of -log g over its neighborhood among the training samples is lowest: there a
+    sampling vector would make it the winner.
 
     The pull of a divergence, which is :math:`h - g` above, is limited to a size of 1. With divergences whose attraction
-    has a power of g as a factor (gamma, Cauchy-Schwarz, eta, beta above 1, alpha below 1, Hellinger), images that are
-    far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a structure with
-    spacing 1, a fixed :math:`\varsigma` of 1 and a rate that falls from 0.5 to 0.05. These settings are the best known,
-    but they depend on the data: look at ``n_distinct_winners_``, and compare with the default divergence.
+    has a power of g as a factor (gamma, Cauchy-Schwarz, eta, beta above 1, alpha and Renyi below 1, Hellinger), images
+    that are far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a
+    structure with spacing 1, a fixed :math:`\varsigma` of 1 and a rate that falls from 0.5 to 0.05. These settings are
+    the best known, but they depend on the data: look at ``n_distinct_winners_``, and compare with the default
+    divergence. A divergence of your own, made with `Bregman` or `Csiszar`, is called from Python for each presentation;
+    all others are compiled.
 
     References
     ----------
@@ -182,6 +197,8 @@ class SONE(TopographicEmbedding):
     >>> view = SONE(random_state=0).fit_transform(X)
     >>> view.shape, KNeighborsClassifier(5).fit(view, y).score(view, y) > 0.9
     ((150, 2), True)
+    >>> SONE(random_state=0).fit(X[::2]).transform(X[1::2]).shape
+    (75, 2)
     """
 
     _constraints = {
@@ -190,6 +207,7 @@ class SONE(TopographicEmbedding):
         "divergence": A_DIVERGENCE,
         "winner": option(*WINNERS),
         "bandwidth": option("radius", "perplexity"),
+        "offset": flag | option("auto"),
         "diversify": fraction | none,
     } | dict.fromkeys(POSITIVE, positive | option("auto"))
 
@@ -204,6 +222,7 @@ class SONE(TopographicEmbedding):
         divergence: Any = "gkl",
         winner: str = "mean",
         bandwidth: str = "radius",
+        offset: bool | str = "auto",
         n_neighbors_start: float | str = "auto",
         n_neighbors_end: float | str = "auto",
         scale_start: float | str = "auto",
@@ -215,7 +234,7 @@ class SONE(TopographicEmbedding):
         metric: Any = "euclidean",
         squared: bool = False,
         symmetrize: str = "raise",
-        init: str | ArrayLike = "random",
+        init: str | ArrayLike = "pca",
         max_iter: int = 100,
         random_state: Any = None,
         verbose: int = 0,
@@ -228,6 +247,7 @@ class SONE(TopographicEmbedding):
         self.divergence = divergence
         self.winner = winner
         self.bandwidth = bandwidth
+        self.offset = offset
         self.n_neighbors_start = n_neighbors_start
         self.n_neighbors_end = n_neighbors_end
         self.scale_start = scale_start
@@ -260,14 +280,14 @@ class SONE(TopographicEmbedding):
     def _sampling_vectors(self, n_samples: int, rng: np.random.RandomState) -> tuple[Any, float]:
         return (None, 1.0) if self.structure is None else super()._sampling_vectors(n_samples, rng)
 
-    def _trainer(self, squares: Floats, vectors: Any) -> Trainer:
+    def _trainer(self, squares: Squares, vectors: Any) -> Trainer:
         return Attraction(
             squares,
-            neighbor_order(squares),
             kernel=self.kernel,
             divergence=get_divergence(self.divergence).limit(),
             winner=WINNERS.index(self.winner),
             bandwidth=self.bandwidth,
+            offset=self.offset,
             diversify=self.diversify,
             variance=self._chosen("variance", 10.0 if self.kernel == "student" else 0.1),
             neighbors=self._neighbors(len(squares)),
@@ -309,26 +329,32 @@ class SONE(TopographicEmbedding):
 class Attraction:
     """Moves images such that their affinities to sampling vectors become those of the winners to all samples."""
 
-    squares: Floats
-    order: NDArray[np.int32]
+    squares: Squares
     kernel: str
     divergence: Divergence
     winner: int
     bandwidth: str
+    offset: bool | str
     diversify: float | None
     variance: float
     neighbors: Floats
     scales: Floats
     rates: Floats
+    neighborhoods: Neighborhoods = field(init=False)
     precisions: Floats = field(init=False)
     own: Floats = field(init=False)
     weights: Weights = field(init=False, default=NO_WEIGHTS)
     scale: float = field(init=False)
 
     def __post_init__(self) -> None:
+        near = self.squares.near()
+        self.nearest = near.squares[:, 1].copy()
+        offset = not is_tied(near) if isinstance(self.offset, str) else self.offset
+        self.offsets = self.nearest if offset else np.zeros(len(self.nearest))
+        self.near = near._replace(squares=np.maximum(near.squares - self.offsets[:, None], 0.0))
         self.form = power_form(self.divergence)
-        self.n_neighbors = 0
-        self.precisions = radius_precisions(self.squares, self.order, len(self.squares) // 2)
+        self.neighborhoods = Neighborhoods(self.bandwidth, 0, offset)
+        self.precisions = radius_precisions(self.near, len(self.squares) // 2)
         self._set_step(0)
 
     def epoch(self, t: int, vectors: Any, images: Floats, rng: np.random.RandomState) -> Epoch:
@@ -347,40 +373,45 @@ class Attraction:
         """Return the winner of each sampling vector at the end."""
         return self._present(vectors, np.full(len(vectors), -1), images, 0.0)[1]
 
+    def placing(self) -> tuple[Neighborhoods, float]:
+        """Return the neighborhoods of new samples and the scale of the kernel, infinite if it is a Gaussian."""
+        return self.neighborhoods, self.scale if self.kernel == "student" else np.inf
+
     def affinities(self, rows: Any) -> Floats:
         """Return the affinities h of some samples (m,) to all (m, n)."""
-        h = np.exp(-self.precisions[rows, None] * self.squares[rows])
+        excess = np.maximum(self.squares.of(rows) - self.offsets[rows, None], 0.0)
+        h = np.exp(-self.precisions[rows, None] * excess)
         h[np.arange(len(rows)), rows] = np.exp(-self.own[rows])
         return h
 
     def _set_step(self, t: int) -> None:
         self.scale = float(self.scales[t])
         n_neighbors = int(np.rint(self.neighbors[t]))
-        if n_neighbors == self.n_neighbors:
+        if n_neighbors == self.neighborhoods.n_neighbors:
             return
-        self.n_neighbors = n_neighbors
-        if self.bandwidth == "radius":
-            self.precisions = radius_precisions(self.squares, self.order, n_neighbors)
-        else:
-            from protolearn.embedding.topographic._kernels import entropic_precisions
-
-            entropic_precisions(self.squares, self.precisions, max(n_neighbors, LEAST_PERPLEXITY))
+        self.neighborhoods = replace(self.neighborhoods, n_neighbors=n_neighbors)
+        self.precisions = self.neighborhoods.precisions(self.near, self.precisions)
         if self.diversify is None:
             self.own = np.zeros(len(self.squares))
         else:  # Bunte 2011, eq. 8.18
-            nearest = np.take_along_axis(self.squares, self.order[:, 1, None], axis=1)[:, 0]
-            self.own = self.precisions * nearest - np.log(self.diversify)
+            self.own = self.precisions * (self.nearest - self.offsets) - np.log(self.diversify)
         self.weights = self._weights()
 
     def _weights(self) -> Weights:
-        form, among = self.form, (self.squares, self.order, self.precisions, self.own)
-        if WINNERS[self.winner] == "mean":
-            index, x, _ = neighborhoods(*among, cutoff=NEGLIGIBLE)
-            h = np.exp(x.min(axis=1, keepdims=True) - x)
-            return Weights(index, h / h.sum(axis=1, keepdims=True), np.zeros(len(h)), True)
-        if WINNERS[self.winner] == "image" or form is None:
+        form, (columns, squares, _, shares) = self.form, self.near
+        if WINNERS[self.winner] == "image":
             return NO_WEIGHTS
-        return divergence_weights(form, *neighborhoods(*among, cutoff=np.inf if form.q_power else NEGLIGIBLE))
+        x = self.precisions[:, None] * squares
+        x[:, 0] = self.own
+        cutoff = NEGLIGIBLE if WINNERS[self.winner] == "mean" or (form is not None and form.q_power == 0.0) else np.inf
+        counts = np.maximum((x <= cutoff).sum(axis=1), 2)
+        if WINNERS[self.winner] == "mean":
+            h = shares * np.exp(x.min(axis=1, keepdims=True) - x)
+            h[np.arange(h.shape[1]) >= counts[:, None]] = 0.0
+            return Weights(columns, h / h.sum(axis=1, keepdims=True), counts, np.zeros(len(h)), True)
+        if form is None:
+            return NO_WEIGHTS._replace(columns=columns, values=x)
+        return divergence_weights(form, columns, x, counts, shares)
 
     def _present(self, points: Floats, anchors: Indices, images: Floats, rate: float) -> tuple[float, Indices]:
         if self.form is None:
@@ -388,7 +419,7 @@ class Attraction:
         from protolearn.embedding.topographic._kernels import present
 
         won = np.empty(len(points), np.int64)
-        affinities = self.squares, self.precisions, self.own, self.weights
+        affinities = self.squares.rows, self.offsets, self.precisions, self.own, self.weights
         student = self.kernel == "student"
         cost = present(points, anchors, images, *affinities, self.winner, student, self.scale, rate, self.form, won)
         return cost, won
@@ -409,12 +440,16 @@ class Attraction:
         return float(costs.mean()), won
 
     def _winner(self, squares: Floats, c: Floats, g: Floats) -> int:
+        from protolearn.embedding.topographic._kernels import lowest
+
         if WINNERS[self.winner] == "image":
             return int(squares.argmin())
         if WINNERS[self.winner] == "mean":
-            return int((self.weights.values * c[self.weights.columns]).sum(axis=1).argmin())
-        h = np.maximum(self.affinities(np.arange(len(g))), LEAST_AFFINITY)
-        return int(self.divergence.value(h, g).argmin())
+            return lowest(c, self.weights, 0)
+        h = np.maximum(np.exp(-self.weights.values), LEAST_AFFINITY)
+        with np.errstate(all="ignore"):
+            sums = (self.near.shares * self.divergence.terms(h, g[self.weights.columns])).sum(axis=-1)
+            return int(np.argmin(self.divergence.outer(sums)))
 
 
 def minus_log_kernel(squares: Floats, kernel: str, scale: float) -> tuple[Floats, Any]:
@@ -432,49 +467,98 @@ def pull(divergence: Divergence, h: Floats, g: Floats) -> Floats:
 class PowerForm(NamedTuple):
     """A divergence whose pull is ``factor * (h**p_power g**q_power - g**(p_power + q_power))``.
 
-    If it is ``scale_free``, the gamma divergence, both powers are divided by their sums instead.
+    If ``p_power`` is 0, the difference of powers of h and g is one of their logarithms. If the divergence is
+    ``scale_free``, that of gamma, both powers are divided by their sums instead. If ``inner`` is not 0, the divergence
+    is ``outer * log(1 + inner * D)`` of the divergence D described by the rest.
     """
 
     p_power: float
     q_power: float
     factor: float
-    scale_free: bool
+    scale_free: bool = False
+    inner: float = 0.0
+    outer: float = 1.0
 
 
 def power_form(divergence: Divergence) -> PowerForm | None:
     """Return the form of a divergence that the compiled loop knows, else None."""
     divergence = divergence.limit()
     if isinstance(divergence, Gamma):
-        return PowerForm(1.0, float(divergence.gamma), 1.0, True)
+        return PowerForm(1.0, float(divergence.gamma), 1.0, scale_free=True)
+    if isinstance(divergence, ReverseGeneralizedKullbackLeibler):
+        return PowerForm(0.0, 1.0, 1.0)
+    if isinstance(divergence, GeneralizedRenyi):
+        alpha = float(divergence.alpha)
+        outer = 1.0 / (alpha - 1.0) / (alpha if divergence.normalized else 1.0)
+        return PowerForm(alpha, 1.0 - alpha, 1.0 / alpha, inner=alpha * (alpha - 1.0), outer=outer)
     known = (GeneralizedKullbackLeibler, ItakuraSaito, Beta, Eta, Alpha, Hellinger)
     if not isinstance(divergence, known) or divergence.pull is None:
         return None
     index, factor, p_power, q_power = divergence.pull
     weight = divergence.weights(np.ones(1))[index]  # the same for all sums
-    return PowerForm(float(p_power), float(q_power), -float(factor * weight), False)
+    return PowerForm(float(p_power), float(q_power), -float(factor * weight))
 
 
-def radius_precisions(squares: Floats, order: NDArray[np.int32], n_neighbors: int) -> Floats:
-    """Return the precisions with which the n-th neighbor is three standard deviations away."""
-    return 0.5 * SIGMAS**2 / neighbor_squares(squares, order, n_neighbors)
+@dataclass(frozen=True)
+class Neighborhoods:
+    """How a number of neighbors gives a bandwidth, see ``bandwidth`` and ``offset`` of `SONE`."""
+
+    bandwidth: str
+    n_neighbors: int
+    offset: bool
+
+    def precisions(self, near: Near, first: Floats) -> Floats:
+        """Return precisions (n,) from the squared distances to neighbors; those given are where a search starts."""
+        if self.bandwidth == "radius":
+            return radius_precisions(near, self.n_neighbors)
+        from protolearn.embedding.topographic._kernels import entropic_precisions
+
+        found, others = first.copy(), near.ranks > 0
+        perplexity = max(self.n_neighbors, LEAST_PERPLEXITY)
+        entropic_precisions(near.squares[:, others], near.shares[others], perplexity, found)
+        return found
+
+    def of_new(self, squares: Floats) -> Floats:
+        """Return the precisions (m,) of samples with given squared distances (m, n) to all training samples."""
+        excess = np.sort(squares - squares.min(axis=1, keepdims=True) * self.offset, axis=1)
+        n = excess.shape[1]
+        near = Near(np.empty((0, n), np.int32), excess, np.arange(1, n + 1), np.ones(n))
+        return self.precisions(near, radius_precisions(near, self.n_neighbors))
 
 
-def divergence_weights(form: PowerForm, index: NDArray[np.int32], x: Floats, shares: Floats) -> Weights:
+def is_tied(near: Near) -> bool:
+    """Return whether most samples have more than one nearest neighbor."""
+    return bool((near.squares[:, 1] == near.squares[:, 2]).mean() > 0.5)
+
+
+def radius_precisions(near: Near, n_neighbors: int) -> Floats:
+    """Return the precisions with which the n-th neighbor, or the first that is not the same, is three sigma away."""
+    radii = near.of_rank(n_neighbors)
+    for i in np.flatnonzero(radii == 0.0):
+        radii[i] = near.squares[i, near.squares[i] > 0.0].min(initial=1.0)
+    return 0.5 * SIGMAS**2 / radii
+
+
+def divergence_weights(
+    form: PowerForm, columns: NDArray[np.int32], x: Floats, counts: Indices, shares: Floats
+) -> Weights:
     """Return the part of the divergences of affinities ``exp(-x)`` (n, K) from others g that differs between rows.
 
     The rest is a function of -log g, if the form has the power 0 of g, or else of that power.
     """
-    a, b, factor, scale_free = form
+    a, b, factor = form.p_power, form.q_power, form.factor
     if b == 0.0:
-        h = shares[:, None] * factor * np.exp(-a * x)
-        return Weights(index, h, -(h * (x + 1.0 / a)).sum(axis=1), True)
+        h = factor * shares * np.exp(-a * x)
+        return Weights(columns, h, counts, -(h * (x + 1.0 / a)).sum(axis=1), True)
     x = np.minimum(x, -np.log(LEAST_AFFINITY))
-    h = shares[:, None] * np.exp(-a * x)
-    powers = shares * np.exp(-(a + b) * x).sum(axis=1)
-    if scale_free:
-        return Weights(index, h, np.log(powers) / (b * (b + 1.0)), False)
-    rest = shares * x.sum(axis=1) if a + b == 0.0 else -powers / (a + b)
-    return Weights(index, -factor / b * h, factor * (powers / b + rest), b < 0.0)
+    if a == 0.0:
+        return Weights(columns, shares * x, counts, (shares * np.exp(-x)).sum(axis=1), True)
+    h = shares * np.exp(-a * x)
+    powers = (shares * np.exp(-(a + b) * x)).sum(axis=1)
+    if form.scale_free:
+        return Weights(columns, h, counts, np.log(powers) / (b * (b + 1.0)), False)
+    rest = (shares * x).sum(axis=1) if a + b == 0.0 else -powers / (a + b)
+    return Weights(columns, -factor / b * h, counts, factor * (powers / b + rest), b < 0.0)
 
 
 def _require_for_measures(divergence: Divergence) -> None:

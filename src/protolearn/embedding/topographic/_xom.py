@@ -18,14 +18,13 @@ from protolearn.embedding.topographic._base import (
     TopographicEmbedding,
     Trainer,
     Weights,
-    neighbor_order,
-    neighbor_squares,
-    neighborhoods,
 )
+from protolearn.embedding.topographic._rows import Squares
 
 __all__ = ["XOM"]
 
 WINNERS = ("image", "mean")  # in the order of the compiled loop
+START = 0.25  # of the range, in units of the root mean square dissimilarity
 
 
 class XOM(TopographicEmbedding):
@@ -48,14 +47,16 @@ class XOM(TopographicEmbedding):
         Sampling vectors: a triangular mesh with this outline, points drawn from a box, or your own, see
         `protolearn.embedding.topographic.structures`. ``"auto"`` is a hexagon in the plane, and else a box.
     n_sampling : int or "auto", default="auto"
-        Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 200.
+        Number of sampling vectors of a named structure; ``"auto"`` is three for four samples, at most 12 times the root
+        of their number.
     winner : {"image", "mean"}, default="image"
         The winner is the sample with the nearest image, or the one with the lowest sum of squared distances of all
         images, each counted by its affinity. The second makes training follow a cost, and is slower. It prefers samples
         with few neighbors.
     range_start, range_end : float or "auto", default="auto"
-        First and last :math:`\sigma`, in units of the root mean square dissimilarity. ``"auto"`` starts with the
-        largest dissimilarity and ends with a third of the median distance to the tenth neighbor.
+        First and last :math:`\sigma`, in units of the root mean square dissimilarity. ``"auto"`` ends with a third of
+        the median distance to the tenth neighbor, and starts with 0.25 or with the end if that is larger. A wide start
+        needs no order of the first images, and flattens the view.
     learning_rate_start, learning_rate_end : float, default=0.9, 0.05
         First and last rate :math:`\tau`, at most 1.
     metric : str, callable or learned metric, default="euclidean"
@@ -67,8 +68,9 @@ class XOM(TopographicEmbedding):
         count as zero.
     symmetrize : {"raise", "mean"}, default="raise"
         What to do with precomputed dissimilarities that are not symmetric: raise an error, or take the mean.
-    init : "random" or array of shape (n_samples, n_components), default="random"
-        First images: close to the origin, or given.
+    init : {"pca", "random", "center"} or array of shape (n_samples, n_components), default="pca"
+        First images: principal components (of dissimilarities: classical scaling) that fill the bounding box of the
+        structure, points drawn evenly from that box, points close to the origin, or given.
     max_iter : int, default=250
         Number of epochs, in each of which all sampling vectors are presented once.
     random_state : int, RandomState instance or None, default=None
@@ -102,7 +104,11 @@ class XOM(TopographicEmbedding):
 
     Notes
     -----
-    There is no ``transform``: new samples have no image. Memory grows with the square of the number of samples.
+    Distances of a winner to all samples are computed when they are needed, and some of them are kept: memory grows in
+    proportion to the number of samples, unless dissimilarities are given.
+
+    A new sample is placed at the mean of the images of the training samples, each counted by its affinity: there a
+    sampling vector would make it the winner by mean.
 
     References
     ----------
@@ -118,6 +124,8 @@ class XOM(TopographicEmbedding):
     >>> X, y = load_iris(return_X_y=True)
     >>> XOM(max_iter=20, random_state=0).fit_transform(X).shape
     (150, 2)
+    >>> XOM(max_iter=20, random_state=0).fit(X[::2]).transform(X[1::2]).shape
+    (75, 2)
     """
 
     _constraints = {
@@ -142,7 +150,7 @@ class XOM(TopographicEmbedding):
         metric: Any = "euclidean",
         squared: bool = False,
         symmetrize: str = "raise",
-        init: str | ArrayLike = "random",
+        init: str | ArrayLike = "pca",
         max_iter: int = 250,
         random_state: Any = None,
         verbose: int = 0,
@@ -166,26 +174,33 @@ class XOM(TopographicEmbedding):
     def _spacing(self) -> float:
         return 1.0
 
-    def _trainer(self, squares: Floats, vectors: Any) -> Trainer:
-        order = neighbor_order(squares)
-        start = self._chosen("range_start", np.sqrt(squares.max()))
-        radii = neighbor_squares(squares, order, min(LAST_NEIGHBORS, len(squares) - 1))
-        end = self._chosen("range_end", np.sqrt(np.median(radii)) / SIGMAS)
+    def _trainer(self, squares: Squares, vectors: Any) -> Trainer:
+        end = self._chosen("range_end", np.sqrt(squares.typical(min(LAST_NEIGHBORS, len(squares) - 1))) / SIGMAS)
+        start = self._chosen("range_start", max(START, end))
         return Observer(
             squares,
-            order,
             WINNERS.index(self.winner),
             ranges=self._falling(start, end),
             rates=self._falling(self.learning_rate_start, self.learning_rate_end),
         )
 
 
+@dataclass(frozen=True)
+class OneRange:
+    """Neighborhoods of the same size everywhere."""
+
+    precision: float
+
+    def of_new(self, squares: Floats) -> Floats:
+        """Return the precisions (m,) of new samples."""
+        return np.full(len(squares), self.precision)
+
+
 @dataclass
 class Observer:
     """Moves images towards sampling vectors, in neighborhoods of the same range everywhere."""
 
-    squares: Floats
-    order: Any
+    squares: Squares
     winner: int
     ranges: Floats
     rates: Floats
@@ -193,6 +208,7 @@ class Observer:
     precision: float = np.nan
 
     def __post_init__(self) -> None:
+        self.near = self.squares.near() if WINNERS[self.winner] == "mean" else None
         self._set_range(self.ranges[0])
 
     def epoch(self, t: int, vectors: Any, images: Floats, rng: np.random.RandomState) -> Epoch:
@@ -205,17 +221,20 @@ class Observer:
         """Return the winner of each sampling vector at the end."""
         return self._observe(vectors, images, 0.0)[1]
 
+    def placing(self) -> tuple[OneRange, float]:
+        """Return the neighborhoods of new samples; their place is a mean of images."""
+        return OneRange(self.precision), np.inf
+
     def _set_range(self, range_: float) -> None:
         self.precision = 0.5 / range_**2
-        if WINNERS[self.winner] == "mean":
-            n = len(self.squares)
-            equal = np.full(n, self.precision), np.zeros(n)
-            index, x, shares = neighborhoods(self.squares, self.order, *equal)
-            self.weights = Weights(index, shares[:, None] * np.exp(-x), np.zeros(n), True)  # Bunte 2011, eq. 8.4
+        if self.near is not None:
+            columns, squares, _, shares = self.near
+            h = shares * np.exp(-self.precision * squares)  # Bunte 2011, eq. 8.4
+            self.weights = Weights(columns, h, (h > 0.0).sum(axis=1), np.zeros(len(h)), True)
 
     def _observe(self, points: Floats, images: Floats, rate: float) -> tuple[float, Indices]:
         from protolearn.embedding.topographic._kernels import observe
 
         won = np.empty(len(points), np.int64)
-        cost = observe(points, images, self.squares, self.precision, self.weights, self.winner, rate, won)
+        cost = observe(points, images, self.squares.rows, self.precision, self.weights, self.winner, rate, won)
         return cost, won
