@@ -162,6 +162,10 @@ class Dissimilarities:
         self.n_computed += len(encoded) * len(others)
         return encoded_pairs(measure, encoded, others, n_jobs=self.n_jobs, verbose=self.verbose)
 
+    def from_new(self, objects: Any) -> Floats:
+        """Return the dissimilarities (m, n) of new objects to all of these."""
+        return self.like(objects).to(np.arange(len(objects)), self, np.arange(len(self)))
+
     @cached_property
     def _encoded(self) -> Any:
         encoded = self._measure.encode(self.data)

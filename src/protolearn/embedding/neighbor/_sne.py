@@ -287,7 +287,7 @@ class NeighborEmbedding(Embedding):
             see = Lens.of(as_metric(self.metric, type(self).__name__), X).see
         elif of_objects:
             source = Dissimilarities(X, self.metric, n_jobs=self.n_jobs, symmetrize=self.symmetrize)
-            see = partial(source.to, columns=np.arange(len(samples)))
+            see = source.from_new
         if samples.squares is None:
             return Vectors(samples, see)
         return Pairs(len(samples), samples.unit, samples.squares, self.squared and self._pairwise, see)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -264,8 +263,7 @@ class Objects:
         return nearest_by_landmarks(self.source, k, rng)
 
     def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
-        every = np.arange(len(self))
-        return Pairs(len(self), 1.0, see=partial(self.source.to, columns=every)).neighbors_of(new, k, threads)
+        return Pairs(len(self), 1.0, see=self.source.from_new).neighbors_of(new, k, threads)
 
     def start(self, d: int, rng: RandomState) -> None:
         return None
