@@ -55,12 +55,12 @@ def best_temperature(D: Floats, y: Indices, u: Floats) -> float:
         shares = softmax(-inverse * D, axis=1)
         return float(u @ (np.einsum("ij,ij->i", shares, D) - expected))
 
-    if slope(0.0) <= 0:  # no better than chance
+    if slope(FLATTEST) <= 0:  # no better than chance
         return scale / FLATTEST
     high = 1.0
     while slope(high) > 0 and high < STEEPEST:
         high *= 4.0
-    return scale / (brentq(slope, 0.0, high, xtol=1e-12, rtol=1e-12) if high < STEEPEST else high)
+    return scale / (brentq(slope, FLATTEST, high, xtol=1e-12, rtol=1e-12) if high < STEEPEST else high)
 
 
 def fold_numbers(X: Array, y: Indices, counts: Floats, n_folds: int, needed: Indices) -> Indices:

@@ -305,7 +305,10 @@ class DissimilarityMap(ObjectReader, TopographicMap):
 
     def _assign(self, samples: Samples) -> None:
         super()._assign(samples)
-        self.n_dissimilarities_ += len(samples) * len(self._fitted.support)
+        if samples.in_memory:
+            self.n_dissimilarities_ = samples.X.source.n_computed - self._n_made_before
+        else:
+            self.n_dissimilarities_ += len(samples) * len(self._fitted.support)
 
     def _publish(self, fitted: FittedObjects) -> None:
         made = fitted.kept.objects.source.n_computed
