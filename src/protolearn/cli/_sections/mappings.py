@@ -72,9 +72,9 @@ def mappings_section(effort: Effort) -> Section:
 def _on_charts(X: Floats) -> str:
     return f"""
         A sample that comes later has to find its place in a view by t-SNE. A <em>map</em> to the view gives it one, and
-        some maps can be undone. Take {len(X)} points of a sheet that has been rolled up. Prototypes with a shape lie on it like tiles,
-        each flat, with two directions of its own: a <em>chart</em>. <code>Charting</code> turns and stretches the
-        charts such that they agree where they overlap, and the sheet lies flat.
+        some maps can be undone. Take {len(X)} points of a sheet that has been rolled up. Prototypes with a shape lie on
+        it like tiles, each flat, with two directions of its own: a <em>chart</em>. <code>Charting</code> turns and
+        stretches the charts such that they agree where they overlap, and the sheet lies flat.
     """
 
 
