@@ -1,6 +1,6 @@
 """Weights that fall off until they are too small to count.
 
-Below the smallest normal number, products take some processors thirty times as long, and what they add is lost beside
+Below the smallest normal number, products take some processors many times as long, and what they add is lost beside
 the largest weight, which is near one. Whatever makes such weights passes them through here.
 """
 

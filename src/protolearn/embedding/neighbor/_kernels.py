@@ -524,15 +524,6 @@ def descend(
             points[i, k] += velocity[i, k]
 
 
-@njit(inline="always", fastmath=FAST)
-def _square_between(X: Any, i: int, j: int) -> float:
-    total = X.dtype.type(0.0)
-    for k in range(X.shape[1]):
-        difference = X[i, k] - X[j, k]
-        total += difference * difference
-    return total
-
-
 @njit(cache=True, nogil=True)
 def offer_neighbors(
     distances: Any, queries: Any, members: Any, nearest: Any, indices: NDArray[np.int32], counts: Any
