@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from benchmarks.embedding_data import N_COMPONENTS, Labeled, digits, mnist
+from benchmarks.embedding_data import N_COMPONENTS, deformed_mnist, digits, mnist
 from benchmarks.growth import Series, growth, lines, picture
 from benchmarks.registry import OURS
 from benchmarks.tasks import TIMES, WHO, Column, Data, Row, Task
 
-__all__ = ["GAMMA", "TASKS", "GrowthTask", "MeasureTask", "ViewTask", "kl_divergence"]
+__all__ = ["GAMMA", "LARGE_TASKS", "TASKS", "GrowthTask", "LargeViewTask", "MeasureTask", "ViewTask", "kl_divergence"]
 
 WARM_UP_SAMPLES = 1_000
 PERPLEXITY = 30.0
@@ -35,7 +35,7 @@ TRUSTWORTHINESS: Column = ("trustworthiness", "trustworthiness", "{:.4f}".format
 class ViewTask(Task):
     """A view of samples in the plane; judged by its divergence, if it is one of t-SNE, and by its neighbors."""
 
-    data: Callable[[], Labeled]
+    data: Callable[[], tuple[np.ndarray, ...]]
     large: bool = True  # whether peers take the ways that they have for many samples
     perplexity: float = PERPLEXITY
 
@@ -169,6 +169,46 @@ class GrowthTask(ViewTask):
 
 
 @dataclass(frozen=True)
+class LargeViewTask(GrowthTask):
+    """Views of up to a million digits; judged by neighbors, of which those made of the same image do not count."""
+
+    columns: ClassVar[list[Column]] = [
+        *WHO,
+        ("samples", "n_samples", "{:,}".format),
+        *TIMES,
+        ("CPU s", "cpu_seconds", "{:.0f}".format),
+        RATIO,
+        ("R_NX AUC", "auc", "{:.4f}".format),
+        ("1-NN error", "nearest_neighbor_error", "{:.4f}".format),
+        MEMORY,
+    ]
+
+    SAMPLES: ClassVar[tuple[int, ...]] = (30_000, 100_000, 300_000, 1_000_000)
+
+    def sizes(self) -> dict[str, Task]:
+        """Return one task for each number of samples."""
+        return {f"n = {n:,}": replace(self, n_samples=n, data=partial(deformed_mnist, n)) for n in self.SAMPLES}
+
+    def write_data(self) -> None:
+        """Write the samples, their classes and the images that they are made of."""
+        for name, array in zip(("samples", "classes", "origins"), self.data()):
+            np.save(self.folder / f"{name}.npy", array)
+
+    def judge(self, row: Row, result: np.ndarray | None) -> Row:
+        """Return what the neighbors of some samples have become."""
+        from protolearn.metrics import view_quality
+
+        Y = np.asarray(result)
+        X, y, origins = (np.load(self.folder / f"{name}.npy") for name in ("samples", "classes", "origins"))
+        chosen = np.sort(np.random.default_rng(0).permutation(len(X))[:N_JUDGED])
+        return {
+            "n_samples": self.n_samples,
+            "auc": view_quality(X[chosen], Y[chosen]).auc,
+            "nearest_neighbor_error": _error_among_others(Y, y, origins, chosen),
+        }
+
+
+@dataclass(frozen=True)
 class MeasureTask(Task):
     """All measures of a view, that of the first two principal components."""
 
@@ -230,6 +270,23 @@ TASKS: dict[str, Task] = {
         MeasureTask("view-quality", "all measures of a view", 10_000, most_fits=1),
     )
 }
+
+
+LARGE_TASKS: dict[str, Task] = {
+    "view-million": LargeViewTask(
+        "view-million", f"views of deformed MNIST, n x {N_COMPONENTS}", partial(deformed_mnist, 30_000), most_fits=1
+    )
+}
+
+
+def _error_among_others(Y: np.ndarray, y: np.ndarray, origins: np.ndarray, chosen: np.ndarray) -> float:
+    """Return how many chosen samples have another class than the nearest sample that is not made of the same image."""
+    from scipy.spatial import cKDTree
+
+    n_copies = int(np.bincount(origins).max())
+    neighbors = cKDTree(Y).query(Y[chosen], k=n_copies + 1)[1]
+    nearest = np.argmax(origins[neighbors] != origins[chosen, None], axis=1)
+    return float(np.mean(y[neighbors[np.arange(len(chosen)), nearest]] != y[chosen]))
 
 
 def kl_divergence(P: Any, Y: np.ndarray) -> float:

@@ -24,7 +24,7 @@ SMALL, LARGE = ("view-digits", "view-mnist"), ("view-mnist-all", "view-scaling")
 
 
 @competitor(OURS, *SMALL, **OWN, threads=(1, 2))
-@competitor(OURS, *LARGE, **OWN, threads=(2,))
+@competitor(OURS, *LARGE, "view-million", **OWN, threads=(2,))
 def our_tsne(X: np.ndarray, task: ViewTask, **options: Any) -> Fitted:
     from protolearn import TSNE
 
@@ -47,7 +47,7 @@ def our_alpha_tsne(X: np.ndarray, task: ViewTask) -> Fitted:
 
 
 @competitor("openTSNE", *SMALL, package="openTSNE", **PEERS, threads=(1, 2))
-@competitor("openTSNE", "view-mnist-all", package="openTSNE", **PEERS, threads=(2,))
+@competitor("openTSNE", "view-mnist-all", "view-million", package="openTSNE", **PEERS, threads=(2,))
 def open_tsne(X: np.ndarray, task: ViewTask) -> Fitted:
     return open_tsne_model(task.perplexity, task.large).fit_transform(X), True
 
@@ -60,13 +60,13 @@ def sklearn_tsne(X: np.ndarray, task: ViewTask) -> Fitted:
 
 
 @competitor("umap-learn", *SMALL, package="umap-learn", **PEERS)
-@competitor("umap-learn", "view-mnist-all", package="umap-learn", **PEERS, threads=(2,))
+@competitor("umap-learn", "view-mnist-all", "view-million", package="umap-learn", **PEERS, threads=(2,))
 def umap(X: np.ndarray, task: ViewTask) -> Fitted:
     return umap_model(task.large).fit_transform(X), False
 
 
 @competitor("pacmap", *SMALL, package="pacmap", **PEERS)
-@competitor("pacmap", "view-mnist-all", package="pacmap", **PEERS, threads=(2,))
+@competitor("pacmap", "view-mnist-all", "view-million", package="pacmap", **PEERS, threads=(2,))
 def pacmap(X: np.ndarray, task: ViewTask) -> Fitted:
     from pacmap import PaCMAP
 

@@ -41,6 +41,7 @@ FAMILIES = (
     Family("shapes", "Maps of prototypes with a shape", shapes.TASKS),
     Family("relational", "Maps of dissimilarities", relational.TASKS),
     Family("embedding", "Views of data", embedding.TASKS),
+    Family("large", "Views of many samples", embedding.LARGE_TASKS),
     Family("mapping", "New samples in a view", mapping.TASKS),
     Family("lvq", "Classifiers", classifiers.TASKS),
     Family("soft", "Soft and cooperative classifiers", soft.TASKS),
