@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
+from protolearn.core.chunks import cut
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
 from protolearn.embedding.divergences import Divergence, Pull
@@ -27,6 +28,7 @@ __all__ = ["Fast", "is_tame"]
 
 
 LEAST_MASS = 1e-9  # of the kernel around a point, in units of the largest
+ROWS = 1 << 16  # of a graph at a time
 N_LEVELS = 3  # of the masses of rows, between which fields are interpolated
 BOTH_WAYS = "both ways"  # under which their kernels are known
 
@@ -81,10 +83,18 @@ class _Edges(NamedTuple):
     @classmethod
     def of(cls, graph: Any, totals: Floats) -> _Edges:
         """Return the edges of a sparse matrix."""
-        order = reverse_cuthill_mckee(graph, symmetric_mode=True)
-        graph = graph[order][:, order]
-        arrays = graph.indptr, graph.indices.astype(np.int32), graph.data.astype(np.float32)
-        return cls(arrays, order, totals)
+        n, order = graph.shape[0], reverse_cuthill_mckee(graph, symmetric_mode=True)
+        places = np.empty(n, np.int32)
+        places[order] = np.arange(n, dtype=np.int32)
+        pointers = np.concatenate([[0], np.cumsum(np.diff(graph.indptr)[order])])
+        columns, values = np.empty(graph.nnz, np.int32), np.empty(graph.nnz, np.float32)
+        for rows in cut(n, ROWS):
+            part = graph[order[rows]]
+            part = sparse.csr_array((part.data, places[part.indices], part.indptr), part.shape)
+            part.sort_indices()
+            entries = slice(pointers[rows.start], pointers[rows.stop])
+            columns[entries], values[entries] = part.indices, part.data
+        return cls((pointers.astype(graph.indptr.dtype), columns, values), order, totals)
 
     def ordered(self, points: Floats) -> NDArray[np.float32]:
         """Return points in the order of the graph."""
@@ -129,8 +139,10 @@ class Fast:
     threads: Threads
 
     def __post_init__(self) -> None:
-        order = sparse.csr_array((np.arange(self.p.nnz), self.p.indices, self.p.indptr), self.p.shape).T.tocsr()
-        self._reverse = None if self.symmetric else order  # where the entry (j, i) of each (i, j) stands
+        self._reverse = None  # where the entry (j, i) of each (i, j) stands
+        if not self.symmetric:
+            places = np.arange(self.p.nnz)
+            self._reverse = sparse.csr_array((places, self.p.indices, self.p.indptr), self.p.shape).T.tocsr()
         self._view: _View | None = None
         self._prepared: dict[Divergence, tuple[_Edges, Floats]] = {}
         self._both: dict[Divergence, tuple[_Edges, _Edges]] = {}
@@ -210,15 +222,21 @@ class Fast:
         """Return the graph of ``p ** p_power``, and the part of the sums that depends on p alone."""
         if divergence not in self._prepared:
             p_least, _ = floors(divergence, self.p.shape[0], self.symmetric)
-            p = np.maximum(self.p.data, p_least)
-            edges = self.p.copy()
-            edges.data = p**pull.p_power - p_least**pull.p_power
-            q = p if pull.q_power else np.ones_like(p)
-            rest = divergence.terms(p, q) - divergence.terms(p_least, q)
-            if pull.q_power:
-                rest[pull.index] -= pull.factor / pull.q_power * edges.data * q**pull.q_power
+            values, rests = np.empty_like(self.p.data), []
+            for rows in cut(self.p.shape[0], ROWS):
+                entries = slice(*self.p.indptr[[rows.start, rows.stop]])
+                p = np.maximum(self.p.data[entries], p_least, dtype=np.float64)
+                powers = p**pull.p_power - p_least**pull.p_power
+                q = p if pull.q_power else np.ones_like(p)
+                rest = divergence.terms(p, q) - divergence.terms(p_least, q)
+                if pull.q_power:
+                    rest[pull.index] -= pull.factor / pull.q_power * powers * q**pull.q_power
+                values[entries] = powers
+                rests.append(self._over_edges(rest, rows))
+            edges = sparse.csr_array((values, self.p.indices, self.p.indptr), self.p.shape)
             both = edges if self.symmetric else (0.5 * (edges + edges.T)).tocsr()
-            self._prepared[divergence] = _Edges.of(both, edges.sum(axis=1)), self._over_edges(rest)
+            constants = np.sum(rests, axis=0) if self.symmetric else np.hstack(rests)
+            self._prepared[divergence] = _Edges.of(both, edges.sum(axis=1, dtype=np.float64)), constants
         return self._prepared[divergence]
 
     def _goes_both_ways(self, divergence: Divergence) -> bool:
@@ -233,7 +251,7 @@ class Fast:
             p_least, _ = floors(divergence, self.p.shape[0], self.symmetric)
             p, graphs = np.maximum(self.p.data, p_least), (self.p.copy(), self.p.copy())
             graphs[0].data, graphs[1].data = p - p_least, np.log(p / p_least)
-            recall, precision = (_Edges.of(graph, graph.sum(axis=1)) for graph in graphs)
+            recall, precision = (_Edges.of(graph, graph.sum(axis=1, dtype=np.float64)) for graph in graphs)
             self._both[divergence] = recall, precision
         recall, precision = self._both[divergence]
         missed, _ = self._power_pulls(points, recall, 0.0)
@@ -310,11 +328,12 @@ class Fast:
             return np.asarray(values)[..., None]
         return np.repeat(values, np.diff(self.p.indptr), axis=-1)
 
-    def _over_edges(self, values: Floats) -> Floats:
-        """Sum values (m, nnz) over all edges, or over those of each point (m, n) if conditional."""
+    def _over_edges(self, values: Floats, rows: slice = slice(None)) -> Floats:
+        """Sum values (m, nnz) over all edges of some points, or over those of each point (m, n) if conditional."""
         if self.symmetric:
             return values.sum(axis=1)
-        ends = np.cumsum(values, axis=1)[:, self.p.indptr[1:] - 1]
+        starts = self.p.indptr[:-1][rows]
+        ends = np.cumsum(values, axis=1)[:, self.p.indptr[1:][rows] - starts[0] - 1]
         return np.diff(ends, axis=1, prepend=0.0)
 
 

@@ -29,8 +29,10 @@ __all__ = [
 MANY = 15_000  # rows from which not all pairs are compared
 CELLS = 1.0  # times the square root of the rows
 PROBED = 0.06  # share of the cells that are searched for each row, besides those that are needed to find enough
+MOST_PROBED = 20  # cells of that share: of more and smaller cells, as many hold as many of the nearest
 CANDIDATES = 10  # times the neighbors asked for
 ROWS = 2048  # compared at a time
+BLOCK = 1 << 16  # rows of which distances are in double precision
 N_SPANS = 16  # of rows that are searched together, so that neighbors do not depend on the number of threads
 
 
@@ -77,7 +79,10 @@ def nearest_by_cells(X: Array, k: int, threads: Threads, rng: np.random.RandomSt
         return half_norms[others] - X[some] @ X[others].T
 
     _, found = _search(n, n_cells, k, to_centers, between, threads)
-    return Neighbors(squares_to(X, X, found, threads) * unit**2, found)
+    squares = np.empty(found.shape, np.float32)
+    for rows in cut(n, BLOCK):
+        squares[rows] = squares_to(X[rows], X, found[rows], threads) * unit**2
+    return Neighbors(squares, found)
 
 
 def nearest_by_landmarks(source: Dissimilarities, k: int, rng: np.random.RandomState) -> Neighbors:
@@ -107,7 +112,7 @@ def _search(
     """
     from protolearn.embedding.neighbor._kernels import offer_neighbors
 
-    n_probes = min(n_cells, int(np.ceil(PROBED * n_cells)) + CANDIDATES * k * n_cells // n)
+    n_probes = min(n_cells, min(MOST_PROBED, int(np.ceil(PROBED * n_cells))) + CANDIDATES * k * n_cells // n)
     probed, labels = np.empty((n, n_probes), np.int32), np.empty(n, np.intp)
 
     def probe(first: int, last: int) -> None:

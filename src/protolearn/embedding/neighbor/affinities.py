@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
+from protolearn.core.chunks import cut
 from protolearn.core.parameters import number
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
@@ -20,6 +21,7 @@ __all__ = ["Neighbors", "calibrated", "conditional_affinities", "joint_affinitie
 
 
 N_STEPS, TOLERANCE = 100, 1e-7  # of the search for a bandwidth
+BLOCK = 1 << 16  # rows that are in double precision at a time
 CALL_ENTRIES = 1 << 18  # of one call of the compiled loop: a fraction of a second
 
 
@@ -29,7 +31,7 @@ class Neighbors(NamedTuple):
     Infinite distances fill the rows of samples with fewer neighbors.
     """
 
-    squares: Floats
+    squares: Array
     indices: Array | None
 
 
@@ -58,7 +60,7 @@ def check_perplexity(perplexity: float, n: int) -> None:
         )
 
 
-def calibrated(squares: Floats, perplexity: float, threads: Threads | None = None) -> tuple[Floats, Floats]:
+def calibrated(squares: Array, perplexity: float, threads: Threads | None = None) -> tuple[Array, Floats]:
     """Return affinities (n, k) to neighbors, each row of which sums to 1, and the bandwidths (n,), as variances.
 
     Parameters
@@ -80,11 +82,15 @@ def calibrated(squares: Floats, perplexity: float, threads: Threads | None = Non
     from protolearn.embedding.neighbor._kernels import calibrate
 
     n = len(squares)
-    p, rates = np.empty(squares.shape), np.empty(n)
+    p, rates = np.empty_like(squares), np.empty(n)
     loop = threads or Threads()
     most = max(1, CALL_ENTRIES // squares.shape[1])
-    given = np.asarray(squares, np.float64)
-    loop.over(n, calibrate, given, ..., np.log(perplexity), p, rates, N_STEPS, TOLERANCE, most=most)
+    for rows in cut(n, BLOCK):
+        given = np.asarray(squares[rows], np.float64)
+        found = np.empty_like(given)
+        out = found, rates[rows]
+        loop.over(len(given), calibrate, given, ..., np.log(perplexity), *out, N_STEPS, TOLERANCE, most=most)
+        p[rows] = found
     return p, 0.5 / rates
 
 
@@ -97,10 +103,15 @@ def conditional_affinities(neighbors: Neighbors, p: Floats) -> Any:
         return matrix
     kept = np.isfinite(neighbors.squares)
     pointers = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
-    return sparse.csr_array((p[kept], neighbors.indices[kept].astype(np.int32), pointers), shape=(n, n))
+    found = neighbors.indices.astype(np.int32, copy=False)
+    values, columns = (p.ravel(), found.ravel()) if kept.all() else (p[kept], found[kept])
+    return sparse.csr_array((values, columns, pointers), shape=(n, n))
 
 
 def joint_affinities(conditional: Any) -> Any:
     """Return ``(p_j|i + p_i|j) / (2 n)``, which are symmetric and sum to 1."""
-    joint = (conditional + conditional.T) * (0.5 / conditional.shape[0])
-    return joint.tocsr() if sparse.issparse(joint) else joint
+    if not sparse.issparse(conditional):
+        return (conditional + conditional.T) * (0.5 / len(conditional))
+    joint = conditional + conditional.T.tocsr()
+    joint.data *= 0.5 / conditional.shape[0]
+    return joint
