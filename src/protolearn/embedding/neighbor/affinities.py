@@ -103,7 +103,8 @@ def conditional_affinities(neighbors: Neighbors, p: Floats) -> Any:
         return matrix
     kept = np.isfinite(neighbors.squares)
     pointers = np.concatenate([[0], np.cumsum(kept.sum(axis=1))])
-    found = neighbors.indices.astype(np.int32, copy=False)
+    pointers = pointers.astype(sparse.get_index_dtype(maxval=2 * pointers[-1]))  # of joint affinities, too
+    found = neighbors.indices.astype(pointers.dtype, copy=False)
     values, columns = (p.ravel(), found.ravel()) if kept.all() else (p[kept], found[kept])
     return sparse.csr_array((values, columns, pointers), shape=(n, n))
 
