@@ -190,7 +190,7 @@ def markdown(results: Mapping[str, Result]) -> str:
         f"*{REPRODUCED}*: within the tolerance of the script, or the statement holds. *{ORDER}*: another value, but",
         f"the methods compare as in the document. *{BORDER}*: the edge of the tolerance is within a standard error of",
         "our mean, so that other seeds or another processor may decide otherwise; this verdict was added later and is",
-        f"given in E3, G2, B2 and N1 only. *{MISSED}*: none of these. *{NO_NUMBER}*: the document has none, or not of",
+        f"not given everywhere. *{MISSED}*: none of these. *{NO_NUMBER}*: the document has none, or not of",
         f"this quantity or data; ours is given for the record. *{REFERENCE}*: the document quotes it from elsewhere.",
         f"*{ADDED}*: a variant that was added after a first look, to find the cause of a miss. *{STATEMENT}*: it",
         "follows from the protocol, and could not fail. Values are mean ± standard deviation over runs; where no",
