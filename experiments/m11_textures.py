@@ -160,7 +160,12 @@ def sequence_rows(name: str, one: dict[str, Any]) -> list[Row]:
             holds(near[MNG].mean() < near[LINEAR].mean()),
         ),
         row(f"{name}, MNG, largest error of the last frames over the median", "bounded", worst, holds(worst <= BOUND)),
-        row(f"{name}, MNG, error in time", f"below MoPPCA ({in_time[MIXTURE].mean():.2f})", in_time[MNG], holds(lower)),
+        row(
+            f"{name}, MNG, error in time, beside MoPPCA",
+            f"below MoPPCA ({in_time[MIXTURE].mean():.2f})",
+            in_time[MNG],
+            holds(lower),
+        ),
         row(f"{name}, error over time, deviation", "MoPPCA has bursts", text, holds(spread[MIXTURE] > spread[MNG])),
     ]
     for key in (MNG, MIXTURE):
