@@ -229,7 +229,7 @@ def draw(result: Result) -> Figure:
 
 def draw_panel(ax: Axes, printed: dict[str, tuple[float, float]], shown: dict[str, Row]) -> None:
     means, deviations = np.transpose([printed[column] for column in COLUMNS])
-    style = {"fmt": "o", "markersize": 4, "capsize": 2, "linewidth": 1}
+    style: dict[str, Any] = {"fmt": "o", "markersize": 4, "capsize": 2, "linewidth": 1}
     ax.errorbar(np.arange(len(printed)) - 0.12, means, deviations, color="0.6", label="printed", **style)
     ours, spread = np.transpose([(line["ours"], line["sd"] or 0.0) for line in shown.values()])
     ax.errorbar(np.arange(len(shown)) + 0.12, ours, spread, color="#1b6ca8", label="ours", **style)
