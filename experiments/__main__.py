@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
-import resource
+import os
 import subprocess
 import sys
 import tempfile
@@ -28,10 +28,10 @@ TIMED = ("e13", "b08", "v08")  # measure time, so nothing should run beside them
 FIFTH = 0.2
 
 
-def main() -> None:
-    """Run, run again, redraw or tabulate the chosen experiments."""
-    given = _arguments()
-    stored = {name: _read(name) for name in SCRIPTS if _path(name).exists()}
+def main(words: Sequence[str] | None = None) -> None:
+    """Run, run again, redraw or tabulate the chosen experiments, by the words of the command line."""
+    given = _arguments(words)
+    stored = {name: _read(name, RESULTS) for name in SCRIPTS if _path(name, RESULTS).exists()}
     chosen = [name for name in SCRIPTS if not given.names or name[:3] in given.names]
     if given.table:
         PAGE.write_text(markdown(stored))
@@ -89,8 +89,7 @@ def _check(names: Sequence[str], stored: dict[str, Result]) -> int:
 def _processor_seconds() -> float:
     """Return the seconds of the processors so far; processes of joblib are counted when they have ended."""
     get_reusable_executor().shutdown(wait=True)
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(part.ru_utime + part.ru_stime for part in used)
+    return sum(os.times()[:4])
 
 
 def _commit() -> str | None:
@@ -106,16 +105,16 @@ def _commit() -> str | None:
     return commit.strip() + ("+" if changes else "")
 
 
-def _path(name: str, folder: Path = RESULTS) -> Path:
+def _path(name: str, folder: Path) -> Path:
     return folder / f"{name[:3]}.json"
 
 
-def _read(name: str, folder: Path = RESULTS) -> Result:
+def _read(name: str, folder: Path) -> Result:
     result: Result = json.loads(_path(name, folder).read_text())
     return result
 
 
-def _arguments() -> argparse.Namespace:
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m experiments", description="Run published experiments again.")
     parser.add_argument("names", nargs="*", metavar="eNN", help="which experiments, such as e03; all by default")
     parser.add_argument("--quick", action="store_true", help="a reduced smoke run; results go to a temporary folder")
@@ -131,7 +130,7 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0, help="of the random fifth, 0 by default")
     parser.add_argument("--minutes", type=float, help="leave out what would take longer in all, by the stored times")
-    given = parser.parse_args()
+    given = parser.parse_args(words)
     known = {name[:3] for name in SCRIPTS}
     if unknown := sorted(set(given.names) - known):
         parser.error(f"no experiment {', '.join(unknown)}; there are {', '.join(sorted(known))}")

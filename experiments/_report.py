@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -181,26 +182,25 @@ def markdown(results: Mapping[str, Result]) -> str:
     """Return the page of all experiments; results by the name of their script."""
     lines = [
         "# Experiments",
-        "",
-        "Published experiments, run with this library. The tables are made by `python -m experiments --table` from the",
-        "files in `experiments/results`, which also hold all settings; `python -m experiments` runs everything again,",
-        "and draws a picture of every experiment. The protocol and the rule behind every verdict stand at the top of",
-        "each script and were fixed before the full run.",
-        "",
-        f"*{REPRODUCED}*: within the tolerance of the script, or the statement holds. *{ORDER}*: another value, but",
-        f"the methods compare as in the document. *{BORDER}*: the edge of the tolerance is within a standard error of",
-        "our mean, so that other seeds or another processor may decide otherwise; this verdict was added later and is",
-        f"not given everywhere. *{MISSED}*: none of these. *{NO_NUMBER}*: the document has none, or not of",
-        f"this quantity or data; ours is given for the record. *{REFERENCE}*: the document quotes it from elsewhere.",
-        f"*{ADDED}*: a variant that was added after a first look, to find the cause of a miss. *{STATEMENT}*: it",
-        "follows from the protocol, and could not fail. Values are mean ± standard deviation over runs; where no",
-        "number of runs is given, the value has no chance in it or is made of several others.",
-        "",
-        f"In all: {_tally(results)}.",
-        "",
-        "`python -m experiments --missed` runs the experiments with missed rows again, and `--check` a random fifth of",
-        "all, which it compares with what is stored; `--minutes` limits either.",
-        *_single(results),
+        *_paragraph(
+            "Published experiments, run with this library. The tables are made by `python -m experiments --table` from "
+            "the files in `experiments/results`, which also hold all settings; `python -m experiments` runs everything "
+            "again, and draws a picture of every experiment. `--missed` runs the experiments with missed rows again, "
+            "and `--check` a random fifth of all, which it compares with what is stored; `--minutes` limits either. "
+            "The protocol and the rule behind every verdict stand at the top of each script and were fixed before the full "
+            "run."
+        ),
+        *_paragraph(
+            f"*{REPRODUCED}*: within the tolerance of the script, or the statement holds. *{ORDER}*: another value, "
+            f"but the methods compare as in the document. *{BORDER}*: the edge of the tolerance is within a standard error "
+            "of our mean, so that other seeds or another processor may decide otherwise; this verdict was added later "
+            f"and is not given everywhere. *{MISSED}*: none of these. *{NO_NUMBER}*: the document has none, or not of "
+            f"this quantity or data; ours is given for the record. *{REFERENCE}*: the document quotes it from "
+            f"elsewhere. *{ADDED}*: a variant that was added after a first look, to find the cause of a miss. "
+            f"*{STATEMENT}*: it follows from the protocol, and could not fail. Values are mean ± standard deviation "
+            "over runs; where no number of runs is given, the value has no chance in it or is made of several others."
+        ),
+        *_paragraph(f"In all: {_tally(results)}.{_single(results)}"),
     ]
     for letter, (heading, source) in DOCUMENTS.items():
         found = {name: result for name, result in results.items() if name.startswith(letter)}
@@ -209,20 +209,19 @@ def markdown(results: Mapping[str, Result]) -> str:
     return "\n".join([*lines, *_times(results)]) + "\n"
 
 
-def _single(results: Mapping[str, Result]) -> list[str]:
-    """Return a paragraph on the verdicts that one run decides."""
+def _paragraph(text: str) -> list[str]:
+    return ["", *textwrap.wrap(text, 120, break_long_words=False, break_on_hyphens=False)]
+
+
+def _single(results: Mapping[str, Result]) -> str:
+    """Return a sentence on the verdicts that one run decides."""
     counts = {}
     for name, result in results.items():
         phrases = _script(name, "ONE_RUN", ())
         counts[name[:3].upper()] = sum(line["verdict"] in JUDGED and _once(line, phrases) for line in result["rows"])
     places = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
-    if not places:
-        return []
-    return [
-        "",
-        f"One run, as more would take too long, decides {sum(counts.values())} verdicts: {places}. Their number",
-        "of runs is given as 1.",
-    ]
+    total = sum(counts.values())
+    return f" One run, as more would take too long, decides {total} of these verdicts: {places}." if places else ""
 
 
 def _times(results: Mapping[str, Result]) -> list[str]:
@@ -230,9 +229,11 @@ def _times(results: Mapping[str, Result]) -> list[str]:
     lines = [
         "",
         "## Times",
-        "",
-        "Elapsed minutes and, where they were measured, those of the processors; several experiments ran on busy",
-        "machines. The commit is that of the code that ran, with a plus sign if there were changes on top of it.",
+        *_paragraph(
+            "Elapsed minutes, those of the processors, and the commit of the code that ran, with a plus sign if there "
+            "were changes on top of it; results from before these were kept have neither. Several experiments ran on "
+            "busy machines."
+        ),
         "",
         "| experiment | minutes | processor minutes | date | version | commit |",
         "|---|---|---|---|---|---|",

@@ -63,6 +63,7 @@ MAPS: dict[str, dict[str, Any]] = {
     "library defaults": {"init": "pca", "kernel": "gaussian", "range_start": "auto", "range_end": 0.55},
 }
 REMARKS: dict[str, str] = {}
+# one run decides rows with these phrases: more would take too long
 ONE_RUN = (f"{EVERY}: topics form regions", "20 Newsgroups: topics form regions")
 
 Found = dict[str, Any]

@@ -56,6 +56,7 @@ MAPS: dict[str, dict[str, Any]] = {DOCUMENT: THESIS, "library defaults": {}}
 
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS: dict[str, str] = {}
+# one run decides rows with these phrases: more would take too long
 ONE_RUN = ("topics form regions", "memory is constant")
 
 

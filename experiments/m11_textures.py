@@ -57,6 +57,8 @@ FILES = {
 SHOWN = (0, 39, 79, 119, 159, 199)  # new frames in the picture
 BEFORE = 2  # original frames that new ones go on from
 THUMBNAIL = (88, 72)  # width, height
+# one run decides rows with these phrases: more would take too long
+ONE_RUN = ("error to the nearest frame", "largest error of the last frames")
 
 
 def run(quick: bool = False) -> Result:

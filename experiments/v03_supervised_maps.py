@@ -70,6 +70,8 @@ REMARKS = {
     "training samples and all": "the classifier fits its few training samples too well",
     "O, Q, G, C": "O, Q and G are; C is among E, U and K",
 }
+# one run decides rows with these phrases: more would take too long
+ONE_RUN = ("nearest classes of",)
 
 
 class Outcome(NamedTuple):
