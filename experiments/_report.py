@@ -187,13 +187,13 @@ def markdown(results: Mapping[str, Result]) -> str:
             "the files in `experiments/results`, which also hold all settings; `python -m experiments` runs everything "
             "again, and draws a picture of every experiment. `--missed` runs the experiments with missed rows again, "
             "and `--check` a random fifth of all, which it compares with what is stored; `--minutes` limits either. "
-            "The protocol and the rule behind every verdict stand at the top of each script and were fixed before the full "
-            "run."
+            "The protocol and the rule behind every verdict stand at the top of each script and were fixed before the "
+            "full run."
         ),
         *_paragraph(
             f"*{REPRODUCED}*: within the tolerance of the script, or the statement holds. *{ORDER}*: another value, "
-            f"but the methods compare as in the document. *{BORDER}*: the edge of the tolerance is within a standard error "
-            "of our mean, so that other seeds or another processor may decide otherwise; this verdict was added later "
+            f"but the methods compare as in the document. *{BORDER}*: the edge of the tolerance is within a standard "
+            "error of our mean, so that other seeds or another processor may decide otherwise; this verdict was added later "
             f"and is not given everywhere. *{MISSED}*: none of these. *{NO_NUMBER}*: the document has none, or not of "
             f"this quantity or data; ours is given for the record. *{REFERENCE}*: the document quotes it from "
             f"elsewhere. *{ADDED}*: a variant that was added after a first look, to find the cause of a miss. "

@@ -75,7 +75,7 @@ REMARKS = {
     "1-NN error, PCA": "the printed error is that of features as they are, see below",
     "1-NN error, Isomap": "the printed error is that of features as they are, see below",
     "1-NN error, LLE": "better than printed, with 6 neighbors; of features as they are the error is as printed",
-    "MVU+ is nearly perfect": "where all runs have a connected graph; in others one of five graphs is in parts",
+    "MVU+ is nearly perfect": "where all runs have a connected graph; in others one or two of five are in parts",
     "intrinsic dimension": "depends on neighbors and scale; features as they are have about 2",
     "1-NN error, XOM": "the units of the printed ranges are not known",
 }
