@@ -193,9 +193,9 @@ def markdown(results: Mapping[str, Result]) -> str:
         *_paragraph(
             f"*{REPRODUCED}*: within the tolerance of the script, or the statement holds. *{ORDER}*: another value, "
             f"but the methods compare as in the document. *{BORDER}*: the edge of the tolerance is within a standard "
-            "error of our mean, so that other seeds or another processor may decide otherwise; this verdict was added later "
-            f"and is not given everywhere. *{MISSED}*: none of these. *{NO_NUMBER}*: the document has none, or not of "
-            f"this quantity or data; ours is given for the record. *{REFERENCE}*: the document quotes it from "
+            "error of our mean, so that other seeds or another processor may decide otherwise; this verdict was added "
+            f"later and is not given everywhere. *{MISSED}*: none of these. *{NO_NUMBER}*: the document has none, or "
+            f"not of this quantity or data; ours is given for the record. *{REFERENCE}*: the document quotes it from "
             f"elsewhere. *{ADDED}*: a variant that was added after a first look, to find the cause of a miss. "
             f"*{STATEMENT}*: it follows from the protocol, and could not fail. Values are mean ± standard deviation "
             "over runs; where no number of runs is given, the value has no chance in it or is made of several others."

@@ -10,7 +10,7 @@ with a classifier that is trained before, on SIZES[0] samples.
 "Fast" forces are ours and not in the document. An iteration of SONE is a sweep over 200 sampling vectors, and 1500
 steps of XOM are ten sweeps over 150. For XOM, SONE and exact SNE the steps take the same time all along, so that a few
 are timed, and the rest is calculated: "whole" is the fit with all steps, "steps" is without what comes before the
-first one. Our XOM and SONE begin with the distances of all pairs, in order.
+first one.
 
 A first run timed too few steps of XOM to see them beside the distances, and that part was repeated with more.
 
