@@ -80,8 +80,12 @@ def _store(name: str, script: ModuleType, result: Result, quick: bool) -> None:
 def _check(names: Sequence[str], stored: dict[str, Result]) -> int:
     """Run experiments again without storing them; return 1 if they do not find what is stored."""
     print("Run again: " + ", ".join(name[:3] for name in names), flush=True)
-    found = {name: _run(name, importlib.import_module(f"experiments.{name}")) for name in names}
-    lines = [f"{name[:3].upper()} {sentence}" for name in names for sentence in differences(stored[name], found[name])]
+    lines: list[str] = []
+    for name in names:
+        found = _run(name, importlib.import_module(f"experiments.{name}"))
+        sentences = differences(stored[name], found)
+        print(f"{len(sentences)} rows differ from what is stored", *sentences, sep="\n", flush=True)
+        lines += [f"{name[:3].upper()} {sentence}" for sentence in sentences]
     print(f"\n{len(names)} experiments, {len(lines)} rows that differ", *lines, sep="\n")
     return int(bool(lines))
 
@@ -117,16 +121,16 @@ def _read(name: str, folder: Path) -> Result:
 def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m experiments", description="Run published experiments again.")
     parser.add_argument("names", nargs="*", metavar="eNN", help="which experiments, such as e03; all by default")
-    parser.add_argument("--quick", action="store_true", help="a reduced smoke run; results go to a temporary folder")
-    parser.add_argument("--table", action="store_true", help=f"only write docs/{PAGE.name} from the stored results")
-    parser.add_argument("--draw", action="store_true", help="only draw the pictures again, of what was run here")
-    again = parser.add_mutually_exclusive_group()
-    again.add_argument("--missed", action="store_true", help="only experiments with missed rows in the stored results")
-    again.add_argument(
+    one = parser.add_mutually_exclusive_group()
+    one.add_argument("--quick", action="store_true", help="a reduced smoke run; results go to a temporary folder")
+    one.add_argument("--table", action="store_true", help=f"only write docs/{PAGE.name} from the stored results")
+    one.add_argument("--draw", action="store_true", help="only draw the pictures again, of what was run here")
+    one.add_argument("--missed", action="store_true", help="only experiments with missed rows in the stored results")
+    one.add_argument(
         "--check",
         action="store_true",
-        help="compare a random fifth (or the experiments named) with what is stored, and store nothing; "
-        "the exit status is 1 if a row differs",
+        help="compare a random fifth (or the experiments named) with what is stored, but for those that measure time, "
+        "and store nothing; the exit status is 1 if a row differs",
     )
     parser.add_argument("--seed", type=int, default=0, help="of the random fifth, 0 by default")
     parser.add_argument("--minutes", type=float, help="leave out what would take longer in all, by the stored times")

@@ -86,8 +86,8 @@ SETTINGS = {
     "choice": f"the setting with the lowest mean error of the first {TUNED} classifiers or starts, as scored (labels "
     "of all samples, as in the document); of charting that of all runs",
     "charting": "gating by distance, bandwidth 'mean': a fraction alpha of the mean distance to k other prototypes",
-    "XOM": "250 sweeps over 12 sqrt(n) vectors in a hexagon, rate 0.9 -> 0.05; last range in units of the root mean "
-    "square distance",
+    "XOM": "250 sweeps over at most 12 sqrt(n) vectors in a hexagon, rate 0.9 -> 0.05; last range in units of the root "
+    "mean square distance",
     "Isomap, LLE": "scikit-learn; LLE+ by this library, neighbors by the learned metric",
     "halves": f"{HALVES} classifiers trained on half of the samples, drawn by class; all samples are embedded, those "
     "of the other half without labels (charting: placed by its map); middle setting of the grid, nothing chosen",
