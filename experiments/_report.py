@@ -264,8 +264,8 @@ def _script(name: str, key: str, default: Any) -> Any:
 
 
 def _once(line: Row, phrases: Sequence[str]) -> bool:
-    """Say whether a row is of a single run: it has no spread, and its quantity has one of the phrases."""
-    return line["n"] is None and any(phrase in line["quantity"] for phrase in phrases)
+    """Say whether a row is of a single run: so it is stored, or it has no spread and one of the phrases."""
+    return line["n"] == 1 or (line["n"] is None and any(phrase in line["quantity"] for phrase in phrases))
 
 
 def _remark(line: Row, remarks: Mapping[str, str]) -> str:
