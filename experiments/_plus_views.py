@@ -37,9 +37,11 @@ __all__ = [
     "RUNS",
     "SETTINGS",
     "TOLERANCE",
+    "UNFOLDING",
     "Found",
     "Printed",
     "Task",
+    "Unfolded",
     "all_runs",
     "best",
     "claim_rows",
@@ -56,12 +58,12 @@ __all__ = [
     "without_labels",
 ]
 
-RUNS, TUNED, HALVES = 5, 2, 3  # classifiers: in all, of which so many choose the setting; trained on halves
+RUNS, TUNED, HALVES = 5, 2, 3  # classifiers and starts: in all, of which so many choose the setting; on halves
 TOLERANCE = 0.03
 SHOWN = 500  # samples in a picture
 NAIVE, CHARTING, PRINCIPAL, DISCRIMINANT, RAW = "naive projection", "charting+", "PCA", "LDA", "data space"
 CHARTING_DEFAULT = f"{CHARTING}, defaults of the library"
-CLASSIFIER, UNFOLDING, UNFOLDING_LENGTHS = "LVQ", "MVU", "MVU+, learned lengths"
+CLASSIFIER, UNFOLDING, UNFOLDING_PLUS, UNFOLDING_LENGTHS = "LVQ", "MVU", "MVU+", "MVU+, learned lengths"
 UNFOLDED = (5, 8, 12)  # neighbors
 GRID = {  # values of one parameter; the middle one is taken where nothing is chosen
     "XOM": ("range_end", (0.05, "auto", 0.2)),
@@ -71,20 +73,21 @@ GRID = {  # values of one parameter; the middle one is taken where nothing is ch
     "t-SNE": ("perplexity", (20.0, 35.0, 50.0)),
 }
 METHODS = tuple(GRID)
+BY_CHANCE = ("XOM", "SNE", "t-SNE")  # whose views differ from start to start
 FRACTIONS, NEAREST = (0.1, 0.2, 0.4, 0.8), (1, 2, 3)
 MIDDLE_CHARTS = (0.4, 2)
 COLORS_10 = (*COLORS, "#000000", "#999999", "#8C510A")
 SETTINGS = {
     "classifier": "LGMLVQ with a matrix of rank M for each prototype, solver and start of prototypes of the library "
     "(L-BFGS, neural gas), matrices from random numbers, by which the runs differ",
-    "runs": f"{RUNS} classifiers (document: 10); one view each",
+    "runs": f"{RUNS} classifiers (document: 10), one view each; no labels: {RUNS} starts of XOM, SNE, t-SNE and MVU",
     "grid": {f"{name}, {parameter}": list(values) for name, (parameter, values) in GRID.items()},
     "grid of charting": {"fraction": FRACTIONS, "n_nearest": NEAREST},
-    "choice": f"the setting with the lowest mean error of the first {TUNED} classifiers, as scored (labels of all "
-    "samples, as in the document); of charting that of all runs",
+    "choice": f"the setting with the lowest mean error of the first {TUNED} classifiers or starts, as scored (labels "
+    "of all samples, as in the document); of charting that of all runs",
     "charting": "gating by distance, bandwidth 'mean': a fraction alpha of the mean distance to k other prototypes",
-    "XOM": "200 vectors in a hexagon, 50000 steps, rate 0.9 -> 0.05; last range in units of the root mean square "
-    "distance",
+    "XOM": "250 sweeps over at most 12 sqrt(n) vectors in a hexagon, rate 0.9 -> 0.05; last range in units of the root "
+    "mean square distance",
     "Isomap, LLE": "scikit-learn; LLE+ by this library, neighbors by the learned metric",
     "halves": f"{HALVES} classifiers trained on half of the samples, drawn by class; all samples are embedded, those "
     "of the other half without labels (charting: placed by its map); middle setting of the grid, nothing chosen",
@@ -95,6 +98,7 @@ SETTINGS = {
 Printed = Mapping[str, tuple[float, float]]  # by view: error, deviation
 Found = dict[tuple[str, str], list[float]]  # by view and setting: errors of the runs
 Views = dict[tuple[str, str], Array]
+Unfolded = Mapping[str, Mapping[int, Array]]  # by kind and neighbors: errors of the runs
 
 
 class Task(NamedTuple):
@@ -114,25 +118,27 @@ class Outcome(NamedTuple):
 
 
 class Runs(NamedTuple):
-    """All that was found: leave-one-out errors, held-out errors, and one view of each kind to be drawn."""
+    """All that was found: leave-one-out errors, held-out errors, and the views of all runs."""
 
     errors: Found
     held_out: Found
-    points: Views
+    points: dict[tuple[str, str], list[Array]]
 
 
 def all_runs(task: Task, quick: bool = False) -> Runs:
     """Make all views of a data set, with all classifiers."""
     n_runs, n_tuned, n_halves = (2, 1, 1) if quick else (RUNS, TUNED, HALVES)
-    plain = [(name, words) for name in METHODS for words in models(name, 0)]
     errors: Found = {}
     held_out: Found = {}
-    points: Views = {}
-    for outcome in repeat(without_labels, plain, task, n_halves):
-        for part, store in zip(outcome[:2], (errors, held_out)):
-            for key, values in part.items():
-                store.setdefault(key, []).extend(values)
-        points |= outcome[2]
+    points: dict[tuple[str, str], list[Array]] = {}
+    plain = [(name, words, i) for name in METHODS for words in models(name, 0) for i in starts(name, 0, n_tuned)]
+    _collect(errors, points, repeat(without_labels, plain, task))
+    more = [(name, best(errors, name)[0], i) for name in METHODS for i in starts(name, n_tuned, n_runs)]
+    _collect(errors, points, repeat(without_labels, more, task))
+    for name in METHODS:
+        halves = [half(task.y, seed) for seed in range(n_halves)]
+        middle, *_ = points[name, middle_of(name)]
+        held_out[name, middle_of(name)] = [error_of_others(middle, task.y, *parts) for parts in halves]
     _collect(errors, points, [linear_views(task)])
     _collect(errors, points, repeat(by_charts, range(n_runs), task, False))
     _collect(held_out, {}, repeat(by_charts, range(n_halves), task, True))
@@ -141,8 +147,8 @@ def all_runs(task: Task, quick: bool = False) -> Runs:
         _collect(errors, points, repeat(with_labels, range(n_tuned), task, rank, every, False))
         chosen = {name: (best(errors, plus(name, rank))[0],) for name in wanted}
         _collect(errors, points, repeat(with_labels, range(n_tuned, n_runs), task, rank, chosen, False))
-        middle = {name: (middle_of(name),) for name in wanted}
-        _collect(held_out, {}, repeat(with_labels, range(n_halves), task, rank, middle, True))
+        fixed = {name: (middle_of(name),) for name in wanted}
+        _collect(held_out, {}, repeat(with_labels, range(n_halves), task, rank, fixed, True))
     return Runs(errors, held_out, points)
 
 
@@ -161,6 +167,11 @@ def build(name: str, seed: int, **options: Any) -> Any:
     return {"SNE": SNE, "t-SNE": TSNE}[name](random_state=seed, n_jobs=1, **options)
 
 
+def starts(name: str, first: int, last: int) -> range:
+    """Return the seeds from first to last of a view without labels: none but 0 if it has no chance in it."""
+    return range(first, last if name in BY_CHANCE else min(last, 1))
+
+
 def middle_of(name: str) -> str:
     return list(models(name, 0))[1]
 
@@ -170,17 +181,15 @@ def plus(name: str, rank: int) -> str:
     return f"{name}+, M = {rank}"
 
 
-def without_labels(job: tuple[str, str], task: Task, n_halves: int) -> tuple[Found, Found, Views]:
-    """Return leave-one-out and, of the middle setting, held-out errors of a view without labels."""
-    name, words = job
+def without_labels(job: tuple[str, str, int], task: Task) -> Outcome:
+    """Return a view without labels and its leave-one-out error; a job is a kind of view, its setting and a seed."""
+    name, words, seed = job
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scikit-learn tells of neighbor graphs that fall apart
-        Y = models(name, 0)[words].fit_transform(task.X)
-    halves = [half(task.y, seed) for seed in range(n_halves)] if words == middle_of(name) else []
-    held_out = {job: [error_of_others(Y, task.y, *parts) for parts in halves]} if halves else {}
+        Y = models(name, seed)[words].fit_transform(task.X)
     error = nearest_neighbor_error(Y, task.y, n_jobs=1)
-    print(f"{name}, {words}: {error:.3f}", flush=True)
-    return {job: [error]}, held_out, {job: Y}
+    print(f"{name}, {words}, start {seed}: {error:.3f}", flush=True)
+    return Outcome({(name, words): error}, {(name, words): Y})
 
 
 def linear_views(task: Task) -> Outcome:
@@ -209,7 +218,7 @@ def with_labels(seed: int, task: Task, rank: int, wanted: Mapping[str, Sequence[
     if halved and rank == min(task.ranks):
         errors[RAW, ""] = error_of_others(X, y, train, test)
     print(f"classifier {seed}, M = {rank}{', half' if halved else ''}: " + _told(errors), flush=True)
-    return Outcome(errors, {} if seed or halved else views)
+    return Outcome(errors, {} if halved else views)
 
 
 def by_charts(seed: int, task: Task, halved: bool) -> Outcome:
@@ -221,7 +230,7 @@ def by_charts(seed: int, task: Task, halved: bool) -> Outcome:
         views[name, words] = charting.fit(task.X[train], task.y[train]).transform(task.X)
     errors = errors_of(views, task.y, train, test)
     print(f"charts, classifier {seed}{', half' if halved else ''}: " + _told(errors), flush=True)
-    return Outcome(errors, {} if seed or halved else views)
+    return Outcome(errors, {} if halved else views)
 
 
 def chart_settings(halved: bool) -> dict[tuple[str, str], dict[str, Any]]:
@@ -257,11 +266,12 @@ def error_of_others(Y: Array, y: Array, train: Array, test: Array) -> float:
     return 1.0 - float(KNeighborsClassifier(1).fit(Y[train], y[train]).score(Y[test], y[test]))
 
 
-def _collect(found: Found, points: Views, outcomes: Sequence[Outcome]) -> None:
+def _collect(found: Found, points: dict[tuple[str, str], list[Array]], outcomes: Sequence[Outcome]) -> None:
     for outcome in outcomes:
         for key, error in outcome.errors.items():
             found.setdefault(key, []).append(error)
-        points |= outcome.points
+        for key, Y in outcome.points.items():
+            points.setdefault(key, []).append(Y)
 
 
 def _told(errors: Mapping[tuple[str, str], float]) -> str:
@@ -341,19 +351,14 @@ def held_out_rows(held_out: Found) -> list[Row]:
     ]
 
 
-def unfoldings(task: Task) -> dict[str, dict[int, Array]]:
+def unfoldings(task: Task, kinds: Sequence[str] = (UNFOLDING, UNFOLDING_PLUS, UNFOLDING_LENGTHS)) -> Unfolded:
     """Return the errors of maximum variance unfolding without and with labels, by the number of neighbors."""
-    found = {}
-    kinds = {UNFOLDING: ((None, False),), f"{UNFOLDING}+": [(seed, False) for seed in range(RUNS)]}
-    kinds[UNFOLDING_LENGTHS] = [(seed, True) for seed in range(RUNS)]
-    for name, variants in kinds.items():
-        jobs = [(k, *variant) for k in UNFOLDED for variant in variants]
-        errors = np.array(repeat(unfolded, jobs, task)).reshape(len(UNFOLDED), -1)
-        found[name] = dict(zip(UNFOLDED, errors))
-    return found
+    jobs = [(kind, k, seed) for kind in kinds for k in UNFOLDED for seed in range(RUNS)]
+    errors = np.array(repeat(unfolded, jobs, task)).reshape(len(kinds), len(UNFOLDED), RUNS)
+    return {kind: dict(zip(UNFOLDED, part)) for kind, part in zip(kinds, errors)}
 
 
-def unfolding_rows(found: Mapping[str, Mapping[int, Array]], printed: Mapping[str, float], judged: bool) -> list[Row]:
+def unfolding_rows(found: Unfolded, printed: Mapping[str, float], judged: bool) -> list[Row]:
     """Return rows for maximum variance unfolding; a number of neighbors counts if its graphs are never in parts."""
     rows = []
     for name, errors in found.items():
@@ -374,18 +379,17 @@ def unfolding_rows(found: Mapping[str, Mapping[int, Array]], printed: Mapping[st
     return rows
 
 
-def unfolded(job: tuple[int, int | None, bool], task: Task) -> float:
+def unfolded(job: tuple[str, int, int], task: Task) -> float:
     """Return the error of a view by maximum variance unfolding; NaN if the graph of neighbors is not connected.
 
-    A job is a number of neighbors, the seed of the classifier that chooses them, or None, and whether their distances
-    are learned, too.
+    A job is a kind of unfolding, a number of neighbors, and the seed of the view and of the classifier, if any.
     """
-    k, seed, learned = job
+    kind, k, seed = job
     X = task.X
-    model: Any = MVU(n_neighbors=k, random_state=0)
-    if seed is not None:
+    model: Any = MVU(n_neighbors=k, random_state=seed)
+    if kind != UNFOLDING:
         lvq = LGMLVQ(task.per_class, n_components=2, metric_init="random", random_state=seed).fit(X, task.y)
-        if learned:
+        if kind == UNFOLDING_LENGTHS:
             X = discriminative_distances(lvq, X)
             model.set_params(metric="precomputed")
         else:
@@ -394,7 +398,7 @@ def unfolded(job: tuple[int, int | None, bool], task: Task) -> float:
         error = nearest_neighbor_error(model.fit_transform(X), task.y, n_jobs=1)
     except ValueError:
         error = np.nan
-    print(f"{UNFOLDING}, {k} neighbors, classifier {seed}, learned lengths {learned}: {error:.3f}", flush=True)
+    print(f"{kind}, {k} neighbors, run {seed}: {error:.3f}", flush=True)
     return error
 
 
@@ -406,7 +410,7 @@ def points_to_draw(runs: Runs, y: Array) -> dict[str, Any]:
     points = {}
     for name in names:
         words, errors = best(runs.errors, name)
-        points[f"{name}, {float(errors[0]):.3f}"] = scaled(runs.points[name, words][some])
+        points[f"{name}, {float(errors[0]):.3f}"] = scaled(runs.points[name, words][0][some])
     return {"shown": some, "y": np.unique(y, return_inverse=True)[1][some], "points": points}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import io
 import json
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ __all__ = [
     "ADDED",
     "BORDER",
     "DOCUMENTS",
+    "JUDGED",
     "MISSED",
     "NOT_YET",
     "NO_NUMBER",
@@ -29,6 +31,7 @@ __all__ = [
     "REPRODUCED",
     "RESULTS",
     "SKIPPED",
+    "STATEMENT",
     "holds",
     "judge",
     "markdown",
@@ -84,8 +87,10 @@ MISSED = "missed"
 NO_NUMBER = "no number to compare"  # our number, for the record
 REFERENCE = "reference only"  # the document quotes the number from elsewhere
 ADDED = "added later, no verdict"  # looks for the cause of a miss
+STATEMENT = "a statement, no verdict"  # of what cannot come out otherwise
 NOT_YET = "not yet"
 SKIPPED = "skipped"
+JUDGED = (REPRODUCED, ORDER, BORDER, MISSED)
 
 Row = dict[str, Any]
 Result = dict[str, Any]
@@ -177,38 +182,90 @@ def markdown(results: Mapping[str, Result]) -> str:
     """Return the page of all experiments; results by the name of their script."""
     lines = [
         "# Experiments",
-        "",
-        "Published experiments, run with this library. The tables are made by `python -m experiments --table` from the",
-        "files in `experiments/results`, which also hold all settings; `python -m experiments` runs everything again,",
-        "and draws a picture of every experiment. The protocol and the rule behind every verdict stand at the top of",
-        "each script and were fixed before the full run.",
-        "",
-        f"*{REPRODUCED}*: within the tolerance of the script, or the statement holds. *{ORDER}*: another value, but",
-        f"the methods compare as in the document. *{BORDER}*: the edge of the tolerance is within a standard error of",
-        "our mean, so that other seeds or another processor may decide otherwise; this verdict was added later and is",
-        f"given in E3, G2, B2 and N1 only. *{MISSED}*: none of these. *{NO_NUMBER}*: the document has none, or not of",
-        f"this quantity or data; ours is given for the record. *{REFERENCE}*: the document quotes it from elsewhere.",
-        f"*{ADDED}*: a variant that was added after a first look, to find the cause of a miss. Values are mean ±",
-        "standard deviation over runs.",
-        "",
-        f"In all: {_tally(results)}.",
+        *_paragraph(
+            "Published experiments, run with this library. The tables are made by `python -m experiments --table` from "
+            "the files in `experiments/results`, which also hold all settings; `python -m experiments` runs everything "
+            "again, and draws a picture of every experiment. `--missed` runs the experiments with missed rows again, "
+            "and `--check` a random fifth of all, which it compares with what is stored; `--minutes` limits either. "
+            "The protocol and the rule behind every verdict stand at the top of each script and were fixed before the "
+            "full run."
+        ),
+        *_paragraph(
+            f"*{REPRODUCED}*: within the tolerance of the script, or the statement holds. *{ORDER}*: another value, "
+            f"but the methods compare as in the document. *{BORDER}*: the edge of the tolerance is within a standard "
+            "error of our mean, so that other seeds or another processor may decide otherwise; this verdict was added "
+            f"later and is not given everywhere. *{MISSED}*: none of these. *{NO_NUMBER}*: the document has none, or "
+            f"not of this quantity or data; ours is given for the record. *{REFERENCE}*: the document quotes it from "
+            f"elsewhere. *{ADDED}*: a variant that was added after a first look, to find the cause of a miss. "
+            f"*{STATEMENT}*: it follows from the protocol, and could not fail. Values are mean ± standard deviation "
+            "over runs; where no number of runs is given, the value has no chance in it or is made of several others."
+        ),
+        *_paragraph(f"In all: {_tally(results)}.{_single(results)}"),
     ]
     for letter, (heading, source) in DOCUMENTS.items():
         found = {name: result for name, result in results.items() if name.startswith(letter)}
         if found:
             lines += ["", f"## {heading}", "", f"{source}: {_tally(found)}.", "", *_section(found)]
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *_times(results)]) + "\n"
+
+
+def _paragraph(text: str) -> list[str]:
+    return ["", *textwrap.wrap(text, 120, break_long_words=False, break_on_hyphens=False)]
+
+
+def _single(results: Mapping[str, Result]) -> str:
+    """Return a sentence on the verdicts that one run decides."""
+    counts = {}
+    for name, result in results.items():
+        phrases = _script(name, "ONE_RUN", ())
+        counts[name[:3].upper()] = sum(line["verdict"] in JUDGED and _once(line, phrases) for line in result["rows"])
+    places = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
+    total = sum(counts.values())
+    return f" One run, as more would take too long, decides {total} of these verdicts: {places}." if places else ""
+
+
+def _times(results: Mapping[str, Result]) -> list[str]:
+    """Return a table of when and how long every experiment ran, and of which code."""
+    lines = [
+        "",
+        "## Times",
+        *_paragraph(
+            "Elapsed minutes, those of the processors, and the commit of the code that ran, with a plus sign if there "
+            "were changes on top of it; results from before these were kept have neither. Several experiments ran on "
+            "busy machines."
+        ),
+        "",
+        "| experiment | minutes | processor minutes | date | version | commit |",
+        "|---|---|---|---|---|---|",
+    ]
+    for name, result in results.items():
+        busy = result.get("cpu_seconds")
+        minutes = (f"{result['seconds'] / 60:.1f}", "" if busy is None else f"{busy / 60:.1f}")
+        cells = (name[:3].upper(), *minutes, result["date"], result["version"], result.get("commit") or "")
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
 
 
 def _section(results: Mapping[str, Result]) -> list[str]:
     """Return the table of the experiments of one document."""
     lines = ["| experiment | quantity | document | ours | runs | verdict | remark |", "|---|---|---|---|---|---|---|"]
     for name, result in results.items():
-        script = importlib.import_module(f"experiments.{name}")
+        title, remarks, once = (_script(name, key, ()) for key in ("TITLE", "REMARKS", "ONE_RUN"))
         for line in result["rows"]:
-            cells = [f"{name[:3].upper()} {script.TITLE}", *_cells(line), _remark(line, getattr(script, "REMARKS", {}))]
+            known = line | {"n": 1} if _once(line, once) else line
+            cells = [f"{name[:3].upper()} {title}", *_cells(known), _remark(line, dict(remarks))]
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
     return lines
+
+
+def _script(name: str, key: str, default: Any) -> Any:
+    """Return a constant of the script of an experiment."""
+    return getattr(importlib.import_module(f"experiments.{name}"), key, default)
+
+
+def _once(line: Row, phrases: Sequence[str]) -> bool:
+    """Say whether a row is of a single run: so it is stored, or it has no spread and one of the phrases."""
+    return line["n"] == 1 or (line["n"] is None and any(phrase in line["quantity"] for phrase in phrases))
 
 
 def _remark(line: Row, remarks: Mapping[str, str]) -> str:
@@ -220,7 +277,7 @@ def _remark(line: Row, remarks: Mapping[str, str]) -> str:
 
 def _tally(results: Mapping[str, Result]) -> str:
     verdicts = [line["verdict"] for result in results.values() for line in result["rows"]]
-    return "; ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in (REPRODUCED, ORDER, BORDER, MISSED))
+    return "; ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in JUDGED)
 
 
 def _cells(line: Row) -> list[str]:

@@ -16,7 +16,7 @@ read c -> -1.)
 Rule, fixed before the run, on means over runs: "contracts" if the mean distance of prototypes from the center of
 gravity falls at every step of c; "only for small c" if both rare classes together have at least MIN_RARE neurons at
 the smallest c, more than at c = 0, and less than one at the largest c. A neuron belongs to the majority class of its
-receptive field.
+receptive field. How far the printed alpha are from the law is a property of the document, and has no verdict.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from matplotlib.figure import Figure
 from sklearn.mixture import GaussianMixture
 
 from experiments._protocol import Array, canvas, load, neural_gas, repeat, z_transform
-from experiments._report import NO_NUMBER, SKIPPED, Result, holds, report, row
+from experiments._report import NO_NUMBER, SKIPPED, STATEMENT, Result, holds, report, row
 from protolearn.core.density import correlation_dimension, parzen_log_density
 from protolearn.datasets import make_landsat_surrogate
 
@@ -64,7 +64,7 @@ def run(quick: bool = False) -> Result:
     rows.extend(real_image(n_samples, n_runs, epochs))
     deviation = np.abs(np.array(ALPHAS) - (1 + np.array(EXPONENTS)) * DIMENSION / (DIMENSION + 2)).max()
     law = "largest difference of the printed alpha from (c + 1) d / (d + 2)"
-    rows.append(row(law, 0.0, float(deviation), holds(deviation < 0.01)))
+    rows.append(row(law, 0.0, float(deviation), STATEMENT))
     return report(
         settings={
             "runs": n_runs,

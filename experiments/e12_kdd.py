@@ -7,8 +7,7 @@ The document's mean errors: batch NG 0.460; patch k-means 0.464 (size 1000) and 
 0.461; batch k-means above 0.460 (digits lost). The unit is unclear and the data are not at hand: a mixture of that
 size with columns of mixed type is used (`make_kdd_surrogate`). So only ratios to batch NG are compared.
 
-Rule, fixed before the run: a ratio is reproduced within TOLERANCE; otherwise "same order" if every patch method is
-not below its batch method by more than TOLERANCE and no neural gas is above k-means of the same kind.
+There is no verdict: on invented data, all ratios are near one, and so are the printed ones.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from experiments._protocol import (
     small_values,
     z_transform,
 )
-from experiments._report import NO_NUMBER, Result, holds, judge, report, row
+from experiments._report import NO_NUMBER, STATEMENT, Result, report, row
 from protolearn.datasets import make_kdd_surrogate
 from protolearn.metrics import quantization_error
 
@@ -40,7 +39,6 @@ N_PROTOTYPES = 10
 EPOCHS = 20
 FOLDS = 10
 PATCH_SIZES = (1000, 10000)
-TOLERANCE = 0.02
 BATCH_GAS = 0.460
 DOCUMENT = {
     "patch k-means, 1000": 0.464,
@@ -56,13 +54,9 @@ def run(quick: bool = False) -> Result:
     runs = repeat(one_run, range(2 if quick else FOLDS), X, folds)
     values = {name: np.array([part[name] for part in runs]) for name in ("batch NG", "batch k-means", *DOCUMENT)}
     ratios = {name: part / values["batch NG"] for name, part in values.items()}
-    ordered = same_order({name: float(part.mean()) for name, part in ratios.items()})
-    above = ratios["batch k-means"]
-    rows = [row("batch k-means / batch NG, test error", "above 1", above, holds(above.mean() > 1))]
+    rows = [row("batch k-means / batch NG, test error", "above 1", ratios["batch k-means"], STATEMENT)]
     for name, printed in DOCUMENT.items():
-        ratio = printed / BATCH_GAS
-        verdict = judge(ratios[name], ratio, TOLERANCE, ordered)
-        rows.append(row(f"{name} / batch NG, test error", round(ratio, 4), ratios[name], verdict))
+        rows.append(row(f"{name} / batch NG, test error", round(printed / BATCH_GAS, 4), ratios[name], STATEMENT))
     for name, part in values.items():
         there = {"batch NG": BATCH_GAS, **DOCUMENT}.get(name)
         rows.append(row(f"{name}, test error (surrogate, mean distance)", there, part, NO_NUMBER))
@@ -77,7 +71,6 @@ def run(quick: bool = False) -> Result:
             "k-means start": "random samples",
             **PATCH_SETTINGS,
             "data": "surrogate of protolearn.datasets",
-            "rule": f"ratios within {TOLERANCE}",
         },
         rows=rows,
         data={"ratios": ratios},
@@ -95,13 +88,6 @@ def one_run(fold: int, X: Array, folds: list[Any]) -> dict[str, float]:
         models[f"patch NG, {size}"] = neural_gas(N_PROTOTYPES, EPOCHS, fold, patch_size=size, init=near_mean)
         models[f"patch k-means, {size}"] = batch_kmeans(N_PROTOTYPES, EPOCHS, fold, patch_size=size, init=samples)
     return {name: quantization_error(test, model.fit(train)) for name, model in models.items()}
-
-
-def same_order(ratio: dict[str, float]) -> bool:
-    gas = [ratio[f"patch NG, {size}"] for size in PATCH_SIZES]
-    kmeans = [ratio[f"patch k-means, {size}"] for size in PATCH_SIZES]
-    not_below_batch = min(gas) > 1 - TOLERANCE and min(kmeans) > ratio["batch k-means"] - TOLERANCE
-    return not_below_batch and all(a <= b for a, b in zip([1.0, *gas], [ratio["batch k-means"], *kmeans]))
 
 
 def draw(result: Result) -> Figure:

@@ -50,6 +50,8 @@ REMARKS = {
     "HSOM, D as distances": "better than printed; how the document builds its hyperbolic grid is not known",
     "D as squares": "better than printed: labels of weight 0.9 count much if distances are not squared",
 }
+# one run decides rows with these phrases: more would take too long
+ONE_RUN = ("supervised", "order")
 
 
 def run(quick: bool = False) -> Result:

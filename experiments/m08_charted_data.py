@@ -24,6 +24,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 from sklearn.decomposition import PCA
 
 from experiments._charted import (
@@ -40,7 +42,7 @@ from experiments._charted import (
     spread_row,
     way_back,
 )
-from experiments._protocol import Array, load, repeat
+from experiments._protocol import Array, canvas, load, repeat
 from experiments._report import NO_NUMBER, SKIPPED, Result, Row, holds, judge, report, row
 from protolearn.metrics import nearest_neighbor_error
 
@@ -80,8 +82,6 @@ REMARKS = {  # why a row is not reproduced, by a phrase of its quantity
     "LLE": "the neighbors are chosen among three numbers, by the 1-NN error",
     "Isomap": "the neighbors are chosen among three numbers, by the 1-NN error",
 }
-
-draw = None  # tables only
 
 
 def run(quick: bool = False) -> Result:
@@ -162,7 +162,7 @@ def result_of(jobs: list[tuple[str, int]], outcomes: list[dict[str, Any]]) -> Re
         "MNG": SETTINGS["MNG"] + ", as many directions as the view",
         "rule": "one printed standard deviation, to the printed digits",
     }
-    return report(settings, rows)
+    return report(settings, rows, {"sets": list(found)})
 
 
 def values(found: dict[str, list[Any]], column: str, measure: int) -> Array:
@@ -208,3 +208,30 @@ def our_rows(name: str, found: dict[str, list[Any]]) -> list[Row]:
             words = "in the data" if key == "new None" else key.removeprefix("new ")
             rows.append(row(f"{name}, {words}, 1-NN error of test images, %", None, found[key], NO_NUMBER))
     return rows
+
+
+def draw(result: Result) -> Figure:
+    """Draw our means and deviations beside the printed ones, and those with shares by ranks."""
+    lines = {line["quantity"]: line for line in result["rows"]}
+    sets = result["data"]["sets"]
+    figure, axes = canvas(2, len(sets), (2.7, 2.6))
+    for i, measure in enumerate(MEASURES):
+        for ax, name in zip(axes[i], sets):
+            printed = dict(zip(COLUMNS, (ERRORS[name][1:], TRUST[name])[i]))
+            shown = {column: lines[f"{name}, {CHARTED_NAMES.get(column, column)}, {measure}"] for column in COLUMNS}
+            shown |= {"MNG, ranks": lines[f"{name}, {RANKS}, {measure}"]}
+            draw_panel(ax, printed, shown)
+            ax.set_title(name if i == 0 else "", fontsize=10)
+        axes[i, 0].set_ylabel(measure)
+    axes[0, 0].legend(frameon=False, fontsize=7)
+    return figure
+
+
+def draw_panel(ax: Axes, printed: dict[str, tuple[float, float]], shown: dict[str, Row]) -> None:
+    means, deviations = np.transpose([printed[column] for column in COLUMNS])
+    style: dict[str, Any] = {"fmt": "o", "markersize": 4, "capsize": 2, "linewidth": 1}
+    ax.errorbar(np.arange(len(printed)) - 0.12, means, deviations, color="0.6", label="printed", **style)
+    ours, spread = np.transpose([(line["ours"], line["sd"] or 0.0) for line in shown.values()])
+    ax.errorbar(np.arange(len(shown)) + 0.12, ours, spread, color="#1b6ca8", label="ours", **style)
+    ax.set_xticks(range(len(shown)), list(shown), fontsize=7, rotation=30)
+    ax.tick_params(axis="y", labelsize=7)

@@ -51,6 +51,8 @@ REMARKS = {  # why a row is not reproduced, by a phrase of its quantity
     "MoPPCA": "no crossing on these images, but a zigzag where charts meet; the settings of the document are not known",
     "uneven": "MoPPCA varies more; the number of neighbors of LLE in the document is not known",
 }
+# one run decides rows with these phrases: more would take too long
+ONE_RUN = ("MNG", "MoPPCA", "most uneven steps", "least smooth")
 
 
 def run(quick: bool = False) -> Result:

@@ -17,8 +17,6 @@ the mean of maximum likelihood estimates from 6 to 12 neighbors.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import numpy as np
 from matplotlib.figure import Figure
 from sklearn.datasets import load_wine
@@ -34,6 +32,7 @@ from experiments._plus_views import (
     TOLERANCE,
     Found,
     Task,
+    Unfolded,
     all_runs,
     best,
     claim_rows,
@@ -76,7 +75,7 @@ REMARKS = {
     "1-NN error, PCA": "the printed error is that of features as they are, see below",
     "1-NN error, Isomap": "the printed error is that of features as they are, see below",
     "1-NN error, LLE": "better than printed, with 6 neighbors; of features as they are the error is as printed",
-    "MVU+ is nearly perfect": "where all runs have a connected graph; in others one of five graphs is in parts",
+    "MVU+ is nearly perfect": "where all runs have a connected graph; in others one or two of five are in parts",
     "intrinsic dimension": "depends on neighbors and scale; features as they are have about 2",
     "1-NN error, XOM": "the units of the printed ranges are not known",
 }
@@ -127,7 +126,7 @@ def statements(found: Found) -> list[Row]:
     ]
 
 
-def perfect_row(found: Mapping[str, Mapping[int, Array]]) -> Row:
+def perfect_row(found: Unfolded) -> Row:
     """Return a row on how often MVU+ is nearly perfect; never if the graph is in parts in some run."""
     right = [k for k, errors in found["MVU+"].items() if errors.mean() <= TOLERANCE]  # NaN is not
     text = f"{len(right)} of {len(found['MVU+'])}"
@@ -138,8 +137,8 @@ def raw_rows(task: Task) -> list[Row]:
     """Return rows for views of features as they are, of which PCA and Isomap are judged."""
     errors = {PRINCIPAL: nearest_neighbor_error(PCA(2).fit_transform(task.X), task.y)}
     for name in METHODS:
-        parts = repeat(without_labels, [(name, words) for words in models(name, 0)], task, 0)
-        errors[name] = min(error for found, *_ in parts for values in found.values() for error in values)
+        parts = repeat(without_labels, [(name, words, 0) for words in models(name, 0)], task)
+        errors[name] = min(error for outcome in parts for error in outcome.errors.values())
     rows = []
     for name, error in errors.items():
         printed = PRINTED[name][0]

@@ -2,8 +2,8 @@
 
 Protocol (Bunte 2011, sec. 7.3.4, table 7.1, figs. 7.12 and 7.13): USPS, 16 x 16 pixels, 200 samples of each of ten
 digits, pixels scaled to variance one; local matrices of rank 2 for one prototype of each digit, 10 runs. Views as in
-V4, and linear discriminant analysis (LDA). MVU has a printed error of 0.56, MVU+ was not run there, since the graph of
-learned neighbors is not connected; neither is run here.
+V4, and linear discriminant analysis (LDA). MVU+ was not run there, since the graph of learned neighbors is not
+connected, and is not run here.
 
 Which samples were taken is not said; here 200 of each digit, drawn from training and test set. Classifiers, settings
 and their choice see `experiments._plus_views`. Held-out errors are not in the document.
@@ -23,6 +23,7 @@ from experiments._plus_views import (
     METHODS,
     NAIVE,
     SETTINGS,
+    UNFOLDING,
     Task,
     all_runs,
     claim_rows,
@@ -31,9 +32,11 @@ from experiments._plus_views import (
     held_out_rows,
     points_to_draw,
     setting_rows,
+    unfolding_rows,
+    unfoldings,
 )
 from experiments._protocol import Array, load, z_transform
-from experiments._report import NOT_YET, SKIPPED, Result, report, row
+from experiments._report import SKIPPED, Result, report, row
 
 TITLE = "ten digits, supervised views"
 PER_CLASS = 200
@@ -51,7 +54,7 @@ PRINTED = {
     "t-SNE": (0.08, 0.0),
     DISCRIMINANT: (0.35, 0.0),
 }
-UNFOLDING = 0.56
+UNFOLDED = 0.56  # error of MVU
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
     "naive": "each digit has axes of its own, so that digits may fall on each other; the printed training is another",
@@ -71,7 +74,7 @@ def run(quick: bool = False) -> Result:
     runs = all_runs(Task(X, y, 1, {2: METHODS}), quick)
     rows = [
         *error_rows(runs.errors, PRINTED),
-        row("1-NN error, MVU", UNFOLDING, None, NOT_YET),
+        *unfolding_rows(unfoldings(Task(X, y, 1, {}), [UNFOLDING]), {UNFOLDING: UNFOLDED}, judged=True),
         *claim_rows(runs.errors),
         *held_out_rows(runs.held_out),
         *setting_rows(runs.errors),

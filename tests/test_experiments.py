@@ -1,0 +1,163 @@
+"""The framework of the experiments: what is stored, what runs again, and what counts as found again."""
+
+import json
+import re
+import sys
+from datetime import date
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import protolearn
+
+pytest.importorskip("matplotlib")
+
+from experiments import __main__ as command
+from experiments._again import differences, fitting, fraction
+from experiments._report import ADDED, JUDGED, MISSED, REPRODUCED, STATEMENT, markdown, report, row
+
+NAMES = [f"e{number:02d}_toy" for number in range(90, 100)]
+SPREAD = [0.9, 1.0, 1.1, 1.0]  # standard deviation 0.0816
+
+
+def toy(shift: float = 0.0, verdict: str = REPRODUCED) -> dict[str, Any]:
+    rows = [row("mean", 1.0, [value + shift for value in SPREAD], REPRODUCED), row("one", 1.0, 1.0, verdict)]
+    return report({"runs": len(SPREAD)}, [*rows, row("fact", "2", 2.0, STATEMENT), row("later", None, 5.0, ADDED)])
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Put ten toy experiments in the place of the real ones, of which two miss a row."""
+    for i, name in enumerate(NAMES):
+        verdict = MISSED if i in (3, 7) else REPRODUCED
+        script = SimpleNamespace(TITLE="toy", ONE_RUN=("one",), draw=None, run=lambda quick, v=verdict: toy(verdict=v))
+        monkeypatch.setitem(sys.modules, f"experiments.{name}", script)
+    places = {"SCRIPTS": NAMES, "RESULTS": tmp_path, "PICTURES": tmp_path / "pictures"}
+    for key, value in (places | {"_commit": lambda: "abc"}).items():
+        monkeypatch.setattr(command, key, value)
+    command.main([])
+    return tmp_path
+
+
+def stored(folder: Path, name: str) -> dict[str, Any]:
+    return json.loads((folder / f"{name[:3]}.json").read_text())
+
+
+def change(folder: Path, name: str, **entries: object) -> None:
+    (folder / f"{name[:3]}.json").write_text(json.dumps(stored(folder, name) | entries))
+
+
+def test_results_tell_how_long_they_took_and_of_which_code(folder: Path) -> None:
+    result = stored(folder, NAMES[0])
+    assert min(result["seconds"], result["cpu_seconds"]) >= 0
+    assert (result["version"], result["commit"]) == (protolearn.__version__, "abc")
+    date.fromisoformat(result["date"])
+
+
+def test_commit_is_that_of_the_repository() -> None:
+    commit = command._commit()
+    assert commit is None or re.fullmatch(r"[0-9a-f]{7,40}\+?", commit)  # None: not in a repository
+
+
+def test_only_what_was_missed_runs_again(folder: Path) -> None:
+    for name in NAMES:
+        change(folder, name, date="before")
+    command.main(["--missed"])
+    assert [name for name in NAMES if stored(folder, name)["date"] != "before"] == [NAMES[3], NAMES[7]]
+
+
+def test_limited_time_leaves_out_what_is_longer(folder: Path) -> None:
+    for name in NAMES:
+        change(folder, name, date="before", seconds=50 if name == NAMES[0] else 20)
+    command.main(["--minutes", "1"])  # 50, and then nothing that fits
+    assert [name for name in NAMES if stored(folder, name)["date"] != "before"] == NAMES[:1]
+
+
+def test_check_agrees_with_what_is_stored_and_stores_nothing(folder: Path) -> None:
+    for name in NAMES:
+        change(folder, name, date="before")
+    with pytest.raises(SystemExit) as end:
+        command.main(["--check"])
+    assert end.value.code == 0
+    assert all(stored(folder, name)["date"] == "before" for name in NAMES)
+
+
+def test_check_finds_another_mean(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(folder, NAMES[5], rows=toy(shift=0.5)["rows"])
+    with pytest.raises(SystemExit) as end:
+        command.main(["--check", "e95"])
+    assert end.value.code == 1
+    assert "E95 mean: 1.5 (reproduced) is stored, 1 (reproduced) was found" in capsys.readouterr().out
+
+
+def test_check_runs_a_fifth(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = []
+    for seed in ("1", "1", "2"):
+        with pytest.raises(SystemExit):
+            command.main(["--check", "--seed", seed])
+        told.append(capsys.readouterr().out.splitlines()[0])
+    assert told[0] == told[1] != told[2]
+    assert len(told[0].split(": ")[1].split(", ")) == 2
+
+
+@given(st.floats(-1, 1))
+def test_means_agree_within_three_standard_errors_of_their_difference(shift: float) -> None:
+    error = 0.0816497 * (2 / len(SPREAD)) ** 0.5
+    if abs(abs(shift) - 3 * error) > 1e-4:
+        assert bool(differences(toy(), toy(shift))) == (abs(shift) > 3 * error)
+
+
+def test_rows_without_spread_agree_by_their_verdict() -> None:
+    assert differences(toy(), toy(verdict=MISSED)) == ["one: 1 (reproduced) is stored, 1 (missed) was found"]
+
+
+def test_rows_that_come_and_go_are_told() -> None:
+    fewer = toy()
+    fewer["rows"] = fewer["rows"][1:]
+    assert differences(toy(), fewer) == ["mean: stored, but not found again"]
+    assert differences(fewer, toy()) == ["mean: found, but not stored"]
+
+
+def test_facts_and_variants_are_not_compared() -> None:
+    changed = toy()
+    changed["rows"] = changed["rows"][:2]
+    assert differences(toy(), changed) == []
+
+
+@given(st.integers(1, 40), st.integers(0, 5))
+def test_a_fraction_is_drawn_without_repeats_and_again_with_its_seed(n: int, seed: int) -> None:
+    names = [str(i) for i in range(n)]
+    chosen = fraction(names, 0.2, seed)
+    assert len(set(chosen)) == len(chosen) == max(1, round(n / 5))
+    assert set(chosen) <= set(names)
+    assert chosen == fraction(names, 0.2, seed)
+
+
+@given(st.lists(st.floats(0, 500), max_size=10), st.floats(0, 20))
+def test_what_fits_stays_below_the_limit_and_leaves_no_room(seconds: list[float], minutes: float) -> None:
+    results = {str(i): {"seconds": value} for i, value in enumerate(seconds)}
+    chosen = fitting(list(results), results, minutes)
+    left = 60 * minutes - sum(results[name]["seconds"] for name in chosen)
+    assert left >= -1e-9
+    assert all(results[name]["seconds"] > left - 1e-9 for name in results if name not in chosen)
+
+
+def test_page_counts_verdicts_but_not_facts_and_names_single_runs(folder: Path) -> None:
+    page = markdown({name: stored(folder, name) for name in NAMES})
+    assert "In all: 18 reproduced; 0 same order, other values; 0 on the border; 2 missed." in page
+    assert "One run, as more would take too long, decides 10 of these verdicts: E90 (1), E91 (1)" in " ".join(
+        page.split()
+    )
+    assert "| E90 toy | mean | 1 | 1 ± 0.082 | 4 | reproduced |  |" in page
+    assert "| E90 toy | one | 1 | 1 | 1 | reproduced |  |" in page
+    assert "| E90 toy | fact | 2 | 2 |  | a statement, no verdict |  |" in page
+
+
+def test_stored_rows_have_names_of_their_own() -> None:
+    for path in sorted((command.FOLDER / "results").glob("*.json")):
+        quantities = [line["quantity"] for line in json.loads(path.read_text())["rows"] if line["verdict"] in JUDGED]
+        assert len(set(quantities)) == len(quantities), path.stem  # by which they are found again
