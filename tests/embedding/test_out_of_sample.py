@@ -212,7 +212,7 @@ def test_costs_are_those_of_the_embeddings(fitted, halves):
         "other tsne": tsne(15.0),
         "mds": mds(),
         "classical": strain(),
-        "isomap": isomap(8),
+        "isomap": isomap(8, components="connect"),
         "lle": lle(10),
         "spectral": laplacian(10),
     }

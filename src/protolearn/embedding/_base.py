@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -45,6 +45,15 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.vectors if self.squares is None else self.squares)  # type: ignore[arg-type]
+
+    def part(self, rows: Array) -> Samples:
+        """Return some of the samples."""
+        if len(rows) == len(self):
+            return self
+        if self.squares is not None:
+            return replace(self, squares=self.squares[np.ix_(rows, rows)])
+        assert self.vectors is not None
+        return replace(self, vectors=self.vectors[rows])
 
     def all_squares(self) -> Floats:
         """Return the squared distances of all pairs."""

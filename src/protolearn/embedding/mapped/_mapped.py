@@ -97,7 +97,8 @@ class MappedEmbedding(Embedding):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Positions of the samples; of a Dask collection a lazy array, which is not stored with the view.
+        Positions of the samples, NaN if they have none (free positions, and a cost of the largest component of a graph
+        alone); of a Dask collection a lazy array, which is not stored with the view.
     mapping_ : SolvedMapping
         The map: `LinearMap` with ``mean`` and ``weights``, `ChartMap` with ``charts`` and ``weights``, `NetworkMap`, or
         `Placing` for free positions.
@@ -242,8 +243,9 @@ class MappedEmbedding(Embedding):
                     "mapping='free', or vectors."
                 )
             self._lens = Lens.of(as_metric(self.metric), X) if is_learned(self.metric) else None
-            self.train_indices_ = rows = self._drawn(len(samples), rng) if rows is None else rows
-            training = _part(samples, rows)
+            rows = self._drawn(len(samples), rng) if rows is None else rows
+            training, rows = self._taking_part(samples, rows, Threads(n_threads))
+            self.train_indices_ = rows
             if y is not None:
                 check_consistent_length(X, y)
             objective = cost.objective(training, Threads(n_threads), rng)
@@ -255,9 +257,13 @@ class MappedEmbedding(Embedding):
             positions = fitted.forward(theta)
             solved = fitted.solved(theta, unit)
             self.mapping_: SolvedMapping = solved or Placing(
-                cost, samples, positions, unit, self.squared and self._pairwise, self.n_jobs
+                cost, training, positions, unit, self.squared and self._pairwise, self.n_jobs, rows
             )
-            self.embedding_ = unit * positions if solved is None else solved.place(vectors)
+            if solved is None:
+                self.embedding_ = np.full((len(samples), self.n_components), np.nan)
+                self.embedding_[rows] = unit * positions
+            else:
+                self.embedding_ = solved.place(vectors)
         return interrupted
 
     @blockwise
@@ -326,6 +332,19 @@ class MappedEmbedding(Embedding):
             validate_data(self, X, skip_check_array=True, reset=False)
             return self._lens.see(X)
         return read_samples(self, X)
+
+    def _taking_part(self, samples: Samples, rows: Array, threads: Threads) -> tuple[Samples, Array]:
+        """Return those of some samples that the cost is of: all, or those in the largest component of their graph."""
+        training = samples.part(rows)
+        if training.vectors is not None and (training.vectors == training.vectors[0]).all():
+            raise ValueError(f"The {len(rows)} samples drawn to train on are all the same; raise n_train.")
+        kept = get_cost(self.cost).kept(training, threads, np.random.RandomState(0))
+        if len(kept) < LEAST_SAMPLES:
+            raise ValueError(
+                f"The largest component of the graph of neighbors has only {len(kept)} samples; raise n_neighbors or "
+                "radius."
+            )
+        return training.part(kept), rows[kept]
 
     def _drawn(self, n: int, rng: np.random.RandomState, most: int | None = None) -> Array:
         """Return which samples to train on: all, or at most so many, if ``n_train`` does not say how many."""
@@ -435,13 +454,3 @@ class MappedEmbedding(Embedding):
                 raise
             return reached, history, True
         return reached, history, False
-
-
-def _part(samples: Samples, rows: Array) -> Samples:
-    if len(rows) == len(samples):
-        return samples
-    assert samples.vectors is not None
-    vectors = samples.vectors[rows]
-    if (vectors == vectors[0]).all():
-        raise ValueError(f"The {len(rows)} samples drawn to train on are all the same; raise n_train.")
-    return Samples(vectors, None, samples.unit, samples.origin)
