@@ -4,6 +4,7 @@ from protolearn.embedding._discriminative import DiscriminativeEmbedding
 from protolearn.embedding.charts._charting import Charting
 from protolearn.embedding.charts._mvu import MVU
 from protolearn.embedding.discriminative import discriminative_distances, local_projection
+from protolearn.embedding.mapped._classical import ClassicalMDS
 from protolearn.embedding.mapped._mapped import MappedEmbedding
 from protolearn.embedding.mapped._out_of_sample import OutOfSample
 from protolearn.embedding.neighbor._following import ViewState
@@ -18,6 +19,7 @@ __all__ = [
     "TSNE",
     "XOM",
     "Charting",
+    "ClassicalMDS",
     "DiscriminativeEmbedding",
     "MappedEmbedding",
     "OutOfSample",

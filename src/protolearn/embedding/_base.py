@@ -24,7 +24,7 @@ from protolearn.core.validation import (
 )
 from protolearn.dissimilarities import checked_with_scale
 
-__all__ = ["Embedding", "Lens", "Samples", "View", "check_square", "vector_samples"]
+__all__ = ["Embedding", "Lens", "Samples", "View", "check_square", "squares_of", "vector_samples"]
 
 
 LEAST_SAMPLES = 4
@@ -213,6 +213,22 @@ class Embedding(View, Estimator):
         squares = np.maximum(given / unit, 0.0) if squared else np.square(given / unit)
         np.fill_diagonal(squares, 0.0)
         return Samples(None, squares, float(np.sqrt(unit)) if squared else unit)
+
+
+def squares_of(X: Array, unit: float, squared: bool) -> Floats:
+    """Return squared distances in a unit from the dissimilarities of new samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squares_of(np.array([[6.0, 2.0]]), unit=2.0, squared=False)
+    array([[9., 1.]])
+    """
+    if squared:
+        return np.maximum(X / unit**2, 0.0).astype(np.float64)
+    if (X < 0.0).any():
+        raise ValueError(f"X holds negative dissimilarities (smallest {X.min():g}); they must be 0 or more.")
+    return np.square(X / unit).astype(np.float64)
 
 
 def vector_samples(X: Array) -> Samples:

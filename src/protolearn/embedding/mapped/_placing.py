@@ -12,7 +12,7 @@ from protolearn.core.chunks import cut
 from protolearn.core.graphs import nearest_of_new
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
-from protolearn.embedding._base import Samples
+from protolearn.embedding._base import Samples, squares_of
 from protolearn.embedding.mapped.costs import Cost
 
 __all__ = ["Placing"]
@@ -81,10 +81,7 @@ class Placing:
         if self.samples.vectors is not None:
             return Samples((X - self.samples.origin) / scale, None, scale)
         X = X if self.columns is None else X[:, self.columns]
-        if not self.squared and (X < 0.0).any():
-            raise ValueError(f"X holds negative dissimilarities (smallest {X.min():g}); they must be 0 or more.")
-        squares = np.maximum(X / scale**2, 0.0) if self.squared else np.square(X / scale)
-        return Samples(None, squares.astype(np.float64), scale)
+        return Samples(None, squares_of(X, scale, self.squared), scale)
 
     def _place(self, new: Samples, threads: Threads) -> Floats:
         objective, start = self.cost.placement(self.samples, self.positions, new, threads, np.random.RandomState(0))
