@@ -82,22 +82,26 @@ class Lens:
         The metric.
     training : ndarray of shape (n, N), optional
         Training samples behind the steps of the metric, of a global one their mean; by default samples see each other.
+    directed : bool, default=False
+        Whether samples see others as they do themselves, by the matrix of their own winner, or as both do on average.
     """
 
     metric: LearnedMetric
     training: Array | None = None
+    directed: bool = False
 
     @classmethod
-    def of(cls, metric: LearnedMetric, X: Any) -> Lens:
+    def of(cls, metric: LearnedMetric, X: Any, directed: bool = False) -> Lens:
         """Return the lens for new samples beside those of a fit."""
         vectors = metric.samples(X)
-        return cls(metric, vectors.mean(axis=0, keepdims=True) if metric.is_global else vectors)
+        return cls(metric, vectors.mean(axis=0, keepdims=True) if metric.is_global else vectors, directed)
 
     def see(self, X: Any) -> Array:
         """Return projections (m, M), or distances (m, n)."""
         if self.metric.is_global:
             return self.metric.project(X)
-        return self.metric.inner.distances(self.metric.samples(X), self.training)
+        symmetrize = None if self.directed else "mean"
+        return self.metric.inner.distances(self.metric.samples(X), self.training, symmetrize=symmetrize)
 
     def restore(self, Z: Array) -> Array:
         """Return the samples nearest to the mean of the training samples that have given projections."""
@@ -173,6 +177,10 @@ class Embedding(View, Estimator):
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
     @property
+    def _keeps_directions(self) -> bool:
+        return self.symmetrize == "keep"
+
+    @property
     def _of_vectors(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "euclidean"
 
@@ -188,7 +196,8 @@ class Embedding(View, Estimator):
         squared = self.squared and self._pairwise
         if metric is not None:
             validate_data(self, X, skip_check_array=True)
-            X = check_array(Lens(metric).see(X), dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
+            lens = Lens(metric, directed=self._keeps_directions)
+            X = check_array(lens.see(X), dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
         elif self._of_vectors:
             X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
         elif self._pairwise:
@@ -200,6 +209,12 @@ class Embedding(View, Estimator):
 
             if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1 and not np.issubdtype(np.asarray(X).dtype, np.number):
                 raise ValueError(f"X is a table with one column; give the {len(X)} objects in it as a list.")
+            if self._keeps_directions:
+                raise ValueError(
+                    f"symmetrize='keep' takes dissimilarities of both orders of two objects, but metric={self.metric!r} "
+                    "compares each pair once. Compute them with protolearn.dissimilarities.pairwise(X, X, metric=...), "
+                    "and set metric='precomputed'."
+                )
             X = pairwise(X, metric=self.metric, n_jobs=n_jobs, symmetrize=self.symmetrize)
         if self._of_vectors or (metric is not None and metric.is_global):
             if (X[0] == X).all():

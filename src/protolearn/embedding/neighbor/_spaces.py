@@ -286,7 +286,7 @@ class Pairs:
     unit : float
         What distances are multiplied by.
     squares : ndarray of shape (n, n), optional
-        Squared distances in this unit; not needed for new samples.
+        Squared distances in this unit, of each sample (row) to others; not needed for new samples.
     squared : bool
         Whether dissimilarities of new samples are squared distances.
     see : callable, optional
@@ -328,7 +328,7 @@ class Pairs:
         return np.take_along_axis(squares, order, axis=1), np.take_along_axis(indices, order, axis=1)
 
     def start(self, d: int, rng: RandomState) -> Floats:
-        return classical_scaling(self._pairs, d, rng)
+        return classical_scaling(0.5 * (self._pairs + self._pairs.T), d, rng)
 
     def kept(self) -> Pairs:
         return replace(self, squares=None)
