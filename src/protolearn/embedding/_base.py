@@ -211,9 +211,9 @@ class Embedding(View, Estimator):
                 raise ValueError(f"X is a table with one column; give the {len(X)} objects in it as a list.")
             if self._keeps_directions:
                 raise ValueError(
-                    f"symmetrize='keep' takes dissimilarities of both orders of two objects, but metric={self.metric!r} "
-                    "compares each pair once. Compute them with protolearn.dissimilarities.pairwise(X, X, metric=...), "
-                    "and set metric='precomputed'."
+                    f"symmetrize='keep' takes dissimilarities of both orders of two objects, but metric={self.metric!r}"
+                    " compares each pair once. Compute them with protolearn.dissimilarities.pairwise(X, X, metric=...),"
+                    " and set metric='precomputed'."
                 )
             X = pairwise(X, metric=self.metric, n_jobs=n_jobs, symmetrize=self.symmetrize)
         if self._of_vectors or (metric is not None and metric.is_global):

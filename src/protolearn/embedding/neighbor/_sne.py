@@ -283,7 +283,12 @@ class NeighborEmbedding(Embedding):
         if self._of_angles:
             return self._read_angles(X)
         of_objects = not (self._pairwise or self._of_vectors or is_learned(self.metric))
-        if of_objects and not self._keeps_directions and len(X) > MANY and self._chosen_method(len(X), divergence) == "fast":
+        if (
+            of_objects
+            and not self._keeps_directions
+            and len(X) > MANY
+            and self._chosen_method(len(X), divergence) == "fast"
+        ):
             return Objects(Dissimilarities(X, self.metric, n_jobs=n_threads, symmetrize=self.symmetrize))
         samples = self._read_samples(X, self.n_jobs)
         see: Any = None
