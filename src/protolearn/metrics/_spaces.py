@@ -188,13 +188,14 @@ def check_positions(Y: ArrayLike) -> tuple[Floats, Bools]:
     placed: Bools = ~np.isnan(positions).all(axis=1)  # type: ignore[assignment]
     if not placed.any():
         raise ValueError("No sample has a position: all entries of Y are NaN.")
+    kept: Floats = check_array(positions[placed], input_name="Y")
     if not placed.all():
         warnings.warn(
             f"{(~placed).sum()} of {len(placed)} samples have no position in Y (rows of NaN), and are left out.",
             UserWarning,
             stacklevel=5,
         )
-    return check_array(positions[placed], input_name="Y"), placed
+    return kept, placed
 
 
 @constrained(metric=option("euclidean", "precomputed"))
