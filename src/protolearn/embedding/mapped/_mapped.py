@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -16,13 +17,14 @@ from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.parameters import array, integer, none, number, option, positive
 from protolearn.core.partitions import blockwise, read_partitions
 from protolearn.core.progress import Progress
+from protolearn.core.schedules import geometric
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import given_array, is_collection, read_samples
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, Samples
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.mapped._placing import Placing
-from protolearn.embedding.mapped.costs import A_COST, Cost, Objective, get_cost
+from protolearn.embedding.mapped.costs import A_COST, Cost, KernelView, Objective, get_cost
 from protolearn.embedding.mapped.mappings import (
     A_MAPPING,
     FittedMapping,
@@ -36,6 +38,7 @@ from protolearn.embedding.mapped.mappings import (
 __all__ = ["MappedEmbedding"]
 
 
+RATES = 0.3, 0.01  # first and last of the descent by plain steps, Bunte 2011, eq. 6.24
 MEMORY = 20  # steps that L-BFGS remembers
 EVERY = 50  # iterations between two lines of progress
 MOST_COLLECTED = 2000  # samples of a Dask collection that a mapping is trained on, if nothing else is said
@@ -76,10 +79,15 @@ class MappedEmbedding(Embedding):
         First positions, which the mapping comes as near to as it can.
     n_init : int, default=1
         Number of starts, random ones from the second on, of which the one with the least cost is kept.
+    solver : {"lbfgs", "sgd"}, default="lbfgs"
+        ``"sgd"`` goes ``max_iter`` steps against the gradient, at rates that fall from 0.3 to 0.01 as in Bunte (2011),
+        where there are 300: positions move by the rate times the number of samples times the gradient, as near as the
+        mapping can. It is for comparison, under costs of affinities and with mappings other than networks; L-BFGS
+        reaches lower costs, in fewer steps.
     max_iter : int, default=500
-        Most iterations of L-BFGS.
+        Most iterations.
     tol : float, default=1e-7
-        Relative decrease of the cost below which to stop.
+        Relative decrease of the cost below which L-BFGS stops.
     metric : str, callable or learned metric, default="euclidean"
         As in `TSNE`; with other than ``"euclidean"`` and learned metrics of one matrix, whose projections are mapped,
         only free positions can be found.
@@ -153,6 +161,7 @@ class MappedEmbedding(Embedding):
         "n_train": positive | none,
         "init": option("pca", "random") | array("an array"),
         "n_init": integer(1),
+        "solver": option("lbfgs", "sgd"),
         "tol": number(0),
     }
 
@@ -165,6 +174,7 @@ class MappedEmbedding(Embedding):
         n_train: int | float | None = None,
         init: str | ArrayLike = "pca",
         n_init: int = 1,
+        solver: str = "lbfgs",
         max_iter: int = 500,
         tol: float = 1e-7,
         metric: Any = "euclidean",
@@ -180,6 +190,7 @@ class MappedEmbedding(Embedding):
         self.n_train = n_train
         self.init = init
         self.n_init = n_init
+        self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
         self.metric = metric
@@ -235,6 +246,11 @@ class MappedEmbedding(Embedding):
     def _train(self, X: Any, y: Any, rng: np.random.RandomState, rows: Array | None = None) -> bool:
         """Train on given rows, by default those that ``n_train`` says; return whether that was interrupted."""
         cost, mapping = get_cost(self.cost), get_mapping(self.mapping)
+        if self.solver == "sgd" and (isinstance(mapping, NetworkMapping) or not isinstance(cost.view, KernelView)):
+            raise ValueError(
+                "solver='sgd' is for costs of affinities, such as 'tsne', and mappings that are linear in their "
+                "parameters; use solver='lbfgs'."
+            )
         with chunk_threads(self.n_jobs) as n_threads:
             samples = self._read_samples(X, self.n_jobs)
             if samples.vectors is None and not isinstance(mapping, FreeMapping):
@@ -448,9 +464,30 @@ class MappedEmbedding(Embedding):
             "gtol": 0.0,
         }
         try:
-            minimize(function, theta, jac=True, method="L-BFGS-B", callback=callback, options=options)
+            if self.solver == "sgd":
+                # White features have n as the sum of squares: gradients by their weights hold this factor already.
+                pace = 1.0 if hasattr(fitted, "white") else len(fitted.forward(theta))
+                _step_down(function, theta, pace * geometric(*RATES, self.max_iter), callback)
+            else:
+                minimize(function, theta, jac=True, method="L-BFGS-B", callback=callback, options=options)
         except KeyboardInterrupt:
             if len(history) == 1:
                 raise
             return reached, history, True
         return reached, history, False
+
+
+def _step_down(
+    function: Callable[[Floats], tuple[float, Floats]],
+    theta: Floats,
+    rates: Floats,
+    callback: Callable[[OptimizeResult], None],
+) -> None:
+    """Take a step against the gradient at each rate; the callback is told parameters and cost."""
+    value, gradient = function(theta)
+    for rate in rates:
+        theta = theta - rate * gradient
+        if not np.isfinite(theta).all():
+            raise ValueError("The steps of solver='sgd' are too long for this divergence; use solver='lbfgs'.")
+        value, gradient = function(theta)
+        callback(OptimizeResult(x=theta, fun=value))
