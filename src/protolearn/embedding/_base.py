@@ -55,6 +55,15 @@ class Samples:
         assert self.vectors is not None
         return replace(self, vectors=self.vectors[rows])
 
+    def rescaled(self) -> Samples:
+        """Return the samples in the unit that they would have had by themselves."""
+        if self.squares is not None:
+            unit = power_of_two(float(np.sqrt(self.squares.max())))
+            return replace(self, squares=self.squares / unit**2, unit=self.unit * unit)
+        assert self.vectors is not None
+        own = vector_samples(self.vectors)
+        return replace(own, unit=self.unit * own.unit, origin=self.origin + self.unit * own.origin)
+
     def all_squares(self) -> Floats:
         """Return the squared distances of all pairs."""
         from scipy.spatial.distance import cdist

@@ -268,7 +268,7 @@ class MappedEmbedding(Embedding):
             vectors = np.empty((0, 0)) if samples.vectors is None else self._read_vectors(X)
             classes = None if y is None else column_or_1d(y)[rows]
             fitted = mapping.fitted(vectors[rows] if len(vectors) else vectors, classes, self.n_components, rng)
-            unit = cost.unit(samples)
+            unit = cost.unit(training)
             theta, interrupted = self._best(objective, fitted, training, self._given(len(samples), rows, unit), rng)
             positions = fitted.forward(theta)
             solved = fitted.solved(theta, unit)
@@ -360,7 +360,9 @@ class MappedEmbedding(Embedding):
                 f"The largest component of the graph of neighbors has only {len(kept)} samples; raise n_neighbors or "
                 "radius."
             )
-        return training.part(kept), rows[kept]
+        if len(kept) == len(rows):
+            return training, rows
+        return training.part(kept).rescaled(), rows[kept]
 
     def _drawn(self, n: int, rng: np.random.RandomState, most: int | None = None) -> Array:
         """Return which samples to train on: all, or at most so many, if ``n_train`` does not say how many."""
