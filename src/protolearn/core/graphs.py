@@ -17,7 +17,7 @@ from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import require_memory
 
-__all__ = ["COMPONENTS", "Neighborhood", "PointSet", "Points", "join_components", "nearest_of_new"]
+__all__ = ["Neighborhood", "PointSet", "Points", "join_components", "nearest_of_new"]
 
 COMPONENTS = option("raise", "connect", "largest")
 

@@ -13,7 +13,7 @@ from protolearn.core.density import squared_distances
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 
-__all__ = ["TIED", "first_in_matrix", "first_nearest", "first_smallest", "squares_to", "two_nearest"]
+__all__ = ["first_in_matrix", "first_nearest", "first_smallest", "squares_to", "two_nearest"]
 
 SPARE = 8  # candidates beyond those wanted, among which most ties are settled
 TIED = 1e-12  # relative difference of distances that are equal up to rounding
