@@ -37,6 +37,7 @@ from protolearn import (
     VQPCA,
     XOM,
     Charting,
+    ClassicalMDS,
     DiscriminativeEmbedding,
     KMeans,
     LLiRaMLVQ,
@@ -124,6 +125,7 @@ ESTIMATORS = [
     MappedEmbedding(cost=tsne(3.0), max_iter=10),
     MappedEmbedding(cost="mds", mapping="linear", max_iter=10),
     MVU(max_iter=20, method="low_rank"),
+    ClassicalMDS(),
     OutOfSample(QUICK_VIEW),
     DiscriminativeEmbedding(embedding=QUICK_VIEW),
 ]

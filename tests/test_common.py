@@ -27,6 +27,7 @@ from protolearn import (
     VQPCA,
     XOM,
     Charting,
+    ClassicalMDS,
     DiscriminativeEmbedding,
     KMeans,
     LLiRaMLVQ,
@@ -95,6 +96,7 @@ DEFAULTS = [  # with fewer steps than by default where they take long
     Charting(n_init=1),
     MappedEmbedding(cost=tsne(2.0), max_iter=10),
     MVU(),
+    ClassicalMDS(),
     OutOfSample(TSNE(perplexity=2.0, max_iter=30, random_state=0)),
     DiscriminativeEmbedding(embedding=TSNE(perplexity=2.0, max_iter=30, random_state=0)),
 ]
@@ -122,6 +124,7 @@ VARIANTS = [
     TSNE(3, perplexity=[2.0, 3.0], max_iter=30, exaggeration=2.0, method="fast"),
     Charting(1, local_model=LGMLVQ(n_components=1, max_iter=10), gating="distance"),
     MappedEmbedding(cost="mds", mapping="linear", max_iter=10, n_init=2),
+    ClassicalMDS(metric="precomputed"),
     PrototypeClassifier(MatrixKMeans(1, normalization="logdet", random_state=0), per_class=True),
 ]
 

@@ -46,5 +46,5 @@ def test_weights_are_copies_by_default(kind):
 def test_what_takes_no_weights():
     """Neighbors, of classes or not, and views: each sample has one place."""
     neighbors = {"LMNN", "LFDA", "LPP"}
-    views = {"SNE", "TSNE", "XOM", "SONE", "Charting", "MappedEmbedding", "OutOfSample", "MVU"}
+    views = {"SNE", "TSNE", "XOM", "SONE", "Charting", "MappedEmbedding", "OutOfSample", "MVU", "ClassicalMDS"}
     assert set(PUBLIC) - set(WEIGHTED) == neighbors | views | {"DiscriminativeEmbedding"}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # what `_HOME` says, in a form that editors and type checkers
     from protolearn.embedding import TSNE as TSNE
     from protolearn.embedding import XOM as XOM
     from protolearn.embedding import Charting as Charting
+    from protolearn.embedding import ClassicalMDS as ClassicalMDS
     from protolearn.embedding import DiscriminativeEmbedding as DiscriminativeEmbedding
     from protolearn.embedding import MappedEmbedding as MappedEmbedding
     from protolearn.embedding import OutOfSample as OutOfSample
@@ -96,6 +97,7 @@ _HOME = {
     "XOM": "embedding",
     "SONE": "embedding",
     "Charting": "embedding",
+    "ClassicalMDS": "embedding",
     "MappedEmbedding": "embedding",
     "OutOfSample": "embedding",
     "MVU": "embedding",

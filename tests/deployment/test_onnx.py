@@ -58,7 +58,7 @@ PRECISION = {np.float64: 1e-9, np.float32: 1e-6}  # of numbers, relative to the 
 REFUSED = {
     *("MedianKMeans", "MedianNeuralGas", "MedianSOM", "RelationalKMeans", "RelationalNeuralGas", "RelationalSOM"),
     *("PairwiseAnnealing", "RelationalGLVQ", "MedianGLVQ"),
-    *("SNE", "TSNE", "XOM", "SONE", "MVU", "OutOfSample", "DiscriminativeEmbedding"),
+    *("SNE", "TSNE", "XOM", "SONE", "MVU", "ClassicalMDS", "OutOfSample", "DiscriminativeEmbedding"),
 }
 
 

@@ -32,6 +32,7 @@ from protolearn.dissimilarities import (
     ncd,
     pairwise,
     pearson,
+    shortest_paths,
     tanimoto,
 )
 from protolearn.dissimilarities._blocks import encoded_pairs
@@ -630,8 +631,26 @@ class TestGeodesic:
         X = [[0.0], [0.0], [1.0], [1.0], [2.0]]
         np.testing.assert_allclose(geodesic(X, n_neighbors=2), np.abs(np.subtract.outer(np.ravel(X), np.ravel(X))))
 
+    @pytest.mark.parametrize("metric", ["euclidean", "precomputed", "manhattan"])
+    def test_within_a_radius_and_joined(self, metric):
+        """On a line paths are distances, whatever joins its points."""
+        x = np.concatenate([np.arange(4.0), np.arange(100.0, 103.0), [150.0]])[:, None]
+        D = np.abs(x - x.T)
+        with pytest.warns(UserWarning, match="radius=1 .* falls into 3 components, of 4, 3, 1 objects"):
+            found = geodesic(D if metric == "precomputed" else x, radius=1.0, components="connect", metric=metric)
+        np.testing.assert_allclose(found, D)
+        np.testing.assert_allclose(geodesic(x, radius=200.0), D)
+
+    def test_shortest_paths_are_those_of_a_square(self):
+        steps = csr_array(np.array([[0.0, 1.0, 0.0, 9.0], [0, 0, 4.0, 0], [0, 0, 0, 1.0], [0, 0, 0, 0]]))
+        np.testing.assert_allclose(shortest_paths(steps)[0], [0.0, 1.0, 3.0, 3.0])
+
     def test_errors(self):
         apart = np.concatenate([np.arange(4.0), np.arange(100.0, 103.0)])[:, None]
+        with pytest.raises(ValueError, match=r"radius=1 .* 2 components, of 4, 3 objects.* Raise radius"):
+            geodesic(apart, radius=1.0)
+        with pytest.raises(ValueError, match="components='largest' must be one of 'raise', 'connect'"):
+            geodesic(apart, components="largest")
         with pytest.raises(ValueError, match=r"n_neighbors=2 .* 2 components, of 4, 3 objects.* Raise n_neighbors"):
             geodesic(apart, n_neighbors=2)
         with pytest.raises(ValueError, match=r"n_neighbors=7 must be an integer in .1, 6."):

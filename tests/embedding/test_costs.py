@@ -625,6 +625,91 @@ def test_a_graph_that_falls_apart(cost):
             objective(cost, X, squares)
 
 
+# Balls, and graphs that fall apart
+
+
+def test_balls_that_hold_all_samples():
+    """Then paths are distances, squares of neighbors are those of all, and weights are those of all others."""
+    X, everyone = vectors(20), 100.0
+    points = rng(1).normal(size=(20, 2))
+    for squares in (False, True):
+        by_paths, plain = objective(isomap(radius=everyone), X, squares), objective(mds(), X, squares)
+        assert by_paths(points)[0] == pytest.approx(plain(points)[0], rel=1e-12)
+        np.testing.assert_allclose(by_paths(points)[1], plain(points)[1], atol=1e-12)
+        for make in (laplacian, mvu):
+            balls, nearest = objective(make(radius=everyone), X, squares), objective(make(19), X, squares)
+            assert balls(points)[0] == pytest.approx(nearest(points)[0], rel=1e-12)
+    assert objective(lle(radius=everyone), X)(points)[0] == pytest.approx(objective(lle(19), X)(points)[0], rel=1e-9)
+
+
+def test_weights_of_as_many_neighbors_as_there_are():
+    """Each row solves its own problem, here with Lagrange's multiplier for the sum of its weights."""
+    X = vectors()
+    D = cdist(X, X)
+    radius = np.sort(D, axis=1)[:, 4].max()
+    given = Reconstruction(regularization=1e-2, radius=radius).of(samples(X), THREADS, rng()).toarray()
+    for i in range(len(X)):
+        near = [j for j in range(len(X)) if j != i and D[i, j] <= radius]
+        gaps = X[near] - X[i]
+        k = len(near)
+        system = np.ones((k + 1, k + 1))
+        system[:k, :k] = gaps @ gaps.T + 1e-2 * np.square(gaps).sum() * np.eye(k)
+        system[k, k] = 0.0
+        expected = np.zeros(len(X))
+        expected[near] = np.linalg.solve(system, np.append(np.zeros(k), 1.0))[:k]
+        np.testing.assert_allclose(given[i], expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("squares", [False, True])
+def test_the_unit_of_the_samples_does_not_change_balls(squares):
+    X = vectors()
+    for part in (Geodesics(radius=2.5), EdgeSquares(radius=2.5), HeatKernel(radius=2.5)):
+        plain = part.of(samples(X, squares), THREADS, rng())
+        scaled = replace(samples(X / 4.0, squares), unit=4.0)
+        factor = {Geodesics: 4.0, EdgeSquares: 16.0, HeatKernel: 1.0}[type(part)]
+        other = factor * part.of(scaled, THREADS, rng())
+        difference = plain - other if isinstance(plain, np.ndarray) else (plain - other).toarray()
+        assert np.abs(difference).max() < 1e-12
+
+
+def test_components_that_are_joined():
+    X = vectors()
+    X[:15] += 100.0
+    D = cdist(X, X)
+    gap = np.unravel_index(D[:15, 15:].argmin(), (15, 25))
+    i, j = gap[0], gap[1] + 15
+    with pytest.warns(UserWarning, match="joined by the shortest links"):
+        paths = Geodesics(5, components="connect").of(samples(X), THREADS, rng())
+    inside = [geodesics_by_definition(X[part], 5) for part in (slice(0, 15), slice(15, 40))]
+    expected = inside[0][:, [i]] + D[i, j] + inside[1][[j - 15]]
+    np.testing.assert_allclose(paths[:15, 15:], expected, rtol=1e-12)
+    np.testing.assert_allclose(paths[:15, :15], inside[0], rtol=1e-12)
+    with pytest.warns(UserWarning, match="joined by the shortest links"):
+        weights = Reconstruction(5, components="connect").of(samples(X), THREADS, rng())
+    assert weights[[i]].indices.tolist().count(j) == weights[[j]].indices.tolist().count(i) == 1
+    np.testing.assert_allclose(weights.sum(axis=1), 1.0)
+
+
+def geodesics_by_definition(X, k):
+    D = cdist(X, X)
+    steps = np.zeros_like(D)
+    for i, near in enumerate(np.argsort(D, axis=1)[:, 1 : k + 1]):
+        steps[i, near] = D[i, near]
+    return shortest_path(steps, directed=False)
+
+
+@pytest.mark.parametrize("squares", [False, True])
+def test_paths_of_new_samples_begin_in_their_balls(squares):
+    X, Z = vectors(), vectors(6, seed=1)
+    part = Geodesics(radius=2.5)
+    lengths = part.of_new(samples(X, squares), new_samples(Z, X, squares), THREADS, rng())
+    between, D = part.of(samples(X, squares), THREADS, rng()), cdist(Z, X)
+    for z in range(6):
+        near = np.flatnonzero(D[z] <= 2.5)
+        expected = [min(D[z, step] + between[step, j] for step in near) for j in range(len(X))]
+        np.testing.assert_allclose(lengths[z], expected, rtol=1e-12)
+
+
 def test_reconstruction_needs_vectors():
     with pytest.raises(ValueError, match="needs vectors"):
         objective(lle(8), vectors(), squares=True)

@@ -41,7 +41,7 @@ from protolearn import (
 )
 from protolearn.core import metric as learned
 from protolearn.embedding._discriminative import DiscriminativeEmbedding
-from protolearn.embedding.discriminative import discriminative_distances, local_projection
+from protolearn.embedding.discriminative import class_aware_distances, discriminative_distances, local_projection
 from protolearn.lvq import MinkowskiMetric
 from protolearn.metrics import nearest_neighbor_error
 
@@ -568,3 +568,40 @@ def test_a_failed_fit_loses_nothing():
         model.fit(X[:, :3], np.zeros(len(X)))
     assert model.embedding_ is before
     assert model.n_features_in_ == 4
+
+
+# Distances that classes change
+
+
+@pytest.mark.parametrize("width", [None, 3.0])
+def test_class_aware_distances_by_a_loop(width):
+    X, y = load_iris(return_X_y=True)
+    X, y = X[::5], y[::5]
+    n, alpha = len(X), 0.4
+    pairs = [((a - b) ** 2).sum() for i, a in enumerate(X) for j, b in enumerate(X) if i != j]
+    beta = np.mean(pairs) if width is None else width
+    D = class_aware_distances(X, y, alpha=alpha, width=width)
+    for i in range(n):
+        for j in range(n):
+            square = ((X[i] - X[j]) ** 2).sum()
+            near, far = np.sqrt(1.0 - np.exp(-square / beta)), np.sqrt(np.exp(square / beta)) - alpha
+            expected = near if y[i] == y[j] else far
+            assert D[i, j] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    same = y[:, None] == y
+    assert D[same].max() < 1.0
+    assert D[~same].min() >= 1.0 - alpha
+    np.testing.assert_array_equal(D, D.T)
+
+
+def test_class_aware_distances_have_no_unit_and_stay_finite():
+    X, y = load_iris(return_X_y=True)
+    D = class_aware_distances(X, y)
+    np.testing.assert_allclose(class_aware_distances(1e4 * X - 7.0, y), D, rtol=1e-6)
+    far = np.vstack([np.zeros((2000, 1)), np.ones((1, 1))])
+    assert np.isfinite(class_aware_distances(far, np.arange(2001) % 2)).all()
+    with pytest.raises(ValueError, match="All samples are the same"):
+        class_aware_distances(np.ones((5, 2)), np.arange(5))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        class_aware_distances(X, y[1:])
+    with pytest.raises(ValueError, match="alpha=2"):
+        class_aware_distances(X, y, alpha=2)

@@ -837,14 +837,15 @@ def test_pairwise_divergences_check_their_input():
         pairwise_divergences(np.ones((2, 2)), np.ones((2, 3)))
 
 
+OF_BREGMAN = {"three_point", "pythagoras"}
 PROPERTIES = {
-    "kl": {"positive_for_densities", "convex_in_p", "convex_in_q"},
-    "gkl": {"positive", "positive_for_densities", "convex_in_p", "convex_in_q"},
-    "is": {"positive", "positive_for_densities", "convex_in_p"},
+    "kl": {"positive_for_densities", "convex_in_p", "convex_in_q", *OF_BREGMAN},
+    "gkl": {"positive", "positive_for_densities", "convex_in_p", "convex_in_q", *OF_BREGMAN},
+    "is": {"positive", "positive_for_densities", "convex_in_p", *OF_BREGMAN},
     "hellinger": {"positive", "positive_for_densities", "symmetric", "convex_in_p", "convex_in_q"},
-    "eta": {"positive", "positive_for_densities", "symmetric", "convex_in_p", "convex_in_q"},
-    "gamma": {"positive", "positive_for_densities", "scale_invariant"},
-    "cauchy_schwarz": {"positive", "positive_for_densities", "symmetric", "scale_invariant"},
+    "eta": {"positive", "positive_for_densities", "symmetric", "convex_in_p", "convex_in_q", *OF_BREGMAN},
+    "gamma": {"positive", "positive_for_densities", "scale_invariant", "pythagoras"},
+    "cauchy_schwarz": {"positive", "positive_for_densities", "symmetric", "scale_invariant", "pythagoras"},
 }
 
 
@@ -852,6 +853,30 @@ PROPERTIES = {
 def test_properties_are_recognized(name):
     found = check_divergence(name, random_state=0)
     assert {key for key, holds in found.items() if holds} == PROPERTIES[name]
+
+
+@pytest.mark.parametrize(
+    "divergence", [Beta(0.3), Eta(3.0), Bregman(lambda x: x**4, lambda x: 4 * x**3, lambda x: 12 * x**2)]
+)
+def test_bregman_divergences_have_three_points_and_pythagoras(divergence):
+    found = check_divergence(divergence, random_state=0)
+    assert all(found[name] for name in OF_BREGMAN)
+
+
+@pytest.mark.parametrize(
+    "divergence", [Alpha(0.5), Alpha(2.0), Renyi(0.7), "reverse_kl", "nerv", "tsallis", "generalized_renyi"]
+)
+def test_others_have_not(divergence):
+    found = check_divergence(divergence, random_state=0)
+    assert not any(found[name] for name in OF_BREGMAN)
+
+
+def test_three_points_by_definition():
+    """The vector of the property is the difference of the slopes of the convex function."""
+    p, q, g = np.random.default_rng(0).uniform(0.1, 2.0, size=(3, 5))
+    power = Bregman(lambda x: x**4, lambda x: 4 * x**3, lambda x: 12 * x**2)
+    rest = (p - q) @ (4 * q**3 - 4 * g**3)
+    assert power.value(p, g) == pytest.approx(power.value(p, q) + power.value(q, g) + rest, rel=1e-12)
 
 
 def test_a_divergence_that_is_none_is_found_out():

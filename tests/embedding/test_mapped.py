@@ -17,7 +17,9 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 
 from protolearn import LGMLVQ, KMeans, MappedEmbedding
+from protolearn.core.threads import Threads
 from protolearn.datasets import make_three_gaussians
+from protolearn.embedding._base import Samples
 from protolearn.embedding.mapped import _mapped
 from protolearn.embedding.mapped.costs import COSTS, isomap, laplacian, lle, mvu, nerv, sne, tnerv, tsne
 from protolearn.embedding.mapped.mappings import FreeMapping, LinearMapping, LocalLinearMapping, NetworkMapping
@@ -343,6 +345,87 @@ def test_disconnected_graphs_are_refused(cost):
     X = np.vstack([samples(30), samples(30) + 1000.0])
     with pytest.raises(ValueError, match="falls into 2 components"):
         view(cost=SMALL[cost], mapping="linear").fit(X)
+
+
+def apart(seed=0):
+    """Two groups in one table, the smaller of them in between, and which samples are in the larger."""
+    X = samples(50, seed)
+    X[::5] += 1000.0
+    return X, np.flatnonzero(np.arange(50) % 5)
+
+
+@pytest.mark.parametrize("cost", [isomap, lle, laplacian, mvu])
+def test_only_the_largest_component_takes_part(cost):
+    X, larger = apart()
+    options = {"cost": cost(6, components="largest"), "max_iter": 5}
+    with pytest.warns(UserWarning, match="of 40, 10 objects. Only the largest takes part; the other 10 are left out"):
+        free = view(mapping="free", **options).fit(X)
+    alone = view(mapping="free", cost=cost(6), max_iter=5).fit(X[larger])
+    np.testing.assert_array_equal(free.train_indices_, larger)
+    assert np.isnan(free.embedding_).all(axis=1).sum() == 10
+    size = np.abs(alone.embedding_).max()
+    np.testing.assert_allclose(free.embedding_[larger], alone.embedding_, atol=1e-6 * size)
+    np.testing.assert_allclose(free.transform(X[larger]), free.embedding_[larger])
+    with pytest.warns(UserWarning, match="Only the largest"):
+        linear = view(mapping="linear", **options).fit(X)
+    few = view(mapping="linear", cost=cost(6), max_iter=5).fit(X[larger])
+    np.testing.assert_allclose(
+        linear.mapping_.weights, few.mapping_.weights, atol=1e-6 * np.abs(few.mapping_.weights).max()
+    )
+    assert np.isfinite(linear.embedding_).all()  # a mapping places all
+
+
+@pytest.mark.parametrize("cost", [isomap, laplacian, mvu])
+def test_only_the_largest_component_of_dissimilarities(cost):
+    X, larger = apart()
+    D, options = cdist(X, X), {"mapping": "free", "metric": "precomputed", "max_iter": 5}
+    with pytest.warns(UserWarning, match="Only the largest takes part"):
+        found = view(cost=cost(radius=6.0, components="largest"), **options).fit(D)
+    alone = view(cost=cost(radius=6.0), **options).fit(D[np.ix_(larger, larger)])
+    size = np.abs(alone.embedding_).max()
+    np.testing.assert_allclose(found.embedding_[larger], alone.embedding_, atol=1e-6 * size)
+    new = cdist(np.vstack([samples(4, 1), samples(2, 2) - 1000.0]), X)
+    with pytest.warns(UserWarning, match=r"2 of 6 new samples have no neighbors .* \(NaN\)"):
+        places = found.transform(new)
+    np.testing.assert_allclose(places[:4], alone.transform(new[:4, larger]), atol=1e-4 * size)
+    assert np.isnan(places[4:]).all()
+    with (
+        pytest.raises(ValueError, match="has only 1 samples; raise n_neighbors or radius"),
+        pytest.warns(UserWarning, match="left out"),
+    ):
+        view(cost=cost(radius=1e-3, components="largest"), **options).fit(D)
+
+
+# Plain steps
+
+
+@pytest.mark.parametrize("mapping", ["free", "linear"])
+def test_steps_of_the_reference(mapping):
+    """Positions move by rate, number of samples and gradient, as near as the mapping can; Bunte 2011, eq. 6.24."""
+    X = samples()
+    found = view(mapping=mapping, solver="sgd", max_iter=7, init=0.1 * samples(60, 1)[:, :2]).fit(X)
+    data = Samples((X - X.mean(axis=0)), None, 1.0)
+    cost = tsne(10.0).objective(data, Threads(), rng())
+    centered = X - X.mean(axis=0)
+    project = np.eye(60) if mapping == "free" else centered @ np.linalg.pinv(centered)
+    points = project @ (0.1 * samples(60, 1)[:, :2])
+    history = [cost(points)[0]]
+    for t in range(7):
+        rate = 0.3 * np.exp(-np.log(0.3 / 0.01) * t / 7)
+        points = points - rate * 60 * project @ cost(points)[1]
+        history.append(cost(points)[0])
+    np.testing.assert_allclose(found.embedding_, points, atol=1e-8 * np.abs(points).max())
+    np.testing.assert_allclose(found.cost_history_, history, rtol=1e-8)
+    assert found.n_iter_ == 7
+
+
+def test_steps_come_near_to_what_is_least():
+    X = samples()
+    steps, least = (view(solver=name, max_iter=300, mapping="linear").fit(X) for name in ("sgd", "lbfgs"))
+    assert least.cost_ < steps.cost_ < 1.15 * least.cost_ < 0.8 * least.cost_history_[0]
+    for other in ({"cost": "mds"}, {"mapping": "network"}):
+        with pytest.raises(ValueError, match="solver='sgd' is for costs of affinities"):
+            view(solver="sgd", **other).fit(X)
 
 
 def test_perplexity():

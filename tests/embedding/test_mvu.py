@@ -147,6 +147,40 @@ def test_components_are_joined_by_the_shortest_rods(metric):
                                atol=0.1)  # fmt: skip
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_samples_within_a_radius_are_joined(strip, metric):
+    X = strip[0][:60]
+    D = cdist(X, X)
+    radius = np.sort(D, axis=1)[:, 3].max()
+    given = X if metric == "euclidean" else D
+    options = {"metric": metric, "max_iter": 50, "method": "low_rank", "random_state": 0}
+    found = MVU(radius=radius, **options).fit(given)
+    same = MVU(connectivity=(D > 0.0) & (radius >= D), **options).fit(given)
+    np.testing.assert_allclose(found.embedding_, same.embedding_, atol=1e-9)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_only_the_largest_component_is_unfolded(strip, metric):
+    X = np.vstack([strip[0][:40], strip[0][:5] + 50.0])
+    given = X if metric == "euclidean" else cdist(X, X)
+    options = {"n_neighbors": 4, "metric": metric, "max_iter": 50, "method": "low_rank", "random_state": 0}
+    with pytest.warns(UserWarning, match="of 40, 5 objects. Only the largest takes part; the other 5 are left out"):
+        found = MVU(components="largest", **options).fit(given)
+    alone = MVU(**options).fit(given[:40] if metric == "euclidean" else given[:40, :40])
+    assert np.isnan(found.embedding_[40:]).all()
+    assert np.isnan(found.coordinates_[40:]).all()
+    size = np.abs(alone.embedding_).max()
+    np.testing.assert_allclose(found.embedding_[:40], alone.embedding_, atol=1e-6 * size)
+    assert found.edge_error_ == pytest.approx(alone.edge_error_, abs=1e-6)
+    with pytest.raises(ValueError, match="falls into 2 components, of 40, 5 objects, with no path between them"):
+        MVU(components="raise", **options).fit(given)
+    with (
+        pytest.raises(ValueError, match="largest component has 1 samples, too few"),
+        pytest.warns(UserWarning, match="left out"),
+    ):
+        MVU(radius=1e-9, components="largest").fit(X)
+
+
 def test_bad_input_is_named(strip):
     X, _ = strip
     far = np.vstack([X, X + 100.0])

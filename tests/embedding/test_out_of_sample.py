@@ -15,7 +15,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.manifold import MDS, Isomap, LocallyLinearEmbedding, SpectralEmbedding
 from sklearn.manifold import TSNE as OtherTSNE
 
-from protolearn import SNE, TSNE, XOM, MappedEmbedding, OutOfSample
+from protolearn import MVU, SNE, TSNE, XOM, MappedEmbedding, OutOfSample
 from protolearn.core.threads import Threads
 from protolearn.embedding.divergences import Gamma
 from protolearn.embedding.mapped import _placing
@@ -212,7 +212,7 @@ def test_costs_are_those_of_the_embeddings(fitted, halves):
         "other tsne": tsne(15.0),
         "mds": mds(),
         "classical": strain(),
-        "isomap": isomap(8),
+        "isomap": isomap(8, components="connect"),
         "lle": lle(10),
         "spectral": laplacian(10),
     }
@@ -233,6 +233,26 @@ def test_given_cost_is_taken(halves):
     assert view.transform(new).shape == (60, 2)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_balls_around_new_samples(halves):
+    """Of a view by balls, they are those of its cost, too; samples without a position are no neighbors."""
+    X, new = halves
+    reach = np.sort(cdist(X, X), axis=1)[:, 6].max()
+    theirs = OutOfSample(Isomap(n_neighbors=None, radius=reach)).fit(X)
+    assert theirs.cost_ == isomap(radius=reach, components="connect")
+    assert np.isfinite(theirs.transform(new)).all()
+    far = np.vstack([X, X[:3] + 1000.0])
+    ours = OutOfSample(MVU(radius=reach, components="largest", max_iter=5, random_state=0))
+    with pytest.warns(UserWarning, match="the other 3 are left out"):
+        ours.fit(far)
+    assert np.isnan(ours.embedding_[-3:]).all()
+    with pytest.warns(UserWarning, match=r"3 of 63 new samples have no neighbors .* \(NaN\)"):
+        placed = ours.transform(np.vstack([new, X[:3] + 1000.0]))
+    assert np.isnan(placed[-3:]).all()
+    whole = OutOfSample(MVU(radius=reach, max_iter=5, random_state=0)).fit(X)
+    np.testing.assert_allclose(placed[:-3], whole.transform(new), atol=1e-3)  # of a search
+
+
 RANKS = {"metric_mds": False, "init": "random"} if START else {"metric": False}
 UNKNOWN = {
     "of another kind": XOM(max_iter=5),
@@ -242,7 +262,6 @@ UNKNOWN = {
     "other metric of others": OtherTSNE(metric="manhattan", max_iter=250),
     "graph of other metric": Isomap(metric="manhattan"),
     "other power": Isomap(p=1),
-    "radius": Isomap(n_neighbors=None, radius=1.0),
     "ranks": MDS(n_init=1, max_iter=5, **RANKS),
     "tangent spaces": LocallyLinearEmbedding(method="ltsa", n_neighbors=10),
     "affinities": SpectralEmbedding(affinity="rbf", n_neighbors=10),

@@ -15,7 +15,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.neighbors import KNeighborsTransformer, kneighbors_graph
 from sklearn.pipeline import make_pipeline
 
-from protolearn import SNE, TSNE
+from protolearn import LGMLVQ, MVU, SNE, SONE, TSNE, XOM
+from protolearn.embedding import discriminative_distances
 from protolearn.embedding.divergences import DIVERGENCES, Gamma, KullbackLeibler, NeRV
 from protolearn.embedding.neighbor._exact import Exact
 from protolearn.embedding.neighbor._fast import Fast
@@ -31,6 +32,65 @@ METHODS = pytest.mark.parametrize("method", ["exact", "fast"])
 
 def assert_same_view(model, other, rtol=1e-6):
     np.testing.assert_allclose(model.embedding_, other.embedding_, atol=rtol * np.ptp(other.embedding_))
+
+
+# Dissimilarities that are not symmetric
+
+
+@BOTH
+@METHODS
+@pytest.mark.parametrize("squared", [False, True])
+def test_each_row_has_its_own_affinities(estimator, method, squared):
+    D = DISTANCES * np.random.default_rng(0).uniform(0.5, 1.5, size=DISTANCES.shape)
+    D[3, 3] = 0.0
+    n, near = len(D), 30 if method == "fast" else 74
+    model = estimator(metric="precomputed", symmetrize="keep", squared=squared, method=method, **SHORT).fit(D)
+    squares = D if squared else D**2
+    p = np.zeros((n, n))
+    for i in range(n):
+        others = sorted((j for j in range(n) if j != i), key=lambda j: squares[i, j])[:near]
+        weights = [np.exp(-squares[i, j] / (2.0 * model.bandwidths_[i] ** 2)) for j in others]
+        for j, weight in zip(others, weights):
+            p[i, j] = weight / sum(weights)
+        entropy = -sum(p[i, j] * np.log(p[i, j]) for j in others if p[i, j] > 0.0)
+        assert np.exp(entropy) == pytest.approx(10.0, rel=1e-5)
+    expected = p if estimator is SNE else [[(p[i, j] + p[j, i]) / (2 * n) for j in range(n)] for i in range(n)]
+    found = model.affinities_.toarray() if sparse.issparse(model.affinities_) else model.affinities_
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+    assert np.isfinite(model.embedding_).all()
+    np.testing.assert_array_equal(model.transform(D[:4]), model.embedding_[:4])
+
+
+@BOTH
+def test_of_symmetric_ones_nothing_changes(estimator):
+    plain, kept = (
+        estimator(metric="precomputed", symmetrize=rule, **SHORT).fit(DISTANCES) for rule in ("raise", "keep")
+    )
+    np.testing.assert_array_equal(plain.embedding_, kept.embedding_)
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_samples_that_measure_by_the_matrix_of_their_own_winner():
+    y = load_iris().target[::2]
+    metric = LGMLVQ(max_iter=5, random_state=0).fit(HALF, y)
+    D = discriminative_distances(metric, HALF, symmetrize=None)
+    assert np.abs(D - D.T).max() > 0.01
+    seen = SNE(metric=metric, symmetrize="keep", **SHORT).fit(HALF)
+    given = SNE(metric="precomputed", symmetrize="keep", **SHORT).fit(D)
+    assert_same_view(seen, given)
+    new = IRIS[1::2]
+    rows = discriminative_distances(metric, new, HALF, symmetrize=None)
+    np.testing.assert_allclose(seen.transform(new), given.transform(rows), atol=1e-5 * np.ptp(given.embedding_))
+    both = SNE(metric=metric, **SHORT).fit(HALF)
+    assert np.abs(both.affinities_ - seen.affinities_).max() > 1e-3
+
+
+def test_what_compares_each_pair_once_is_refused():
+    with pytest.raises(ValueError, match=r"symmetrize='keep' .* metric='edit' compares each pair once.*pairwise\(X, X"):
+        SNE(metric="edit", symmetrize="keep").fit(list("abcdefgh"))
+    for other in (XOM, SONE, MVU):
+        with pytest.raises(ValueError, match="symmetrize='keep' must be one of 'raise', 'mean'"):
+            other(metric="precomputed", symmetrize="keep").fit(DISTANCES)
 
 
 # Quality

@@ -13,11 +13,19 @@ from protolearn.metrics import (
     b_nx,
     continuity,
     coranking_matrix,
+    distance_correlation,
+    extrusions,
+    intrusions,
     lcmc,
+    nearest_neighbor_error,
+    neighborhood_hit,
+    point_quality,
     q_local_global,
     q_nx,
     r_nx,
     r_nx_auc,
+    sammon_stress,
+    stress,
     trustworthiness,
     view_quality,
 )
@@ -72,6 +80,10 @@ def measures_by_definition(given, shown, K):
     return {
         "q_nx": q,
         "b_nx": (extrusions - intrusions) / (K * n),
+        "mild_intrusions": intrusions / (K * n),
+        "mild_extrusions": extrusions / (K * n),
+        "hard_intrusions": sum(len(set(in_view[:K]) - set(in_data[:K])) for in_data, in_view in zip(given, shown))
+        / (K * n),
         "lcmc": q - K / (n - 1),
         "r_nx": ((n - 1) * q - K) / (n - 1 - K),
         "trustworthiness": 1 - in_view_only / worst,
@@ -260,6 +272,114 @@ class TestProperties:
         quality = view_quality([[0.0], [1.0], [3.0]], [[0.0], [2.0], [3.0]])
         assert quality.q_nx.tolist() == pytest.approx([2 / 3])
         assert trustworthiness([[0.0], [1.0], [3.0]], [[0.0], [2.0], [3.0]], 1) == pytest.approx(2 / 3)
+
+
+class TestIntrusionsAndExtrusions:
+    @pytest.mark.parametrize("K", [1, 5, 30, 68])
+    def test_are_parts_of_the_coranking_matrix(self, views, K):
+        matrix = coranking_matrix(*views)
+        k, l = np.indices(matrix.shape) + 1  # noqa: E741
+        for measure, kind, part in (
+            (intrusions, "mild", (l < k) & (k <= K)),
+            (extrusions, "mild", (k < l) & (l <= K)),
+            (intrusions, "hard", (l <= K) & (k > K)),
+            (extrusions, "hard", (k <= K) & (l > K)),
+        ):
+            assert measure(*views, K, kind) == pytest.approx(matrix[part].sum() / (K * 70), rel=1e-12)
+            assert measure(*views, kind=kind)[K - 1] == measure(*views, K, kind)
+
+    def test_what_is_kept_and_what_is_not(self, views):
+        """Neighbors are kept at their rank, come closer, go away, or are lost to as many strangers."""
+        quality = view_quality(*views)
+        matrix = coranking_matrix(*views)
+        at_their_rank = np.diagonal(matrix).cumsum()[:-1] / (quality.k * 70)
+        mild = quality.mild_intrusions + quality.mild_extrusions
+        np.testing.assert_allclose(at_their_rank + mild, quality.q_nx, rtol=1e-12)
+        np.testing.assert_allclose(quality.q_nx + quality.hard_intrusions, 1.0, rtol=1e-12)
+        np.testing.assert_allclose(quality.mild_extrusions - quality.mild_intrusions, quality.b_nx, atol=1e-15)
+        np.testing.assert_array_equal(intrusions(*views, kind="hard"), extrusions(*views, kind="hard"))
+
+    def test_roles_are_exchanged_with_the_spaces(self, views):
+        X, Y = views
+        np.testing.assert_array_equal(intrusions(X, Y), extrusions(Y, X))
+
+    def test_other_kinds_are_refused(self, views):
+        with pytest.raises(ValueError, match="kind='soft' must be one of 'mild', 'hard'"):
+            intrusions(*views, kind="soft")
+
+
+class TestSamplesWithoutPositions:
+    """Measures are those of the samples that have a position."""
+
+    LOST = np.array([0, 7, 69])
+    KEPT = np.setdiff1d(np.arange(70), LOST)
+
+    @pytest.fixture
+    def torn(self, views):
+        X, Y = views
+        Y = Y.copy()
+        Y[self.LOST] = np.nan
+        return X, Y
+
+    @pytest.mark.parametrize("precomputed", [False, True])
+    @pytest.mark.parametrize("measure", [
+        coranking_matrix, *CURVES.values(), *NUMBERS, intrusions, extrusions, sammon_stress, distance_correlation,
+    ])  # fmt: skip
+    def test_are_left_out(self, measure, torn, precomputed):
+        X, Y = torn
+        options = {"metric": "precomputed"} if precomputed else {}
+        given, part = (cdist(X[rows], X[rows]) if precomputed else X[rows] for rows in (slice(None), self.KEPT))
+        with pytest.warns(UserWarning, match=r"3 of 70 samples have no position in Y \(rows of NaN\)"):
+            found = measure(given, Y, **options)
+        np.testing.assert_allclose(found, measure(part, Y[self.KEPT], **options), rtol=1e-12)
+
+    def test_are_counted(self, torn):
+        X, Y = torn
+        y = np.arange(70) % 3
+        with pytest.warns(UserWarning, match="3 of 70 samples"):
+            found = view_quality(X, Y, y)
+        part = view_quality(X[self.KEPT], Y[self.KEPT], y[self.KEPT])
+        assert (found.n_unplaced, part.n_unplaced) == (3, 0)
+        assert "n_unplaced=3" in repr(found)
+        assert "n_unplaced" not in repr(part)
+        for name in ("r_nx", "neighborhood_hit", "nearest_neighbor_error", "pearson", "spearman", "sammon_stress"):
+            np.testing.assert_allclose(getattr(found, name), getattr(part, name), rtol=1e-12)
+
+    def test_have_no_quality_of_their_own(self, torn):
+        X, Y = torn
+        with pytest.warns(UserWarning, match="3 of 70 samples"):
+            found = point_quality(X, Y)
+        for values, part in zip(found, point_quality(X[self.KEPT], Y[self.KEPT])):
+            assert np.isnan(values[self.LOST]).all()
+            np.testing.assert_array_equal(values[self.KEPT], part)
+
+    @pytest.mark.parametrize("measure", [nearest_neighbor_error, neighborhood_hit])
+    def test_have_no_neighbors_either(self, torn, measure):
+        Y, y = torn[1], np.arange(70) % 3
+        with pytest.warns(UserWarning, match="3 of 70 samples"):
+            found = measure(Y, y, 3)
+        assert found == measure(Y[self.KEPT], y[self.KEPT], 3)
+
+    @pytest.mark.parametrize("nonmetric", [False, True])
+    def test_have_no_stress(self, torn, nonmetric):
+        X, Y = torn
+        D = cdist(X, X)
+        with pytest.warns(UserWarning, match="3 of 70 samples"):
+            found = stress(D, Y, nonmetric)
+        assert found == pytest.approx(stress(D[np.ix_(self.KEPT, self.KEPT)], Y[self.KEPT], nonmetric), rel=1e-12)
+
+    def test_bad_positions_are_refused(self, torn):
+        X, Y = torn
+        with pytest.raises(ValueError, match="all entries of Y are NaN"):
+            q_nx(X, np.full((70, 2), np.nan))
+        half = np.where(np.arange(2) == 0, np.nan, Y)
+        with pytest.raises(ValueError, match="Y contains NaN"):
+            q_nx(X, half)
+        with (
+            pytest.warns(UserWarning, match="3 of 70"),
+            pytest.raises(ValueError, match="X has 69 samples, but Y has 70 positions"),
+        ):
+            q_nx(X[1:], Y)
 
 
 class TestErrors:

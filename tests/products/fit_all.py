@@ -31,6 +31,7 @@ from protolearn import (
     VQPCA,
     XOM,
     Charting,
+    ClassicalMDS,
     DiscriminativeEmbedding,
     KMeans,
     LLiRaMLVQ,
@@ -104,6 +105,7 @@ MODELS = [
     Charting(2, n_charts=12, n_init=1),
     MappedEmbedding(cost=tsne(5.0), max_iter=5),
     MVU(),
+    ClassicalMDS(),
     OutOfSample(TSNE(perplexity=5.0, max_iter=30)),
     DiscriminativeEmbedding(embedding=TSNE(perplexity=5.0, max_iter=30)),
 ]

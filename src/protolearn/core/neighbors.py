@@ -6,8 +6,6 @@ equally far rows are taken; in tables of whole numbers there are many.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from protolearn.core.chunks import HELD, row_blocks
@@ -15,7 +13,7 @@ from protolearn.core.density import squared_distances
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 
-__all__ = ["check_connected", "first_nearest", "first_smallest", "squares_to", "two_nearest"]
+__all__ = ["first_in_matrix", "first_nearest", "first_smallest", "squares_to", "two_nearest"]
 
 SPARE = 8  # candidates beyond those wanted, among which most ties are settled
 TIED = 1e-12  # relative difference of distances that are equal up to rounding
@@ -88,6 +86,21 @@ def first_smallest(distances: Array, k: int) -> Indices:
     return _first_of_tied(distances, k, 0.0)[0]
 
 
+def first_in_matrix(squares: Floats, k: int) -> tuple[Floats, Indices]:
+    """Find the k nearest others of each point from a matrix (n, n); of those that are equally far, the first ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> first_in_matrix(np.array([[0.0, 4.0, 1.0], [4.0, 0.0, 1.0], [1.0, 1.0, 0.0]]), 1)[1].ravel().tolist()
+    [2, 2, 0]
+    """
+    others = squares.copy()
+    np.fill_diagonal(others, np.inf)
+    indices = first_smallest(others, k)
+    return np.take_along_axis(others, indices, axis=1), indices
+
+
 def two_nearest(distances: Array) -> tuple[Indices, Indices]:
     """Return the places (n,) of the smallest and of the second smallest number in each row; of equal ones, the first.
 
@@ -120,20 +133,6 @@ def squares_to(points: Array, others: Array, indices: Array, threads: Threads) -
     squares = np.empty(indices.shape)
     threads.over(len(points), squares_to_rows, points, others, indices, ..., squares)
     return squares
-
-
-def check_connected(graph: Any, n_neighbors: int) -> None:
-    """Refuse a sparse graph of neighbors (n, n) that falls apart."""
-    from scipy.sparse.csgraph import connected_components
-
-    n_components, parts = connected_components(graph, directed=False)
-    if n_components > 1:
-        sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5]))
-        raise ValueError(
-            f"With n_neighbors={n_neighbors} the graph of neighbors falls into {n_components} components, of {sizes}"
-            f"{', ...' if n_components > 5 else ''} objects, with no path between them. Raise n_neighbors, or take the "
-            "components one by one."
-        )
 
 
 def _first_of_tied(distances: Array, k: int, rounding: float) -> tuple[Indices, Bools]:

@@ -24,6 +24,7 @@ from protolearn.embedding import (
     TSNE,
     XOM,
     Charting,
+    ClassicalMDS,
     DiscriminativeEmbedding,
     MappedEmbedding,
     OutOfSample,
@@ -129,6 +130,8 @@ def _reason(model: Any) -> str:
         )
     if isinstance(model, SNE | TSNE | MVU | DiscriminativeEmbedding):
         return NO_MAP
+    if isinstance(model, ClassicalMDS):
+        return "it is a view of dissimilarities. Use scikit-learn's PCA, which gives the same view of vectors"
     if isinstance(model, RELATIONAL):
         return PAIRS
     if not isinstance(model, KNOWN):

@@ -2,7 +2,7 @@
 
 from protolearn.dissimilarities._alignment import alignment
 from protolearn.dissimilarities._compression import ncd
-from protolearn.dissimilarities._geodesic import geodesic
+from protolearn.dissimilarities._geodesic import geodesic, shortest_paths
 from protolearn.dissimilarities._geometry import (
     Signature,
     check_dissimilarities,
@@ -49,6 +49,7 @@ __all__ = [
     "pairwise",
     "pearson",
     "pseudo_euclidean",
+    "shortest_paths",
     "signature",
     "spectrum",
     "spread_transform",

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from protolearn.core.neighbors import check_connected, first_nearest, first_smallest
-from protolearn.core.parameters import integer
+from protolearn.core.graphs import Neighborhood, PointSet
+from protolearn.core.neighbors import first_nearest
+from protolearn.core.parameters import constrained, option
 from protolearn.core.threads import Threads, chunk_threads
+from protolearn.core.types import Array
 from protolearn.core.validation import require_memory
 from protolearn.dissimilarities._blocks import Floats
 
-__all__ = ["geodesic"]
+__all__ = ["geodesic", "shortest_paths"]
 
 
-def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs: int | None = None) -> Floats:
+@constrained(components=option("raise", "connect"))
+def geodesic(
+    X: Any,
+    n_neighbors: int = 10,
+    *,
+    radius: float | None = None,
+    components: str = "raise",
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> Floats:
     """Geodesic distances: lengths of shortest paths in the graph that joins each object to its nearest neighbors.
 
     Parameters
@@ -26,8 +37,13 @@ def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs
     n_neighbors : int, default=10
         Neighbors that each object is joined to. The fewer, the closer paths follow the data; with too few, the graph
         falls apart.
+    radius : float, optional
+        If given, objects up to this distance apart are joined, in place of ``n_neighbors``.
+    components : {"raise", "connect"}, default="raise"
+        What becomes of a graph that falls apart: an error, or the shortest links that join its components are added,
+        with a warning.
     metric : str, default="euclidean"
-        Distance to neighbors: ``"precomputed"`` or a name that scikit-learn's neighbors know.
+        Distance to neighbors: ``"precomputed"`` or a name that scikit-learn's ``pairwise_distances`` knows.
     n_jobs : int, optional
         Number of threads that look for neighbors.
 
@@ -35,6 +51,10 @@ def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs
     -------
     ndarray of shape (n, n)
         Distances, a metric.
+
+    See Also
+    --------
+    protolearn.ClassicalMDS : Shows them in the plane, which makes Isomap.
 
     References
     ----------
@@ -47,30 +67,49 @@ def geodesic(X: Any, n_neighbors: int = 10, *, metric: str = "euclidean", n_jobs
     >>> geodesic([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.5]], n_neighbors=1)[0]
     array([0.        , 1.        , 2.        , 3.11803399])
     """
+    neighborhood = Neighborhood(n_neighbors, radius, components)
+    with chunk_threads(n_jobs) as n_threads:
+        graph = neighborhood.graph(_points(X, metric), partial(first_nearest, threads=Threads(n_threads)))
+    return shortest_paths(graph)
+
+
+def shortest_paths(graph: Any) -> Floats:
+    """Return the lengths (n, n) of shortest paths in a graph of squared distances.
+
+    Parameters
+    ----------
+    graph : sparse array of shape (n, n)
+        Squared distances of neighbors, in one direction or both.
+
+    Returns
+    -------
+    ndarray of shape (n, n)
+        Lengths; infinite if there is no path.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from protolearn.dissimilarities import shortest_paths
+    >>> shortest_paths(csr_array([[0.0, 9.0, 0.0], [0.0, 0.0, 16.0], [0.0, 0.0, 0.0]]))[0]
+    array([0., 3., 7.])
+    """
+    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import shortest_path
 
-    integer(1, max(1, len(X) - 1)).check("n_neighbors", n_neighbors)
-    graph = _neighbor_graph(X, n_neighbors, metric, n_jobs)
-    check_connected(graph, n_neighbors)
-    require_memory(f"Paths between all pairs of {len(X)} samples", 3 * 8 * len(X) ** 2, "use fewer samples")
-    distances = shortest_path(graph, method="D", directed=False)
+    n = graph.shape[0]
+    require_memory(f"Paths between all pairs of {n} samples", 3 * 8 * n**2, "use fewer samples")
+    lengths = csr_array((np.sqrt(graph.data), graph.indices, graph.indptr), shape=graph.shape)
+    distances = shortest_path(lengths, method="D", directed=False)
     return np.minimum(distances, distances.T)  # the two directions of a path are added up with different rounding
 
 
-def _neighbor_graph(X: Any, k: int, metric: str, n_jobs: int | None) -> Any:
-    """Return the distances of each sample to its nearest others as a sparse graph (n, n)."""
-    from sklearn.neighbors import kneighbors_graph
+def _points(X: Any, metric: str) -> PointSet:
+    """Return vectors, measured from one of them, or squared distances of objects."""
+    from sklearn.metrics import pairwise_distances
     from sklearn.utils import check_array
 
-    if metric not in ("euclidean", "precomputed"):
-        return kneighbors_graph(X, k, mode="distance", metric=metric, n_jobs=n_jobs)
-    given = check_array(X, dtype=np.float64)
     if metric == "euclidean":
-        with chunk_threads(n_jobs) as n_threads:
-            squares, indices = first_nearest(given, k, Threads(n_threads))
-        lengths = np.sqrt(squares)
-    else:
-        indices = first_smallest(np.where(np.eye(len(given), dtype=bool), np.inf, given), k)
-        lengths = np.take_along_axis(given, indices, axis=1)
-    places, starts = (numbers.astype(np.int32) for numbers in (indices.ravel(), np.arange(0, indices.size + 1, k)))
-    return csr_array((lengths.ravel(), places, starts), shape=(len(given),) * 2)
+        vectors: Array = check_array(X, dtype=np.float64)
+        return PointSet(vectors - vectors[0], None)
+    given: Any = check_array(X, dtype=np.float64) if metric == "precomputed" else pairwise_distances(X, metric=metric)
+    return PointSet(None, np.square(given))

@@ -60,9 +60,9 @@ def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: st
         The dissimilarities. They are never changed.
     squared : bool, default=False
         Entries are squared distances and may be negative, as they are between points of pseudo-Euclidean spaces.
-    symmetrize : {"raise", "mean"}, default="raise"
-        What to do with a matrix that is not symmetric, or not zero on the diagonal: raise an error, or return a
-        repaired copy, see `symmetrized`.
+    symmetrize : {"raise", "mean", "keep"}, default="raise"
+        What to do with a matrix that is not symmetric, or not zero on the diagonal: raise an error, return a repaired
+        copy, see `symmetrized`, or return it as it is.
 
     Returns
     -------
@@ -85,7 +85,7 @@ def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: st
     return checked_with_scale(D, squared=squared, symmetrize=symmetrize)[0]
 
 
-@constrained(symmetrize=option("raise", "mean"))
+@constrained(symmetrize=option("raise", "mean", "keep"))
 def checked_with_scale(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[Array, float]:
     """Require a matrix of dissimilarities; return it and the size of its largest entry."""
     matrix = _square(D)
@@ -113,7 +113,7 @@ def checked_with_scale(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple
             f"protolearn.dissimilarities.spread_transform(D, {-low:g})."
         )
     own = np.abs(diagonal).max()
-    if max(gap, own) <= tolerance:
+    if symmetrize == "keep" or max(gap, own) <= tolerance:
         return matrix, max(high, -low)
     if symmetrize == "mean":
         return symmetrized(matrix), max(high, -low)

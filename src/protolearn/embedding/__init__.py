@@ -3,7 +3,8 @@
 from protolearn.embedding._discriminative import DiscriminativeEmbedding
 from protolearn.embedding.charts._charting import Charting
 from protolearn.embedding.charts._mvu import MVU
-from protolearn.embedding.discriminative import discriminative_distances, local_projection
+from protolearn.embedding.discriminative import class_aware_distances, discriminative_distances, local_projection
+from protolearn.embedding.mapped._classical import ClassicalMDS
 from protolearn.embedding.mapped._mapped import MappedEmbedding
 from protolearn.embedding.mapped._out_of_sample import OutOfSample
 from protolearn.embedding.neighbor._following import ViewState
@@ -18,10 +19,12 @@ __all__ = [
     "TSNE",
     "XOM",
     "Charting",
+    "ClassicalMDS",
     "DiscriminativeEmbedding",
     "MappedEmbedding",
     "OutOfSample",
     "ViewState",
+    "class_aware_distances",
     "discriminative_distances",
     "local_projection",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -24,7 +24,7 @@ from protolearn.core.validation import (
 )
 from protolearn.dissimilarities import checked_with_scale
 
-__all__ = ["Embedding", "Lens", "Samples", "View", "check_square", "vector_samples"]
+__all__ = ["Embedding", "Lens", "Samples", "View", "check_square", "squares_of", "vector_samples"]
 
 
 LEAST_SAMPLES = 4
@@ -45,6 +45,24 @@ class Samples:
 
     def __len__(self) -> int:
         return len(self.vectors if self.squares is None else self.squares)  # type: ignore[arg-type]
+
+    def part(self, rows: Array) -> Samples:
+        """Return some of the samples."""
+        if len(rows) == len(self):
+            return self
+        if self.squares is not None:
+            return replace(self, squares=self.squares[np.ix_(rows, rows)])
+        assert self.vectors is not None
+        return replace(self, vectors=self.vectors[rows])
+
+    def rescaled(self) -> Samples:
+        """Return the samples in the unit that they would have had by themselves."""
+        if self.squares is not None:
+            unit = power_of_two(float(np.sqrt(self.squares.max())))
+            return replace(self, squares=self.squares / unit**2, unit=self.unit * unit)
+        assert self.vectors is not None
+        own = vector_samples(self.vectors)
+        return replace(own, unit=self.unit * own.unit, origin=self.origin + self.unit * own.origin)
 
     def all_squares(self) -> Floats:
         """Return the squared distances of all pairs."""
@@ -73,22 +91,26 @@ class Lens:
         The metric.
     training : ndarray of shape (n, N), optional
         Training samples behind the steps of the metric, of a global one their mean; by default samples see each other.
+    directed : bool, default=False
+        Whether samples see others as they do themselves, by the matrix of their own winner, or as both do on average.
     """
 
     metric: LearnedMetric
     training: Array | None = None
+    directed: bool = False
 
     @classmethod
-    def of(cls, metric: LearnedMetric, X: Any) -> Lens:
+    def of(cls, metric: LearnedMetric, X: Any, directed: bool = False) -> Lens:
         """Return the lens for new samples beside those of a fit."""
         vectors = metric.samples(X)
-        return cls(metric, vectors.mean(axis=0, keepdims=True) if metric.is_global else vectors)
+        return cls(metric, vectors.mean(axis=0, keepdims=True) if metric.is_global else vectors, directed)
 
     def see(self, X: Any) -> Array:
         """Return projections (m, M), or distances (m, n)."""
         if self.metric.is_global:
             return self.metric.project(X)
-        return self.metric.inner.distances(self.metric.samples(X), self.training)
+        symmetrize = None if self.directed else "mean"
+        return self.metric.inner.distances(self.metric.samples(X), self.training, symmetrize=symmetrize)
 
     def restore(self, Z: Array) -> Array:
         """Return the samples nearest to the mean of the training samples that have given projections."""
@@ -164,6 +186,10 @@ class Embedding(View, Estimator):
         return isinstance(self.metric, str) and self.metric == "precomputed"
 
     @property
+    def _keeps_directions(self) -> bool:
+        return self.symmetrize == "keep"
+
+    @property
     def _of_vectors(self) -> bool:
         return isinstance(self.metric, str) and self.metric == "euclidean"
 
@@ -179,7 +205,8 @@ class Embedding(View, Estimator):
         squared = self.squared and self._pairwise
         if metric is not None:
             validate_data(self, X, skip_check_array=True)
-            X = check_array(Lens(metric).see(X), dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
+            lens = Lens(metric, directed=self._keeps_directions)
+            X = check_array(lens.see(X), dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
         elif self._of_vectors:
             X = validate_data(self, X, dtype=(np.float64, np.float32), ensure_min_samples=LEAST_SAMPLES)
         elif self._pairwise:
@@ -191,6 +218,12 @@ class Embedding(View, Estimator):
 
             if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1 and not np.issubdtype(np.asarray(X).dtype, np.number):
                 raise ValueError(f"X is a table with one column; give the {len(X)} objects in it as a list.")
+            if self._keeps_directions:
+                raise ValueError(
+                    f"symmetrize='keep' takes dissimilarities of both orders of two objects, but metric={self.metric!r}"
+                    " compares each pair once. Compute them with protolearn.dissimilarities.pairwise(X, X, metric=...),"
+                    " and set metric='precomputed'."
+                )
             X = pairwise(X, metric=self.metric, n_jobs=n_jobs, symmetrize=self.symmetrize)
         if self._of_vectors or (metric is not None and metric.is_global):
             if (X[0] == X).all():
@@ -204,6 +237,22 @@ class Embedding(View, Estimator):
         squares = np.maximum(given / unit, 0.0) if squared else np.square(given / unit)
         np.fill_diagonal(squares, 0.0)
         return Samples(None, squares, float(np.sqrt(unit)) if squared else unit)
+
+
+def squares_of(X: Array, unit: float, squared: bool) -> Floats:
+    """Return squared distances in a unit from the dissimilarities of new samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> squares_of(np.array([[6.0, 2.0]]), unit=2.0, squared=False)
+    array([[9., 1.]])
+    """
+    if squared:
+        return np.maximum(X / unit**2, 0.0).astype(np.float64)
+    if (X < 0.0).any():
+        raise ValueError(f"X holds negative dissimilarities (smallest {X.min():g}); they must be 0 or more.")
+    return np.square(X / unit).astype(np.float64)
 
 
 def vector_samples(X: Array) -> Samples:

@@ -3,16 +3,26 @@
 With the relevance matrices ``Lambda_k = Omega_k^T Omega_k`` of the prototypes and the winner J(x) of a sample x, the
 dissimilarity of two samples is ``d(x, z) = (x - z)^T Lambda_J(x) (x - z)``. It makes a supervised view of every
 embedding that takes distances. The work is done by `protolearn.LearnedMetric`.
+
+Beside these stand distances that the classes of the samples change, without a classifier.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-from protolearn.core.metric import as_metric
-from protolearn.core.types import Array
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-__all__ = ["discriminative_distances", "local_projection"]
+from protolearn.core.metric import as_metric
+from protolearn.core.parameters import constrained, none, number, positive
+from protolearn.core.types import Array, Floats
+from protolearn.embedding._base import vector_samples
+
+__all__ = ["class_aware_distances", "discriminative_distances", "local_projection"]
+
+MOST = 300.0  # exponent from which distances of samples of different classes grow no more, short of infinity
 
 
 def discriminative_distances(
@@ -116,3 +126,68 @@ def local_projection(model: Any, X: Any, centered: bool = False) -> Array:
     (150, 2)
     """
     return as_metric(model, "local_projection").project(X, centered)
+
+
+@constrained(alpha=number(0, 1), width=positive | none)
+def class_aware_distances(X: Any, y: ArrayLike, *, alpha: float = 0.5, width: float | None = None) -> Floats:
+    r"""Dissimilarities that draw samples of a class together and push others apart, as in supervised Isomap.
+
+    With Euclidean distances d and a width :math:`\beta`,
+
+    .. math:: D_{ij} = \begin{cases} \sqrt{1 - \exp(-d_{ij}^2 / \beta)} & \text{if } y_i = y_j \\
+                                      \sqrt{\exp(d_{ij}^2 / \beta)} - \alpha & \text{otherwise.} \end{cases}
+
+    Samples of a class are at most 1 apart, however far they are in the data, and others at least :math:`1 - \alpha`,
+    however near they are. Paths along these (`protolearn.dissimilarities.geodesic`) in `ClassicalMDS` make supervised
+    Isomap; all views take them as ``metric="precomputed"``.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, n_features)
+        Samples.
+    y : array-like of shape (n,)
+        Their classes.
+    alpha : float, default=0.5
+        How much nearer than 1 samples of different classes may be, from 0 to 1.
+    width : float, optional
+        In the unit of squared distances; the mean squared distance of all pairs by default, so that units do not
+        matter.
+
+    Returns
+    -------
+    D : ndarray of shape (n, n)
+        Dissimilarities.
+
+    See Also
+    --------
+    discriminative_distances : Distances that a classifier has learned, which new samples have, too.
+
+    Notes
+    -----
+    Classes lie apart in the view by construction: it shows how the samples of each lie to each other, and says nothing
+    about whether classes can be told apart.
+
+    References
+    ----------
+    Geng, X., Zhan, D.-C., Zhou, Z.-H. (2005). Supervised nonlinear dimensionality reduction for visualization and
+    classification. IEEE Transactions on Systems, Man, and Cybernetics B 35, 1098-1107.
+
+    Examples
+    --------
+    >>> from protolearn.embedding import class_aware_distances
+    >>> class_aware_distances([[0.0], [1.0], [2.0]], ["a", "a", "b"], width=1.0).round(3)
+    array([[0.   , 0.795, 6.889],
+           [0.795, 0.   , 1.149],
+           [6.889, 1.149, 0.   ]])
+    """
+    vectors = check_array(X, dtype=np.float64, ensure_min_samples=2)
+    classes = column_or_1d(y)
+    check_consistent_length(vectors, classes)
+    samples = vector_samples(vectors)
+    squares = samples.all_squares()
+    mean = float(squares.sum()) / (len(squares) * (len(squares) - 1))
+    if not mean:
+        raise ValueError("All samples are the same, so there are no distances; give samples that differ.")
+    ratios = squares * (1.0 / mean if width is None else samples.unit**2 / width)
+    within = np.sqrt(-np.expm1(-ratios))
+    return np.where(classes[:, None] == classes, within, np.exp(np.minimum(0.5 * ratios, MOST)) - alpha)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from protolearn.core.parameters import constrained, option
 from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import require_memory
 from protolearn.metrics._spaces import Space, check_size, check_spaces, documented, sweep
@@ -24,6 +25,8 @@ __all__ = [
     "RankCurves",
     "b_nx",
     "coranking_matrix",
+    "extrusions",
+    "intrusions",
     "lcmc",
     "neighbor_order",
     "q_local_global",
@@ -156,6 +159,107 @@ def b_nx(
     True
     """
     return _curve("b_nx", X, Y, k, metric, n_jobs)
+
+
+@documented
+@constrained(kind=option("mild", "hard"))
+def intrusions(
+    X: ArrayLike,
+    Y: ArrayLike,
+    k: int | None = None,
+    kind: str = "mild",
+    *,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> Floats | float:
+    """Share of neighbors in the view that have come closer than they are in the data.
+
+    Of the co-ranking matrix Q, mild intrusions are ``1 / (K n) sum_{l < k <= K} Q_kl``: neighbors in the data, too,
+    but farther ones. Hard intrusions are ``1 / (K n) sum_{l <= K < k} Q_kl``: strangers, which are no neighbors.
+
+    Parameters
+    ----------
+    %(view)s
+    k : int, optional
+        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
+    kind : {"mild", "hard"}, default="mild"
+        Which to count.
+    %(options)s
+
+    Returns
+    -------
+    float, or ndarray of shape (n - 2,)
+        0 is perfect. Without a ``k``, for K = 1, ..., n - 2.
+
+    See Also
+    --------
+    extrusions : Neighbors that have gone away.
+    b_nx : Mild extrusions less mild intrusions.
+
+    References
+    ----------
+    Lee, J. A., Verleysen, M. (2009). Quality assessment of dimensionality reduction: rank-based criteria.
+    Neurocomputing 72, 1431-1443.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import intrusions
+    >>> intrusions([[0.0], [1.0], [3.0], [7.0]], [[0.0], [2.0], [3.0], [7.0]])
+    array([0.   , 0.125])
+    >>> intrusions([[0.0], [1.0], [3.0], [7.0]], [[0.0], [2.0], [3.0], [7.0]], kind="hard")
+    array([0.25, 0.  ])
+    """
+    return _curve(f"{kind}_intrusions", X, Y, k, metric, n_jobs)
+
+
+@documented
+@constrained(kind=option("mild", "hard"))
+def extrusions(
+    X: ArrayLike,
+    Y: ArrayLike,
+    k: int | None = None,
+    kind: str = "mild",
+    *,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> Floats | float:
+    """Share of neighbors in the data that are farther away in the view.
+
+    Of the co-ranking matrix Q, mild extrusions are ``1 / (K n) sum_{k < l <= K} Q_kl``: still neighbors in the view,
+    but farther ones. Hard extrusions are ``1 / (K n) sum_{k <= K < l} Q_kl``: neighbors that are lost. For each of them
+    a stranger comes in, so that there are as many as hard `intrusions`, always.
+
+    Parameters
+    ----------
+    %(view)s
+    k : int, optional
+        Size K of the neighborhoods, up to ``n - 2``; all sizes by default.
+    kind : {"mild", "hard"}, default="mild"
+        Which to count.
+    %(options)s
+
+    Returns
+    -------
+    float, or ndarray of shape (n - 2,)
+        0 is perfect. Without a ``k``, for K = 1, ..., n - 2.
+
+    See Also
+    --------
+    intrusions : Neighbors that have come closer.
+    b_nx : Mild extrusions less mild intrusions.
+
+    References
+    ----------
+    Lee, J. A., Verleysen, M. (2009). Quality assessment of dimensionality reduction: rank-based criteria.
+    Neurocomputing 72, 1431-1443.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import extrusions
+    >>> extrusions([[0.0], [1.0], [3.0], [7.0]], [[0.0], [2.0], [3.0], [7.0]])
+    array([0.   , 0.125])
+    """
+    return _curve("mild_extrusions" if kind == "mild" else "hard_intrusions", X, Y, k, metric, n_jobs)
 
 
 @documented
@@ -296,6 +400,9 @@ class RankCurves:
     k: Indices
     q_nx: Floats
     b_nx: Floats
+    mild_intrusions: Floats
+    mild_extrusions: Floats
+    hard_intrusions: Floats
     lcmc: Floats
     r_nx: Floats
     trustworthiness: Floats
@@ -355,6 +462,9 @@ class RankCounts:
             k=k[:-1],
             q_nx=overlap[:-1],
             b_nx=((went_away - came_closer).cumsum() / (k * n))[:-1],
+            mild_intrusions=(came_closer.cumsum() / (k * n))[:-1],
+            mild_extrusions=(went_away.cumsum() / (k * n))[:-1],
+            hard_intrusions=(strangers / (k * n))[:-1],
             lcmc=lcmc[:-1],
             r_nx=r_nx,
             trustworthiness=_without(excess[0], n),

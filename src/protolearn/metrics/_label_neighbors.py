@@ -10,7 +10,7 @@ from sklearn.utils import column_or_1d
 from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.metrics._coranking import neighbor_order
-from protolearn.metrics._spaces import Points, Space, check_size, check_space
+from protolearn.metrics._spaces import Points, Space, check_positions, check_size, check_space
 
 __all__ = ["check_labels", "nearest_neighbor_error", "neighborhood_hit"]
 
@@ -25,7 +25,8 @@ def neighborhood_hit(
     Parameters
     ----------
     Y : array-like of shape (n, q), or (n, n) with ``metric="precomputed"``
-        Positions of the samples in a view, or dissimilarities.
+        Positions of the samples in a view, or dissimilarities. Samples without a position, whose rows are NaN, are left
+        out, with a warning.
     y : array-like of shape (n,)
         Labels.
     n_neighbors : int, default=10
@@ -63,7 +64,8 @@ def nearest_neighbor_error(
     Parameters
     ----------
     Y : array-like of shape (n, q), or (n, n) with ``metric="precomputed"``
-        Positions of the samples in a view, or dissimilarities.
+        Positions of the samples in a view, or dissimilarities. Samples without a position, whose rows are NaN, are left
+        out, with a warning.
     y : array-like of shape (n,)
         Labels.
     n_neighbors : int, default=1
@@ -110,10 +112,11 @@ def _neighbors(
     Y: ArrayLike, y: ArrayLike, n_neighbors: int, metric: str, n_jobs: int | None
 ) -> tuple[Indices, Indices]:
     """Return the nearest neighbors (n, k) and the labels (n,)."""
+    Y, placed = check_positions(Y) if metric == "euclidean" else (Y, None)
     space = check_space(Y, metric, "Y")
     n = len(space)
     check_size("n_neighbors", n_neighbors, n - 1, n)
-    labels = check_labels(y, n)
+    labels = check_labels(y, n) if placed is None else check_labels(y, len(placed))[placed]
     with chunk_threads(n_jobs) as n_threads:
         return _nearest(space, n_neighbors, n_threads), labels
 

@@ -12,7 +12,7 @@ from sklearn.utils import check_array
 
 from protolearn.core.parameters import constrained, option
 from protolearn.core.types import Floats, Indices
-from protolearn.metrics._spaces import Space, check_spaces, documented, sweep
+from protolearn.metrics._spaces import Space, check_positions, check_spaces, documented, sweep
 
 __all__ = ["Moments", "RankCorrelation", "distance_correlation", "sammon_stress", "stress"]
 
@@ -35,7 +35,7 @@ def stress(D: ArrayLike, Y: ArrayLike, nonmetric: bool = False) -> float:
     D : array-like of shape (n, n)
         Dissimilarities, symmetric; the diagonal is ignored.
     Y : array-like of shape (n, q)
-        Positions in the picture.
+        Positions in the picture. Objects without one, whose rows are NaN, are left out, with a warning.
     nonmetric : bool, default=False
         Compare the order of the dissimilarities only.
 
@@ -57,11 +57,11 @@ def stress(D: ArrayLike, Y: ArrayLike, nonmetric: bool = False) -> float:
     (0.82, 0.0)
     """
     given = check_array(D, dtype=np.float64, input_name="D")
-    positions = check_array(Y, dtype=np.float64, input_name="Y")
-    n = len(positions)
+    positions, placed = check_positions(Y)
+    n = len(placed)
     if given.shape != (n, n):
         raise ValueError(f"D has the shape {given.shape}; for {n} positions it must be {(n, n)}.")
-    shown, wanted = pdist(positions), given[np.triu_indices(n, k=1)]
+    shown, wanted = pdist(positions), given[placed][:, placed][np.triu_indices(len(positions), k=1)]
     if not shown.any():
         raise ValueError("All positions in Y coincide, so there are no distances to compare; give at least two.")
     if nonmetric:

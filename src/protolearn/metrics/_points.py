@@ -13,7 +13,7 @@ from protolearn.core.parameters import constrained, integer, none
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Floats
 from protolearn.metrics._neighborhood import check_below_half
-from protolearn.metrics._spaces import ALL, Rows, check_spaces, documented
+from protolearn.metrics._spaces import ALL, Rows, check_view, documented
 
 __all__ = ["PointQuality", "point_quality"]
 
@@ -64,7 +64,8 @@ def point_quality(
     Returns
     -------
     PointQuality
-        Named tuple ``(trustworthiness, continuity)`` of arrays of shape (n,) with numbers from 0 to 1, which is best.
+        Named tuple ``(trustworthiness, continuity)`` of arrays of shape (n,) with numbers from 0 to 1, which is best,
+        and NaN for samples without a position.
 
     References
     ----------
@@ -83,7 +84,7 @@ def point_quality(
     >>> np.flatnonzero(quality.continuity < 1.0)
     array([ 0,  1, 38, 39])
     """
-    given, shown = check_spaces(X, Y, metric)
+    given, shown, placed = check_view(X, Y, metric)
     n = len(given)
     references: Rows = ALL
     if n_references is not None and n > n_references:
@@ -106,4 +107,6 @@ def point_quality(
 
     with chunk_threads(n_jobs) as n_threads:
         list(Threads(n_threads).map(visit, row_blocks(n, 8 * int(n_others.max()), HELD)))
-    return PointQuality(*(1.0 - 2.0 * excess / (n_neighbors * (2 * n_others - 3 * n_neighbors + 1))))
+    quality = np.full((2, len(placed)), np.nan)
+    quality[:, placed] = 1.0 - 2.0 * excess / (n_neighbors * (2 * n_others - 3 * n_neighbors + 1))
+    return PointQuality(*quality)

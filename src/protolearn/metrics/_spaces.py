@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
@@ -15,7 +16,7 @@ from protolearn.core.density import squared_distances
 from protolearn.core.documentation import filled
 from protolearn.core.parameters import constrained, integer, option
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.types import Array, Floats
+from protolearn.core.types import Array, Bools, Floats
 from protolearn.dissimilarities import check_dissimilarities
 
 __all__ = [
@@ -25,9 +26,11 @@ __all__ = [
     "Points",
     "Rows",
     "Space",
+    "check_positions",
     "check_size",
     "check_space",
     "check_spaces",
+    "check_view",
     "documented",
     "sweep",
 ]
@@ -43,7 +46,8 @@ VIEW = """
 X : array-like of shape (n, d), or (n, n) with ``metric="precomputed"``
     Samples, or the dissimilarities between them.
 Y : array-like of shape (n, q)
-    Positions of the samples in the view.
+    Positions of the samples in the view. Samples without one, whose rows are NaN, are left out of the data as well,
+    with a warning that says how many.
 """
 
 OPTIONS = """
@@ -138,10 +142,60 @@ def check_spaces(X: ArrayLike, Y: ArrayLike, metric: str = "euclidean") -> tuple
     >>> shown.block(slice(0, 1))
     array([[0., 3., 4.]])
     """
-    given, shown = check_space(X, metric), check_space(Y, name="Y")
-    if len(given) != len(shown):
-        raise ValueError(f"X has {len(given)} samples, but Y has {len(shown)} positions; give one for each.")
+    given, shown, _ = check_view(X, Y, metric)
     return given, shown
+
+
+def check_view(X: ArrayLike, Y: ArrayLike, metric: str = "euclidean") -> tuple[Space, Space, Bools]:
+    """Return the data and the view of samples that have a position, and which these are.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> nowhere = float("nan")
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")
+    ...     given, shown, placed = check_view([[0.0], [1.0], [2.0], [3.0]], [[0.0], [nowhere], [4.0], [5.0]])
+    >>> given.block(slice(0, 1)), placed
+    (array([[0., 2., 3.]]), array([ True, False,  True,  True]))
+    """
+    positions, placed = check_positions(Y)
+    if not placed.all():
+        X = np.asarray(X)
+        _check_as_many(len(X), len(placed))
+        X = X[placed][:, placed] if metric == "precomputed" else X[placed]
+    given, shown = check_space(X, metric), check_space(positions, name="Y")
+    _check_as_many(len(given), len(shown))
+    return given, shown, placed
+
+
+def _check_as_many(n_given: int, n_shown: int) -> None:
+    if n_given != n_shown:
+        raise ValueError(f"X has {n_given} samples, but Y has {n_shown} positions; give one for each.")
+
+
+def check_positions(Y: ArrayLike) -> tuple[Floats, Bools]:
+    """Return the positions (m, q) of samples that have one, and which (n,) these are; warn of those that have none.
+
+    Examples
+    --------
+    >>> check_positions([[0.0, float("nan")], [1.0, 2.0], [3.0, 4.0]])
+    Traceback (most recent call last):
+    ...
+    ValueError: Input Y contains NaN...
+    """
+    positions: Floats = check_array(Y, dtype=np.float64, ensure_all_finite="allow-nan", input_name="Y")
+    placed: Bools = ~np.isnan(positions).all(axis=1)  # type: ignore[assignment]
+    if not placed.any():
+        raise ValueError("No sample has a position: all entries of Y are NaN.")
+    kept: Floats = check_array(positions[placed], input_name="Y")
+    if not placed.all():
+        warnings.warn(
+            f"{(~placed).sum()} of {len(placed)} samples have no position in Y (rows of NaN), and are left out.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return kept, placed
 
 
 @constrained(metric=option("euclidean", "precomputed"))

@@ -10,7 +10,7 @@ from protolearn.core.types import Floats
 from protolearn.metrics._coranking import RankCounts, RankCurves
 from protolearn.metrics._label_neighbors import check_labels
 from protolearn.metrics._mds import Moments, RankCorrelation
-from protolearn.metrics._spaces import check_spaces, documented, sweep
+from protolearn.metrics._spaces import check_view, documented, sweep
 
 __all__ = ["ViewQuality", "view_quality"]
 
@@ -25,6 +25,8 @@ class ViewQuality(RankCurves):
         Sizes of neighborhoods, 1, ..., n - 2; all curves are for these.
     q_nx, b_nx, lcmc, r_nx : ndarray of shape (n - 2,)
         See the functions of the same names.
+    mild_intrusions, mild_extrusions, hard_intrusions : ndarray of shape (n - 2,)
+        See `intrusions` and `extrusions`; there are as many hard extrusions as hard intrusions.
     trustworthiness, continuity : ndarray of shape (n - 2,)
         See the functions of the same names. For neighborhoods of half the samples and more, too, 0 is the worst
         possible.
@@ -42,6 +44,8 @@ class ViewQuality(RankCurves):
         See the function of the same name; None without labels.
     nearest_neighbor_error : float or None
         See the function of the same name, with one neighbor; None without labels.
+    n_unplaced : int
+        Number of samples without a position, which are left out.
     """
 
     sammon_stress: float
@@ -49,9 +53,12 @@ class ViewQuality(RankCurves):
     spearman: float
     neighborhood_hit: Floats | None = None
     nearest_neighbor_error: float | None = None
+    n_unplaced: int = 0
 
     def __repr__(self) -> str:
         numbers = {field.name: getattr(self, field.name) for field in fields(self)}
+        if not self.n_unplaced:
+            del numbers["n_unplaced"]
         shown = (f"{name}={value:.4g}" for name, value in numbers.items() if isinstance(value, int | float))
         return f"ViewQuality({', '.join(shown)})"
 
@@ -94,9 +101,9 @@ def view_quality(
     ViewQuality(auc=0.33..., q_local=0.36..., q_global=0.77..., k_max=7, sammon_stress=0.09..., pearson=0.72...,
     spearman=0.71...)
     """
-    given, shown = check_spaces(X, Y, metric)
-    n = len(given)
-    counts = RankCounts(n, None if y is None else check_labels(y, n))
+    given, shown, placed = check_view(X, Y, metric)
+    n, n_all = len(given), len(placed)
+    counts = RankCounts(n, None if y is None else check_labels(y, n_all)[placed])
     moments, ranks = Moments(given, shown), RankCorrelation(given, shown)
     sweep(given, shown, counts, moments, ranks, n_jobs=n_jobs)
     return ViewQuality(
@@ -106,4 +113,5 @@ def view_quality(
         spearman=ranks.correlation(n_jobs),
         neighborhood_hit=None if y is None else counts.neighborhood_hit(),
         nearest_neighbor_error=None if y is None else 1.0 - float(counts.agreement[0]) / n,
+        n_unplaced=n_all - n,
     )

@@ -12,7 +12,7 @@ from protolearn.core.parameters import integer
 from protolearn.core.signs import largest_positive
 from protolearn.core.types import Floats
 
-__all__ = ["locally_linear", "reconstruction_weights"]
+__all__ = ["locally_linear", "reconstruction_weights", "weights_in_graph"]
 
 
 FEW = 500  # samples up to which all eigenvectors are computed
@@ -55,10 +55,47 @@ def reconstruction_weights(X: Any, indices: Any, regularization: float = 1e-3) -
     """
     X, indices = np.asarray(X), np.asarray(indices)
     n, k = indices.shape
-    weights = np.empty((n, k))
-    for rows in row_blocks(n, 8 * k * max(k, X.shape[1]), HELD):
-        weights[rows] = affine_weights(X[indices[rows]].astype(np.float64) - X[rows, None], regularization)
-    return sparse.csr_array((weights.ravel(), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    graph = sparse.csr_array((np.ones(n * k), indices.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    return weights_in_graph(X, X, graph, regularization)
+
+
+def weights_in_graph(new: Any, X: Any, graph: Any, regularization: float = 1e-3) -> sparse.csr_array:
+    """Return the weights of neighbors as `reconstruction_weights` does, where samples have as many as a graph says.
+
+    Parameters
+    ----------
+    new : array-like of shape (m, d)
+        Samples.
+    X : array-like of shape (n, d)
+        Samples among which their neighbors are.
+    graph : csr_array of shape (m, n)
+        Entries, of whatever value, where samples are neighbors.
+    regularization : float, default=1e-3
+        How much equal weights are preferred.
+
+    Returns
+    -------
+    csr_array of shape (m, n)
+        The weights; rows of samples without neighbors are empty.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> from protolearn.embedding.charts._local_weights import weights_in_graph
+    >>> weights_in_graph([[0.5], [3.0]], [[0.0], [1.0], [2.0]], csr_array([[1, 1, 0], [0, 0, 1]]), 1e-9).toarray()
+    array([[0.5, 0.5, 0. ],
+           [0. , 0. , 1. ]])
+    """
+    new, X = np.asarray(new), np.asarray(X)
+    counts, weights = np.diff(graph.indptr), np.empty(graph.nnz)
+    for k in np.unique(counts[counts > 0]):
+        same = np.flatnonzero(counts == k)
+        for part in row_blocks(len(same), 8 * k * max(k, X.shape[1]), HELD):
+            rows = same[part]
+            places = graph.indptr[rows, None] + np.arange(k)
+            differences = X[graph.indices[places]].astype(np.float64) - new[rows, None]
+            weights[places] = affine_weights(differences, regularization)
+    return sparse.csr_array((weights, graph.indices, graph.indptr), shape=graph.shape)
 
 
 def locally_linear(weights: Any, n_components: int, rng: np.random.RandomState) -> Floats:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from typing import Any, Self
 
@@ -14,20 +15,20 @@ from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components, shortest_path
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import pairwise_distances_argmin_min
 from sklearn.utils import check_random_state
 
 from protolearn.core.chunks import cut
 from protolearn.core.estimator import nothing_lost
+from protolearn.core.graphs import COMPONENTS, Neighborhood
 from protolearn.core.parameters import array, fraction, integer, none, option, positive
 from protolearn.core.progress import Progress
 from protolearn.core.signs import largest_positive
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.types import Bools, Floats
+from protolearn.core.types import Floats
 from protolearn.core.validation import given_array
 from protolearn.embedding._base import Embedding, Samples
 from protolearn.embedding._start import classical_scaling
-from protolearn.embedding.neighbor._neighbors import nearest_in_matrix, nearest_vectors
+from protolearn.embedding.neighbor._neighbors import nearest_vectors
 
 __all__ = ["MVU"]
 
@@ -58,11 +59,15 @@ class MVU(Embedding):
         Dimensions of the view.
     n_neighbors : int, default=5
         Neighbors that each sample is joined to. With few the sheet is a loose net, which is stretched; with too many
-        rods join layers that only lie close to each other. If the graph falls apart, the shortest rods between its
-        components are added, with a warning.
+        rods join layers that only lie close to each other.
+    radius : float, optional
+        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+    components : {"connect", "largest", "raise"}, default="connect"
+        What becomes of a graph that falls apart: the shortest rods between its components are added, with a warning;
+        only the largest component is unfolded, with a warning, and other samples have no position (NaN); or an error.
     connectivity : sparse or dense array of shape (n_samples, n_samples), optional
         A graph of neighbors of your own, which replaces ``n_neighbors``: all pairs that are not zero, in one direction
-        or both, are joined. Their lengths are still taken from ``X``.
+        or both, are joined. Their lengths are still taken from ``X``. It must not fall apart.
     constraint : {"equal", "shrink", "slack"}, default="equal"
         What rods do: ``"equal"`` keeps their lengths to within ``tol``; ``"shrink"`` lets them become shorter, like
         strings; ``"slack"`` lets them give in to the pull, like springs. Dissimilarities that are no distances of
@@ -98,7 +103,7 @@ class MVU(Embedding):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Positions in the view, along the directions of largest variance.
+        Positions in the view, along the directions of largest variance; NaN for samples that are left out.
     coordinates_ : ndarray of shape (n_samples, rank)
         Positions in all dimensions that the samples unfold in, of which the view shows the first.
     eigenvalues_ : ndarray of shape (rank,)
@@ -157,6 +162,8 @@ class MVU(Embedding):
 
     _constraints = {
         "n_neighbors": integer(1),
+        "radius": positive | none,
+        "components": COMPONENTS,
         "connectivity": array("an array of shape (n_samples, n_samples)") | none,
         "constraint": option("equal", "shrink", "slack"),
         "stiffness": positive,
@@ -170,6 +177,8 @@ class MVU(Embedding):
         n_components: int = 2,
         *,
         n_neighbors: int = 5,
+        radius: float | None = None,
+        components: str = "connect",
         connectivity: Any = None,
         constraint: str = "equal",
         stiffness: float = 100.0,
@@ -186,6 +195,8 @@ class MVU(Embedding):
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
+        self.radius = radius
+        self.components = components
         self.connectivity = connectivity
         self.constraint = constraint
         self.stiffness = stiffness
@@ -222,12 +233,15 @@ class MVU(Embedding):
             integer(1, len(samples) - 1).check("n_components", self.n_components)
             rng = check_random_state(self.random_state)
             different, places = _different(samples)
+            different, places, graph = self._joined(different, places, Threads(n_threads), rng)
             self.method_ = self._chosen_method(len(different))
-            rods, unit = self._rods(different, self._joined(different, places, Threads(n_threads), rng))
-            points = self._unfolded(Framework(rods, np.bincount(places).astype(np.float64)), rng)
-            positions = points[places] * (unit * samples.unit)
+            rods, unit = self._rods(different, graph.tocoo())
+            inside = places >= 0
+            points = self._unfolded(Framework(rods, np.bincount(places[inside]).astype(np.float64)), rng)
+            positions = points[places[inside]] * (unit * samples.unit)
             axes, lengths, _ = np.linalg.svd(positions - positions.mean(axis=0), full_matrices=False)
-            self.coordinates_ = largest_positive(axes, axis=0) * lengths
+            self.coordinates_ = np.full((len(places), len(lengths)), np.nan)
+            self.coordinates_[inside] = largest_positive(axes, axis=0) * lengths
             self.eigenvalues_ = np.square(lengths)
             self.embedding_ = self.coordinates_[:, : self.n_components].copy()
         return self
@@ -241,52 +255,44 @@ class MVU(Embedding):
 
     def _joined(
         self, different: Samples, places: Indices, threads: Threads, rng: np.random.RandomState
-    ) -> tuple[Indices, Indices]:
-        """Return the pairs of neighbors among different samples, each pair once."""
-        n = len(different)
+    ) -> tuple[Samples, Indices, Any]:
+        """Return the different samples that take part, the place of each sample among them or -1, and their graph."""
         if self.connectivity is not None:
-            given = given_array("connectivity", self.connectivity, accept_sparse="csr")
-            if given.shape != (len(places), len(places)):
-                raise ValueError(
-                    f"connectivity has the shape {given.shape}; expected (n_samples, n_samples)={(len(places),) * 2}."
-                )
-            first, second = (places[ends] for ends in given.nonzero())
-        else:
-            k = min(self.n_neighbors, n - 1)
-            near = (
-                nearest_in_matrix(different.all_squares(), k)
-                if different.vectors is None
-                else nearest_vectors(different.vectors, k, threads, rng)
+            return different, places, self._given_graph(places, len(different))
+        neighborhood = Neighborhood(min(self.n_neighbors, len(different) - 1), self.radius, self.components)
+        search = partial(nearest_vectors, threads=threads, rng=rng)
+        kept = neighborhood.kept(different, search, different.unit)
+        order = np.full(len(different), -1)
+        order[kept] = np.arange(len(kept))
+        if (order[places] >= 0).sum() <= self.n_components:
+            raise ValueError(
+                f"The largest component has {(order[places] >= 0).sum()} samples, too few for n_components="
+                f"{self.n_components}; raise n_neighbors or radius."
             )
-            first, second = np.repeat(np.arange(n), k), near.indices.ravel()  # type: ignore[union-attr]
+        different = different.part(kept)
+        return different, order[places], neighborhood.graph(different, search, different.unit)
+
+    def _given_graph(self, places: Indices, n: int) -> Any:
+        """Return the graph of neighbors that was given, of different samples."""
+        given = given_array("connectivity", self.connectivity, accept_sparse="csr")
+        if given.shape != (len(places), len(places)):
+            raise ValueError(
+                f"connectivity has the shape {given.shape}; expected (n_samples, n_samples)={(len(places),) * 2}."
+            )
+        first, second = (places[ends] for ends in given.nonzero())
         graph = sparse.coo_array((np.ones(len(first)), (first, second)), shape=(n, n)).tocsr()
-        return sparse.triu(self._connected(graph + graph.T, different), 1).nonzero()
+        n_parts = connected_components(graph, directed=False)[0]
+        if n_parts > 1:
+            raise ValueError(
+                f"The graph falls into {n_parts} components, which could be pulled apart for ever. Join them in "
+                "connectivity, or unfold them one by one."
+            )
+        return graph + graph.T
 
-    def _connected(self, graph: sparse.csr_array, different: Samples) -> sparse.csr_array:
-        """Join the components of a symmetric graph; one that the user gave must not have several."""
-        n_parts, parts = connected_components(graph, directed=False)
-        if n_parts == 1:
-            return graph
-        sizes = ", ".join(map(str, np.sort(np.bincount(parts))[::-1][:5])) + (", ..." if n_parts > 5 else "")
-        falls = f"falls into {n_parts} components, of {sizes} different samples, which could be pulled apart for ever"
-        if self.connectivity is not None:
-            raise ValueError(f"The graph {falls}. Join them in connectivity, or unfold them one by one.")
-        warnings.warn(
-            f"With n_neighbors={self.n_neighbors} the graph of neighbors {falls}. Each was joined to the sample "
-            "nearest to it, so how they lie to each other means little. Raise n_neighbors, or unfold them one by one.",
-            UserWarning,
-            stacklevel=7,
-        )
-        while n_parts > 1:  # Boruvka's tree of shortest links
-            first, second = np.transpose([_shortest_link(different, parts == part) for part in range(n_parts)])
-            links = sparse.coo_array((np.ones(n_parts), (first, second)), shape=graph.shape).tocsr()
-            graph = graph + links + links.T
-            n_parts, parts = connected_components(graph, directed=False)
-        return graph
-
-    def _rods(self, different: Samples, joined: tuple[Indices, Indices]) -> tuple[Rods, float]:
-        """Return rods between these pairs, and the unit of their lengths."""
-        first, second = joined
+    def _rods(self, different: Samples, graph: Any) -> tuple[Rods, float]:
+        """Return rods between joined samples, each pair once, and the unit of their lengths."""
+        once = graph.row < graph.col
+        first, second = graph.row[once].astype(np.intp), graph.col[once].astype(np.intp)
         if different.vectors is None:
             squares = different.all_squares()[first, second]
         else:
@@ -520,18 +526,6 @@ def _lower_triangle(n: int) -> tuple[Indices, Indices]:
     """Return rows and columns of the entries of a symmetric matrix, column by column."""
     columns, rows = np.triu_indices(n)
     return rows, columns
-
-
-def _shortest_link(samples: Samples, inside: Bools) -> tuple[int, int]:
-    """Return the nearest two samples of which one is inside a group and one is not."""
-    own, others = np.flatnonzero(inside), np.flatnonzero(~inside)
-    if samples.vectors is None:
-        squares = samples.all_squares()[np.ix_(own, others)]
-        near, best = squares.argmin(axis=1), squares.min(axis=1)
-    else:
-        near, best = pairwise_distances_argmin_min(samples.vectors[own], samples.vectors[others])
-    nearest = best.argmin()
-    return own[nearest], others[near[nearest]]
 
 
 def _different(samples: Samples) -> tuple[Samples, Indices]:

@@ -74,6 +74,8 @@ DIVERGENCES: dict[str, type[Divergence]] = {
     "cauchy_schwarz": CauchySchwarz,
 }
 
+N_THIRDS = 45  # by which the nearest point of a segment is found, to the digits that a flat minimum has
+
 A_DIVERGENCE = option(*DIVERGENCES) | instance(Divergence, "an instance of a divergence")
 
 
@@ -162,12 +164,20 @@ def check_divergence(divergence: str | Divergence, random_state: Any = None) -> 
     dict
         ``positive``: never negative. ``positive_for_densities``: never negative for arrays that sum to one.
         ``symmetric``. ``convex_in_p`` and ``convex_in_q``. ``scale_invariant``: factors of p and of q do not matter.
+        ``three_point``: ``D(p, g) = D(p, q) + D(q, g) + <p - q, v>`` with a vector v that depends on q and g alone.
+        ``pythagoras``: ``D(p, g) >= D(p, q) + D(q, g)`` for all p of a set whose element q is nearest to g, of arrays
+        that sum to one; sets are line segments here. Bregman divergences have the last two, gamma divergences the last.
+
+    References
+    ----------
+    Kumar, M. A., Sundaresan, R. (2015). Minimization problems based on relative alpha-entropy I: forward projection.
+    IEEE Transactions on Information Theory 61, 5063-5080. (Pythagoras for gamma divergences)
 
     Examples
     --------
     >>> from protolearn.embedding.divergences import check_divergence
     >>> [name for name, holds in check_divergence("kl", random_state=0).items() if holds]
-    ['positive_for_densities', 'convex_in_p', 'convex_in_q']
+    ['positive_for_densities', 'convex_in_p', 'convex_in_q', 'three_point', 'pythagoras']
     """
     divergence = get_divergence(divergence)
     rng = check_random_state(random_state)
@@ -182,7 +192,45 @@ def check_divergence(divergence: str | Divergence, random_state: Any = None) -> 
         "convex_in_p": _at_most(value((p + other) / 2.0, q), (between + value(other, q)) / 2.0),
         "convex_in_q": _at_most(value(p, (q + other) / 2.0), (between + value(p, other)) / 2.0),
         "scale_invariant": bool(np.allclose(between, value(a * p, b * q), rtol=1e-8, atol=1e-10)),
+        "three_point": _has_three_points(divergence, p, q, other),
+        "pythagoras": _has_pythagoras(
+            divergence, *(x / x.sum(axis=1, keepdims=True) for x in 0.1 + np.array([p, q, other]))
+        ),
     }
+
+
+def _has_three_points(divergence: Divergence, p: Floats, q: Floats, g: Floats) -> bool:
+    """Return whether the excess of D(p, g) over D(p, q) + D(q, g) is linear in p - q."""
+    rest = divergence.value(q, g)
+
+    def excess(p: Floats) -> Any:
+        with np.errstate(invalid="ignore"):  # of two infinite values, which are not linear
+            return divergence.value(p, g) - divergence.value(p, q) - rest
+
+    slopes = np.stack([excess(q + unit) for unit in np.eye(q.shape[1])], axis=1)
+    if not np.isfinite(slopes).all():
+        return False
+    terms = (p - q) * slopes
+    # the excess has the rounding of what it is left over from
+    size = np.abs(terms).sum(axis=1) + sum(np.abs(divergence.value(*pair)) for pair in ((p, g), (p, q), (q, g)))
+    return bool((np.abs(excess(p) - terms.sum(axis=1)) <= 1e-10 + 1e-8 * size).all())
+
+
+def _has_pythagoras(divergence: Divergence, p: Floats, other: Floats, g: Floats) -> bool:
+    """Return whether the way from the end p of a segment to g by the point nearest to g is no longer than the other."""
+
+    def point(t: Floats) -> Floats:
+        return p + t * (other - p)
+
+    low, high = np.zeros((len(p), 1)), np.ones((len(p), 1))
+    for _ in range(N_THIRDS):  # of the segment, the worse of which is cut off
+        first, second = (2.0 * low + high) / 3.0, (low + 2.0 * high) / 3.0
+        rises = (divergence.value(point(first), g) < divergence.value(point(second), g))[:, None]
+        low, high = np.where(rises, low, first), np.where(rises, second, high)
+    nearest = point((low + high) / 2.0)
+    way = divergence.value(p, nearest) + divergence.value(nearest, g)
+    straight = divergence.value(p, g)
+    return bool((way <= straight + 1e-6 * (1.0 + np.abs(straight))).all())
 
 
 def _at_most(lower: Any, upper: Any) -> bool:

@@ -6,17 +6,19 @@ Each is a table with a row for each sample and a column for each training sample
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from scipy import sparse
 
-from protolearn.core.neighbors import check_connected, first_nearest, first_smallest
+from protolearn.core.graphs import Neighborhood, nearest_of_new
 from protolearn.core.parameters import constrained, integer, none, positive
 from protolearn.core.threads import Threads
-from protolearn.core.types import Array, Floats
+from protolearn.core.types import Array, Bools, Floats
+from protolearn.dissimilarities import shortest_paths
 from protolearn.embedding._base import Samples
-from protolearn.embedding.charts._local_weights import affine_weights, reconstruction_weights
+from protolearn.embedding.charts._local_weights import weights_in_graph
 from protolearn.embedding.neighbor._neighbors import all_pairs, nearest_in_matrix, nearest_vectors
 from protolearn.embedding.neighbor._sne import FEW, MOST_PAIRS
 from protolearn.embedding.neighbor.affinities import (
@@ -35,8 +37,8 @@ __all__ = [
     "Geodesics",
     "HeatKernel",
     "InnerProducts",
+    "OnGraph",
     "Reconstruction",
-    "nearest_of_new",
 ]
 
 RandomState = np.random.RandomState
@@ -54,6 +56,40 @@ class DataPart(Protocol):
 
     def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
         """Return a table (m, n) of new samples, which are vectors or squared distances (m, n) to the others."""
+
+
+class OnGraph:
+    """Base of what is kept of a graph of neighbors."""
+
+    n_neighbors: int
+    radius: float | None
+    components: str
+
+    def __post_init__(self) -> None:
+        _ = self.neighborhood  # checks the parameters
+
+    @property
+    def neighborhood(self) -> Neighborhood:
+        """Who is joined to whom."""
+        return Neighborhood(self.n_neighbors, self.radius, self.components)
+
+    def kept(self, samples: Samples, threads: Threads, rng: RandomState) -> Array:
+        """Return which samples take part."""
+        return self.neighborhood.kept(samples, _search(threads, rng), samples.unit)
+
+    def reached(self, samples: Samples, new: Samples, threads: Threads) -> Bools:
+        """Return which new samples have neighbors."""
+        if self.radius is None:
+            return np.ones(len(new), bool)
+        return np.diff(self._of_new(samples, new, threads).indptr) > 0
+
+    def _of(self, samples: Samples, threads: Threads, rng: RandomState, **options: bool) -> Any:
+        """Return the squared distances (n, n) of neighbors as a connected graph."""
+        return self.neighborhood.graph(samples, _search(threads, rng), samples.unit, **options)
+
+    def _of_new(self, samples: Samples, new: Samples, threads: Threads) -> Any:
+        """Return the squared distances (m, n) of new samples to their neighbors."""
+        return self.neighborhood.of_new(samples, new, samples.unit, threads)
 
 
 @dataclass(frozen=True)
@@ -131,64 +167,74 @@ class InnerProducts:
 
 
 @dataclass(frozen=True)
-class Geodesics:
+class Geodesics(OnGraph):
     """Lengths of the shortest paths from neighbor to neighbor, of all pairs.
 
     Parameters
     ----------
     n_neighbors : int, default=10
         Neighbors that each sample is joined to.
+    radius : float, optional
+        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+    components : {"raise", "connect", "largest"}, default="raise"
+        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
+        the samples of the largest one take part.
     """
 
     n_neighbors: int = 10
+    radius: float | None = None
+    components: str = "raise"
 
     metric: ClassVar[bool] = True
 
     def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Floats:
         """Return lengths (n, n)."""
-        from protolearn.dissimilarities import geodesic
-
         _refuse_many(samples)
-        if samples.vectors is not None:
-            return geodesic(samples.vectors, self.n_neighbors, n_jobs=threads.n)
-        return geodesic(np.sqrt(samples.all_squares()), self.n_neighbors, metric="precomputed", n_jobs=threads.n)
+        return shortest_paths(self._of(samples, threads, rng))
 
     def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Floats:
         """Return lengths (m, n) of paths whose first step is to a neighbor."""
-        between = self.of(samples, threads, rng)
-        squares, indices = nearest_of_new(samples, new, self.n_neighbors, threads)
-        lengths = np.full((len(squares), len(samples)), np.inf)
-        for steps, neighbors in zip(np.sqrt(squares).T, indices.T):
-            np.minimum(lengths, steps[:, None] + between[neighbors], out=lengths)
+        between = shortest_paths(self._of(samples, threads, rng, quiet=True))
+        edges = self._of_new(samples, new, threads)
+        lengths, steps = np.empty(edges.shape), np.sqrt(edges.data)
+        for i, (first, last) in enumerate(zip(edges.indptr[:-1], edges.indptr[1:])):
+            lengths[i] = (steps[first:last, None] + between[edges.indices[first:last]]).min(axis=0)
         return lengths
 
 
 @dataclass(frozen=True)
-class EdgeSquares:
+class EdgeSquares(OnGraph):
     """Squared distances of neighbors.
 
     Parameters
     ----------
     n_neighbors : int, default=5
         Neighbors that each sample is joined to.
+    radius : float, optional
+        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+    components : {"raise", "connect", "largest"}, default="raise"
+        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
+        the samples of the largest one take part.
     """
 
     n_neighbors: int = 5
+    radius: float | None = None
+    components: str = "raise"
 
     metric: ClassVar[bool] = True
 
     def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Any:
         """Return a symmetric graph (n, n)."""
-        return _graph(samples, self.n_neighbors, threads, rng)
+        return self._of(samples, threads, rng)
 
     def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
         """Return edges (m, n) to the training samples."""
-        return _in_rows(*nearest_of_new(samples, new, self.n_neighbors, threads), len(samples))
+        return self._of_new(samples, new, threads)
 
 
 @constrained(width=positive | none)
 @dataclass(frozen=True)
-class HeatKernel:
+class HeatKernel(OnGraph):
     """Weights ``exp(-|x - x'|^2 / width)`` of neighbors.
 
     Parameters
@@ -197,22 +243,29 @@ class HeatKernel:
         Neighbors that each sample is joined to.
     width : float, optional
         The mean squared distance of neighbors by default.
+    radius : float, optional
+        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+    components : {"raise", "connect", "largest"}, default="raise"
+        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
+        the samples of the largest one take part.
     """
 
     n_neighbors: int = 10
     width: float | None = None
+    radius: float | None = None
+    components: str = "raise"
 
     metric: ClassVar[bool] = False
 
     def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Any:
         """Return a symmetric graph (n, n)."""
-        graph = _graph(samples, self.n_neighbors, threads, rng)
+        graph = self._of(samples, threads, rng)
         return self._warmed(graph, graph, samples.unit)
 
     def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
         """Return edges (m, n) to the training samples."""
-        edges = _in_rows(*nearest_of_new(samples, new, self.n_neighbors, threads), len(samples))
-        return self._warmed(edges, _graph(samples, self.n_neighbors, threads, rng), samples.unit)
+        graph = self._of(samples, threads, rng, quiet=True)
+        return self._warmed(self._of_new(samples, new, threads), graph, samples.unit)
 
     def _warmed(self, edges: Any, graph: Any, unit: float) -> Any:
         width = (graph.data.mean() or 1.0) if self.width is None else self.width / unit**2
@@ -220,7 +273,7 @@ class HeatKernel:
 
 
 @dataclass(frozen=True)
-class Reconstruction:
+class Reconstruction(OnGraph):
     """Weights with which neighbors make up each sample, see locally linear embedding.
 
     Parameters
@@ -229,37 +282,35 @@ class Reconstruction:
         Neighbors of each sample.
     regularization : float, default=1e-3
         How much equal weights are preferred, which is needed for more neighbors than features.
+    radius : float, optional
+        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+    components : {"raise", "connect", "largest"}, default="raise"
+        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
+        the samples of the largest one take part.
     """
 
     n_neighbors: int = 10
     regularization: float = 1e-3
+    radius: float | None = None
+    components: str = "raise"
 
     metric: ClassVar[bool] = False
 
     def of(self, samples: Samples, threads: Threads, rng: RandomState) -> Any:
         """Return weights (n, n), each row of which sums to 1."""
         vectors = _vectors(samples)
-        neighbors = _nearest(samples, self.n_neighbors, threads, rng)
-        check_connected(_in_rows(np.ones(neighbors.squares.shape), neighbors.indices, len(samples)), self.n_neighbors)
-        return reconstruction_weights(vectors, neighbors.indices, self.regularization)
+        graph = self._of(samples, threads, rng, directed=True)
+        return weights_in_graph(vectors, vectors, graph, self.regularization)
 
     def of_new(self, samples: Samples, new: Samples, threads: Threads, rng: RandomState) -> Any:
         """Return weights (m, n), each row of which sums to 1."""
-        vectors, others = _vectors(samples), _vectors(new)
-        _, indices = nearest_of_new(samples, new, self.n_neighbors, threads)
-        weights = affine_weights(vectors[indices].astype(np.float64) - others[:, None], self.regularization)
-        return _in_rows(weights, indices, len(samples))
+        edges = self._of_new(samples, new, threads)
+        return weights_in_graph(_vectors(new), _vectors(samples), edges, self.regularization)
 
 
-def nearest_of_new(samples: Samples, new: Samples, k: int, threads: Threads) -> tuple[Floats, Array]:
-    """Return squared distances (m, k) of new samples to the nearest of the others, in order, and which these are."""
-    integer(1, len(samples)).check("n_neighbors", k)
-    if new.squares is not None:
-        indices = first_smallest(new.squares, k)
-        squares = np.take_along_axis(new.squares, indices, axis=1)
-        order = np.argsort(squares, axis=1, kind="stable")
-        return np.take_along_axis(squares, order, axis=1), np.take_along_axis(indices, order, axis=1)
-    return first_nearest(_vectors(samples), k, threads, new=_vectors(new))
+def _search(threads: Threads, rng: RandomState) -> Any:
+    """Return what looks for the nearest of vectors, of very many with the help of cells."""
+    return partial(nearest_vectors, threads=threads, rng=rng)
 
 
 def _nearest(samples: Samples, k: int, threads: Threads, rng: RandomState) -> Neighbors:
@@ -267,19 +318,6 @@ def _nearest(samples: Samples, k: int, threads: Threads, rng: RandomState) -> Ne
     if samples.vectors is None:
         return nearest_in_matrix(samples.all_squares(), k)
     return nearest_vectors(samples.vectors, k, threads, rng)
-
-
-def _graph(samples: Samples, k: int, threads: Threads, rng: RandomState) -> Any:
-    """Return squared distances as a connected graph that joins two samples if one is a neighbor of the other."""
-    squares, indices = _nearest(samples, k, threads, rng)
-    n = len(squares)
-    rows, columns = np.repeat(np.arange(n), k), np.asarray(indices).ravel()
-    places = np.concatenate([rows * n + columns, columns * n + rows])
-    edges, first = np.unique(places, return_index=True)
-    # Built from its entries, since sums and maxima of sparse matrices would lose edges of length zero.
-    graph = sparse.csr_array((np.tile(squares.ravel(), 2)[first], (edges // n, edges % n)), shape=(n, n))
-    check_connected(graph, k)
-    return graph
 
 
 def _in_rows(values: Floats, indices: Any, n: int) -> Any:

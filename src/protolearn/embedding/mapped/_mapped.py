@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
@@ -16,13 +17,14 @@ from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.parameters import array, integer, none, number, option, positive
 from protolearn.core.partitions import blockwise, read_partitions
 from protolearn.core.progress import Progress
+from protolearn.core.schedules import geometric
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import given_array, is_collection, read_samples
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, Samples
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.mapped._placing import Placing
-from protolearn.embedding.mapped.costs import A_COST, Cost, Objective, get_cost
+from protolearn.embedding.mapped.costs import A_COST, Cost, KernelView, Objective, get_cost
 from protolearn.embedding.mapped.mappings import (
     A_MAPPING,
     FittedMapping,
@@ -36,6 +38,7 @@ from protolearn.embedding.mapped.mappings import (
 __all__ = ["MappedEmbedding"]
 
 
+RATES = 0.3, 0.01  # first and last of the descent by plain steps, Bunte 2011, eq. 6.24
 MEMORY = 20  # steps that L-BFGS remembers
 EVERY = 50  # iterations between two lines of progress
 MOST_COLLECTED = 2000  # samples of a Dask collection that a mapping is trained on, if nothing else is said
@@ -76,10 +79,15 @@ class MappedEmbedding(Embedding):
         First positions, which the mapping comes as near to as it can.
     n_init : int, default=1
         Number of starts, random ones from the second on, of which the one with the least cost is kept.
+    solver : {"lbfgs", "sgd"}, default="lbfgs"
+        ``"sgd"`` goes ``max_iter`` steps against the gradient, at rates that fall from 0.3 to 0.01 as in Bunte (2011),
+        where there are 300: positions move by the rate times the number of samples times the gradient, as near as the
+        mapping can. It is for comparison, under costs of affinities and with mappings other than networks; L-BFGS
+        reaches lower costs, in fewer steps.
     max_iter : int, default=500
-        Most iterations of L-BFGS.
+        Most iterations.
     tol : float, default=1e-7
-        Relative decrease of the cost below which to stop.
+        Relative decrease of the cost below which L-BFGS stops.
     metric : str, callable or learned metric, default="euclidean"
         As in `TSNE`; with other than ``"euclidean"`` and learned metrics of one matrix, whose projections are mapped,
         only free positions can be found.
@@ -97,7 +105,8 @@ class MappedEmbedding(Embedding):
     Attributes
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
-        Positions of the samples; of a Dask collection a lazy array, which is not stored with the view.
+        Positions of the samples, NaN if they have none (free positions, and a cost of the largest component of a graph
+        alone); of a Dask collection a lazy array, which is not stored with the view.
     mapping_ : SolvedMapping
         The map: `LinearMap` with ``mean`` and ``weights``, `ChartMap` with ``charts`` and ``weights``, `NetworkMap`, or
         `Placing` for free positions.
@@ -152,6 +161,7 @@ class MappedEmbedding(Embedding):
         "n_train": positive | none,
         "init": option("pca", "random") | array("an array"),
         "n_init": integer(1),
+        "solver": option("lbfgs", "sgd"),
         "tol": number(0),
     }
 
@@ -164,6 +174,7 @@ class MappedEmbedding(Embedding):
         n_train: int | float | None = None,
         init: str | ArrayLike = "pca",
         n_init: int = 1,
+        solver: str = "lbfgs",
         max_iter: int = 500,
         tol: float = 1e-7,
         metric: Any = "euclidean",
@@ -179,6 +190,7 @@ class MappedEmbedding(Embedding):
         self.n_train = n_train
         self.init = init
         self.n_init = n_init
+        self.solver = solver
         self.max_iter = max_iter
         self.tol = tol
         self.metric = metric
@@ -234,6 +246,11 @@ class MappedEmbedding(Embedding):
     def _train(self, X: Any, y: Any, rng: np.random.RandomState, rows: Array | None = None) -> bool:
         """Train on given rows, by default those that ``n_train`` says; return whether that was interrupted."""
         cost, mapping = get_cost(self.cost), get_mapping(self.mapping)
+        if self.solver == "sgd" and (isinstance(mapping, NetworkMapping) or not isinstance(cost.view, KernelView)):
+            raise ValueError(
+                "solver='sgd' is for costs of affinities, such as 'tsne', and mappings that are linear in their "
+                "parameters; use solver='lbfgs'."
+            )
         with chunk_threads(self.n_jobs) as n_threads:
             samples = self._read_samples(X, self.n_jobs)
             if samples.vectors is None and not isinstance(mapping, FreeMapping):
@@ -242,22 +259,27 @@ class MappedEmbedding(Embedding):
                     "mapping='free', or vectors."
                 )
             self._lens = Lens.of(as_metric(self.metric), X) if is_learned(self.metric) else None
-            self.train_indices_ = rows = self._drawn(len(samples), rng) if rows is None else rows
-            training = _part(samples, rows)
+            rows = self._drawn(len(samples), rng) if rows is None else rows
+            training, rows = self._taking_part(samples, rows, Threads(n_threads))
+            self.train_indices_ = rows
             if y is not None:
                 check_consistent_length(X, y)
             objective = cost.objective(training, Threads(n_threads), rng)
             vectors = np.empty((0, 0)) if samples.vectors is None else self._read_vectors(X)
             classes = None if y is None else column_or_1d(y)[rows]
             fitted = mapping.fitted(vectors[rows] if len(vectors) else vectors, classes, self.n_components, rng)
-            unit = cost.unit(samples)
+            unit = cost.unit(training)
             theta, interrupted = self._best(objective, fitted, training, self._given(len(samples), rows, unit), rng)
             positions = fitted.forward(theta)
             solved = fitted.solved(theta, unit)
             self.mapping_: SolvedMapping = solved or Placing(
-                cost, samples, positions, unit, self.squared and self._pairwise, self.n_jobs
+                cost, training, positions, unit, self.squared and self._pairwise, self.n_jobs, rows
             )
-            self.embedding_ = unit * positions if solved is None else solved.place(vectors)
+            if solved is None:
+                self.embedding_ = np.full((len(samples), self.n_components), np.nan)
+                self.embedding_[rows] = unit * positions
+            else:
+                self.embedding_ = solved.place(vectors)
         return interrupted
 
     @blockwise
@@ -326,6 +348,21 @@ class MappedEmbedding(Embedding):
             validate_data(self, X, skip_check_array=True, reset=False)
             return self._lens.see(X)
         return read_samples(self, X)
+
+    def _taking_part(self, samples: Samples, rows: Array, threads: Threads) -> tuple[Samples, Array]:
+        """Return those of some samples that the cost is of: all, or those in the largest component of their graph."""
+        training = samples.part(rows)
+        if training.vectors is not None and (training.vectors == training.vectors[0]).all():
+            raise ValueError(f"The {len(rows)} samples drawn to train on are all the same; raise n_train.")
+        kept = get_cost(self.cost).kept(training, threads, np.random.RandomState(0))
+        if len(kept) < LEAST_SAMPLES:
+            raise ValueError(
+                f"The largest component of the graph of neighbors has only {len(kept)} samples; raise n_neighbors or "
+                "radius."
+            )
+        if len(kept) == len(rows):
+            return training, rows
+        return training.part(kept).rescaled(), rows[kept]
 
     def _drawn(self, n: int, rng: np.random.RandomState, most: int | None = None) -> Array:
         """Return which samples to train on: all, or at most so many, if ``n_train`` does not say how many."""
@@ -429,7 +466,12 @@ class MappedEmbedding(Embedding):
             "gtol": 0.0,
         }
         try:
-            minimize(function, theta, jac=True, method="L-BFGS-B", callback=callback, options=options)
+            if self.solver == "sgd":
+                # White features have n as the sum of squares: gradients by their weights hold this factor already.
+                pace = 1.0 if hasattr(fitted, "white") else len(fitted.forward(theta))
+                _step_down(function, theta, pace * geometric(*RATES, self.max_iter), callback)
+            else:
+                minimize(function, theta, jac=True, method="L-BFGS-B", callback=callback, options=options)
         except KeyboardInterrupt:
             if len(history) == 1:
                 raise
@@ -437,11 +479,17 @@ class MappedEmbedding(Embedding):
         return reached, history, False
 
 
-def _part(samples: Samples, rows: Array) -> Samples:
-    if len(rows) == len(samples):
-        return samples
-    assert samples.vectors is not None
-    vectors = samples.vectors[rows]
-    if (vectors == vectors[0]).all():
-        raise ValueError(f"The {len(rows)} samples drawn to train on are all the same; raise n_train.")
-    return Samples(vectors, None, samples.unit, samples.origin)
+def _step_down(
+    function: Callable[[Floats], tuple[float, Floats]],
+    theta: Floats,
+    rates: Floats,
+    callback: Callable[[OptimizeResult], None],
+) -> None:
+    """Take a step against the gradient at each rate; the callback is told parameters and cost."""
+    value, gradient = function(theta)
+    for rate in rates:
+        theta = theta - rate * gradient
+        if not np.isfinite(theta).all():
+            raise ValueError("The steps of solver='sgd' are too long for this divergence; use solver='lbfgs'.")
+        value, gradient = function(theta)
+        callback(OptimizeResult(x=theta, fun=value))

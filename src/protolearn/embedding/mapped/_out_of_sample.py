@@ -116,8 +116,9 @@ class OutOfSample(View, MetaEstimatorMixin, Estimator):
         self.cost_ = cost or _own_cost(self.embedding_estimator_)
         with chunk_threads(1):
             unit = self.cost_.unit(samples)
-        positions = self.embedding_.astype(np.float64) / unit
-        self._placing = Placing(self.cost_, samples, positions, unit, self._squared, self.n_jobs)
+        placed = np.flatnonzero(~np.isnan(self.embedding_).any(axis=1))
+        positions = self.embedding_[placed].astype(np.float64) / unit
+        self._placing = Placing(self.cost_, samples.part(placed), positions, unit, self._squared, self.n_jobs, placed)
         return self
 
     @blockwise
@@ -208,7 +209,7 @@ def _check_known(embedding: Any) -> None:
         other = (other and isinstance(metric, str)) or not own.get("metric_mds", metric)
     other = other or (metric == "minkowski" and own.get("p", 2) != 2)
     other = other or own.get("affinity", "nearest_neighbors") != "nearest_neighbors"
-    if other or own.get("method") in ("hessian", "modified", "ltsa") or own.get("radius") is not None:
+    if other or own.get("method") in ("hessian", "modified", "ltsa"):
         raise ValueError(f"New samples of {embedding!r} cannot be placed: only Euclidean or precomputed distances can.")
 
 
@@ -216,7 +217,12 @@ def _own_cost(embedding: Any) -> Cost:
     """Return what a fitted embedding minimizes."""
     name, own = type(embedding).__name__, embedding.get_params(deep=False)
     if name in GRAPHS:
-        return getattr(costs, GRAPHS[name])(getattr(embedding, "n_neighbors_", own["n_neighbors"]))
+        if own.get("radius") is None:
+            graph = {"n_neighbors": getattr(embedding, "n_neighbors_", own["n_neighbors"])}
+        else:
+            graph = {"radius": own["radius"]}
+        joins = "connect" if name == "Isomap" else "raise"
+        return getattr(costs, GRAPHS[name])(**graph, components=own.get("components", joins))
     if name in ("SNE", "TSNE"):
         symmetric = own.get("symmetric", True)
         dof = own.get("dof", max(own["n_components"] - 1.0, 1.0))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import minimize
 
 from protolearn.core.chunks import cut
+from protolearn.core.graphs import nearest_of_new
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
-from protolearn.embedding._base import Samples
-from protolearn.embedding.mapped._cost_data import nearest_of_new
+from protolearn.embedding._base import Samples, squares_of
 from protolearn.embedding.mapped.costs import Cost
 
 __all__ = ["Placing"]
@@ -40,6 +41,8 @@ class Placing:
         Whether dissimilarities of new samples are squared distances.
     n_jobs : int, optional
         Number of threads.
+    columns : ndarray of shape (n,), optional
+        Which dissimilarities of new samples are those to the training samples; all by default.
     """
 
     cost: Cost
@@ -48,26 +51,37 @@ class Placing:
     unit: float = 1.0
     squared: bool = False
     n_jobs: int | None = None
+    columns: Array | None = None
 
     def place(self, X: Array) -> Floats:
         """Return positions of vectors (m, d), or from their dissimilarities (m, n) to the training samples.
 
-        A sample that is the same as a training sample has its position.
+        A sample that is the same as a training sample has its position. One that has no neighbors, in a graph of which
+        only the largest component is kept, has none.
         """
-        places = np.empty((len(X), self.positions.shape[1]))
+        places = np.full((len(X), self.positions.shape[1]), np.nan)
         with chunk_threads(self.n_jobs) as n_threads:
+            threads = Threads(n_threads)
             for rows in cut(len(X), ROWS):
-                places[rows] = self._place(self._read(X[rows]), Threads(n_threads))
+                reached = rows.start + np.flatnonzero(self.cost.reached(self.samples, self._read(X[rows]), threads))
+                if len(reached):
+                    places[reached] = self._place(self._read(X[reached]), threads)
+        n_lost = int(np.isnan(places[:, 0]).sum())
+        if n_lost:
+            warnings.warn(
+                f"{n_lost} of {len(X)} new samples have no neighbors among the training samples; they have no position "
+                "(NaN). Raise the radius, or choose components='connect'.",
+                UserWarning,
+                stacklevel=3,
+            )
         return self.unit * places
 
     def _read(self, X: Array) -> Samples:
         scale = self.samples.unit
         if self.samples.vectors is not None:
             return Samples((X - self.samples.origin) / scale, None, scale)
-        if not self.squared and (X < 0.0).any():
-            raise ValueError(f"X holds negative dissimilarities (smallest {X.min():g}); they must be 0 or more.")
-        squares = np.maximum(X / scale**2, 0.0) if self.squared else np.square(X / scale)
-        return Samples(None, squares.astype(np.float64), scale)
+        X = X if self.columns is None else X[:, self.columns]
+        return Samples(None, squares_of(X, scale, self.squared), scale)
 
     def _place(self, new: Samples, threads: Threads) -> Floats:
         objective, start = self.cost.placement(self.samples, self.positions, new, threads, np.random.RandomState(0))

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from protolearn.core.graphs import nearest_of_new
 from protolearn.core.parameters import constrained, instance, option, positive
 from protolearn.core.threads import Threads
-from protolearn.core.types import Floats
+from protolearn.core.types import Array, Bools, Floats
 from protolearn.embedding._base import Samples
 from protolearn.embedding.divergences import Divergence, NeRV, get_divergence
 from protolearn.embedding.mapped._cost_data import (
@@ -24,8 +25,8 @@ from protolearn.embedding.mapped._cost_data import (
     Geodesics,
     HeatKernel,
     InnerProducts,
+    OnGraph,
     Reconstruction,
-    nearest_of_new,
 )
 from protolearn.embedding.mapped._cost_parts import (
     DistanceView,
@@ -179,6 +180,16 @@ class Cost:
     def unit(self, samples: Samples) -> float:
         """Return what positions must be multiplied by to be in the unit of the data; 1 if they have none."""
         return samples.unit if self.data.metric else 1.0
+
+    def kept(self, samples: Samples, threads: Threads, rng: RandomState) -> Array:
+        """Return which samples take part: all, or those in the largest component of their graph if this is kept."""
+        return self.data.kept(samples, threads, rng) if isinstance(self.data, OnGraph) else np.arange(len(samples))
+
+    def reached(self, samples: Samples, new: Samples, threads: Threads) -> Bools:
+        """Return which new samples can be placed: all, or those that have neighbors in the graph."""
+        if isinstance(self.data, OnGraph):
+            return self.data.reached(samples, new, threads)
+        return np.ones(len(new), bool)
 
     def objective(self, samples: Samples, threads: Threads, rng: RandomState) -> Objective:
         """Return the cost of positions of all samples.
@@ -338,20 +349,25 @@ def sammon() -> Cost:
     return Cost(Distances(), DistanceView(), LeastSquares("sammon"))
 
 
-def isomap(n_neighbors: int = 10) -> Cost:
+def isomap(n_neighbors: int = 10, radius: float | None = None, components: str = "raise") -> Cost:
     """Return the stress of the distances along the data.
 
     Parameters
     ----------
     n_neighbors : int, default=10
         Neighbors that each sample is joined to.
+    radius : float, optional
+        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+    components : {"raise", "connect", "largest"}, default="raise"
+        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
+        the samples of the largest one take part.
 
     Returns
     -------
     Cost
         That of `mds`, with the lengths of shortest paths from neighbor to neighbor as distances.
     """
-    return Cost(Geodesics(n_neighbors), DistanceView(), LeastSquares())
+    return Cost(Geodesics(n_neighbors, radius, components), DistanceView(), LeastSquares())
 
 
 def strain() -> Cost:
@@ -365,7 +381,7 @@ def strain() -> Cost:
     return Cost(InnerProducts(), InnerProductView(), LeastSquares())
 
 
-def mvu(n_neighbors: int = 5, weight: float = 0.01) -> Cost:
+def mvu(n_neighbors: int = 5, weight: float = 0.01, radius: float | None = None, components: str = "raise") -> Cost:
     """Return a soft form of the cost of maximum variance unfolding.
 
     Parameters
@@ -374,6 +390,11 @@ def mvu(n_neighbors: int = 5, weight: float = 0.01) -> Cost:
         Neighbors that each sample is joined to.
     weight : float, default=0.01
         Of the variance: the more, the faster the data unfold, and the more are lengths stretched.
+    radius : float, optional
+        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+    components : {"raise", "connect", "largest"}, default="raise"
+        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
+        the samples of the largest one take part.
 
     Returns
     -------
@@ -381,10 +402,16 @@ def mvu(n_neighbors: int = 5, weight: float = 0.01) -> Cost:
         ``sum_ij (d_ij^2 - |y_i - y_j|^2)^2 / sum_ij d_ij^4`` over neighbors, less ``weight`` times the variance of the
         positions over that of the data.
     """
-    return Cost(EdgeSquares(n_neighbors), SquaredDistanceView(), LeastSquares(), Spread(weight))
+    return Cost(EdgeSquares(n_neighbors, radius, components), SquaredDistanceView(), LeastSquares(), Spread(weight))
 
 
-def lle(n_neighbors: int = 10, regularization: float = 1e-3, weight: float = 1.0) -> Cost:
+def lle(
+    n_neighbors: int = 10,
+    regularization: float = 1e-3,
+    weight: float = 1.0,
+    radius: float | None = None,
+    components: str = "raise",
+) -> Cost:
     """Return a soft form of the cost of locally linear embedding.
 
     Parameters
@@ -395,6 +422,11 @@ def lle(n_neighbors: int = 10, regularization: float = 1e-3, weight: float = 1.0
         How much equal weights of neighbors are preferred.
     weight : float, default=1.0
         Of the penalty.
+    radius : float, optional
+        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+    components : {"raise", "connect", "largest"}, default="raise"
+        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
+        the samples of the largest one take part.
 
     Returns
     -------
@@ -402,10 +434,17 @@ def lle(n_neighbors: int = 10, regularization: float = 1e-3, weight: float = 1.0
         ``sum_i |y_i - sum_j w_ij y_j|^2 / n + weight (|mean|^2 + |covariance - I|^2)``, where the weights w make up
         each sample from its neighbors.
     """
-    return Cost(Reconstruction(n_neighbors, regularization), ResidualView(), SquaredError(), Whitened(weight))
+    data = Reconstruction(n_neighbors, regularization, radius, components)
+    return Cost(data, ResidualView(), SquaredError(), Whitened(weight))
 
 
-def laplacian(n_neighbors: int = 10, width: float | None = None, weight: float = 1.0) -> Cost:
+def laplacian(
+    n_neighbors: int = 10,
+    width: float | None = None,
+    weight: float = 1.0,
+    radius: float | None = None,
+    components: str = "raise",
+) -> Cost:
     """Return a soft form of the cost of Laplacian eigenmaps.
 
     Parameters
@@ -416,6 +455,11 @@ def laplacian(n_neighbors: int = 10, width: float | None = None, weight: float =
         Of the weights ``w_ij = exp(-|x_i - x_j|^2 / width)``; the mean squared distance of neighbors by default.
     weight : float, default=1.0
         Of the penalty.
+    radius : float, optional
+        If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
+    components : {"raise", "connect", "largest"}, default="raise"
+        What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
+        the samples of the largest one take part.
 
     Returns
     -------
@@ -423,7 +467,8 @@ def laplacian(n_neighbors: int = 10, width: float | None = None, weight: float =
         ``sum_ij w_ij |y_i - y_j|^2 / sum_ij w_ij + weight (|mean|^2 + |covariance - I|^2)``, where each sample counts
         in mean and covariance by the sum of its weights.
     """
-    return Cost(HeatKernel(n_neighbors, width), SquaredDistanceView(), ProductError(), Whitened(weight))
+    data = HeatKernel(n_neighbors, width, radius, components)
+    return Cost(data, SquaredDistanceView(), ProductError(), Whitened(weight))
 
 
 #: Costs by their names, with default parameters.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.chunks import cut
-from protolearn.core.neighbors import first_nearest, first_smallest, squares_to
+from protolearn.core.neighbors import first_in_matrix, first_nearest, squares_to
 from protolearn.core.threads import Threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
@@ -44,11 +44,7 @@ def all_pairs(squares: Floats) -> Neighbors:
 
 def nearest_in_matrix(squares: Floats, k: int) -> Neighbors:
     """Return the k nearest others of each sample, from a matrix (n, n) of squared distances."""
-    n = len(squares)
-    others = squares.copy()
-    np.fill_diagonal(others, np.inf)
-    indices = first_smallest(others, min(k, n - 1))
-    return Neighbors(np.take_along_axis(others, indices, axis=1), indices)
+    return Neighbors(*first_in_matrix(squares, min(k, len(squares) - 1)))
 
 
 def nearest_vectors(X: Array, k: int, threads: Threads, rng: np.random.RandomState) -> Neighbors:

@@ -77,8 +77,11 @@ metric : str, callable or learned metric, default="euclidean"
     of samples; with several, distances of all pairs are taken.
 squared : bool, default=False
     Whether precomputed numbers are squared distances already.
-symmetrize : {"raise", "mean"}, default="raise"
-    What to do with dissimilarities that are not symmetric.
+symmetrize : {"raise", "mean", "keep"}, default="raise"
+    What to do with dissimilarities that are not symmetric. ``"keep"`` takes each row as it is: row i, of the
+    dissimilarities of sample i to others, gives the affinities of sample i. Joint affinities are the mean of both
+    directions, as ever. It is for ``metric="precomputed"`` and for learned metrics of several matrices, where each
+    sample measures by that of its winner.
 n_neighbors : int, optional
     Neighbors with affinities above zero, three times the perplexity by default. Ignored if all pairs are taken.
 method : {"auto", "exact", "fast"}, default="auto"
@@ -145,6 +148,7 @@ class NeighborEmbedding(Embedding):
         "divergence": A_DIVERGENCE,
         "dof": positive,
         "symmetric": flag,
+        "symmetrize": option("raise", "mean", "keep"),
         "n_neighbors": integer(2) | none,
         "method": option("auto", "exact", "fast"),
         "init": option("auto", "pca", "spectral", "random") | array("an array"),
@@ -279,12 +283,17 @@ class NeighborEmbedding(Embedding):
         if self._of_angles:
             return self._read_angles(X)
         of_objects = not (self._pairwise or self._of_vectors or is_learned(self.metric))
-        if of_objects and len(X) > MANY and self._chosen_method(len(X), divergence) == "fast":
+        if (
+            of_objects
+            and not self._keeps_directions
+            and len(X) > MANY
+            and self._chosen_method(len(X), divergence) == "fast"
+        ):
             return Objects(Dissimilarities(X, self.metric, n_jobs=n_threads, symmetrize=self.symmetrize))
         samples = self._read_samples(X, self.n_jobs)
         see: Any = None
         if is_learned(self.metric):
-            see = Lens.of(as_metric(self.metric, type(self).__name__), X).see
+            see = Lens.of(as_metric(self.metric, type(self).__name__), X, self._keeps_directions).see
         elif of_objects:
             source = Dissimilarities(X, self.metric, n_jobs=self.n_jobs, symmetrize=self.symmetrize)
             see = source.from_new

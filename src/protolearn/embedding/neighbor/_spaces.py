@@ -14,7 +14,7 @@ from protolearn.core.neighbors import first_nearest, first_smallest
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
 from protolearn.dissimilarities import Dissimilarities, directions
-from protolearn.embedding._base import Samples
+from protolearn.embedding._base import Samples, squares_of
 from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.neighbor._neighbors import (
     all_pairs,
@@ -286,7 +286,7 @@ class Pairs:
     unit : float
         What distances are multiplied by.
     squares : ndarray of shape (n, n), optional
-        Squared distances in this unit; not needed for new samples.
+        Squared distances in this unit, of each sample (row) to others; not needed for new samples.
     squared : bool
         Whether dissimilarities of new samples are squared distances.
     see : callable, optional
@@ -321,16 +321,14 @@ class Pairs:
 
     def _nearest(self, new: Any, k: int) -> tuple[Floats, Array]:
         given = new if self.see is None else self.see(new)
-        if not self.squared and (given < 0.0).any():
-            raise ValueError(f"X holds negative dissimilarities (smallest {given.min():g}); they must be 0 or more.")
-        squares = np.maximum(given / self.unit**2, 0.0) if self.squared else np.square(given / self.unit)
+        squares = squares_of(given, self.unit, self.squared)
         indices = first_smallest(squares, k)
         squares = np.take_along_axis(squares, indices, axis=1)
         order = np.argsort(squares, axis=1, kind="stable")
         return np.take_along_axis(squares, order, axis=1), np.take_along_axis(indices, order, axis=1)
 
     def start(self, d: int, rng: RandomState) -> Floats:
-        return classical_scaling(self._pairs, d, rng)
+        return classical_scaling(0.5 * (self._pairs + self._pairs.T), d, rng)
 
     def kept(self) -> Pairs:
         return replace(self, squares=None)
