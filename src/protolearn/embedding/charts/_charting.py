@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.decomposition import PCA
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
@@ -26,7 +28,14 @@ from protolearn.core.validation import (
 from protolearn.embedding._base import View
 from protolearn.embedding.charts import charts_of, fitted_model
 from protolearn.embedding.charts._charts import BANDWIDTHS, GATINGS
-from protolearn.embedding.charts._gluing import chart_groups, coordinated, glued, isometric
+from protolearn.embedding.charts._gluing import (
+    chart_groups,
+    coordinated,
+    glued,
+    isometric,
+    off_neighbors,
+    off_tangents,
+)
 from protolearn.lvq import LVQClassifier
 
 __all__ = ["Charting"]
@@ -35,6 +44,8 @@ __all__ = ["Charting"]
 LEAST_PER_COORDINATE = 4  # samples of a default chart, for each of its coordinates and the offset
 FEW_FEATURES = 10  # up to which prototypes have whole matrices by default
 TEAR = 0.1  # isometry defect that a further component counts as
+FOLD = 0.15  # isometry defect, for each coordinate, above which a view is likely to have a fold
+MEMBER = 1e-2  # share from which on a sample belongs to a chart, where it does or does not
 THINNEST = 1e-3  # variance of a default chart across its plane, relative to its mean variance
 GAP = 0.1  # between components that are shown side by side, relative to the widest
 
@@ -153,13 +164,15 @@ class Charting(View, Estimator):
     _constraints = {
         "n_components": integer(1),
         "n_charts": integer(1),
+        "n_pca": integer(1) | none,
         "local_model": part() | none,
-        "coordination": option("charting", "llc"),
+        "coordination": option("charting", "llc", "ltsa"),
         "n_neighbors": integer(1),
         "gating": option("auto", *GATINGS),
         "fraction": positive,
         "n_nearest": integer(1),
         "bandwidth": option(*BANDWIDTHS),
+        "cutoff": number(0, 0.5),
         "overlap": number(0, 1),
         "rescale": option("isometric") | none,
         "n_init": integer(1),
@@ -170,6 +183,7 @@ class Charting(View, Estimator):
         n_components: int = 2,
         *,
         n_charts: int = 20,
+        n_pca: int | None = None,
         local_model: Any = None,
         coordination: str = "charting",
         n_neighbors: int = 12,
@@ -177,6 +191,7 @@ class Charting(View, Estimator):
         fraction: float = 0.1,
         n_nearest: int = 2,
         bandwidth: str = "square",
+        cutoff: float = 1e-8,
         overlap: float = 1e-4,
         rescale: str | None = "isometric",
         n_init: int = 4,
@@ -186,6 +201,7 @@ class Charting(View, Estimator):
     ) -> None:
         self.n_components = n_components
         self.n_charts = n_charts
+        self.n_pca = n_pca
         self.local_model = local_model
         self.coordination = coordination
         self.n_neighbors = n_neighbors
@@ -193,6 +209,7 @@ class Charting(View, Estimator):
         self.fraction = fraction
         self.n_nearest = n_nearest
         self.bandwidth = bandwidth
+        self.cutoff = cutoff
         self.overlap = overlap
         self.rescale = rescale
         self.n_init = n_init
@@ -219,6 +236,8 @@ class Charting(View, Estimator):
         self._check_parameters()
         with chunk_threads(self.n_jobs):
             samples = self._read(X)
+            first = self._principal_components(samples)
+            samples = samples if first is None else first.transform(samples)
             rng = check_random_state(self.random_state)
             model = self._default_model(samples) if self.local_model is None else self.local_model
             best: dict[str, Any] | None = None
@@ -230,6 +249,9 @@ class Charting(View, Estimator):
                     best = found if best is None else lower(best, found, _badness)
             for name, value in (best or {}).items():
                 setattr(self, name, value)
+            if first is not None:
+                self.charts_ = self.charts_.behind(first)
+        self._warn()
         return self
 
     @blockwise
@@ -283,8 +305,13 @@ class Charting(View, Estimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.coordination == "charting" and self.gating == "crisp":
+        if self.coordination != "llc" and self.gating == "crisp":
             raise ValueError("Charts with gating='crisp' do not overlap; use another gating, or coordination='llc'.")
+        if self.n_pca is not None and self.n_pca < self.n_components:
+            raise ValueError(
+                f"n_pca={self.n_pca} is less than n_components={self.n_components}; keep more principal components, or "
+                "lower n_components."
+            )
 
     def _read(self, X: ArrayLike) -> Array:
         samples = read_samples(self, X, reset=True, learning=True, ensure_min_samples=2)
@@ -296,6 +323,33 @@ class Charting(View, Estimator):
         if (samples == samples[0]).all():
             raise ValueError("All samples are the same, so there is nothing to chart; give samples that differ.")
         return samples
+
+    def _principal_components(self, X: Array) -> PCA | None:
+        """Return fitted principal components, or None if the features are no more, or the samples too few."""
+        if self.n_pca is None or not self.n_components <= (count := min(self.n_pca, len(X))) < X.shape[1]:
+            return None
+        return PCA(count, random_state=0).fit(X)
+
+    def _warn(self) -> None:
+        """Warn of components that were placed side by side, and of a view that is likely to have a fold."""
+        sizes = np.sort(np.bincount(self.groups_))[::-1]
+        if len(sizes) > 1:
+            some = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")
+            warnings.warn(
+                f"The {len(self.groups_)} charts fall into {len(sizes)} components, of {some} charts. These are glued "
+                "one by one and placed side by side, so how they lie to each other means nothing. If the data are of "
+                "one piece, use gating='rank', fewer charts, or principal components first (n_pca).",
+                UserWarning,
+                stacklevel=4,
+            )
+        if self.isometry_defect_ > FOLD * self.n_components:
+            warnings.warn(
+                f"The isometry defect is {self.isometry_defect_:.2g}: charts are stretched so unevenly that the view is "
+                "likely to have a fold. Raise n_init or n_charts, or try another coordination or gating; "
+                "plotting.plot_charts shows where.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _default_model(self, X: Array) -> Any:
         from protolearn.maps import MatrixNeuralGas
@@ -320,6 +374,7 @@ class Charting(View, Estimator):
             fraction=self.fraction,
             n_nearest=self.n_nearest,
             bandwidth=self.bandwidth,
+            cutoff=self.cutoff,
         )
         groups = self._groups(X, charts.shares(X).astype(np.float64))
         if groups.any():
@@ -365,7 +420,9 @@ class Charting(View, Estimator):
         """Return the weights (k, m + 1, m) of charts that hang together, their costs, and their isometry defect."""
         k, m = shares.shape[1], self.n_components
         if self.coordination == "llc":
-            result = coordinated(z, shares, m, self._reconstruction(X[rows]))
+            result = coordinated(z, shares, m, off_neighbors(self._reconstruction(X[rows])))
+        elif self.coordination == "ltsa":
+            result = coordinated(z, shares, m, off_tangents(z, (shares >= np.minimum(MEMBER, shares.max(axis=1, keepdims=True))).astype(np.float64)))
         else:
             result = glued(z, shares, m)
         change, defect = isometric(result.weights, np.maximum(shares.sum(axis=0), 1e-300), m)
@@ -380,7 +437,7 @@ class Charting(View, Estimator):
 
     def _groups(self, X: Array, shares: Floats) -> Array:
         """Return the components of the charts."""
-        if self.coordination == "charting":
+        if self.coordination != "llc":
             return chart_groups(shares, shares, self.overlap)
         return chart_groups(shares, abs(self._reconstruction(X)) @ shares, self.overlap)
 
