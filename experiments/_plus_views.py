@@ -51,6 +51,7 @@ __all__ = [
     "points_to_draw",
     "scaled",
     "setting_rows",
+    "trained",
     "unfolding_rows",
     "unfoldings",
     "without_labels",

@@ -185,7 +185,6 @@ def test_charts_behind_principal_components_are_those_in_their_space(iris, kind)
     np.testing.assert_allclose(charts.inner.axes, inner.axes, atol=1e-12)
 
 
-
 def test_crisp_shares_go_to_the_nearest_and_of_equals_to_the_first():
     shares = Gating("crisp", np.zeros(3), np.ones(3)).shares(np.array([[2.0, 1.0, 1.0], [0.0, 5.0, 3.0]]))
     np.testing.assert_array_equal(shares, [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])
