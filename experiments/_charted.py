@@ -75,7 +75,7 @@ def local_models(
 
 def best_charting(models: list[Any], n_components: int, X: Array, coordination: str, **options: Any) -> Charting:
     """Return the charting, of those of all local models, that Charting would choose as well."""
-    settings = {"coordination": coordination, "n_init": 1, "n_jobs": 1} | options
+    settings = {"coordination": coordination, "gating": "density", "n_init": 1, "n_jobs": 1} | options
     found = [Charting(n_components, local_model=FrozenEstimator(model), **settings).fit(X) for model in models]
     return min(found, key=lambda one: one.isometry_defect_ + TEAR * int(one.groups_.max()))
 

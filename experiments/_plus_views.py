@@ -53,6 +53,7 @@ __all__ = [
     "points_to_draw",
     "scaled",
     "setting_rows",
+    "trained",
     "unfolding_rows",
     "unfoldings",
     "without_labels",

@@ -84,7 +84,7 @@ def all_views(X: Array, restarts: int) -> dict[str, Array]:
         VIEWS[MIXTURE]: Charting(local_model=MixturePPCA(N_CHARTS, n_components=2), gating="rank", **options),
         "Isomap": Isomap(n_neighbors=N_NEIGHBORS),
         "LLE": LocallyLinearEmbedding(n_neighbors=N_NEIGHBORS, eigen_solver="dense"),
-        LLC: Charting(local_model=many, coordination="llc", **options),
+        LLC: Charting(local_model=many, coordination="llc", gating="density", **options),
     }
     return {name: model.fit_transform(X) for name, model in models.items()}
 

@@ -14,6 +14,12 @@ of these, and so has no verdict; MVU+ takes neighbors from the learned metric an
 document says, and (added later) both from the learned metric. Held-out errors (labels of half of the samples, errors of
 the other half) are not in the document.
 
+The naive projection has a mean and, added later, the lowest error of NAIVE_RUNS classifiers, on stars of DRAWS seeds:
+the table prints "the best results", and for the naive projection a deviation of 0.0, while runs 2 and 6 of ten are said
+to overlap, so that its 0.06 is the best of ten runs. On the data of the library no view has such an error, since the
+nearest neighbor errs for about 0.10 in the plane of the star itself. WIDTHS adds a star of narrower clusters, where it
+errs for about 0.05.
+
 Rule, fixed before the run: an error without labels is reproduced within TOLERANCE, or the printed deviation if it is
 larger; one with labels if it is not above the printed one by more. Otherwise "same order" if the supervised views of
 that kind have lower errors than the plain one. The table says that learned distances lower the error of XOM, Isomap,
@@ -42,15 +48,20 @@ from experiments._plus_views import (
     points_to_draw,
     scaled,
     setting_rows,
+    trained,
     unfolding_rows,
     unfoldings,
 )
-from experiments._report import Result, judge, report, row
+from experiments._protocol import repeat
+from experiments._report import NO_NUMBER, Result, Row, holds, judge, report, row
 from protolearn.datasets import make_three_tip_star
+from protolearn.embedding import local_projection
 from protolearn.metrics import nearest_neighbor_error
 
 TITLE = "three tip star, supervised views"
 SUBSET = 300
+NAIVE_RUNS, DRAWS = 10, 3
+WIDTHS = (0.7, 0.55)  # of a cluster; the first is that of all other rows
 PRINTED = {
     NAIVE: (0.06, 0.0),
     CHARTING: (0.14, 0.1),
@@ -71,7 +82,12 @@ KERNEL_PCA = 0.41
 GAMMAS = (0.001, 0.01, 0.1)  # of kernel PCA
 # why a row is not reproduced, by a phrase of its quantity
 REMARKS = {
-    "naive": "each prototype has axes of its own, so that fields of both classes may fall on each other, by chance",
+    "naive projection, best": "at the error of the plane of the star, which these data are not better than",
+    "naive": (
+        "the mean of all runs; printed is the best of ten. Each prototype has axes of its own, so that fields of both "
+        "classes may fall on each other, by chance: L-BFGS and the schedule of the document, common and separate "
+        "starts, and axes as learned, canonical or aligned with each other all have means of 0.21 to 0.37"
+    ),
     "kernel PCA": "better than printed; other data, and the document does not give its widths",
     "PCA": "other data; the error of PCA differs from sample to sample, 0.24 to 0.38",
     "Isomap": "other data; better than printed with more neighbors",
@@ -86,6 +102,7 @@ def run(quick: bool = False) -> Result:
     rows = [
         *error_rows(runs.errors, PRINTED),
         row("1-NN error, kernel PCA", KERNEL_PCA, kernel, judge(kernel, KERNEL_PCA, TOLERANCE, False)),
+        *naive_rows(quick),
         *claim_rows(runs.errors),
         *unfolding_rows(unfoldings(Task(X[:SUBSET], y[:SUBSET], 3, {})), UNFOLDING, judged=False),
         *held_out_rows(runs.held_out),
@@ -95,6 +112,32 @@ def run(quick: bool = False) -> Result:
     data["points"] = {"the plane of the star": scaled(X[np.array(data.pop("shown")), :2])} | data["points"]
     settings = SETTINGS | {"gamma of kernel PCA": GAMMAS, "MVU": f"first {SUBSET} samples, M = 2"}
     return report(settings, rows, data)
+
+
+def naive_rows(quick: bool) -> list[Row]:
+    """Return rows with the best naive projections, beside what the plane of the star allows."""
+    jobs = [(width, seed) for width in WIDTHS for seed in range(1 if quick else DRAWS)]
+    found = np.array(repeat(best_naive, jobs, quick)).reshape(len(WIDTHS), -1, 2)
+    rows = []
+    for width, (plane, naive) in zip(WIDTHS, found.transpose(0, 2, 1)):
+        error = PRINTED[NAIVE][0]
+        rows.append(row(f"1-NN error, plane of the star, clusters of width {width}", None, plane, NO_NUMBER))
+        reached = holds(float(naive.mean()) <= error + TOLERANCE)
+        rows.append(
+            row(f"1-NN error, {NAIVE}, best of {NAIVE_RUNS} runs, clusters of width {width}", error, naive, reached)
+        )
+    return rows
+
+
+def best_naive(job: tuple[float, int], quick: bool) -> tuple[float, float]:
+    """Return the error in the plane of a star, and the lowest of the naive projections by several classifiers."""
+    width, seed = job
+    X, y = make_three_tip_star(40 if quick else 500, width=width, random_state=seed)
+    task = Task(X, y, 3, {})
+    lvqs = [trained(run, task, 2, False)[0] for run in range(2 if quick else NAIVE_RUNS)]
+    errors = [nearest_neighbor_error(local_projection(lvq, X), y, n_jobs=1) for lvq in lvqs]
+    print(f"star of width {width}, seed {seed}: naive {np.sort(errors).round(3)}", flush=True)
+    return nearest_neighbor_error(X[:, :2], y, n_jobs=1), min(errors)
 
 
 def draw(result: Result) -> Figure:

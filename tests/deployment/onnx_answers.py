@@ -112,6 +112,7 @@ CASES = {
         mapping="linear", metric=np.linspace(0.1, 1.0, N_FEATURES), max_iter=20, random_state=0
     ),
     "Charting": Charting(n_charts=5, n_init=1, random_state=0),
+    "Charting, principal components first": Charting(n_charts=4, n_pca=3, n_init=1, random_state=0),
 }
 
 

@@ -1,6 +1,7 @@
 """Charting shows planes as they are, unfolds sheets, places new samples as a new fit would, and finds its way back."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -146,6 +147,35 @@ def test_signs_do_not_depend_on_the_solver(sheet, rescale, signs, monkeypatch):
     assert (np.sum(expected**3, axis=0) > 0).all()
 
 
+# Local tangent space alignment
+
+
+@pytest.mark.parametrize("name", ["matrix", "kmeans"])
+def test_plane_is_aligned_as_it_is(name):
+    X, flat = plane()
+    charting = Charting(local_model=MAPS[name], coordination="ltsa", random_state=0, n_init=1).fit(X)
+    assert relative_error(moved_onto(charting.embedding_, flat), flat) < 1e-8
+    assert charting.isometry_defect_ < 1e-4
+
+
+def test_alignment_is_affine_on_the_samples_of_a_chart(sheet):
+    options = {"n_charts": 10, "rescale": None, "n_init": 1, "random_state": 0}
+    charting = Charting(coordination="ltsa", **options).fit(sheet)
+    z, members = charting.charts_.coordinates(sheet), charting.charts_.shares(sheet) >= _charting.MEMBER
+
+    def cost(Y):
+        total = 0.0
+        for chart in range(10):
+            own = members[:, chart]
+            homogeneous = np.column_stack([z[own, chart], np.ones(own.sum())])
+            total += np.linalg.lstsq(homogeneous, Y[own], rcond=None)[1].sum()
+        return total
+
+    assert cost(charting.embedding_) == pytest.approx(charting.eigenvalues_.sum(), rel=1e-6)
+    glued_by_shares = Charting(**options).fit(sheet).embedding_  # orthonormal, too
+    assert cost(charting.embedding_) < cost(glued_by_shares)
+
+
 # The map and the way back
 
 
@@ -285,6 +315,57 @@ def test_way_back_is_not_by_charts_without_samples(sheet, gating, coordination):
     assert 9 not in charting.labels_
     assert charting.groups_[9] == 0  # nor is it a component of its own
     assert relative_error(found, sheet) < 0.5
+
+
+def test_islands_are_told_of():
+    X = np.vstack([plane(100, 3)[0], plane(100, 3, seed=1)[0] + 1000.0])
+    charting = Charting(local_model=NGPCA(6, 2), random_state=0, n_init=1)
+    with pytest.warns(UserWarning, match=r"The 6 charts fall into 2 components, of \d, \d charts"):
+        charting.fit(X)
+
+
+def test_likely_folds_are_told_of():
+    X = rng().normal(size=(300, 3))
+    charting = Charting(n_charts=12, random_state=0, n_init=1)
+    with pytest.warns(UserWarning, match="isometry defect is .* likely to have a fold"):
+        charting.fit(X / np.linalg.norm(X, axis=1, keepdims=True))  # no plane has room for a sphere
+    assert charting.isometry_defect_ > 0.3
+
+
+def test_plane_needs_no_warning():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        Charting(local_model=NGPCA(6, 2), random_state=0, n_init=1).fit(plane()[0])
+
+
+@pytest.mark.parametrize("cutoff", [1e-8, 0.05])
+def test_small_shares_are_cut_off(sheet, cutoff):
+    charting = Charting(n_charts=8, cutoff=cutoff, random_state=0, n_init=1).fit(sheet)
+    shares = charting.charts_.shares(sheet)
+    assert shares[shares > 0.0].min() >= cutoff
+    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert trustworthiness(sheet, charting.embedding_, n_neighbors=12) > 0.99
+
+
+# Principal components first
+
+
+def test_principal_components_first_are_those_of_a_pipeline():
+    X = plane(200, 6)[0] + 0.01 * rng().normal(size=(200, 6))
+    options = {"local_model": KMeans(5), "random_state": 0, "n_init": 1}
+    one, other = Charting(n_pca=3, **options).fit(X), make_pipeline(PCA(3, random_state=0), Charting(**options)).fit(X)
+    np.testing.assert_allclose(one.embedding_, other[-1].embedding_, atol=1e-9)
+    np.testing.assert_allclose(one.transform(X), one.embedding_, atol=1e-9)
+    Y = one.embedding_[:20]
+    np.testing.assert_allclose(one.inverse_transform(Y), other.inverse_transform(Y), atol=1e-9)
+    assert one.n_features_in_ == 6
+
+
+@pytest.mark.parametrize("n_pca", [3, 10])
+def test_no_fewer_features_than_principal_components(sheet, n_pca):
+    options = {"local_model": KMeans(5), "random_state": 0, "n_init": 1}
+    expected = Charting(**options).fit(sheet[:100]).embedding_
+    np.testing.assert_array_equal(Charting(n_pca=n_pca, **options).fit(sheet[:100]).embedding_, expected)
 
 
 # Choice of the local model
@@ -439,6 +520,9 @@ def test_numbers_of_dimensions(sheet, m, coordination):
         ({"coordination": "glue"}, ValueError, "coordination='glue' must be one of"),
         ({"gating": "soft"}, ValueError, "gating='soft' must be one of"),
         ({"gating": "crisp"}, ValueError, "do not overlap"),
+        ({"gating": "crisp", "coordination": "ltsa"}, ValueError, "do not overlap"),
+        ({"n_pca": 1}, ValueError, "n_pca=1 is less than n_components=2"),
+        ({"cutoff": 0.7}, ValueError, "cutoff=0.7"),
         ({"rescale": "yes"}, ValueError, "rescale='yes'"),
         ({"bandwidth": "other"}, ValueError, "bandwidth='other'"),
         ({"local_model": NGPCA(4, 1)}, ValueError, "n_components=2 is more than the 1 directions"),

@@ -152,6 +152,39 @@ def test_shares_by_rank_follow_their_formula(fitted, iris, name):
         np.testing.assert_allclose(share, softmaxed([[-rank / 0.8 for rank in ranks]])[0], atol=1e-12)
 
 
+def test_ranks_of_equal_and_of_infinite_distances_follow_their_order():
+    gating = Gating("rank", np.zeros(3), np.full(3, np.log(2.0)))
+    expected = np.array([4.0, 2.0, 1.0]) / 7.0
+    np.testing.assert_allclose(gating.shares(np.full((2, 3), 5.0)), [expected, expected], atol=1e-15)
+    np.testing.assert_allclose(gating.shares(np.array([[np.inf, 3.0, np.inf]])), expected[[[1, 0, 2]]], atol=1e-15)
+    np.testing.assert_allclose(gating.shares(np.array([[np.inf, np.inf, np.inf]])), [expected], atol=1e-15)
+
+
+@given(SEEDS, st.sampled_from([0.0, 1e-8, 0.01, 0.2]))
+@settings(max_examples=10)
+def test_small_shares_by_rank_are_cut_off(seed, cutoff):
+    distances, rates = rng(seed).uniform(size=(5, 6)), np.full(6, 1.5)
+    whole = Gating("rank", np.zeros(6), rates).shares(distances)
+    kept = np.where(whole >= cutoff, whole, 0.0)
+    cut = Gating("rank", np.zeros(6), rates, cutoff).shares(distances)
+    np.testing.assert_allclose(cut, kept / kept.sum(axis=1, keepdims=True), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["density", "distance", "rank", "crisp"])
+def test_charts_behind_principal_components_are_those_in_their_space(iris, kind):
+    X = iris[0]
+    first = PCA(3).fit(X)
+    inner = charts_of(NGPCA(3, 2, random_state=0).fit(first.transform(X)), n_components=2, gating=kind)
+    charts, weights = inner.behind(first), rng().normal(size=(9, 2))
+    Z = first.transform(X)
+    np.testing.assert_allclose(charts.shares(X), inner.shares(Z), atol=1e-12)
+    np.testing.assert_allclose(charts.coordinates(X), inner.coordinates(Z), atol=1e-12)
+    np.testing.assert_allclose(charts.place(X, weights), inner.place(Z, weights), atol=1e-12)
+    Y = inner.place(Z, weights)
+    np.testing.assert_allclose(charts.invert(Y, weights), first.inverse_transform(inner.invert(Y, weights)), atol=1e-9)
+    np.testing.assert_allclose(charts.inner.axes, inner.axes, atol=1e-12)
+
+
 def test_crisp_shares_go_to_the_nearest_and_of_equals_to_the_first():
     shares = Gating("crisp", np.zeros(3), np.ones(3)).shares(np.array([[2.0, 1.0, 1.0], [0.0, 5.0, 3.0]]))
     np.testing.assert_array_equal(shares, [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0]])

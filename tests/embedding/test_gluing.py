@@ -7,9 +7,19 @@ from hypothesis import strategies as st
 from scipy import sparse
 from scipy.linalg import block_diag, qr, subspace_angles, svd
 from scipy.spatial.distance import pdist
+from sklearn.datasets import make_s_curve
+from sklearn.manifold import LocallyLinearEmbedding
+from sklearn.neighbors import NearestNeighbors
 
 from protolearn.embedding.charts import _gluing
-from protolearn.embedding.charts._gluing import chart_groups, coordinated, glued, isometric
+from protolearn.embedding.charts._gluing import (
+    chart_groups,
+    coordinated,
+    glued,
+    isometric,
+    off_neighbors,
+    off_tangents,
+)
 
 SEEDS = st.integers(0, 10_000)
 
@@ -265,7 +275,7 @@ def test_coordination_is_that_of_a_dense_solver(m):
     z, shares = bent(m=m)
     U, W = features(z, shares), weights_of_neighbors(len(z))
     costs, positions = dense_solution(U - W @ U, U, m)
-    found = coordinated(z, shares, m, sparse.csr_array(W))
+    found = coordinated(z, shares, m, off_neighbors(sparse.csr_array(W)))
     np.testing.assert_allclose(found.eigenvalues, costs, atol=1e-8)
     assert_equal_up_to_signs(found.positions, positions)
     np.testing.assert_allclose(U @ found.weights, found.positions, atol=1e-8)
@@ -274,6 +284,59 @@ def test_coordination_is_that_of_a_dense_solver(m):
     np.testing.assert_allclose(
         np.square(found.positions - W @ found.positions).sum(axis=0), found.eigenvalues, atol=1e-10
     )
+
+
+# Local tangent space alignment
+
+
+def tangent_residuals(z, members, positions):
+    """Return what the best affine map of each chart leaves of positions, chart by chart."""
+    rests = []
+    for chart in range(z.shape[1]):
+        own = members[:, chart] > 0
+        homogeneous = np.column_stack([z[own, chart], np.ones(own.sum())])
+        fitted = homogeneous @ np.linalg.lstsq(homogeneous, positions[own], rcond=None)[0]
+        rests.append(positions[own] - fitted)
+    return np.concatenate(rests)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3])
+def test_alignment_is_that_of_a_dense_solver(m):
+    z, shares = bent(m=m)
+    U, members = features(z, shares), (shares > 0.01).astype(float)
+    costs, positions = dense_solution(tangent_residuals(z, members, U), U, m)
+    found = coordinated(z, shares, m, off_tangents(z, members))
+    np.testing.assert_allclose(found.eigenvalues, costs, atol=1e-8)
+    assert_equal_up_to_signs(found.positions, positions)
+    np.testing.assert_allclose(U @ found.weights, found.positions, atol=1e-8)
+    rests = tangent_residuals(z, members, found.positions)
+    np.testing.assert_allclose(np.square(rests).sum(axis=0), found.eigenvalues, atol=1e-8)
+    assert (costs > 1e-4).all()
+
+
+def test_alignment_of_all_neighborhoods_is_that_of_scikit_learn():
+    X, n, k = make_s_curve(150, random_state=0)[0], 150, 10
+    neighbors = NearestNeighbors(n_neighbors=k).fit(X).kneighbors(return_distance=False)
+    members, z = np.zeros((n, n)), np.empty((n, n, 2))
+    for chart, own in enumerate(neighbors):
+        members[own, chart] = 1.0
+        axes = np.linalg.svd(X[own] - X[own].mean(axis=0))[2][:2]
+        z[:, chart] = (X - X[own].mean(axis=0)) @ axes.T
+    shares = members / members.sum(axis=1, keepdims=True)
+    found = coordinated(z, shares, 2, off_tangents(z, members))
+    other = LocallyLinearEmbedding(n_neighbors=k, method="ltsa", eigen_solver="dense").fit(X)
+    assert_same_span(found.positions, other.embedding_, 1e-6)
+    assert found.eigenvalues.sum() == pytest.approx(other.reconstruction_error_, rel=1e-6)
+
+
+@given(SEEDS)
+@settings(max_examples=10)
+def test_alignment_by_shares_is_charting(seed):
+    # Shares that sum to one in place of members: the same singular vectors, from the other side.
+    z, shares = bent(n=60, k=4, seed=seed)
+    one, other = glued(z, shares, 2), coordinated(z, shares, 2, off_tangents(z, shares))
+    assert_same_span(other.positions, one.positions)
+    np.testing.assert_allclose(1.0 / (1.0 - other.eigenvalues) - 1.0, one.eigenvalues, atol=1e-8)
 
 
 # Isometries

@@ -134,12 +134,14 @@ def mappings():
         "lvq": (MappedEmbedding(mapping=lvq, **short).fit(raw, classes), raw),
         "network": (MappedEmbedding(mapping=NetworkMapping((12, 7)), **short).fit(raw), raw),
         "charting": (Charting(n_charts=5, n_init=1, random_state=0).fit(raw), raw),
+        "components first": (Charting(n_charts=4, n_pca=3, n_init=1, random_state=0).fit(raw), raw),
         "metric": (MappedEmbedding(mapping="linear", metric=np.arange(26.0).reshape(2, 13), **short).fit(raw), raw),
         "scaled": (make_pipeline(StandardScaler(), MappedEmbedding(**short)).fit(X), X),
         "reduced": (make_pipeline(StandardScaler(), PCA(4), Charting(n_charts=4, n_init=1, random_state=0)).fit(X), X),
     }
     apart = np.concatenate([raw[:60], raw[60:120] + 200.0])
-    found["components"] = (Charting(n_charts=6, n_init=1, random_state=0).fit(apart), apart)
+    islands = Charting(n_charts=6, gating="density", n_init=1, random_state=0).fit(apart)
+    found["components"] = (islands, apart)
     return found
 
 

@@ -344,7 +344,10 @@ def _transformed(graph: Graph, model: Any, x: Tensor) -> Tensor:
     if isinstance(model, PROJECTIONS):
         return graph("MatMul", x, model.components_.T)
     if isinstance(model, Charting):
-        return _on_charts(graph, model.charts_, model.weights_, x)
+        first = model.charts_.first
+        if first is not None:
+            x = graph("MatMul", graph("Sub", x, first.mean_), first.components_.T)
+        return _on_charts(graph, model.charts_.inner, model.weights_, x)
     if is_learned(model.metric):
         x = graph("MatMul", x, as_metric(model.metric).omegas[0].T)
     mapping = model.mapping_

@@ -31,10 +31,12 @@ def mapping_numbers(model: Any, last: Any, X: Any) -> dict[str, Any] | None:
     """Return what places a sample: affine steps first, then the mapping itself; None if a page cannot do that."""
     if not is_mapping(last) or np.ndim(X) != 2 or not np.shape(X)[1] <= MOST_FIELDS:
         return None
-    numbers = _of_charts(last.charts_, last.weights_) if isinstance(last, Charting) else _of_mapping(last)
+    numbers = _of_charts(last.charts_.inner, last.weights_) if isinstance(last, Charting) else _of_mapping(last)
     steps = [step.transform for step in ([model[:-1]] if isinstance(model, Pipeline) and len(model) > 1 else [])]
     if isinstance(last, MappedEmbedding) and is_learned(last.metric):
         steps.append(as_metric(last.metric).project)
+    if isinstance(last, Charting) and last.charts_.first is not None:
+        steps.append(last.charts_.first.transform)
     affine = affine_numbers(steps, X)
     return None if numbers is None or affine is None else {"steps": affine, **numbers}
 

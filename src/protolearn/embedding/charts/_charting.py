@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
+from sklearn.decomposition import PCA
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_array, check_is_fitted
 
@@ -24,17 +26,26 @@ from protolearn.core.validation import (
     read_samples,
 )
 from protolearn.embedding._base import View
-from protolearn.embedding.charts import charts_of, fitted_model
+from protolearn.embedding.charts import Charts, charts_of, fitted_model
 from protolearn.embedding.charts._charts import BANDWIDTHS, GATINGS
-from protolearn.embedding.charts._gluing import chart_groups, coordinated, glued, isometric
+from protolearn.embedding.charts._gluing import (
+    chart_groups,
+    coordinated,
+    glued,
+    isometric,
+    off_neighbors,
+    off_tangents,
+)
 from protolearn.lvq import LVQClassifier
 
 __all__ = ["Charting"]
 
 
 LEAST_PER_COORDINATE = 4  # samples of a default chart, for each of its coordinates and the offset
-FEW_FEATURES = 10  # up to which prototypes have whole matrices by default
+FEW_FEATURES = 10  # up to which prototypes have whole matrices, and shares are by densities, by default
 TEAR = 0.1  # isometry defect that a further component counts as
+FOLD = 0.15  # isometry defect, for each coordinate, above which a view is likely to have a fold
+MEMBER = 1e-2  # share from which on a sample belongs to a chart, where it does or does not
 THINNEST = 1e-3  # variance of a default chart across its plane, relative to its mean variance
 GAP = 0.1  # between components that are shown side by side, relative to the widest
 
@@ -57,20 +68,25 @@ class Charting(View, Estimator):
         Dimension of the view, and of each chart.
     n_charts : int, default=20
         Number of charts of the default local model; fewer if these had less than four samples for each coordinate.
+    n_pca : int, optional
+        Number of principal components that take the place of the features, if these are more. That saves time with
+        many features; the view usually loses a little. By default charts are found among all features.
     local_model : estimator, optional
         What gives the charts: a map with shapes (`MatrixNeuralGas`, `NGPCA`, `VQPCA`, `MixturePPCA`), a plain map
         (`KMeans`, `NeuralGas`, `SOM`), around whose prototypes principal components are taken, or an LVQ classifier
         with matrices (`LGMLVQ` with this ``n_components``), which makes the view supervised. It is cloned and fitted;
         wrap it into scikit-learn's ``FrozenEstimator`` if it is fitted already. By default `MatrixNeuralGas`, with
         whole matrices for up to 10 features.
-    coordination : {"charting", "llc"}, default="charting"
-        What makes charts agree: the overlap as above, or (locally linear coordination) that each sample is
-        reconstructed from its neighbors in the view as in the data.
+    coordination : {"charting", "llc", "ltsa"}, default="charting"
+        What makes charts agree: the overlap as above; or (locally linear coordination) that each sample is
+        reconstructed from its neighbors in the view as in the data; or (local tangent space alignment) that positions
+        in the view are an affine image of each chart, for all samples in which it has a share of at least 0.01.
     n_neighbors : int, default=12
         Number of these neighbors.
     gating : {"auto", "crisp", "density", "distance", "rank"}, default="auto"
-        How shares follow from distances to prototypes, see `protolearn.embedding.charts.charts_of`: by the normal
-        densities of the shapes, or cells, of maps, by distances for LVQ classifiers. Crisp charts do not overlap, so
+        How shares follow from distances to prototypes, see `protolearn.embedding.charts.charts_of`. By default, by
+        distances for LVQ classifiers; for maps by the normal densities of the shapes, or cells, up to 10 features (or
+        principal components), and by ranks in more, where densities hardly overlap. Crisp charts do not overlap, so
         that only ``"llc"`` can glue them.
     fraction : float, default=0.1
         Width of shares by distance, relative to the mean squared distance of a prototype to its nearest others.
@@ -79,9 +95,11 @@ class Charting(View, Estimator):
     bandwidth : {"square", "mean", "root_sum"}, default="square"
         How this mean is taken: of squared distances and the same for all prototypes, or as in the source, of distances
         or by the formula as printed, for which the scale of the data matters.
+    cutoff : float, default=1e-8
+        Share below which a chart has none in a sample.
     overlap : float, default=1e-4
         Charts hang together if the smaller gives the larger more than this part of its samples, or of their neighbors
-        with ``"llc"``. Components that do not are glued one by one, and placed side by side.
+        with ``"llc"``. Components that do not are glued one by one, and placed side by side, with a warning.
     rescale : {"isometric", None}, default="isometric"
         Stretch the view such that charts keep lengths on average; None leaves orthonormal coordinates.
     n_init : int, default=4
@@ -108,7 +126,8 @@ class Charting(View, Estimator):
         What the charts disagree by, for each coordinate before ``rescale``; of several components, the largest.
     isometry_defect_ : float
         Mean squared difference of the metric of the charts in the view from the identity, after the best linear change.
-        Near 0 charts are nearly isometric; above about 0.3 the view is likely to have a fold.
+        Near 0 charts are nearly isometric; above about 0.3 in two dimensions, or 0.15 for each, the view is likely to
+        have a fold, of which there is a warning. The charts of LVQ classifiers keep no lengths in any case.
     groups_ : ndarray of shape (n_charts,)
         Component that each chart belongs to.
     labels_ : ndarray of shape (n_samples,)
@@ -136,6 +155,9 @@ class Charting(View, Estimator):
 
     Teh, Y. W., Roweis, S. (2003). Automatic alignment of local representations. NIPS 15.
 
+    Zhang, Z., Zha, H. (2004). Principal manifolds and nonlinear dimensionality reduction via tangent space alignment.
+    SIAM Journal on Scientific Computing 26, 313-338.
+
     Examples
     --------
     >>> from sklearn.datasets import make_s_curve
@@ -150,16 +172,20 @@ class Charting(View, Estimator):
     True
     """
 
+    charts_: Charts
+
     _constraints = {
         "n_components": integer(1),
         "n_charts": integer(1),
+        "n_pca": integer(1) | none,
         "local_model": part() | none,
-        "coordination": option("charting", "llc"),
+        "coordination": option("charting", "llc", "ltsa"),
         "n_neighbors": integer(1),
         "gating": option("auto", *GATINGS),
         "fraction": positive,
         "n_nearest": integer(1),
         "bandwidth": option(*BANDWIDTHS),
+        "cutoff": number(0, 0.5),
         "overlap": number(0, 1),
         "rescale": option("isometric") | none,
         "n_init": integer(1),
@@ -170,6 +196,7 @@ class Charting(View, Estimator):
         n_components: int = 2,
         *,
         n_charts: int = 20,
+        n_pca: int | None = None,
         local_model: Any = None,
         coordination: str = "charting",
         n_neighbors: int = 12,
@@ -177,6 +204,7 @@ class Charting(View, Estimator):
         fraction: float = 0.1,
         n_nearest: int = 2,
         bandwidth: str = "square",
+        cutoff: float = 1e-8,
         overlap: float = 1e-4,
         rescale: str | None = "isometric",
         n_init: int = 4,
@@ -186,6 +214,7 @@ class Charting(View, Estimator):
     ) -> None:
         self.n_components = n_components
         self.n_charts = n_charts
+        self.n_pca = n_pca
         self.local_model = local_model
         self.coordination = coordination
         self.n_neighbors = n_neighbors
@@ -193,6 +222,7 @@ class Charting(View, Estimator):
         self.fraction = fraction
         self.n_nearest = n_nearest
         self.bandwidth = bandwidth
+        self.cutoff = cutoff
         self.overlap = overlap
         self.rescale = rescale
         self.n_init = n_init
@@ -219,6 +249,8 @@ class Charting(View, Estimator):
         self._check_parameters()
         with chunk_threads(self.n_jobs):
             samples = self._read(X)
+            first = self._principal_components(samples)
+            samples = samples if first is None else first.transform(samples)
             rng = check_random_state(self.random_state)
             model = self._default_model(samples) if self.local_model is None else self.local_model
             best: dict[str, Any] | None = None
@@ -230,6 +262,9 @@ class Charting(View, Estimator):
                     best = found if best is None else lower(best, found, _badness)
             for name, value in (best or {}).items():
                 setattr(self, name, value)
+            if first is not None:
+                self.charts_ = self.charts_.behind(first)
+        self._warn()
         return self
 
     @blockwise
@@ -283,8 +318,13 @@ class Charting(View, Estimator):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.coordination == "charting" and self.gating == "crisp":
+        if self.coordination != "llc" and self.gating == "crisp":
             raise ValueError("Charts with gating='crisp' do not overlap; use another gating, or coordination='llc'.")
+        if self.n_pca is not None and self.n_pca < self.n_components:
+            raise ValueError(
+                f"n_pca={self.n_pca} is less than n_components={self.n_components}; keep more principal components, or "
+                "lower n_components."
+            )
 
     def _read(self, X: ArrayLike) -> Array:
         samples = read_samples(self, X, reset=True, learning=True, ensure_min_samples=2)
@@ -296,6 +336,34 @@ class Charting(View, Estimator):
         if (samples == samples[0]).all():
             raise ValueError("All samples are the same, so there is nothing to chart; give samples that differ.")
         return samples
+
+    def _principal_components(self, X: Array) -> PCA | None:
+        """Return fitted principal components, or None if the features are no more, or the samples too few."""
+        if self.n_pca is None or not self.n_components <= (count := min(self.n_pca, len(X))) < X.shape[1]:
+            return None
+        return PCA(count, random_state=0).fit(X)
+
+    def _warn(self) -> None:
+        """Warn of components that were placed side by side, and of a view that is likely to have a fold."""
+        sizes = np.sort(np.bincount(self.groups_))[::-1]
+        if len(sizes) > 1:
+            some = ", ".join(map(str, sizes[:5])) + (", ..." if len(sizes) > 5 else "")
+            warnings.warn(
+                f"The {len(self.groups_)} charts fall into {len(sizes)} components, of {some} charts. These are glued "
+                "one by one and placed side by side, so how they lie to each other means nothing. If the data are of "
+                "one piece, use gating='rank', fewer charts, or principal components first (n_pca).",
+                UserWarning,
+                stacklevel=4,
+            )
+        learned = isinstance(self.local_model_, LVQClassifier)  # its metric, not lengths in the data
+        if not learned and self.isometry_defect_ > FOLD * self.n_components:
+            warnings.warn(
+                f"The isometry defect is {self.isometry_defect_:.2g}: charts are stretched so unevenly that the view "
+                "is likely to have a fold. Raise n_init or n_charts, or try another coordination or gating; "
+                "plotting.plot_charts shows where.",
+                UserWarning,
+                stacklevel=4,
+            )
 
     def _default_model(self, X: Array) -> Any:
         from protolearn.maps import MatrixNeuralGas
@@ -311,15 +379,15 @@ class Charting(View, Estimator):
 
     def _glue(self, X: Array, model: Any) -> dict[str, Any]:
         """Return the fitted attributes that charts of a local model give."""
-        soft = "distance" if isinstance(model, LVQClassifier) else "density"
         charts = charts_of(
             model,
             X,
             n_components=self.n_components,
-            gating=soft if self.gating == "auto" else self.gating,
+            gating=self._chosen_gating(model, X.shape[1]),
             fraction=self.fraction,
             n_nearest=self.n_nearest,
             bandwidth=self.bandwidth,
+            cutoff=self.cutoff,
         )
         groups = self._groups(X, charts.shares(X).astype(np.float64))
         if groups.any():
@@ -361,11 +429,25 @@ class Charting(View, Estimator):
             "embedding_": charts.place(X, flat),
         }
 
+    def _chosen_gating(self, model: Any, n_features: int) -> str:
+        if self.gating != "auto":
+            return self.gating
+        if isinstance(model, LVQClassifier):
+            return "distance"
+        return "density" if n_features <= FEW_FEATURES else "rank"  # densities in more hardly overlap
+
     def _glue_group(self, X: Array, z: Floats, shares: Floats, rows: Array) -> tuple[Floats, Floats, float]:
         """Return the weights (k, m + 1, m) of charts that hang together, their costs, and their isometry defect."""
         k, m = shares.shape[1], self.n_components
         if self.coordination == "llc":
-            result = coordinated(z, shares, m, self._reconstruction(X[rows]))
+            result = coordinated(z, shares, m, off_neighbors(self._reconstruction(X[rows])))
+        elif self.coordination == "ltsa":
+            result = coordinated(
+                z,
+                shares,
+                m,
+                off_tangents(z, (shares >= np.minimum(MEMBER, shares.max(axis=1, keepdims=True))).astype(np.float64)),
+            )
         else:
             result = glued(z, shares, m)
         change, defect = isometric(result.weights, np.maximum(shares.sum(axis=0), 1e-300), m)
@@ -380,7 +462,7 @@ class Charting(View, Estimator):
 
     def _groups(self, X: Array, shares: Floats) -> Array:
         """Return the components of the charts."""
-        if self.coordination == "charting":
+        if self.coordination != "llc":
             return chart_groups(shares, shares, self.overlap)
         return chart_groups(shares, abs(self._reconstruction(X)) @ shares, self.overlap)
 

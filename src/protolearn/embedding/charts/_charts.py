@@ -8,7 +8,7 @@ linear mappings differ in how they find B.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -46,10 +46,10 @@ class Gating:
     Parameters
     ----------
     kind : {"crisp", "density", "distance", "rank"}
-        All to the nearest chart; or ``softmax(offsets - rates * distances)``, by densities or by distances; or the same
-        of the ranks of the distances.
+        All to the nearest chart; or ``softmax(offsets - rates * distances)``, by densities or by distances; or
+        ``softmax(-rate * ranks)`` of the ranks of the distances.
     offsets, rates : ndarray of shape (k,)
-        Of the exponents.
+        Of the exponents. By ranks, the first rate counts for all charts.
     cutoff : float
         Share below which a chart has none.
     groups : ndarray of shape (k,), optional
@@ -71,12 +71,12 @@ class Gating:
     def shares(self, distances: Array) -> Array:
         """Return the shares (n, k), each row of which sums to one."""
         if self.kind == "crisp":
-            shares = np.zeros_like(distances)
-            shares[np.arange(len(distances)), distances.argmin(axis=1)] = 1.0
-            return shares
+            return _by_ranks(distances, np.ones(1, distances.dtype))
         if self.kind == "rank":  # as in neural gas
-            distances = distances.argsort(axis=1).argsort(axis=1)
-        shares = flushed(softmax(self.exponents(distances.astype(np.float64)), axis=1))
+            falling = softmax(-self.rates[0] * np.arange(len(self.rates)))
+            shares = _by_ranks(distances, falling[falling >= min(self.cutoff, falling[0])])
+        else:
+            shares = flushed(softmax(self.exponents(distances.astype(np.float64)), axis=1))
         if self.groups is not None:
             together = shares @ (self.groups[:, None] == np.unique(self.groups)).astype(float)
             shares[together.argmax(axis=1)[:, None] != self.groups] = 0.0
@@ -102,6 +102,8 @@ class Charts:
         Rows are the directions of the coordinates of each chart.
     gating : Gating
         How distances become shares.
+    first : fitted PCA, optional
+        Principal components that the model sees in place of the d features; see `inner`.
 
     Examples
     --------
@@ -117,17 +119,29 @@ class Charts:
     model: Any
     axes: Floats
     gating: Gating
+    first: Any = None
 
     @property
     def centers(self) -> Floats:
         """Prototypes (k, d)."""
-        return self.model.prototypes_
+        centers: Floats = self.model.prototypes_
+        return centers if self.first is None else self.first.inverse_transform(centers)
+
+    @property
+    def inner(self) -> Charts:
+        """The same charts in the space that the model sees; these, if there are no principal components first."""
+        return self if self.first is None else replace(self, axes=self.axes @ self.first.components_.T, first=None)
+
+    def behind(self, first: Any) -> Charts:
+        """Return the same charts for samples whose principal components are these samples."""
+        return replace(self, axes=self.axes @ first.components_, first=first)
 
     def __len__(self) -> int:
         return len(self.axes)
 
     def distances(self, X: Array) -> Array:
         """Return distances (n, k), as the gating wants them."""
+        X = self._entered(X)
         if self.gating.kind == "density":
             return self.model.distances(X, measure="logdet")
         return self.model.distances(X)
@@ -160,7 +174,7 @@ class Charts:
         slopes, starts, origin = (part.astype(X.dtype) for part in (slopes, starts, origin))
         places = np.empty((len(X), blocks.shape[2]), X.dtype)
         crisp, few = self.gating.kind == "crisp", slopes.size <= MOST_AT_ONCE * d
-        winners = None if not crisp or (few and _is_plain(self.model)) else self.model.nearest(X)
+        winners = None if not crisp or (few and _is_plain(self.model)) else self.model.nearest(self._entered(X))
         if winners is not None and not few:
             for rows in row_blocks(len(X), 8 * slopes[0].size, CACHED):
                 own = winners[rows]
@@ -211,6 +225,10 @@ class Charts:
             best[better], missing[better] = fits[better], missed[better]
             samples[better] = self.centers[chart] + z[better] @ np.linalg.pinv(axes).T
         return samples
+
+    def _entered(self, X: Array) -> Array:
+        """Return samples as the model sees them."""
+        return X if self.first is None else self.first.transform(X)
 
     def _within(self, z: Floats, chart: int) -> Floats:
         """Return the distances (n,) to a prototype, as the gating wants them, of samples given by coordinates."""
@@ -330,6 +348,19 @@ def fitted_model(model: Any, X: Array, y: ArrayLike | None, rng: np.random.Rando
         model.set_params(random_state=rng.randint(np.iinfo(np.int32).max))
     learns = get_tags(model).target_tags.required or getattr(model, "label_weight", 0.0)
     return model.fit(X, y if learns else None)
+
+
+def _by_ranks(distances: Array, falling: Array) -> Array:
+    """Return shares (n, k): the first of these for the nearest chart, the next for the next, and so on.
+
+    Of equal distances the first is the nearer.
+    """
+    rest, rows = np.minimum(distances, np.finfo(distances.dtype).max), np.arange(len(distances))
+    shares = np.zeros(distances.shape, falling.dtype)
+    for share in falling:
+        nearest = rest.argmin(axis=1)
+        shares[rows, nearest], rest[rows, nearest] = share, np.inf
+    return shares
 
 
 def _shaped(model: Any, X: Array) -> Any:

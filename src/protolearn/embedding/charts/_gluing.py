@@ -1,7 +1,8 @@
-"""Affine maps of charts that agree where charts overlap: charting, and local linear coordination."""
+"""Affine maps of charts that agree where charts overlap: charting, and coordination by neighbors or by tangents."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,17 @@ from scipy.sparse.csgraph import connected_components
 
 from protolearn.core.types import Array, Floats
 
-__all__ = ["Glued", "Whitened", "chart_groups", "coordinated", "glued", "isometric", "whitened"]
+__all__ = [
+    "Glued",
+    "Whitened",
+    "chart_groups",
+    "coordinated",
+    "glued",
+    "isometric",
+    "off_neighbors",
+    "off_tangents",
+    "whitened",
+]
 
 
 THIN = 1e-2  # deviation along a coordinate, relative to the largest of a chart, below which it is left out
@@ -78,20 +89,21 @@ def glued(z: Floats, shares: Floats, n_components: int) -> Glued:
     return Glued(weights, np.maximum(1.0 / values - 1.0, 0.0), white.features @ (vectors / np.sqrt(values)))
 
 
-def coordinated(z: Floats, shares: Floats, n_components: int, reconstruction: Any) -> Glued:
-    """Return the affine maps of charts whose positions are best reconstructed from neighbors (LLC).
+def coordinated(z: Floats, shares: Floats, n_components: int, cost: Callable[[Floats], Floats]) -> Glued:
+    """Return the affine maps of charts whose positions have the lowest cost of another kind than `glued`.
 
     Parameters
     ----------
     z, shares, n_components
         As in `glued`.
-    reconstruction : sparse array of shape (n, n)
-        Weights with which neighbors reconstruct each sample.
+    cost : callable
+        Returns the quadratic form (q, q) of q coordinates, given as the columns (n, q) of positions, such as
+        `off_neighbors` or `off_tangents`.
 
     Returns
     -------
     glued : Glued
-        As in `glued`; the eigenvalues are squared residuals of each coordinate.
+        As in `glued`; the eigenvalues are the costs of each coordinate.
     """
     white = whitened(z, shares)
     gram = np.asarray((white.features.T @ white.features).todense())
@@ -99,10 +111,47 @@ def coordinated(z: Floats, shares: Floats, n_components: int, reconstruction: An
     kept = values > LEAST
     basis = vectors[:, kept] / np.sqrt(values[kept])
     positions = white.features @ basis
-    residuals = positions - reconstruction @ positions
-    costs, turned = np.linalg.eigh(residuals.T @ residuals)
+    costs, turned = np.linalg.eigh(cost(positions))
     costs, turned = costs[:n_components], turned[:, :n_components]
-    return Glued(white.back @ (basis @ turned), costs, positions @ turned)
+    return Glued(white.back @ (basis @ turned), np.maximum(costs, 0.0), positions @ turned)
+
+
+def off_neighbors(reconstruction: Any) -> Callable[[Floats], Floats]:
+    """Return the cost of locally linear coordination: how far samples are from where their neighbors put them.
+
+    Parameters
+    ----------
+    reconstruction : sparse array of shape (n, n)
+        Weights with which neighbors reconstruct each sample.
+    """
+
+    def cost(positions: Floats) -> Floats:
+        residuals = positions - reconstruction @ positions
+        return residuals.T @ residuals
+
+    return cost
+
+
+def off_tangents(z: Floats, members: Floats) -> Callable[[Floats], Floats]:
+    """Return the cost of local tangent space alignment: how far positions in each chart are from an affine image of it.
+
+    This is ``sum_k min_L sum_i m_ik |y_i - L z_ik|^2`` with the best affine map L of each chart. Charts may be the
+    neighborhoods of all samples: then this is the method as it was published.
+
+    Parameters
+    ----------
+    z : ndarray of shape (n, k, m)
+        Coordinates of each sample in each chart.
+    members : ndarray of shape (n, k)
+        One for the samples of a chart, zero for others.
+    """
+    features, counts = whitened(z, members).features, members.sum(axis=1, keepdims=True)
+
+    def cost(positions: Floats) -> Floats:
+        fitted = features.T @ positions  # features of a chart are orthonormal
+        return positions.T @ (counts * positions) - fitted.T @ fitted
+
+    return cost
 
 
 def isometric(weights: Floats, shares: Floats, n_coordinates: int) -> tuple[Floats, float]:
