@@ -8,9 +8,9 @@ Leave-one-out 1-NN error in the view; Q and B over the size K of neighborhoods.
 The 65 areas of the cat cortex are the document's data, 213 proteins are its 226 without the 13 "others", which makes
 them easier: errors of proteins get no verdict. The document does not say whether it squares the dissimilarities: both
 readings are run. The winner is the one with the smallest divergence, as in the document; the lowest mean, the nearest
-image, the rule of the library (own neighborhoods) and its defaults stand beside it. A perplexity of 25 is more than a third
-of 65 samples, against which the library warns. Nothing was tuned on these data. Perplexities of 5 and 45 were left out,
-to save time, after a trial with two starts.
+image, the rule of the library (own neighborhoods) and its defaults stand beside it. A perplexity of 25 is more than a
+third of 65 samples, against which the library warns. Nothing was tuned on these data. Perplexities of 5 and 45 were
+left out, to save time, after a trial with two starts.
 
 Rule, fixed after one start of t-SONE on each data set and before the full run: the error of cat cortex is reproduced if
 it differs from the printed one by at most the larger of both standard deviations; it is "not worse" if at most one

@@ -60,7 +60,8 @@ class SONE(TopographicEmbedding):
         \text{ or } e^{-\|s - \xi^k\|^2 / 2 \varsigma^2}.
 
     where :math:`\rho_k` is the squared distance of the nearest neighbor of sample k, or zero, see ``offset``, and
-    :math:`\sigma_k` the width of its neighborhood, see ``bandwidth`` and ``neighborhoods``. A step down the gradient of the divergence :math:`D(h \,\|\, g)` moves all images; for the generalized Kullback-Leibler divergence
+    :math:`\sigma_k` the width of its neighborhood, see ``bandwidth`` and ``neighborhoods``. A step down the gradient of
+    the divergence :math:`D(h \,\|\, g)` moves all images; for the generalized Kullback-Leibler divergence
 
     .. math:: \xi^k \leftarrow \xi^k - \tau \, \alpha_k (h_k - g_k) (\xi^k - s), \quad
         \alpha_k = \frac{\varsigma + 1}{\varsigma + \|s - \xi^k\|^2} \text{ or } \frac{1}{\varsigma^2}.
@@ -169,10 +170,10 @@ class SONE(TopographicEmbedding):
     -----
     On a few hundred samples ``structure=None`` often keeps neighbors better than a structure does.
 
-    With more than 1000 samples, neighborhoods are those of 128 neighbors of each sample, dense near by and sparse far
-    away, each of which stands for the samples around it. Distances of a winner to all samples are computed when they
-    are needed, and some of them are kept: memory grows in proportion to the number of samples, unless dissimilarities
-    are given.
+    With more than 1000 samples, widths are found, and means and divergences of winners computed, by 128 neighbors of
+    each sample, dense near by and sparse far away, each of which stands for the samples around it. Distances of a
+    winner to all samples are computed when they are needed, and some of them are kept: memory grows in proportion to
+    the number of samples, unless dissimilarities are given.
 
     A new sample is placed where the mean of -log g over its neighborhood among the training samples is lowest: there a
     sampling vector would make it the winner.
@@ -182,8 +183,8 @@ class SONE(TopographicEmbedding):
     that are far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a
     structure with spacing 1, a fixed :math:`\varsigma` of 1 and a rate that falls from 0.5 to 0.05. These settings are
     the best known, but they depend on the data: look at ``n_distinct_winners_``, and compare with the default
-    divergence. A divergence of your own, made with `Bregman` or `Csiszar`, is called from Python for each presentation;
-    all others are compiled.
+    divergence, and with ``winner="mean", neighborhoods="winner"``. A divergence of your own, made
+    with `Bregman` or `Csiszar`, is called from Python for each presentation; all others are compiled.
 
     References
     ----------
