@@ -56,9 +56,9 @@ def data(n=30, seed=0):
 
 
 def attraction(n=30, seed=0, *, kernel="student", divergence=CLOSED[0], winner="mean", bandwidth="radius", **changes):
-    squares = Squares(vector_samples(data(n, seed)[0]))
+    squares = changes.pop("squares", None) or Squares(vector_samples(data(n, seed)[0]))
     settings = {"neighbors": [n / 3, 5.0], "scales": [2.0, 1.5], "rates": [0.5, 0.3], "diversify": 0.9} | changes
-    settings = {"offset": False} | settings
+    settings = {"offset": False, "each": True} | settings
     for name in ("neighbors", "scales", "rates"):
         settings[name] = np.asarray(settings[name])
     return Attraction(
@@ -91,16 +91,19 @@ def kernel_of(images, s, kernel, scale):
 
 
 def squares_of(model):
-    """Return the squared distances of all pairs, less those to the nearest neighbors if these are the offsets."""
+    """Return squared distances of rows, less those to their nearest neighbors if these are the offsets."""
     squares = np.square(pairwise_distances(model.squares.vectors))
     others = squares + np.diag(np.full(len(squares), np.inf))
     return squares - model.neighborhoods.offset * others.min(axis=1, keepdims=True)
 
 
 def affinities_of(model):
+    """Return h (winner, sample): that of a sample is by its own row, or by the row of the winner."""
     h = np.exp(-squares_of(model) * model.precisions[:, None])
     np.fill_diagonal(h, 0.0)
-    np.fill_diagonal(h, 0.9 * h.max(axis=1))
+    own = 0.9 * h.max(axis=1)
+    h = h.T.copy() if model.each else h
+    np.fill_diagonal(h, own)
     return h if model.divergence == GeneralizedKullbackLeibler() else np.maximum(h, 1e-12)
 
 
@@ -108,7 +111,8 @@ def winner_of(model, images, s, h, g):
     if model.winner == _sone.WINNERS.index("image"):
         return ((images - s) ** 2).sum(axis=1).argmin()
     if model.winner == _sone.WINNERS.index("mean"):
-        return ((h * -np.log(g)).sum(axis=1) / h.sum(axis=1)).argmin()
+        far = -np.log(kernel_of(images, s, model.kernel, model.scale))  # g has a floor if it is for a divergence
+        return ((h * far).sum(axis=1) / h.sum(axis=1)).argmin()
     return growing(model.divergence).value(h, g).argmin()
 
 
@@ -181,10 +185,11 @@ def test_power_forms_are_the_pulls_of_their_divergences(divergence):
     kernel=KERNELS,
     winner=["image", "mean", "divergence"],
     offset=[False, True],
+    each=[False, True],
     size=[1.0, 4.0],
 )
-def test_an_epoch_is_that_of_the_slow_rule(divergence, kernel, winner, offset, size):
-    model = attraction(divergence=divergence, kernel=kernel, winner=winner, offset=offset)
+def test_an_epoch_is_that_of_the_slow_rule(divergence, kernel, winner, offset, each, size):
+    model = attraction(divergence=divergence, kernel=kernel, winner=winner, offset=offset, each=each)
     points, images = size * np.random.RandomState(2).normal(size=(12, 2)), size * start()
     slow, winners = slow_epoch(model, points, images, 0.2)
     _, won = model._present(points, np.full(12, -1), images, 0.2)
@@ -226,10 +231,15 @@ def test_neighbors_are_attracted_and_others_repelled(kernel):
     np.testing.assert_array_equal(nearer, h > g)
 
 
-@given(seed=st.integers(0, 10_000), n=st.integers(5, 40), winner=st.sampled_from(["mean", "divergence"]))
+@given(
+    seed=st.integers(0, 10_000),
+    n=st.integers(5, 40),
+    winner=st.sampled_from(["mean", "divergence"]),
+    each=st.booleans(),
+)
 @settings(max_examples=30, deadline=None)
-def test_pruned_winners_are_those_of_a_full_search(seed, n, winner):
-    model, images = attraction(n, seed, winner=winner, neighbors=[n / 2]), 5 * start(n, seed)
+def test_pruned_winners_are_those_of_a_full_search(seed, n, winner, each):
+    model, images = attraction(n, seed, winner=winner, each=each, neighbors=[n / 2]), 5 * start(n, seed)
     points = 5 * np.random.RandomState(seed).normal(size=(8, 2))
     h = affinities_of(model)
     expected = [winner_of(model, images, s, h, kernel_of(images, s, "student", model.scale)) for s in points]
@@ -271,7 +281,7 @@ def test_perplexity_is_the_number_of_neighbors(n_neighbors):
 
 @pytest.mark.parametrize(("diversify", "share"), [(0.9, 0.9), (0.3, 0.3), (None, None)])
 def test_samples_have_a_share_of_the_affinity_of_their_nearest_neighbor(diversify, share):
-    model = attraction(diversify=diversify)
+    model = attraction(diversify=diversify, each=False)
     h = model.affinities(np.arange(30))
     own = np.diag(h).copy()
     np.fill_diagonal(h, 0.0)
@@ -289,12 +299,24 @@ def test_schedules_have_their_ends():
     np.testing.assert_array_equal(trainer.rates, 1.0)
 
 
-def test_the_nearest_neighbor_has_the_affinity_one():
-    model = attraction(offset=True)
+@pytest.mark.parametrize("each", [False, True])
+def test_the_nearest_neighbor_has_the_affinity_one(each):
+    model = attraction(offset=True, each=each)
     h = model.affinities(np.arange(30))
     np.fill_diagonal(h, 0.0)
+    h = h.T if each else h  # a sample draws its neighbors as a winner, or it is drawn by them
     np.testing.assert_allclose(h.max(axis=1), 1.0)
     np.testing.assert_array_equal(h.argmax(axis=1), model.near.columns[:, 1])
+
+
+@pytest.mark.parametrize("each", [False, True])
+def test_a_sample_that_is_neighbor_of_no_other_is_drawn_by_its_own_neighbors_alone(each):
+    """A sample far from all others: as winners, none of these reaches it."""
+    group = np.random.RandomState(0).normal(size=(40, 4))
+    squares = Squares(vector_samples(np.vstack([group, group[:1] + 12.0])))
+    model = attraction(1, squares=squares, offset=True, each=each, neighbors=[10.0])
+    strongest = model.affinities(np.arange(40))[:, 40].max()
+    assert strongest == pytest.approx(1.0) if each else strongest < 1e-6
 
 
 @pytest.mark.parametrize("share", [0.4, 0.6])
@@ -331,7 +353,8 @@ def test_starts_lie_in_the_box_of_the_structure(metric):
 def test_principal_components_are_in_order_from_the_start():
     X, _ = load_digits(n_class=5, return_X_y=True)
     narrow = {"kernel": "gaussian", "structure": "circle", "bandwidth": "perplexity", "n_neighbors_start": 15,
-              "n_neighbors_end": 3, "max_iter": 20, "random_state": 0}  # fmt: skip
+              "n_neighbors_end": 3, "winner": "mean", "neighborhoods": "winner", "max_iter": 20,
+              "random_state": 0}  # fmt: skip
     y = load_digits(n_class=5, return_X_y=True)[1][:300]
     ordered, scattered = (error(SONE(init=init, **narrow).fit_transform(X[:300]), y) for init in ("pca", "random"))
     assert ordered < 0.1 < scattered
@@ -357,7 +380,7 @@ def test_dissimilarities_give_the_view_of_their_vectors(changes):
 def test_the_order_of_samples_does_not_matter(changes):
     X, _ = data(40)
     order, init = np.random.RandomState(5).permutation(40), 0.1 * start(40)
-    model = SONE(max_iter=5, init=init, random_state=0, **changes)
+    model = SONE(max_iter=2, init=init, random_state=0, **changes)
     view = model.fit_transform(X)
     moved = clone(model).set_params(init=init[order])
     np.testing.assert_allclose(moved.fit_transform(X[order]), view[order], rtol=1e-6, atol=1e-6)

@@ -63,6 +63,7 @@ def present(
     precisions: Floats,
     own: Floats,
     weights: Any,
+    each: bool,
     winner: int,
     student: bool,
     scale: float,
@@ -73,7 +74,8 @@ def present(
     """Present sampling vectors (T, M) to all images; return the mean divergence.
 
     A vector with an anchor of 0 or more is relative to that image. Affinities are those of squared distances beyond
-    the offsets (n,); that of a sample to itself is ``exp(-own)``. The winners are written to ``won`` (T,).
+    the offsets (n,), by offset and precision of ``each`` sample, or by those of the winner; that of a sample to itself
+    is ``exp(-own)``. The winners are written to ``won`` (T,).
     """
     n, M = images.shape
     b, scale_free = form.q_power, form.scale_free
@@ -103,7 +105,8 @@ def present(
         won[t] = best
         row = _row(best, rows)
         for k in range(n):
-            x[k] = min(precisions[best] * (row[k] - offsets[best]), floor)
+            i = k if each else best
+            x[k] = min(precisions[i] * (row[k] - offsets[i]), floor)
             if winner != IMAGE or b != 0.0:
                 c[k] = min(c[k], floor)
             elif x[k] < NOTHING or distances[k] < far:

@@ -17,7 +17,8 @@ from protolearn.embedding._start import classical_scaling, principal_components
 __all__ = ["Near", "Rows", "Squares", "ranks_and_shares"]
 
 
-MOST_BYTES = 1 << 27  # of rows that are kept, and of those that are sorted together
+MOST_BYTES = 1 << 27  # of rows that are sorted together
+KEPT_BYTES = 1 << 28  # of rows that are kept: all of 5,700 samples
 MOST_EXACT = 1000  # samples up to which all count as neighbors of each,
 MOST_NEIGHBORS = 128  # and number of neighbors that stand for all if there are more
 SAMPLED = 1000  # samples that stand for all where a typical distance is wanted
@@ -87,7 +88,7 @@ class Squares:
             everything = np.arange(n)
             table = np.ascontiguousarray(self.samples.squares / self.mean)
             return Rows(self.vectors, table, everything, everything, np.zeros(1, np.int64))
-        kept = min(n, block_size(8 * n, MOST_BYTES))
+        kept = min(n, block_size(8 * n, KEPT_BYTES))
         nowhere = np.full(n, -1), np.full(kept, -1)
         return Rows(self.vectors, np.empty((kept, n)), *nowhere, np.zeros(1, np.int64))
 

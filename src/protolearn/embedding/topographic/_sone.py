@@ -43,6 +43,7 @@ KERNELS = ("gaussian", "student")
 POSITIVE = ("spacing", "n_neighbors_start", "n_neighbors_end", "scale_start", "scale_end", "learning_rate_start",
             "learning_rate_end", "variance")  # fmt: skip
 WINNERS = ("image", "mean", "divergence")  # in the order of the compiled loop
+NEIGHBORHOODS = ("own", "winner")
 LEAST_PERPLEXITY = 1.5  # with a perplexity of 1 there is one neighbor, and no bandwidth
 NEGLIGIBLE = 6.0 * np.log(10.0)  # -log of an affinity that does not count in a mean
 
@@ -51,15 +52,16 @@ class SONE(TopographicEmbedding):
     r"""Self-organized neighbor embedding: SONE with a Gaussian kernel, t-SONE with that of Student.
 
     Every sample has an image. Sampling vectors s, the structure hypothesis, are presented in random order. Each has
-    affinities g to all images, and the winner i the affinities h to all samples that are most like them,
+    affinities g to all images, and the sample i with the nearest image, the winner, has affinities h to all samples,
 
     .. math::
-        h_k = e^{-(d(x^i, x^k)^2 - \rho_i) / 2 \sigma_i^2}, \quad
+        h_k = e^{-(d(x^i, x^k)^2 - \rho_k) / 2 \sigma_k^2}, \quad
         g_k = \Big(1 + \frac{\|s - \xi^k\|^2}{\varsigma}\Big)^{-(\varsigma + 1) / 2}
         \text{ or } e^{-\|s - \xi^k\|^2 / 2 \varsigma^2}.
 
-    where :math:`\rho_i` is the squared distance of the nearest neighbor, or zero, see ``offset``. A step down the
-    gradient of the divergence :math:`D(h \,\|\, g)` moves all images; for the generalized Kullback-Leibler divergence
+    where :math:`\rho_k` is the squared distance of the nearest neighbor of sample k, or zero, see ``offset``, and
+    :math:`\sigma_k` the width of its neighborhood, see ``bandwidth`` and ``neighborhoods``. A step down the gradient of
+    the divergence :math:`D(h \,\|\, g)` moves all images; for the generalized Kullback-Leibler divergence
 
     .. math:: \xi^k \leftarrow \xi^k - \tau \, \alpha_k (h_k - g_k) (\xi^k - s), \quad
         \alpha_k = \frac{\varsigma + 1}{\varsigma + \|s - \xi^k\|^2} \text{ or } \frac{1}{\varsigma^2}.
@@ -88,12 +90,16 @@ class SONE(TopographicEmbedding):
     divergence : str or Divergence, default="gkl"
         Divergence of the affinities: a key of `protolearn.embedding.divergences.DIVERGENCES` or an instance. As
         affinities do not sum to one, it must not be one of densities.
-    winner : {"mean", "divergence", "image"}, default="mean"
-        The winner is the sample with the lowest mean of -log g over its neighborhood; or with the smallest divergence;
-        or with the nearest image, which is fastest. The divergence prefers samples with few neighbors.
+    winner : {"image", "mean", "divergence"}, default="image"
+        The winner is the sample with the nearest image, which is fastest; or with the lowest mean of -log g by its
+        affinities; or with the smallest divergence, which prefers samples with few neighbors.
+    neighborhoods : {"own", "winner"}, default="own"
+        Whether offset and width of an affinity :math:`h_k` are those of sample k itself, so that all images are drawn
+        by equally many winners, or (Bunte 2011) those of the winner, :math:`\rho_i` and :math:`\sigma_i`. Then samples
+        that are among the nearest neighbors of no other stay behind when neighborhoods become small.
     bandwidth : {"radius", "perplexity"}, default="radius"
-        How a number of neighbors k gives :math:`\sigma_i`: the k-th neighbor is three :math:`\sigma_i` away, measured
-        from the offset, or the perplexity of the affinities is k.
+        How a number of neighbors gives the width :math:`\sigma` of a neighborhood: the last of them is three
+        :math:`\sigma` away, measured from the offset, or the perplexity of the affinities is this number.
     offset : bool or "auto", default="auto"
         Whether affinities are measured from the nearest neighbor, so that it has the affinity 1. Without an offset, all
         affinities are small if there are many features, as then all distances are about the same. ``"auto"`` has no
@@ -164,10 +170,10 @@ class SONE(TopographicEmbedding):
     -----
     On a few hundred samples ``structure=None`` often keeps neighbors better than a structure does.
 
-    With more than 1000 samples, neighborhoods are those of 128 neighbors of each sample, dense near by and sparse far
-    away, each of which stands for the samples around it. Distances of a winner to all samples are computed when they
-    are needed, and some of them are kept: memory grows in proportion to the number of samples, unless dissimilarities
-    are given.
+    With more than 1000 samples, widths are found, and means and divergences of winners computed, by 128 neighbors of
+    each sample, dense near by and sparse far away, each of which stands for the samples around it. Distances of a
+    winner to all samples are computed when they are needed, and some of them are kept: memory grows in proportion to
+    the number of samples, unless dissimilarities are given.
 
     A new sample is placed where the mean of -log g over its neighborhood among the training samples is lowest: there a
     sampling vector would make it the winner.
@@ -177,8 +183,8 @@ class SONE(TopographicEmbedding):
     that are far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a
     structure with spacing 1, a fixed :math:`\varsigma` of 1 and a rate that falls from 0.5 to 0.05. These settings are
     the best known, but they depend on the data: look at ``n_distinct_winners_``, and compare with the default
-    divergence. A divergence of your own, made with `Bregman` or `Csiszar`, is called from Python for each presentation;
-    all others are compiled.
+    divergence, and with ``winner="mean", neighborhoods="winner"``. A divergence of your own, made
+    with `Bregman` or `Csiszar`, is called from Python for each presentation; all others are compiled.
 
     References
     ----------
@@ -206,6 +212,7 @@ class SONE(TopographicEmbedding):
         "structure": TopographicEmbedding._constraints["structure"] | none,
         "divergence": A_DIVERGENCE,
         "winner": option(*WINNERS),
+        "neighborhoods": option(*NEIGHBORHOODS),
         "bandwidth": option("radius", "perplexity"),
         "offset": flag | option("auto"),
         "diversify": fraction | none,
@@ -220,7 +227,8 @@ class SONE(TopographicEmbedding):
         n_sampling: int | str = "auto",
         spacing: float | str = "auto",
         divergence: Any = "gkl",
-        winner: str = "mean",
+        winner: str = "image",
+        neighborhoods: str = "own",
         bandwidth: str = "radius",
         offset: bool | str = "auto",
         n_neighbors_start: float | str = "auto",
@@ -246,6 +254,7 @@ class SONE(TopographicEmbedding):
         self.spacing = spacing
         self.divergence = divergence
         self.winner = winner
+        self.neighborhoods = neighborhoods
         self.bandwidth = bandwidth
         self.offset = offset
         self.n_neighbors_start = n_neighbors_start
@@ -286,6 +295,7 @@ class SONE(TopographicEmbedding):
             kernel=self.kernel,
             divergence=get_divergence(self.divergence).limit(),
             winner=WINNERS.index(self.winner),
+            each=self.neighborhoods == "own",
             bandwidth=self.bandwidth,
             offset=self.offset,
             diversify=self.diversify,
@@ -333,6 +343,7 @@ class Attraction:
     kernel: str
     divergence: Divergence
     winner: int
+    each: bool  # sample has its own offset and width, or all have those of the winner
     bandwidth: str
     offset: bool | str
     diversify: float | None
@@ -347,14 +358,13 @@ class Attraction:
     scale: float = field(init=False)
 
     def __post_init__(self) -> None:
-        near = self.squares.near()
-        self.nearest = near.squares[:, 1].copy()
-        offset = not is_tied(near) if isinstance(self.offset, str) else self.offset
+        self.near = self.squares.near()
+        self.nearest = self.near.squares[:, 1].copy()
+        offset = not is_tied(self.near) if isinstance(self.offset, str) else self.offset
         self.offsets = self.nearest if offset else np.zeros(len(self.nearest))
-        self.near = near._replace(squares=np.maximum(near.squares - self.offsets[:, None], 0.0))
         self.form = power_form(self.divergence)
         self.neighborhoods = Neighborhoods(self.bandwidth, 0, offset)
-        self.precisions = radius_precisions(self.near, len(self.squares) // 2)
+        self.precisions = radius_precisions(self._beyond(), len(self.squares) // 2)
         self._set_step(0)
 
     def epoch(self, t: int, vectors: Any, images: Floats, rng: np.random.RandomState) -> Epoch:
@@ -379,8 +389,7 @@ class Attraction:
 
     def affinities(self, rows: Any) -> Floats:
         """Return the affinities h of some samples (m,) to all (m, n)."""
-        excess = np.maximum(self.squares.of(rows) - self.offsets[rows, None], 0.0)
-        h = np.exp(-self.precisions[rows, None] * excess)
+        h = np.exp(-self._minus_log(rows, np.arange(len(self.squares)), self.squares.of(rows)))
         h[np.arange(len(rows)), rows] = np.exp(-self.own[rows])
         return h
 
@@ -390,21 +399,30 @@ class Attraction:
         if n_neighbors == self.neighborhoods.n_neighbors:
             return
         self.neighborhoods = replace(self.neighborhoods, n_neighbors=n_neighbors)
-        self.precisions = self.neighborhoods.precisions(self.near, self.precisions)
+        self.precisions = self.neighborhoods.precisions(self._beyond(), self.precisions)
         if self.diversify is None:
             self.own = np.zeros(len(self.squares))
         else:  # Bunte 2011, eq. 8.18
             self.own = self.precisions * (self.nearest - self.offsets) - np.log(self.diversify)
         self.weights = self._weights()
 
+    def _beyond(self) -> Near:
+        """Return the neighbors with their squared distances beyond the offsets."""
+        return self.near._replace(squares=np.maximum(self.near.squares - self.offsets[:, None], 0.0))
+
+    def _minus_log(self, winners: Any, samples: Any, squares: Floats) -> Floats:
+        """Return -log h (m, K) of winners (m,) and samples (K,) or (m, K) with these squared distances (m, K)."""
+        i = samples if self.each else winners[:, None]
+        return self.precisions[i] * np.maximum(squares - self.offsets[i], 0.0)
+
     def _weights(self) -> Weights:
         form, (columns, squares, _, shares) = self.form, self.near
         if WINNERS[self.winner] == "image":
             return NO_WEIGHTS
-        x = self.precisions[:, None] * squares
+        x = self._minus_log(np.arange(len(columns)), columns, squares)
         x[:, 0] = self.own
         cutoff = NEGLIGIBLE if WINNERS[self.winner] == "mean" or (form is not None and form.q_power == 0.0) else np.inf
-        counts = np.maximum((x <= cutoff).sum(axis=1), 2)
+        counts = np.maximum(x.shape[1] - (x <= cutoff)[:, ::-1].argmax(axis=1), 2)  # up to the last that is not cut
         if WINNERS[self.winner] == "mean":
             h = shares * np.exp(x.min(axis=1, keepdims=True) - x)
             h[np.arange(h.shape[1]) >= counts[:, None]] = 0.0
@@ -419,7 +437,7 @@ class Attraction:
         from protolearn.embedding.topographic._kernels import present
 
         won = np.empty(len(points), np.int64)
-        affinities = self.squares.rows, self.offsets, self.precisions, self.own, self.weights
+        affinities = self.squares.rows, self.offsets, self.precisions, self.own, self.weights, self.each
         student = self.kernel == "student"
         cost = present(points, anchors, images, *affinities, self.winner, student, self.scale, rate, self.form, won)
         return cost, won
