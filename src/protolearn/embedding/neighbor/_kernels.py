@@ -691,6 +691,7 @@ def climb(
     points: Floats,
     boxes: Floats,
     links: Any,
+    charges: Floats,
     table: Floats,
     scale: float,
     per_step: float,
@@ -700,7 +701,10 @@ def climb(
     values: Floats,
     gradients: Floats,
 ) -> None:
-    """Sum a kernel, and its gradient (n, 3), over all other points, those of far cells together at their mean."""
+    """Sum a kernel, and its gradient (n, 3), over all other points, those of far cells together at their mean.
+
+    ``charges`` (n + 1,) are the sums of the charges of all points before each.
+    """
     n_cells, end = len(boxes), len(table) - 1
     for i in range(first, last):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
@@ -713,7 +717,7 @@ def climb(
                 place = _table_place(r, scale, per_step, end)
                 k = int(place)
                 t = place - k
-                m = links[cell, 1] - links[cell, 0]
+                m = charges[links[cell, 1]] - charges[links[cell, 0]]
                 value += m * (table[k, 0] + t * (table[k + 1, 0] - table[k, 0]))
                 w = m * (table[k, 1] + t * (table[k + 1, 1] - table[k, 1]))
                 along += w * dx
@@ -727,8 +731,9 @@ def climb(
                         place = _table_place(dx * dx + dy * dy + dz * dz, scale, per_step, end)
                         k = int(place)
                         t = place - k
-                        value += table[k, 0] + t * (table[k + 1, 0] - table[k, 0])
-                        w = table[k, 1] + t * (table[k + 1, 1] - table[k, 1])
+                        m = charges[j + 1] - charges[j]
+                        value += m * (table[k, 0] + t * (table[k + 1, 0] - table[k, 0]))
+                        w = m * (table[k, 1] + t * (table[k + 1, 1] - table[k, 1]))
                         along += w * dx
                         across += w * dy
                         upward += w * dz

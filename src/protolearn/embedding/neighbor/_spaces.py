@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -25,7 +26,7 @@ from protolearn.embedding.neighbor._neighbors import (
 )
 from protolearn.embedding.neighbor.affinities import Neighbors
 
-__all__ = ["OF_SPARSE", "Angles", "Graph", "Objects", "Pairs", "Space", "SparseRows", "Vectors"]
+__all__ = ["OF_SPARSE", "Angles", "Graph", "Objects", "Pairs", "Space", "SparseRows", "Vectors", "Weighted"]
 
 OF_SPARSE = ("euclidean", "cosine", "pearson", "tanimoto", "jaccard")  # metrics of sparse rows
 
@@ -404,6 +405,74 @@ class Graph:
 
     def same_as(self, other: Any) -> bool:
         return False
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Samples by their affinities to each other, which are given: there is nothing to compare.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    weights : csr_array of shape (n, n), optional
+        Affinities of each sample to others; not needed for new samples.
+    """
+
+    n: int
+    weights: Any = None
+    unit: float = 1.0
+
+    @classmethod
+    def of(cls, X: Any) -> Weighted:
+        """Return the samples of a matrix (n, n) of affinities, dense or sparse."""
+        weights = sparse.csr_array(X, copy=True)
+        weights.setdiag(0.0)
+        _check_weights(weights)
+        return cls(weights.shape[0], weights)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def all_neighbors(self) -> Neighbors:
+        raise NotImplementedError
+
+    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        raise NotImplementedError
+
+    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
+        raise NotImplementedError
+
+    def heaviest(self, new: Any, k: int) -> tuple[Floats, Array]:
+        """Return the largest affinities (m, k) of new samples, each row with a sum of 1, and whose they are."""
+        rows = sparse.csr_array(new)
+        _check_weights(rows)
+        p, indices = np.zeros((rows.shape[0], k)), np.zeros((rows.shape[0], k), np.intp)
+        for i, (first, last) in enumerate(pairwise(rows.indptr)):
+            order = first + np.argsort(-rows.data[first:last], kind="stable")[:k]
+            p[i, : len(order)], indices[i, : len(order)] = rows.data[order], rows.indices[order]
+        return p / p.sum(axis=1, keepdims=True), indices
+
+    def start(self, d: int, rng: RandomState) -> None:
+        return None
+
+    def kept(self) -> Weighted:
+        return replace(self, weights=None)
+
+    def same_as(self, other: Any) -> bool:
+        return False
+
+
+def _check_weights(weights: Any) -> None:
+    """Refuse affinities that are negative, and samples that have none."""
+    weights.eliminate_zeros()
+    if weights.nnz and weights.data.min() < 0.0:
+        raise ValueError(f"X holds negative affinities (smallest {weights.data.min():g}); they must be 0 or more.")
+    lonely = np.flatnonzero(np.diff(weights.indptr) == 0)
+    if len(lonely):
+        raise ValueError(
+            f"X[{lonely[0]}] has no affinity above zero to another sample, so there is no place for it; drop such rows."
+        )
 
 
 def _halved(neighbors: Neighbors) -> Neighbors:
