@@ -299,6 +299,11 @@ class NeighborEmbedding(Embedding):
         return isinstance(self.affinities, str) and self.affinities == "precomputed"
 
     @property
+    def _calibrated(self) -> bool:
+        """Whether affinities have the perplexity that is asked for."""
+        return isinstance(self.affinities, str) and self.affinities == "perplexity"
+
+    @property
     def _pairwise(self) -> bool:
         return self._weighted or super()._pairwise
 
@@ -412,7 +417,7 @@ class NeighborEmbedding(Embedding):
             raise ValueError("All distances in the graph X are zero, so there is nothing to arrange.")
         if (graph.data < 0.0).any():
             raise ValueError("The graph X holds negative distances; distances must not be negative.")
-        if (graph.data == graph.data[0]).all():
+        if (graph.data == graph.data[0]).all() and self._calibrated:
             warnings.warn(
                 "All distances in the graph X are the same, so there is no telling which neighbors are nearest; give "
                 "a graph of distances (mode='distance' in scikit-learn).",
@@ -424,7 +429,7 @@ class NeighborEmbedding(Embedding):
         graph = sparse.csr_array(entries, shape=graph.shape)
         fewest = int(np.diff(graph.indptr).min())
         most = self._perplexities.max()
-        if fewest < most:
+        if fewest < most and self._calibrated:
             raise ValueError(
                 f"The graph X has samples with only {fewest} neighbors, fewer than perplexity={most:g}; "
                 "join each sample to about three times the perplexity, or lower it."
@@ -451,8 +456,7 @@ class NeighborEmbedding(Embedding):
 
     def _find_affinities(self, data: Space, threads: Threads, rng: np.random.RandomState, goes_on: bool) -> None:
         """Set the affinities of the data, unless they are known from the last fit."""
-        by_perplexity = isinstance(self.affinities, str) and not self._weighted
-        for perplexity in self._perplexities if by_perplexity else ():
+        for perplexity in self._perplexities if self._calibrated else ():
             check_perplexity(perplexity, len(data))
         of_neighbors = self._perplexities.tolist(), self.affinities, self.n_neighbors, self.method_
         settings = *of_neighbors, self.symmetric, self.normalize
@@ -463,10 +467,10 @@ class NeighborEmbedding(Embedding):
             weights = data.weights
         else:
             neighbors = self._neighbors(data, threads, rng)
-            by = self._by_perplexity if by_perplexity else self._by_function
+            by = self._by_perplexity if self._calibrated else self._by_function
             weights = conditional_affinities(neighbors, by(neighbors, data.unit, threads))
         self._mass = None if self.normalize else float(weights.sum())
-        if not (by_perplexity and self.normalize):
+        if not (self._calibrated and self.normalize):
             weights = distributed(weights, self.symmetric)
         self.affinities_ = joint_affinities(weights) if self.symmetric else weights
 
@@ -488,7 +492,7 @@ class NeighborEmbedding(Embedding):
             return data.all_neighbors()
         most = self._perplexities.max()
         k = min(len(data) - 1, int(3.0 * most) if self.n_neighbors is None else self.n_neighbors)
-        if k < most:
+        if k < most and self._calibrated:
             raise ValueError(
                 f"n_neighbors={k} is less than perplexity={most:g}; take about three times the perplexity."
             )
