@@ -94,8 +94,9 @@ metric : str, callable or learned metric, default="euclidean"
     distances of each sample (row) to its neighbors; a name or function that
     `protolearn.dissimilarities.pairwise` knows, for vectors, strings, sequences and other objects. A function must give
     the same for both orders of two objects. ``"cosine"`` and ``"pearson"`` are as fast as Euclidean distances; of
-    others, more than 15,000 samples are compared near landmarks only, samples drawn at random. Sparse vectors are taken
-    under ``"euclidean"``, ``"cosine"``, ``"pearson"``, ``"tanimoto"`` and ``"jaccard"``, with exact neighbors. Or what
+    others, more than 15,000 samples are compared near landmarks only, samples drawn at random; ``"manhattan"`` has the
+    cells of k-means for this. Sparse vectors are taken under ``"euclidean"``, ``"cosine"``, ``"pearson"``,
+    ``"tanimoto"``, ``"jaccard"``, ``"hamming"`` and ``"manhattan"``, with exact neighbors. Or what
     `protolearn.as_metric` takes, such as a fitted LVQ classifier: with one matrix for all, projections take the place
     of samples; with several, distances of all pairs are taken.
 squared : bool, default=False
@@ -342,6 +343,7 @@ class NeighborEmbedding(Embedding):
             return self._read_angles(X)
         of_objects = not (self._pairwise or self._of_vectors or is_learned(self.metric))
         if of_objects and len(X) > MANY and self._chosen_method(len(X), divergence) != "exact":
+            X = self._read_table(X) if self.metric == "manhattan" else X
             return Objects(Dissimilarities(X, self.metric, n_jobs=n_threads, symmetrize=self.symmetrize))
         samples = self._read_samples(X, self.n_jobs)
         see: Any = None
@@ -369,10 +371,12 @@ class NeighborEmbedding(Embedding):
                 f"{', '.join(map(repr, OF_SPARSE))}, or X.toarray() if it fits into memory."
             )
         table = self._read_table(X, accept_sparse="csr")
-        if self.metric != "euclidean":
+        if self.metric not in ("euclidean", "manhattan", "hamming"):
             return SparseRows.of(table, self.metric)
         if not (table.max(axis=0) != table.min(axis=0)).sum():
             raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
+        if self.metric == "hamming":
+            return SparseRows.of(table, self.metric)
         largest = largest_value(table.data)
         check_range(largest, table.dtype, table.shape[1])
         return SparseRows.of(table, self.metric, power_of_two(largest))

@@ -20,6 +20,7 @@ from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.neighbor._neighbors import (
     all_pairs,
     graph_neighbors,
+    nearest_by_cells,
     nearest_by_landmarks,
     nearest_in_matrix,
     nearest_vectors,
@@ -28,7 +29,8 @@ from protolearn.embedding.neighbor.affinities import Neighbors
 
 __all__ = ["OF_SPARSE", "Angles", "Graph", "Objects", "Pairs", "Space", "SparseRows", "Vectors", "Weighted"]
 
-OF_SPARSE = ("euclidean", "cosine", "pearson", "tanimoto", "jaccard")  # metrics of sparse rows
+OF_SPARSE = ("euclidean", "cosine", "pearson", "tanimoto", "jaccard", "hamming", "manhattan")  # metrics of sparse rows
+KINDS = {"tanimoto": 1, "jaccard": 1, "hamming": 2, "manhattan": 3}  # of sums over what two rows share, 0 for others
 
 
 CALL_PAIRS = 10**7  # of rows in one call of a compiled loop: a fraction of a second
@@ -155,14 +157,15 @@ class Angles:
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Samples as the rows of a sparse table, whose distances follow from products.
+    """Samples as the rows of a sparse table, whose distances follow from what two rows share.
 
     Parameters
     ----------
     rows : csr_array of shape (n, d)
         Samples; of length one for ``"cosine"`` and ``"pearson"``.
     norms, shifts : ndarray of shape (n,)
-        Squared lengths, and for ``"pearson"`` what the mean of each row takes off its products.
+        Distances to zero: squared lengths, counts or sums; and for ``"pearson"`` what the mean of each row takes off
+        its products.
     metric : str
         One of `OF_SPARSE`.
     unit : float
@@ -179,13 +182,17 @@ class SparseRows:
     def of(cls, X: Any, metric: str, unit: float = 1.0) -> SparseRows:
         """Return the samples in a table (n, d)."""
         rows = sparse.csr_array(X, dtype=np.float64, copy=True)
+        rows.eliminate_zeros()
         if metric == "jaccard":
-            rows.eliminate_zeros()
             rows.data[:] = 1.0
         rows.data /= unit
         shifts = np.zeros(rows.shape[0])
         if metric == "pearson":
             shifts = rows.sum(axis=1) / np.sqrt(rows.shape[1])
+        if metric == "hamming":
+            return cls(rows, np.diff(rows.indptr).astype(np.float64), shifts, metric, unit)
+        if metric == "manhattan":
+            return cls(rows, abs(rows).sum(axis=1), shifts, metric, unit)
         norms = rows.multiply(rows).sum(axis=1) - shifts**2
         if metric in ("cosine", "pearson"):
             lost = norms <= 1e-28 * shifts**2
@@ -218,16 +225,18 @@ class SparseRows:
         nearest, found, counts = np.empty((m, k)), np.empty((m, k), np.int32), np.zeros(m, np.int64)
         given = rows.rows.indptr, rows.rows.indices, rows.rows.data, rows.norms, rows.shifts
         known = (columns.indptr, columns.indices, columns.data), self.norms, self.shifts
-        union = self.metric in ("tanimoto", "jaccard")
+        kind = KINDS.get(self.metric, 0)
         threads.over(
-            m, offer_sparse, *given, *known, union, names, ..., nearest, found, counts, most=max(1, CALL_PAIRS // n)
+            m, offer_sparse, *given, *known, kind, names, ..., nearest, found, counts, most=max(1, CALL_PAIRS // n)
         )
         order = np.lexsort((found, nearest), axis=1)
         nearest, found = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(found, order, axis=1)
         squares = Neighbors(nearest, found - names_from)
         if self.metric == "euclidean":
             return squares
-        return Neighbors(np.square(nearest), squares.indices) if union else _halved(squares)
+        if self.metric == "hamming":
+            nearest = nearest / self.rows.shape[1]
+        return Neighbors(np.square(nearest), squares.indices) if kind else _halved(squares)
 
     def start(self, d: int, rng: RandomState) -> Floats:
         return principal_components(self.rows, d, rng)
@@ -261,6 +270,8 @@ class Objects:
         raise NotImplementedError
 
     def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        if self.source.metric == "manhattan":
+            return nearest_by_cells(np.asarray(self.source.data), k, threads, rng, manhattan=True)
         return nearest_by_landmarks(self.source, k, rng)
 
     def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
