@@ -253,7 +253,7 @@ class NeighborEmbedding(Embedding):
 
         Each goes to where the Kullback-Leibler divergence of its affinities to the nearest samples of the view from
         those in the view is least, while these rest. It does not depend on the other new samples. A sample that the
-        view was made of has its own position.
+        view was made of has its own position, unless all that is known of it are affinities.
 
         Parameters
         ----------
@@ -286,7 +286,6 @@ class NeighborEmbedding(Embedding):
         """Say that ``X`` may be sparse: a graph of neighbors, or vectors."""
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = self._pairwise or (isinstance(self.metric, str) and self.metric in OF_SPARSE)
-        tags.input_tags.positive_only |= self._weighted
         tags.input_tags.two_d_array = tags.input_tags.two_d_array or self._of_angles
         return tags
 

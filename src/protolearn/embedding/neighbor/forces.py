@@ -32,7 +32,7 @@ class Forces(Protocol):
     ...         step = super().step(points, *stage)
     ...         return step._replace(gradient=step.gradient + 0.01 * step.mass / len(points) * (points - places))
     >>> view = TSNE(method=Anchored, random_state=0).fit_transform(X)
-    >>> (view[y == 0, 1].mean() > 0) and (view[y == 1, 0].mean() < view[y == 2, 0].mean())
+    >>> bool(view[y == 0, 1].mean() > 0 and view[y == 1, 0].mean() < view[y == 2, 0].mean())
     True
     """
 
