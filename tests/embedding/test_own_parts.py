@@ -129,6 +129,8 @@ def test_known_affinities_start_at_their_graph_and_place_new_samples():
         (np.eye(10) - 1.0, {}, "negative affinities"),
         (np.full((10, 10), np.nan), {}, "NaN"),
         (np.ones((10, 10)), {"metric": "cosine"}, "drop one of the two"),
+        (np.ones((10, 10)), {"metric": np.eye(3)}, "drop one of the two"),
+        (np.full((10, 10), 1e300), {}, "largest of all affinities is 1e"),
         (np.ones((3, 3)), {}, "minimum of"),
     ],
 )
@@ -154,6 +156,11 @@ def test_a_view_goes_on_under_other_affinities(method):
     model.set_params(affinities=np.ones_like).fit(IRIS)
     assert abs(model.affinities_ - first).max() > 0.0
     assert model.n_iter_ == 90
+
+
+def test_few_samples_with_affinities_of_their_own():
+    model = TSNE(affinities=np.ones_like, max_iter=30, random_state=0).fit(IRIS[::30])
+    assert np.isfinite(model.transform(IRIS[1::30])).all()
 
 
 # Affinities that are no distributions

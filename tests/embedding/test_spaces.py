@@ -95,6 +95,13 @@ def test_views_of_sparse_and_dense_vectors_and_of_pairs(metric, method):
         np.testing.assert_allclose(model.transform(others[3:4]), model.transform(others)[3:4], rtol=1e-6)
 
 
+def test_sparse_rows_under_another_metric_are_others():
+    X = sparse.csr_array(mostly_zero(3))
+    spaces = [SparseRows.of(X, metric) for metric in ("euclidean", "manhattan", "manhattan")]
+    assert spaces[1].same_as(spaces[2])
+    assert not spaces[0].same_as(spaces[1])
+
+
 def test_sparse_and_dense_vectors_start_alike():
     X = mostly_zero(5, n=60)
     sparse_view, view = (TSNE(**dict(SHORT, max_iter=1)).fit_transform(data) for data in (sparse.csr_array(X), X))

@@ -211,7 +211,7 @@ class NeighborEmbedding(Embedding):
     _settings: tuple[Any, ...]  # that the affinities were found with
     _mass: float | None  # of the kernel, if it is not the sum over all pairs
     _descent: Descent  # of the last fit, to go on with
-    _space: Space  # what new samples are compared with
+    _space: Space | Weighted  # what new samples are compared with
 
     @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
@@ -270,6 +270,7 @@ class NeighborEmbedding(Embedding):
         new = self._read_new(X)
         perplexity = max(float(self._perplexities.min()) / OF_NEW, 2.0)
         k = min(len(self._space), int(OF_NEW * perplexity))
+        perplexity = min(perplexity, 0.5 * k)
         with chunk_threads(self.n_jobs) as n_threads:
             threads = Threads(n_threads)
             if isinstance(self._space, Weighted):
@@ -332,7 +333,7 @@ class NeighborEmbedding(Embedding):
 
     # Reading
 
-    def _read(self, X: Any, divergence: Divergence, n_threads: int) -> Space:
+    def _read(self, X: Any, divergence: Divergence, n_threads: int) -> Space | Weighted:
         """Return the samples; of very many objects only some pairs will be compared, if that is fast enough."""
         if self._weighted:
             return self._read_weights(X)
@@ -382,7 +383,7 @@ class NeighborEmbedding(Embedding):
 
     def _read_weights(self, X: Any) -> Weighted:
         """Return samples by the affinities of each to others."""
-        if self.metric not in ("euclidean", "precomputed"):
+        if not (self._of_vectors or super()._pairwise):
             raise ValueError(
                 f"With affinities='precomputed' nothing is compared by metric={self.metric!r}; drop one of the two."
             )
@@ -447,7 +448,9 @@ class NeighborEmbedding(Embedding):
         flat = self.n_components <= 3
         tame = is_tame(divergence, self._kernel())
         if self.method == "fast" and not (flat and tame):
-            reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use 2 or 1"
+            reason = (
+                "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use up to 3"
+            )
             raise ValueError(f"method='fast' does not work {reason}, or method='exact'.")
         exact = self.method == "exact" or (self.method == "auto" and (n <= FEW or not (flat and tame)))
         if exact and n > MOST_PAIRS:
@@ -457,7 +460,9 @@ class NeighborEmbedding(Embedding):
             )
         return "exact" if exact else "fast"
 
-    def _find_affinities(self, data: Space, threads: Threads, rng: np.random.RandomState, goes_on: bool) -> None:
+    def _find_affinities(
+        self, data: Space | Weighted, threads: Threads, rng: np.random.RandomState, goes_on: bool
+    ) -> None:
         """Set the affinities of the data, unless they are known from the last fit."""
         for perplexity in self._perplexities if self._calibrated else ():
             check_perplexity(perplexity, len(data))
@@ -472,10 +477,10 @@ class NeighborEmbedding(Embedding):
             neighbors = self._neighbors(data, threads, rng)
             by = self._by_perplexity if self._calibrated else self._by_function
             weights = conditional_affinities(neighbors, by(neighbors, data.unit, threads))
+        own = not (self._calibrated and self.normalize)
+        distributions = distributed(weights, self.symmetric) if own else weights
+        self.affinities_ = joint_affinities(distributions) if self.symmetric else distributions
         self._mass = None if self.normalize else float(weights.sum())
-        if not (self._calibrated and self.normalize):
-            weights = distributed(weights, self.symmetric)
-        self.affinities_ = joint_affinities(weights) if self.symmetric else weights
 
     def _by_perplexity(self, neighbors: Neighbors, unit: float, threads: Threads) -> Floats:
         """Return the weights (n, k) of neighbors by Gaussians, and set their bandwidths."""
@@ -510,7 +515,7 @@ class NeighborEmbedding(Embedding):
             )
         return self.embedding_.copy()
 
-    def _first_positions(self, data: Space, rng: np.random.RandomState) -> Floats:
+    def _first_positions(self, data: Space | Weighted, rng: np.random.RandomState) -> Floats:
         n, d = len(data), self.n_components
         if not isinstance(self.init, str):
             given = given_array("init", self.init, copy=True)

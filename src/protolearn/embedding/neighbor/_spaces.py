@@ -245,7 +245,9 @@ class SparseRows:
         return self
 
     def same_as(self, other: Any) -> bool:
-        if not isinstance(other, SparseRows) or (self.unit, self.rows.shape) != (other.unit, other.rows.shape):
+        if not isinstance(other, SparseRows) or (self.unit, self.metric) != (other.unit, other.metric):
+            return False
+        if self.rows.shape != other.rows.shape:
             return False
         return all(np.array_equal(getattr(self.rows, name), getattr(other.rows, name)) for name in CSR)
 
@@ -432,7 +434,6 @@ class Weighted:
 
     n: int
     weights: Any = None
-    unit: float = 1.0
 
     @classmethod
     def of(cls, X: Any) -> Weighted:
@@ -444,15 +445,6 @@ class Weighted:
 
     def __len__(self) -> int:
         return self.n
-
-    def all_neighbors(self) -> Neighbors:
-        raise NotImplementedError
-
-    def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
-        raise NotImplementedError
-
-    def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
-        raise NotImplementedError
 
     def heaviest(self, new: Any, k: int) -> tuple[Floats, Array]:
         """Return the largest affinities (m, k) of new samples, each row with a sum of 1, and whose they are."""

@@ -170,6 +170,9 @@ def conditional_affinities(neighbors: Neighbors, p: Floats) -> Any:
 
 def distributed(weights: Any, symmetric: bool) -> Any:
     """Return weights (n, n) of any sum with a sum of 1 in each row, or with this sum on average if symmetric."""
+    largest = float(weights.max())
+    if not 1e-150 < largest < 1e150:
+        raise ValueError(f"The largest of all affinities is {largest:g}; scale them to about 1.")
     totals = weights.sum(axis=1)[:, None]
     distributions = weights / (totals.mean() if symmetric else totals)
     if not sparse.issparse(distributions):
