@@ -1,5 +1,6 @@
 """scikit-learn's own checks on every public estimator, and on options that take other ways through fit and predict."""
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -51,6 +52,7 @@ from protolearn import (
     RelationalSOM,
 )
 from protolearn.embedding.mapped.costs import tsne
+from protolearn.embedding.neighbor.forces import Fast
 from protolearn.lvq import MinkowskiMetric, TangentMetric
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -120,8 +122,8 @@ VARIANTS = [
     RSLVQ(metric="diagonal", width=1.0, max_iter=10),
     GLVQ(metric=TangentMetric(1)),
     GMLVQ(calibration=2, max_iter=20),
-    TSNE(1, perplexity=2.0, max_iter=30, divergence="is", symmetric=False, method="fast"),
-    TSNE(3, perplexity=[2.0, 3.0], max_iter=30, exaggeration=2.0, method="fast"),
+    TSNE(1, max_iter=30, affinities=np.ones_like, n_neighbors=3, divergence="is", symmetric=False, method="fast"),
+    TSNE(3, perplexity=[2.0, 3.0], max_iter=30, exaggeration=2.0, divergence="gkl", normalize=False, method=Fast),
     Charting(1, local_model=LGMLVQ(n_components=1, max_iter=10), gating="distance"),
     MappedEmbedding(cost="mds", mapping="linear", max_iter=10, n_init=2),
     ClassicalMDS(metric="precomputed"),

@@ -21,6 +21,7 @@ from protolearn.embedding.divergences import (
     Csiszar,
     Eta,
     Gamma,
+    GeneralizedKullbackLeibler,
     GeneralizedRenyi,
     Hellinger,
     ItakuraSaito,
@@ -307,6 +308,60 @@ def test_exaggeration_multiplies_the_pull_alone(divergence):
     np.testing.assert_allclose(stronger, push + 5.0 * (net - push), atol=1e-14)
 
 
+# Affinities of a view that are the kernel itself
+
+MEASURES = [family() for family in DIVERGENCES.values() if family().of_measures]
+
+
+def test_which_divergences_are_of_measures():
+    assert {GeneralizedKullbackLeibler(), Beta(), ItakuraSaito(), Alpha(), Hellinger(), Gamma()} <= set(MEASURES)
+    assert not {KullbackLeibler(), ReverseKullbackLeibler(), Renyi(), Tsallis()} & set(MEASURES)
+
+
+@pytest.mark.parametrize("kernel", [GaussianKernel(), StudentKernel(), StudentKernel(0.5)], ids=name)
+@pytest.mark.parametrize("divergence", [*MEASURES, Beta(0.5), Beta(1.7)], ids=name)
+def test_gradient_of_measures_is_that_of_the_value(divergence, kernel):
+    points = 0.7 * np.random.default_rng(1).normal(size=(6, 2))
+    forces = Exact(affinities(6, True, 2), kernel, True)
+    slow = differences(lambda Y: forces.value(Y, divergence, 7.0), points)
+    gradient = forces.step(points, divergence, 1.0, 7.0).gradient
+    np.testing.assert_allclose(gradient, slow, rtol=1e-6, atol=1e-6 * np.abs(slow).max())
+
+
+@pytest.mark.parametrize("kernel", [GaussianKernel(), StudentKernel(), StudentKernel(3.0)], ids=name)
+@pytest.mark.parametrize("b", [1.0, 0.5, 1.7, 2.0])
+def test_measures_as_printed(b, kernel):
+    """``C = -W kappa G`` with weights of any sum T (specification 2.13); a divergence of degree b has a factor T**b."""
+    n, total = 8, 11.0
+    points = 0.4 * np.random.default_rng(3).normal(size=(n, 2))
+    p = affinities(n, True, 4)
+    q, _, rate = view_affinities(points, kernel, True)
+    w = kernel.weights(((points[:, None] - points) ** 2).sum(axis=2))
+    np.fill_diagonal(w, 0.0)
+    np.testing.assert_allclose(w / w.sum(), q)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        c = np.where(w > 0.0, w ** (b - 1.0) * (total * p - w) * rate, 0.0)  # slopes of beta are w**(b-2) (w - h)
+    expected = 4.0 * (c.sum(axis=1)[:, None] * points - c @ points)
+    forces = Exact(p, kernel, True)
+    step = forces.step(points, Beta(b).limit(), 1.0, total)
+    np.testing.assert_allclose(total**b * step.gradient, expected, atol=1e-11 * np.abs(expected).max())
+    others = ~np.eye(n, dtype=bool)
+    value = Beta(b).value(total * p[others], w[others])
+    np.testing.assert_allclose(total**b * forces.value(points, Beta(b).limit(), total), value)
+
+
+def test_the_best_mass_of_measures_is_that_of_distributions():
+    points = np.random.default_rng(3).normal(size=(9, 2))
+    forces = Exact(affinities(9, True, 4), StudentKernel(), True)
+    mass = StudentKernel().weights(pdist(points, "sqeuclidean")).sum() * 2.0
+    gkl, kl = GeneralizedKullbackLeibler(), KullbackLeibler()
+    np.testing.assert_allclose(forces.value(points, gkl, mass), forces.value(points, kl))
+    assert forces.value(points, gkl, mass) < min(forces.value(points, gkl, factor * mass) for factor in (0.99, 1.01))
+    np.testing.assert_allclose(
+        forces.step(points, gkl, 1.0, mass).gradient, forces.step(points, kl).gradient, atol=1e-14
+    )
+
+
 # Fields and graphs against all pairs
 
 
@@ -335,12 +390,12 @@ LAYOUTS = {spread: digits_layout(250, spread) for spread in (1e-4, 2.0, 25.0)}
 FAST_DIVERGENCES = [*NAMED, Alpha(2.0), Eta(3.0), Gamma(2.0)]
 
 
-def error(exact, fast, points, divergence):
+def error(exact, fast, points, divergence, mass=None):
     """Return the larger of the errors of the push and of the net force, over the size of the push.
 
     Where a view is learned the net force vanishes, so that it is no measure itself.
     """
-    pushes, nets = ([forces.step(points, divergence, x).gradient for forces in (exact, fast)] for x in (0.0, 1.0))
+    pushes, nets = ([forces.step(points, divergence, x, mass).gradient for forces in (exact, fast)] for x in (0.0, 1.0))
     return max(np.linalg.norm(b - a) for a, b in (pushes, nets)) / np.linalg.norm(pushes[0])
 
 
@@ -357,6 +412,19 @@ def test_fast_forces_are_those_of_all_pairs(spread, symmetric):
         steps = [forces.step(points, divergence) for forces in (exact, fast)]
         np.testing.assert_allclose(steps[1].mass, steps[0].mass, rtol=2e-3)
         np.testing.assert_allclose(fast.value(points, divergence), exact.value(points, divergence), rtol=2e-3)
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_fast_forces_of_measures(d):
+    layout = LAYOUTS[25.0]
+    height = np.random.default_rng(0).normal(size=(len(layout.points), 1))
+    p, points = layout.p[True], np.hstack([layout.points, height])[:, :d].copy()
+    exact, fast = Exact(p.toarray(), StudentKernel(), True), Fast(p, StudentKernel(), True, Threads())
+    for divergence in (GeneralizedKullbackLeibler(), Beta(0.5), Beta(1.5), Hellinger(), ItakuraSaito()):
+        for mass in (300.0, 10_000.0):
+            assert error(exact, fast, points, divergence, mass) < 0.01, divergence
+            values = [forces.value(points, divergence, mass) for forces in (exact, fast)]
+            np.testing.assert_allclose(values[1], values[0], rtol=2e-3)
 
 
 @pytest.mark.parametrize("symmetric", [True, False], ids=["joint", "conditional"])
@@ -414,15 +482,19 @@ def test_views_on_a_line(symmetric):
         assert error(exact, fast, points, divergence) < 0.01, divergence
 
 
-@pytest.mark.parametrize("kernel", [StudentKernel(), StudentKernel(2.0), GaussianKernel()], ids=name)
-@pytest.mark.parametrize("spread", LAYOUTS)
-def test_views_in_space(spread, kernel):
+@pytest.mark.pairwise(
+    spread=[*LAYOUTS], kernel=[StudentKernel(), StudentKernel(2.0), GaussianKernel()], symmetric=[True, False]
+)
+def test_views_in_space(spread, kernel, symmetric):
     layout = LAYOUTS[spread]
     height = np.random.default_rng(0).normal(size=(len(layout.points), 1)) * 0.3 * spread
     points = np.hstack([layout.points, height]) * (0.1 if isinstance(kernel, GaussianKernel) else 1.0)
-    exact, fast = Exact(layout.p[True].toarray(), kernel, True), Fast(layout.p[True], kernel, True, Threads())
-    for divergence in [KullbackLeibler(), Gamma(), NeRV(), Renyi(0.5), Eta(2.0), CauchySchwarz()]:
-        assert error(exact, fast, points, divergence) < 0.01, divergence
+    p = layout.p[symmetric]
+    exact, fast = Exact(p.toarray(), kernel, symmetric), Fast(p, kernel, symmetric, Threads())
+    for divergence in [KullbackLeibler(), Gamma(), NeRV(), ReverseKullbackLeibler(), Renyi(0.5), Eta(2.0)]:
+        # Squares of a Gaussian have a short range, and each row has sums of its own: there are few points in it.
+        rough = not symmetric and isinstance(kernel, GaussianKernel) and divergence == Eta(2.0)
+        assert error(exact, fast, points, divergence) < (0.03 if rough else 0.01), divergence
         np.testing.assert_allclose(fast.value(points, divergence), exact.value(points, divergence), rtol=5e-3)
 
 

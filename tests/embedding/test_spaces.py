@@ -12,6 +12,7 @@ from protolearn import TSNE
 from protolearn.core.threads import Threads
 from protolearn.dissimilarities import Dissimilarities, directions, manhattan, pairwise
 from protolearn.embedding.neighbor import _neighbors, _sne
+from protolearn.embedding.neighbor._kernels import city_blocks
 from protolearn.embedding.neighbor._neighbors import nearest_by_landmarks
 from protolearn.embedding.neighbor._spaces import OF_SPARSE, Angles, Objects, SparseRows
 
@@ -22,8 +23,9 @@ RNG = np.random.RandomState
 def mostly_zero(seed, n=80, d=25, share=0.3):
     rng = np.random.default_rng(seed)
     X = np.where(rng.random((n, d)) < share, rng.gamma(2.0, size=(n, d)), 0.0)
+    X[:, 1] = np.rint(X[:, 1])  # some that are the same
     X[:, 0] += X.sum(axis=1) == 0.0
-    return X
+    return X * [1.0, 1.0, *np.where(np.arange(d - 2) % 3, 1.0, -1.0)]
 
 
 def nearest(D, k):
@@ -33,7 +35,7 @@ def nearest(D, k):
 
 def dissimilarities(X, Y, metric):
     if metric == "jaccard":
-        X, Y = (X > 0).astype(float), (Y > 0).astype(float)
+        X, Y = (X != 0).astype(float), (Y != 0).astype(float)
     return pairwise(X, Y, metric=metric)
 
 
@@ -73,7 +75,7 @@ def test_angles_are_euclidean_distances_of_directions(metric):
         (metric, method)
         for metric in OF_SPARSE
         for method in ("exact", "fast")
-        if (metric, method) != ("jaccard", "fast")
+        if method == "exact" or metric not in ("jaccard", "hamming")
     ],
 )  # of sets, many are equally far, and any of them may be neighbors
 def test_views_of_sparse_and_dense_vectors_and_of_pairs(metric, method):
@@ -91,6 +93,13 @@ def test_views_of_sparse_and_dense_vectors_and_of_pairs(metric, method):
         model.embedding_ = pairs.embedding_
         np.testing.assert_allclose(model.transform(others), pairs.transform(E), atol=1e-3 * np.ptp(pairs.embedding_))
         np.testing.assert_allclose(model.transform(others[3:4]), model.transform(others)[3:4], rtol=1e-6)
+
+
+def test_sparse_rows_under_another_metric_are_others():
+    X = sparse.csr_array(mostly_zero(3))
+    spaces = [SparseRows.of(X, metric) for metric in ("euclidean", "manhattan", "manhattan")]
+    assert spaces[1].same_as(spaces[2])
+    assert not spaces[0].same_as(spaces[1])
 
 
 def test_sparse_and_dense_vectors_start_alike():
@@ -113,6 +122,38 @@ def test_landmarks_find_most_neighbors_of_clustered_objects():
     assert all(len(set(row)) == 15 for row in found.indices)
     np.testing.assert_allclose(found.squares, np.take_along_axis(D, found.indices, 1) ** 2)
     assert not (found.indices == np.arange(len(X))[:, None]).any()
+
+
+def test_cells_find_most_neighbors_by_manhattan_distances(monkeypatch):
+    X = np.repeat(10.0 * np.random.default_rng(0).normal(size=(60, 5)), 40, axis=0)
+    X += np.random.default_rng(1).normal(size=X.shape)
+    X[7] = X[3]
+    monkeypatch.setattr(_sne, "MANY", 2000)
+    options = {"affinities": np.ones_like, "n_neighbors": 15, "symmetric": False, "init": "random", "max_iter": 1}
+    model = TSNE(metric="manhattan", **options).fit(X * 2e10)
+    found = Objects(Dissimilarities(X * 2e10, "manhattan")).neighbors(15, Threads(2, least=10), RNG(0))
+    D = manhattan(X * 2e10)
+    np.testing.assert_allclose(found.squares, np.take_along_axis(D, found.indices, 1) ** 2, rtol=1e-5)
+    np.fill_diagonal(D, np.inf)
+    true = np.sort(D, axis=1)[:, :15]
+    assert np.mean(np.sort(np.sqrt(found.squares), axis=1) <= true * (1.0 + 1e-5)) > 0.98
+    assert isinstance(model._space, Objects)
+    assert model.n_features_in_ == 5
+    rows, columns = model.affinities_.nonzero()
+    assert np.mean(D[rows, columns] <= true[rows, -1]) > 0.98
+    with pytest.raises(ValueError, match="NaN"):
+        TSNE(metric="manhattan", **SHORT).fit(np.where(X[3] == X, np.nan, X))
+
+
+@pytest.mark.parametrize("size", [(5, 3, 1), (6, 9, 8), (4, 7, 30)])
+def test_compiled_city_blocks(size):
+    n, m, d = size
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(n, d)).astype(np.float32), rng.normal(size=(m, d)).astype(np.float32)
+    some, others = rng.permutation(n)[: n - 1], rng.permutation(m)[: m - 1]
+    found = np.empty((n - 1, m - 1), np.float32)
+    city_blocks(X, some, Y, others, found)
+    np.testing.assert_allclose(found, cdist(X[some], Y[others], "cityblock"), rtol=1e-5)
 
 
 def test_lonely_objects_are_compared_with_all(monkeypatch):
@@ -150,7 +191,8 @@ def test_bad_metrics_of_many_objects(monkeypatch):
 @pytest.mark.parametrize(
     ("X", "metric", "message"),
     [
-        (sparse.csr_array(mostly_zero(0)), "hamming", "Sparse vectors"),
+        (sparse.csr_array(mostly_zero(0)), "dtw", "Sparse vectors"),
+        (sparse.csr_array(np.ones((20, 3))), "hamming", "All samples are the same"),
         (sparse.csr_array(np.ones((20, 3))), "euclidean", "All samples are the same"),
         (sparse.csr_array(np.eye(20) * np.nan), "euclidean", "NaN"),
         (sparse.csr_array(np.eye(20)[:3]), "euclidean", "minimum of"),

@@ -70,6 +70,12 @@ class Divergence(ABC):
         return type(self).weights is Divergence.weights
 
     @property
+    def of_measures(self) -> bool:
+        """Whether it is stationary where p and q are equal, so that they need not sum to one."""
+        equal = np.array([0.2, 0.4])
+        return bool(np.abs(self.derivative(equal, equal)).max() <= 1e-9)
+
+    @property
     def pull(self) -> Pull | None:
         """The part of the slopes that depends on p if that is a product of powers, else None."""
         return None

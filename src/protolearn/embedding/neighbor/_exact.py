@@ -54,15 +54,20 @@ class Exact:
     kernel: Kernel
     symmetric: bool
 
-    def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
-        """Return the gradient of the divergence, with the pull between neighbors exaggerated."""
-        masses = self._masses(points)
+    def step(
+        self, points: Floats, divergence: Divergence, exaggeration: float = 1.0, mass: float | None = None
+    ) -> Step:
+        """Return the gradient of the divergence, with the pull between neighbors exaggerated.
+
+        Affinities of the view are the kernel over its sum or, for joint ones, over a mass that is given.
+        """
+        masses = self._masses(points, mass)
         slopes = self._sums(points, masses, divergence, lambda p, q: q * divergence.slopes(p, q))
         weights = np.ones_like(slopes)
         if not divergence.is_plain_sum:
             weights = divergence.weights(self._sums(points, masses, divergence, divergence.terms))
-        total = (weights * slopes).sum(axis=0)
-        gradient, mass = np.zeros_like(points), 0.0
+        total = (weights * slopes).sum(axis=0) * (mass is None)
+        gradient, pulled = np.zeros_like(points), 0.0
         for rows in self._blocks():
             block = self._block(points, rows, masses, divergence)
             q, weight = block.q, weights[:, self._of(rows), None]
@@ -75,12 +80,13 @@ class Exact:
             forces[block.own] = 0.0
             gradient[rows] += forces.sum(axis=1)[:, None] * points[rows] - forces @ points
             gradient += forces.sum(axis=0)[:, None] * points - forces.T @ points[rows]
-            mass += float(np.abs(pulls).sum())
-        return Step(gradient, mass)
+            pulled += float(np.abs(pulls).sum())
+        return Step(gradient, pulled)
 
-    def value(self, points: Floats, divergence: Divergence) -> float:
+    def value(self, points: Floats, divergence: Divergence, mass: float | None = None) -> float:
         """Return the divergence; if conditional, that of all rows together."""
-        return float(np.sum(divergence.outer(self._sums(points, self._masses(points), divergence, divergence.terms))))
+        sums = self._sums(points, self._masses(points, mass), divergence, divergence.terms)
+        return float(np.sum(divergence.outer(sums)))
 
     def _blocks(self) -> Iterator[slice]:
         """Return rows, so few at a time that what is computed of them stays close to the processor."""
@@ -91,8 +97,10 @@ class Exact:
         """Return which sums, of all pairs (1,) or of each row (n,), belong to some rows."""
         return slice(None) if self.symmetric else rows
 
-    def _masses(self, points: Floats) -> Floats:
-        """Return the sums of the kernel."""
+    def _masses(self, points: Floats, mass: float | None) -> Floats:
+        """Return the sums of the kernel, or what is given in their place."""
+        if mass is not None:
+            return np.array([mass])
         masses = np.empty(len(points))
         for rows in self._blocks():
             w = self.kernel.weights(_squares(points, rows))

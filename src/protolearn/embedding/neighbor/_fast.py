@@ -119,7 +119,7 @@ class _Pulls(NamedTuple):
 class Fast:
     """Pairs of neighbors one by one, all pairs as a field, for views in up to three dimensions.
 
-    In three of them points are in a tree, which is for joint affinities alone.
+    In one and two of them points are on a grid, in three in a tree.
 
     Parameters
     ----------
@@ -147,19 +147,25 @@ class Fast:
         self._prepared: dict[Divergence, tuple[_Edges, Floats]] = {}
         self._both: dict[Divergence, tuple[_Edges, _Edges]] = {}
 
-    def step(self, points: Floats, divergence: Divergence, exaggeration: float = 1.0) -> Step:
-        """Return the gradient of the divergence, with the pull between neighbors exaggerated."""
-        plane, pairs = self._pairs(points, divergence)
+    def step(
+        self, points: Floats, divergence: Divergence, exaggeration: float = 1.0, mass: float | None = None
+    ) -> Step:
+        """Return the gradient of the divergence, with the pull between neighbors exaggerated.
+
+        Affinities of the view are the kernel over its sum or, for joint ones, over a mass that is given.
+        """
+        plane, pairs = self._pairs(points, divergence, mass)
         slopes = pairs.slopes()
         terms = np.zeros_like(slopes) if divergence.is_plain_sum else pairs.terms()
         pulls = self._pulls(plane, divergence, pairs.masses, terms)
-        push = pairs.push(pulls.weights, pulls.slopes + (pulls.weights * slopes).sum(axis=0))
+        total = pulls.slopes + (pulls.weights * slopes).sum(axis=0)
+        push = pairs.push(pulls.weights, total * (mass is None))
         gradient = 2.0 * exaggeration * pulls.forces + push
         return Step(gradient[:, : points.shape[1]], float(np.abs(pulls.slopes).sum()))
 
-    def value(self, points: Floats, divergence: Divergence) -> float:
+    def value(self, points: Floats, divergence: Divergence, mass: float | None = None) -> float:
         """Return the divergence; if conditional, that of all rows together."""
-        plane, pairs = self._pairs(points, divergence)
+        plane, pairs = self._pairs(points, divergence, mass)
         sums, pull = pairs.terms(), divergence.pull
         if pull is None or not self._is_compiled(pull, plane):
             p, q, _ = self._on_edges(plane, divergence, pairs.masses)
@@ -175,7 +181,7 @@ class Fast:
             sums[pull.index] += pull.factor * (mixed.sum() if self.symmetric else mixed)
         return float(np.sum(divergence.outer(sums)))
 
-    def _pairs(self, points: Floats, divergence: Divergence) -> tuple[Floats, _All | _Rows]:
+    def _pairs(self, points: Floats, divergence: Divergence, mass: float | None) -> tuple[Floats, _All | _Rows]:
         """Return the points in the plane, or in space, and the sums over all their pairs."""
         plane = np.ascontiguousarray(np.hstack([points, np.zeros((len(points), max(2 - points.shape[1], 0)))]))
         width = self.kernel.width(max(1.0, degree(divergence)))
@@ -187,7 +193,7 @@ class Fast:
         background = _Background(divergence, *floors(divergence, len(points), self.symmetric))
         if self.symmetric:
             kind = _BothWays if self._goes_both_ways(divergence) else _All
-            return plane, kind(self._view, field, background)
+            return plane, kind(self._view, field, background, mass)
         return plane, _Rows(self._view, field, background, self._edge_masses(plane))
 
     def _edge_masses(self, points: Floats) -> Floats:
@@ -360,19 +366,19 @@ def degree(divergence: Divergence) -> float:
 
 
 class _All:
-    """Sums over all pairs together, whose q are ``w / masses`` with one mass.
+    """Sums over all pairs together, whose q are ``w / masses`` with one mass: the sum of all w if it is not given.
 
     Where summands are a power of q, they change with the mass by a factor only, and are kept with their transforms.
     """
 
-    def __init__(self, view: _View, field: Any, background: _Background) -> None:
+    def __init__(self, view: _View, field: Any, background: _Background, mass: float | None) -> None:
         self.view, self.field, self.background = view, field, background
         self._own: dict[Divergence, tuple[Floats, Floats, list[Any]]] = {}
         self.empty = background.empty
         if self.empty:
             values, self.gradient = field.potential(view.waves)
-            mass = float(values.sum())
-        else:
+            mass = float(values.sum()) if mass is None else mass
+        elif mass is None:
             mass = field.sum_over_pairs(view.w)
         self.masses = max(mass, TINY)
 

@@ -564,6 +564,28 @@ def offer_neighbors(
             heap[at], names[at] = d, members[column]
 
 
+@njit(cache=True, nogil=True, fastmath=FAST)
+def city_blocks(rows: Singles, queries: Any, others: Singles, members: Any, distances: Singles) -> None:
+    """Fill distances (a, b) with the Manhattan distances of some rows to some others, four of these at a time."""
+    d, m = rows.shape[1], len(members)
+    few = np.empty((4, d), np.float32)
+    sums = np.empty(4, np.float32)
+    for first in range(0, m, 4):
+        for k in range(4):
+            few[k] = others[members[min(first + k, m - 1)]]
+        for a in range(len(queries)):
+            x = rows[queries[a]]
+            s, t, u, v = f32(0.0), f32(0.0), f32(0.0), f32(0.0)
+            for c in range(d):
+                s += abs(x[c] - few[0, c])
+                t += abs(x[c] - few[1, c])
+                u += abs(x[c] - few[2, c])
+                v += abs(x[c] - few[3, c])
+            sums[0], sums[1], sums[2], sums[3] = s, t, u, v
+            for k in range(min(4, m - first)):
+                distances[a, first + k] = sums[k]
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def offer_sparse(
     indptr: Any,
@@ -574,7 +596,7 @@ def offer_sparse(
     columns: tuple[Any, Any, Floats],
     other_norms: Floats,
     other_shifts: Floats,
-    union: bool,
+    kind: int,
     members: Any,
     first: int,
     last: int,
@@ -582,10 +604,11 @@ def offer_sparse(
     found: NDArray[np.int32],
     counts: Any,
 ) -> None:
-    """Find the nearest of others (n, d), given by columns, for sparse rows (m, d), by products of the two.
+    """Find the nearest of others (n, d), given by columns, for sparse rows (m, d), by sums over what the two share.
 
-    With the product c, less that of the shifts, distances are ``norm + other - 2 c``, or ``1 - c / (norm + other - c)``
-    if ``union``. ``members`` (n,) are the names of the others.
+    With the product c, less that of the shifts, distances are ``norm + other - 2 c`` (kind 0), or
+    ``1 - c / (norm + other - c)`` (1). With sums c of ``1 + (x == y)`` (2) or ``|x| + |y| - |x - y|`` (3) they are
+    ``norm + other - c``. ``members`` (n,) are the names of the others.
     """
     starts, places, entries = columns
     n = len(other_norms)
@@ -595,15 +618,22 @@ def offer_sparse(
             distances[0, j] = -shifts[i] * other_shifts[j]
         for k in range(indptr[i], indptr[i + 1]):
             column, x = indices[k], data[k]
-            for m in range(starts[column], starts[column + 1]):
-                distances[0, places[m]] += x * entries[m]
+            if kind < 2:
+                for m in range(starts[column], starts[column + 1]):
+                    distances[0, places[m]] += x * entries[m]
+            elif kind == 2:
+                for m in range(starts[column], starts[column + 1]):
+                    distances[0, places[m]] += 2.0 if x == entries[m] else 1.0
+            else:
+                for m in range(starts[column], starts[column + 1]):
+                    distances[0, places[m]] += abs(x) + abs(entries[m]) - abs(x - entries[m])
         for j in range(n):
             total = norms[i] + other_norms[j]
             c = distances[0, j]
-            if union:
+            if kind == 1:
                 distances[0, j] = 1.0 - c / (total - c) if total > c else 0.0
             else:
-                distances[0, j] = max(total - 2.0 * c, 0.0)
+                distances[0, j] = max(total - (2.0 * c if kind == 0 else c), 0.0)
         query[0] = i
         offer_neighbors(distances, query, members, nearest, found, counts)
 
@@ -691,6 +721,7 @@ def climb(
     points: Floats,
     boxes: Floats,
     links: Any,
+    charges: Floats,
     table: Floats,
     scale: float,
     per_step: float,
@@ -700,7 +731,10 @@ def climb(
     values: Floats,
     gradients: Floats,
 ) -> None:
-    """Sum a kernel, and its gradient (n, 3), over all other points, those of far cells together at their mean."""
+    """Sum a kernel, and its gradient (n, 3), over all other points, those of far cells together at their mean.
+
+    ``charges`` (n + 1,) are the sums of the charges of all points before each.
+    """
     n_cells, end = len(boxes), len(table) - 1
     for i in range(first, last):
         x, y, z = points[i, 0], points[i, 1], points[i, 2]
@@ -713,7 +747,7 @@ def climb(
                 place = _table_place(r, scale, per_step, end)
                 k = int(place)
                 t = place - k
-                m = links[cell, 1] - links[cell, 0]
+                m = charges[links[cell, 1]] - charges[links[cell, 0]]
                 value += m * (table[k, 0] + t * (table[k + 1, 0] - table[k, 0]))
                 w = m * (table[k, 1] + t * (table[k + 1, 1] - table[k, 1]))
                 along += w * dx
@@ -727,8 +761,9 @@ def climb(
                         place = _table_place(dx * dx + dy * dy + dz * dz, scale, per_step, end)
                         k = int(place)
                         t = place - k
-                        value += table[k, 0] + t * (table[k + 1, 0] - table[k, 0])
-                        w = table[k, 1] + t * (table[k + 1, 1] - table[k, 1])
+                        m = charges[j + 1] - charges[j]
+                        value += m * (table[k, 0] + t * (table[k + 1, 0] - table[k, 0]))
+                        w = m * (table[k, 1] + t * (table[k + 1, 1] - table[k, 1]))
                         along += w * dx
                         across += w * dy
                         upward += w * dz

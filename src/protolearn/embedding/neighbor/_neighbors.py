@@ -54,8 +54,10 @@ def nearest_vectors(X: Array, k: int, threads: Threads, rng: np.random.RandomSta
     return Neighbors(*first_nearest(X, k, threads))
 
 
-def nearest_by_cells(X: Array, k: int, threads: Threads, rng: np.random.RandomState) -> Neighbors:
-    """Look for neighbors of each row in the cells of k-means that are nearest to it."""
+def nearest_by_cells(
+    X: Array, k: int, threads: Threads, rng: np.random.RandomState, *, manhattan: bool = False
+) -> Neighbors:
+    """Look for neighbors of each row, by Euclidean or Manhattan distances, in the cells of k-means nearest to it."""
     from protolearn.maps import KMeans
 
     n = len(X)
@@ -66,6 +68,8 @@ def nearest_by_cells(X: Array, k: int, threads: Threads, rng: np.random.RandomSt
     sample = X[rng.choice(n, min(n, 30 * n_cells), replace=False)]
     cells = KMeans(n_cells, init="random", max_iter=5, empty="reseed", n_jobs=threads.n, random_state=rng)
     centers = cells.fit(sample).prototypes_
+    if manhattan:
+        return _nearest_city_blocks(X, centers, k, threads, unit)
     half_norms, half_center_norms = 0.5 * (X * X).sum(axis=1), 0.5 * (centers * centers).sum(axis=1)
 
     def to_centers(rows: slice) -> Floats:
@@ -87,9 +91,30 @@ def nearest_by_landmarks(source: Dissimilarities, k: int, rng: np.random.RandomS
     n_cells = int(CELLS * np.sqrt(n))
     landmarks = np.sort(rng.choice(n, n_cells, replace=False))
     distances, found = _search(
-        n, n_cells, k, lambda rows: source.block(every[rows], landmarks), source.block, Threads(), np.float64
+        n, n_cells, k, lambda rows: source.block(every[rows], landmarks), source.block, Threads(), dtype=np.float64
     )
     return Neighbors(np.square(distances), found)
+
+
+def _nearest_city_blocks(X: Array, centers: Array, k: int, threads: Threads, unit: float) -> Neighbors:
+    """Do so by Manhattan distances, of which cells of k-means know less, so that more cells are searched."""
+    from protolearn.embedding.neighbor._kernels import city_blocks
+
+    every, every_center = np.arange(len(X)), np.arange(len(centers))
+
+    def distances(some: Array, others: Array, members: Array) -> Array:
+        block = np.empty((len(some), len(members)), np.float32)
+        city_blocks(X, some, others, members, block)
+        return block
+
+    def to_centers(rows: slice) -> Array:
+        return distances(every[rows], centers, every_center)
+
+    def between(some: Array, others: Array) -> Array:
+        return distances(some, X, others)
+
+    nearest, found = _search(len(X), len(centers), k, to_centers, between, threads, effort=2)
+    return Neighbors(np.square(nearest.astype(np.float64) * unit), found)
 
 
 def _search(
@@ -99,22 +124,25 @@ def _search(
     to_centers: Callable[[slice], Array],
     between: Callable[[Array, Array], Array],
     threads: Threads,
+    *,
+    effort: int = 1,
     dtype: Any = np.float32,
 ) -> tuple[Array, Array]:
     """Return distances (n, k) to the nearest that are found in the cells whose centers are nearest, and their indices.
 
     ``to_centers`` returns the distances (r, n_cells) of some rows to the centers, ``between`` those (a, b) of some rows
-    to others. Rows with too few in these cells are compared with all.
+    to others. ``effort`` times as many cells as usual are searched. Rows with too few in these are compared with all.
     """
     from protolearn.embedding.neighbor._kernels import offer_neighbors
 
-    n_probes = min(n_cells, min(MOST_PROBED, int(np.ceil(PROBED * n_cells))) + CANDIDATES * k * n_cells // n)
-    probed, labels = np.empty((n, n_probes), np.int32), np.empty(n, np.intp)
+    share = int(np.ceil(effort * min(MOST_PROBED, PROBED * n_cells)))
+    n_probes = min(n_cells, share + CANDIDATES * k * n_cells // n)
+    nearby, labels = np.empty((n, n_probes), np.int32), np.empty(n, np.intp)
 
     def probe(first: int, last: int) -> None:
         for rows in cut(last, ROWS, first):
             distances = to_centers(rows)
-            probed[rows] = np.argpartition(distances, n_probes - 1, axis=1)[:, :n_probes]
+            nearby[rows] = np.argpartition(distances, n_probes - 1, axis=1)[:, :n_probes]
             labels[rows] = distances.argmin(axis=1)
 
     threads.over(n, probe, ..., step=ROWS)
@@ -125,8 +153,8 @@ def _search(
 
     def search(first: int, last: int) -> None:
         for rows in cut(last, span, first):
-            asked = np.argsort(probed[rows], axis=None, kind="stable")
-            ends = np.cumsum(np.bincount(probed[rows].ravel(), minlength=n_cells))[:-1]
+            asked = np.argsort(nearby[rows], axis=None, kind="stable")
+            ends = np.cumsum(np.bincount(nearby[rows].ravel(), minlength=n_cells))[:-1]
             for queries, others in zip(np.split(rows.start + asked // n_probes, ends), members):
                 if len(others):
                     for part in cut(len(queries), ROWS):

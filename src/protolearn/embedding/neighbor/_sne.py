@@ -32,14 +32,28 @@ from protolearn.embedding.neighbor._fast import Fast, is_tame
 from protolearn.embedding.neighbor._following import ViewCallback, ViewState
 from protolearn.embedding.neighbor._neighbors import MANY
 from protolearn.embedding.neighbor._placing import placed
-from protolearn.embedding.neighbor._spaces import OF_SPARSE, Angles, Graph, Objects, Pairs, Space, SparseRows, Vectors
+from protolearn.embedding.neighbor._spaces import (
+    OF_SPARSE,
+    Angles,
+    Graph,
+    Objects,
+    Pairs,
+    Space,
+    SparseRows,
+    Vectors,
+    Weighted,
+)
 from protolearn.embedding.neighbor.affinities import (
+    Affinities,
     Neighbors,
     calibrated,
     check_perplexity,
     conditional_affinities,
+    distributed,
+    given_weights,
     joint_affinities,
 )
+from protolearn.embedding.neighbor.forces import Forces, MakesForces
 from protolearn.embedding.neighbor.view import GaussianKernel, Kernel, StudentKernel
 
 __all__ = ["SNE", "TSNE"]
@@ -59,9 +73,18 @@ n_components : int, default=2
 perplexity : float or sequence of float, default=30.0
     Effective number of neighbors of each sample, at most a third of the samples for a good view. Of several, affinities
     are the mean of those by each: small ones keep near neighbors, large ones the arrangement of clusters.
+affinities : {"perplexity", "precomputed"} or callable, default="perplexity"
+    How much samples count as neighbors. ``"perplexity"`` gives each sample a Gaussian whose width fits its
+    neighborhood. A function ``weights = affinities(distances)`` gives weights of its own, see
+    `protolearn.embedding.neighbor.affinities.Affinities`. ``"precomputed"`` if ``X`` holds the affinities of each
+    sample (row) to others, of any scale, all or as a sparse matrix; the metric is not asked then.
 divergence : str or Divergence, default="kl"
     What is minimized between the affinities of the data and those of the view: a name, see
     `protolearn.embedding.divergences.DIVERGENCES`, or an instance such as ``Gamma(0.6)``.
+normalize : bool, default=True
+    Whether affinities of the view, like those of the data, are distributions. Otherwise they are the kernel itself, and
+    weights of neighbors count as they are, from 0 to 1: those by perplexity are 1 for the nearest neighbor of each
+    sample. This is for ``symmetric`` views, and divergences that are not of distributions alone, such as ``"gkl"``.
 """,
     "rest": """
 metric : str, callable or learned metric, default="euclidean"
@@ -71,8 +94,9 @@ metric : str, callable or learned metric, default="euclidean"
     distances of each sample (row) to its neighbors; a name or function that
     `protolearn.dissimilarities.pairwise` knows, for vectors, strings, sequences and other objects. A function must give
     the same for both orders of two objects. ``"cosine"`` and ``"pearson"`` are as fast as Euclidean distances; of
-    others, more than 15,000 samples are compared near landmarks only, samples drawn at random. Sparse vectors are taken
-    under ``"euclidean"``, ``"cosine"``, ``"pearson"``, ``"tanimoto"`` and ``"jaccard"``, with exact neighbors. Or what
+    others, more than 15,000 samples are compared near landmarks only, samples drawn at random; ``"manhattan"`` has the
+    cells of k-means for this. Sparse vectors are taken under ``"euclidean"``, ``"cosine"``, ``"pearson"``,
+    ``"tanimoto"``, ``"jaccard"``, ``"hamming"`` and ``"manhattan"``, with exact neighbors. Or what
     `protolearn.as_metric` takes, such as a fitted LVQ classifier: with one matrix for all, projections take the place
     of samples; with several, distances of all pairs are taken.
 squared : bool, default=False
@@ -84,10 +108,11 @@ symmetrize : {"raise", "mean", "keep"}, default="raise"
     sample measures by that of its winner.
 n_neighbors : int, optional
     Neighbors with affinities above zero, three times the perplexity by default. Ignored if all pairs are taken.
-method : {"auto", "exact", "fast"}, default="auto"
+method : {"auto", "exact", "fast"} or callable, default="auto"
     ``"exact"`` takes all pairs one by one. ``"fast"`` takes pairs of neighbors one by one and all others as a field, in
-    time nearly proportional to the samples: on a grid for views in one or two dimensions, from a tree for
-    ``symmetric`` ones in three. ``"auto"`` is fast for more than 150 samples.
+    time nearly proportional to the samples: on a grid for views in one or two dimensions, from a tree for those in
+    three. ``"auto"`` is fast for more than 150 samples. Or what makes forces of your own, called as
+    ``method(affinities, kernel, symmetric, threads)``, see `protolearn.embedding.neighbor.forces.Forces`.
 init : {"auto", "pca", "spectral", "random"} or array-like of shape (n_samples, n_components), default="auto"
     First positions: principal components, of dissimilarities by classical scaling; eigenvectors of the graph of
     neighbors, which ``"auto"`` takes if there is nothing but a graph; or noise.
@@ -123,14 +148,15 @@ embedding_ : ndarray of shape (n_samples, n_components)
     Positions in the view.
 affinities_ : ndarray or csr_array of shape (n_samples, n_samples)
     Affinities of the data: of all pairs they sum to 1, or of each row if not symmetric.
-bandwidths_ : ndarray of shape (n_samples,) or (n_samples, n_perplexities)
-    Standard deviation of the Gaussian neighborhood of each sample, for each of several perplexities.
+bandwidths_ : ndarray of shape (n_samples,) or (n_samples, n_perplexities), or None
+    Standard deviation of the Gaussian neighborhood of each sample, for each of several perplexities; None if affinities
+    are not by perplexity.
 divergence_ : float
     The divergence of the view from the data that was reached; the sum of those of all samples if not symmetric.
 divergence_history_ : list of float
     The divergence after every 50 iterations behind the exaggeration.
 method_ : str
-    ``"exact"`` or ``"fast"``.
+    ``"exact"``, ``"fast"`` or, for forces of your own, ``"given"``.
 n_iter_ : int
     Number of iterations, those before a warm start included.
 n_features_in_ : int
@@ -145,12 +171,14 @@ class NeighborEmbedding(Embedding):
     _constraints = {
         # within the bounds that samples set, see check_perplexity
         "perplexity": number() | array("a sequence of numbers"),
+        "affinities": option("perplexity", "precomputed") | function("a function of distances"),
         "divergence": A_DIVERGENCE,
+        "normalize": flag,
         "dof": positive,
         "symmetric": flag,
         "symmetrize": option("raise", "mean", "keep"),
         "n_neighbors": integer(2) | none,
-        "method": option("auto", "exact", "fast"),
+        "method": option("auto", "exact", "fast") | function("a function that makes forces"),
         "init": option("auto", "pca", "spectral", "random") | array("an array"),
         "early_exaggeration": number(1),
         "early_exaggeration_iter": integer(0),
@@ -162,10 +190,12 @@ class NeighborEmbedding(Embedding):
 
     n_components: int
     perplexity: float | Sequence[float]
+    affinities: str | Affinities
     divergence: str | Divergence
+    normalize: bool
     symmetric: bool
     n_neighbors: int | None
-    method: str
+    method: str | MakesForces
     init: Any
     early_exaggeration: float
     early_exaggeration_iter: int
@@ -179,11 +209,13 @@ class NeighborEmbedding(Embedding):
     verbose: int
 
     affinities_: Any
+    bandwidths_: Floats | None
     n_iter_: int
     divergence_history_: list[float]
     _settings: tuple[Any, ...]  # that the affinities were found with
+    _mass: float | None  # of the kernel, if it is not the sum over all pairs
     _descent: Descent  # of the last fit, to go on with
-    _space: Space  # what new samples are compared with
+    _space: Space | Weighted  # what new samples are compared with
 
     @nothing_lost
     def fit(self, X: Any, y: None = None) -> Self:
@@ -203,6 +235,7 @@ class NeighborEmbedding(Embedding):
         """
         self._check_parameters()
         divergence = get_divergence(self.divergence).limit()
+        self._check_measures(divergence)
         with chunk_threads(self.n_jobs) as n_threads:
             data = self._read(X, divergence, n_threads)
             threads = Threads(n_threads)
@@ -211,13 +244,7 @@ class NeighborEmbedding(Embedding):
             self.method_ = self._chosen_method(len(data), divergence)
             self._find_affinities(data, threads, rng, goes_on)
             points = self._last_positions(len(data)) if goes_on else self._first_positions(data, rng)
-            forces: Exact | Fast
-            if self.method_ == "exact":
-                dense = self.affinities_.toarray() if sparse.issparse(self.affinities_) else self.affinities_
-                forces = Exact(dense, self._kernel(), self.symmetric)
-            else:
-                forces = Fast(self.affinities_, self._kernel(), self.symmetric, threads)
-            interrupted = self._descend(points, forces, divergence, goes_on)
+            interrupted = self._descend(points, self._forces(threads), divergence, goes_on)
             self.embedding_ = points
             self._space = data.kept()
         if interrupted:
@@ -230,12 +257,13 @@ class NeighborEmbedding(Embedding):
 
         Each goes to where the Kullback-Leibler divergence of its affinities to the nearest samples of the view from
         those in the view is least, while these rest. It does not depend on the other new samples. A sample that the
-        view was made of has its own position.
+        view was made of has its own position, unless all that is known of it are affinities.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features) or (n_samples, n_training_samples), or list of objects
-            Samples, or their dissimilarities to those of the view, see ``metric``.
+            Samples, or their dissimilarities to those of the view, see ``metric``, or their affinities to these if
+            they are precomputed.
 
         Returns
         -------
@@ -245,13 +273,18 @@ class NeighborEmbedding(Embedding):
         check_is_fitted(self, "embedding_")
         new = self._read_new(X)
         perplexity = max(float(self._perplexities.min()) / OF_NEW, 2.0)
+        k = min(len(self._space), int(OF_NEW * perplexity))
+        perplexity = min(perplexity, 0.5 * k)
         with chunk_threads(self.n_jobs) as n_threads:
             threads = Threads(n_threads)
-            squares, indices = self._space.neighbors_of(new, min(len(self._space), int(OF_NEW * perplexity)), threads)
-            p, _ = calibrated(squares, perplexity, threads)
-            positions = placed(self.embedding_, np.asarray(indices), p, self._kernel(), threads)
+            if isinstance(self._space, Weighted):
+                p, indices = self._space.heaviest(new, k)
+                return placed(self.embedding_, indices, p, self._kernel(), threads)
+            squares, found = self._space.neighbors_of(new, k, threads)
+            p, indices = calibrated(squares, perplexity, threads)[0], np.asarray(found)
+            positions = placed(self.embedding_, indices, p, self._kernel(), threads)
         known = squares[:, 0] <= SAME
-        positions[known] = self.embedding_[np.asarray(indices)[known, 0]]
+        positions[known] = self.embedding_[indices[known, 0]]
         return positions
 
     def __sklearn_tags__(self) -> Tags:
@@ -266,6 +299,20 @@ class NeighborEmbedding(Embedding):
         raise NotImplementedError
 
     @property
+    def _weighted(self) -> bool:
+        """Whether samples are given by their affinities."""
+        return isinstance(self.affinities, str) and self.affinities == "precomputed"
+
+    @property
+    def _calibrated(self) -> bool:
+        """Whether affinities have the perplexity that is asked for."""
+        return isinstance(self.affinities, str) and self.affinities == "perplexity"
+
+    @property
+    def _pairwise(self) -> bool:
+        return self._weighted or super()._pairwise
+
+    @property
     def _perplexities(self) -> Floats:
         """The perplexities, one or several."""
         listed = self.perplexity if np.ndim(self.perplexity) else [self.perplexity]
@@ -274,21 +321,34 @@ class NeighborEmbedding(Embedding):
             raise ValueError(f"perplexity={self.perplexity!r} must be a number or a sequence of numbers.")
         return given
 
+    def _check_measures(self, divergence: Divergence) -> None:
+        """Refuse what affinities that are no distributions cannot have."""
+        if self.normalize:
+            return
+        if not self.symmetric:
+            raise ValueError(
+                "normalize=False leaves no distribution, not even of each sample; set symmetric=True for it."
+            )
+        if not divergence.of_measures:
+            raise ValueError(
+                f"divergence={divergence!r} is one of densities, but with normalize=False affinities do not sum to "
+                "one; use a divergence of measures, such as 'gkl' or 'beta'."
+            )
+
     # Reading
 
-    def _read(self, X: Any, divergence: Divergence, n_threads: int) -> Space:
+    def _read(self, X: Any, divergence: Divergence, n_threads: int) -> Space | Weighted:
         """Return the samples; of very many objects only some pairs will be compared, if that is fast enough."""
+        if self._weighted:
+            return self._read_weights(X)
         if sparse.issparse(X):
             return self._read_graph(X) if self._pairwise else self._read_sparse(X)
         if self._of_angles:
             return self._read_angles(X)
         of_objects = not (self._pairwise or self._of_vectors or is_learned(self.metric))
-        if (
-            of_objects
-            and not self._keeps_directions
-            and len(X) > MANY
-            and self._chosen_method(len(X), divergence) == "fast"
-        ):
+        of_some = of_objects and not self._keeps_directions and len(X) > MANY
+        if of_some and self._chosen_method(len(X), divergence) != "exact":
+            X = self._read_table(X) if self.metric == "manhattan" else X
             return Objects(Dissimilarities(X, self.metric, n_jobs=n_threads, symmetrize=self.symmetrize))
         samples = self._read_samples(X, self.n_jobs)
         see: Any = None
@@ -316,13 +376,28 @@ class NeighborEmbedding(Embedding):
                 f"{', '.join(map(repr, OF_SPARSE))}, or X.toarray() if it fits into memory."
             )
         table = self._read_table(X, accept_sparse="csr")
-        if self.metric != "euclidean":
+        if self.metric not in ("euclidean", "manhattan", "hamming"):
             return SparseRows.of(table, self.metric)
         if not (table.max(axis=0) != table.min(axis=0)).sum():
             raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
+        if self.metric == "hamming":
+            return SparseRows.of(table, self.metric)
         largest = largest_value(table.data)
         check_range(largest, table.dtype, table.shape[1])
         return SparseRows.of(table, self.metric, power_of_two(largest))
+
+    def _read_weights(self, X: Any) -> Weighted:
+        """Return samples by the affinities of each to others."""
+        if not (self._of_vectors or super()._pairwise):
+            raise ValueError(
+                f"With affinities='precomputed' nothing is compared by metric={self.metric!r}; drop one of the two."
+            )
+        table = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
+        if table.shape[0] != table.shape[1]:
+            raise ValueError(
+                f"X has the shape {table.shape}, but affinities='precomputed' needs those of all samples to all others."
+            )
+        return Weighted.of(table)
 
     def _read_table(self, X: Any, **options: Any) -> Any:
         numbers = np.float64, np.float32
@@ -351,7 +426,7 @@ class NeighborEmbedding(Embedding):
             raise ValueError("All distances in the graph X are zero, so there is nothing to arrange.")
         if (graph.data < 0.0).any():
             raise ValueError("The graph X holds negative distances; distances must not be negative.")
-        if (graph.data == graph.data[0]).all():
+        if (graph.data == graph.data[0]).all() and self._calibrated:
             warnings.warn(
                 "All distances in the graph X are the same, so there is no telling which neighbors are nearest; give "
                 "a graph of distances (mode='distance' in scikit-learn).",
@@ -363,7 +438,7 @@ class NeighborEmbedding(Embedding):
         graph = sparse.csr_array(entries, shape=graph.shape)
         fewest = int(np.diff(graph.indptr).min())
         most = self._perplexities.max()
-        if fewest < most:
+        if fewest < most and self._calibrated:
             raise ValueError(
                 f"The graph X has samples with only {fewest} neighbors, fewer than perplexity={most:g}; "
                 "join each sample to about three times the perplexity, or lower it."
@@ -373,11 +448,12 @@ class NeighborEmbedding(Embedding):
         return Graph.of(graph, unit, self.squared)
 
     def _chosen_method(self, n: int, divergence: Divergence) -> str:
-        flat = self.n_components <= (3 if self.symmetric else 2)
+        if callable(self.method):
+            return "given"
+        flat = self.n_components <= 3
         tame = is_tame(divergence, self._kernel())
         if self.method == "fast" and not (flat and tame):
-            other = "2 or 1" if self.n_components > 3 or self.symmetric else "2 or 1, or symmetric=True"
-            reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use {other}"
+            reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use up to 3"
             raise ValueError(f"method='fast' does not work {reason}, or method='exact'.")
         exact = self.method == "exact" or (self.method == "auto" and (n <= FEW or not (flat and tame)))
         if exact and n > MOST_PAIRS:
@@ -387,28 +463,47 @@ class NeighborEmbedding(Embedding):
             )
         return "exact" if exact else "fast"
 
-    def _find_affinities(self, data: Space, threads: Threads, rng: np.random.RandomState, goes_on: bool) -> None:
+    def _find_affinities(
+        self, data: Space | Weighted, threads: Threads, rng: np.random.RandomState, goes_on: bool
+    ) -> None:
         """Set the affinities of the data, unless they are known from the last fit."""
-        for perplexity in self._perplexities:
+        for perplexity in self._perplexities if self._calibrated else ():
             check_perplexity(perplexity, len(data))
-        settings = self._perplexities.tolist(), self.n_neighbors, self.method_, self.symmetric
+        of_neighbors = self._perplexities.tolist(), self.affinities, self.n_neighbors, self.method_
+        settings = *of_neighbors, self.symmetric, self.normalize
         if goes_on and settings == self._settings and data.same_as(self._space):
             return
-        self._settings = settings
-        neighbors = self._neighbors(data, threads, rng)
+        self._settings, self.bandwidths_ = settings, None
+        if isinstance(data, Weighted):
+            weights = data.weights
+        else:
+            neighbors = self._neighbors(data, threads, rng)
+            by = self._by_perplexity if self._calibrated else self._by_function
+            weights = conditional_affinities(neighbors, by(neighbors, data.unit, threads))
+        own = not (self._calibrated and self.normalize)
+        distributions = distributed(weights, self.symmetric) if own else weights
+        self.affinities_ = joint_affinities(distributions) if self.symmetric else distributions
+        self._mass = None if self.normalize else float(weights.sum())
+
+    def _by_perplexity(self, neighbors: Neighbors, unit: float, threads: Threads) -> Floats:
+        """Return the weights (n, k) of neighbors by Gaussians, and set their bandwidths."""
         scales = [calibrated(neighbors.squares, perplexity, threads) for perplexity in self._perplexities]
         p = scales[0][0] if len(scales) == 1 else np.mean([p for p, _ in scales], axis=0)
-        bandwidths = np.sqrt([variances for _, variances in scales]) * data.unit
+        bandwidths = np.sqrt([variances for _, variances in scales]) * unit
         self.bandwidths_ = bandwidths.T if np.ndim(self.perplexity) else bandwidths[0]
-        conditional = conditional_affinities(neighbors, p)
-        self.affinities_ = joint_affinities(conditional) if self.symmetric else conditional
+        return p if self.normalize else p / p.max(axis=1, keepdims=True)
+
+    def _by_function(self, neighbors: Neighbors, unit: float, threads: Threads) -> Floats:
+        """Return the weights (n, k) that a function gives."""
+        assert callable(self.affinities)
+        return given_weights(self.affinities, np.sqrt(neighbors.squares) * unit)
 
     def _neighbors(self, data: Space, threads: Threads, rng: np.random.RandomState) -> Neighbors:
         if self.method_ == "exact" and self.n_neighbors is None:
             return data.all_neighbors()
         most = self._perplexities.max()
         k = min(len(data) - 1, int(3.0 * most) if self.n_neighbors is None else self.n_neighbors)
-        if k < most:
+        if k < most and self._calibrated:
             raise ValueError(
                 f"n_neighbors={k} is less than perplexity={most:g}; take about three times the perplexity."
             )
@@ -423,7 +518,7 @@ class NeighborEmbedding(Embedding):
             )
         return self.embedding_.copy()
 
-    def _first_positions(self, data: Space, rng: np.random.RandomState) -> Floats:
+    def _first_positions(self, data: Space | Weighted, rng: np.random.RandomState) -> Floats:
         n, d = len(data), self.n_components
         if not isinstance(self.init, str):
             given = given_array("init", self.init, copy=True)
@@ -445,7 +540,16 @@ class NeighborEmbedding(Embedding):
 
     # Learning
 
-    def _descend(self, points: Floats, forces: Exact | Fast, divergence: Divergence, goes_on: bool) -> bool:
+    def _forces(self, threads: Threads) -> Forces:
+        """Return what moves the points."""
+        p, kernel = self.affinities_, self._kernel()
+        if callable(self.method):
+            return self.method(p, kernel, self.symmetric, threads)
+        if self.method_ == "fast":
+            return Fast(p, kernel, self.symmetric, threads)
+        return Exact(p.toarray() if sparse.issparse(p) else p, kernel, self.symmetric)
+
+    def _descend(self, points: Floats, forces: Forces, divergence: Divergence, goes_on: bool) -> bool:
         """Move the points (n, d) in place; return whether this was interrupted."""
         start = self.n_iter_ if goes_on else 0
         descent = self._descent.copy() if goes_on else Descent(self._kernel().longest_step)
@@ -453,15 +557,15 @@ class NeighborEmbedding(Embedding):
         self._descent, self.divergence_history_, self.n_iter_ = descent, history, start
         early = min(self.early_exaggeration_iter, (start + self.max_iter) // 3)
         seen: dict[str, float | None] = {"exaggerated": None} if start < early else {}
-        value = partial(forces.value, points, divergence)
+        value = partial(forces.value, points, divergence, self._mass)
         try:
             with Progress(type(self).__name__, self.max_iter, self.verbose, every=EVERY) as progress:
                 for iteration in range(start, start + self.max_iter):
                     if iteration == early:
                         seen = {}
-                    stage = divergence, self.exaggeration
+                    stage: tuple[Divergence, float, float | None] = divergence, self.exaggeration, self._mass
                     if iteration < early:
-                        stage = KullbackLeibler(), self.early_exaggeration
+                        stage = KullbackLeibler(), self.early_exaggeration, None
                     step = forces.step(points, *stage)
                     rate = self._rate(len(points), stage[1], divergence)
                     descent.step(points, step.gradient / (4.0 * step.mass), rate, stage)
@@ -558,13 +662,15 @@ class SNE(NeighborEmbedding):
         n_components: int = 2,
         *,
         perplexity: float | Sequence[float] = 30.0,
+        affinities: str | Affinities = "perplexity",
         divergence: str | Divergence = "kl",
+        normalize: bool = True,
         symmetric: bool = False,
         metric: Any = "euclidean",
         squared: bool = False,
         symmetrize: str = "raise",
         n_neighbors: int | None = None,
-        method: str = "auto",
+        method: str | MakesForces = "auto",
         init: Any = "auto",
         early_exaggeration: float = 4.0,
         early_exaggeration_iter: int = 250,
@@ -579,7 +685,9 @@ class SNE(NeighborEmbedding):
     ) -> None:
         self.n_components = n_components
         self.perplexity = perplexity
+        self.affinities = affinities
         self.divergence = divergence
+        self.normalize = normalize
         self.symmetric = symmetric
         self.metric = metric
         self.squared = squared
@@ -677,7 +785,9 @@ class TSNE(SNE):
         n_components: int = 2,
         *,
         perplexity: float | Sequence[float] = 30.0,
+        affinities: str | Affinities = "perplexity",
         divergence: str | Divergence = "kl",
+        normalize: bool = True,
         dof: float = 1.0,
         symmetric: bool = True,
         early_exaggeration: float = 12.0,
@@ -685,7 +795,7 @@ class TSNE(SNE):
         squared: bool = False,
         symmetrize: str = "raise",
         n_neighbors: int | None = None,
-        method: str = "auto",
+        method: str | MakesForces = "auto",
         init: Any = "auto",
         early_exaggeration_iter: int = 250,
         exaggeration: float = 1.0,
@@ -699,7 +809,9 @@ class TSNE(SNE):
     ) -> None:
         self.n_components = n_components
         self.perplexity = perplexity
+        self.affinities = affinities
         self.divergence = divergence
+        self.normalize = normalize
         self.dof = dof
         self.symmetric = symmetric
         self.early_exaggeration = early_exaggeration

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,15 +20,17 @@ from protolearn.embedding._start import classical_scaling, principal_components
 from protolearn.embedding.neighbor._neighbors import (
     all_pairs,
     graph_neighbors,
+    nearest_by_cells,
     nearest_by_landmarks,
     nearest_in_matrix,
     nearest_vectors,
 )
 from protolearn.embedding.neighbor.affinities import Neighbors
 
-__all__ = ["OF_SPARSE", "Angles", "Graph", "Objects", "Pairs", "Space", "SparseRows", "Vectors"]
+__all__ = ["OF_SPARSE", "Angles", "Graph", "Objects", "Pairs", "Space", "SparseRows", "Vectors", "Weighted"]
 
-OF_SPARSE = ("euclidean", "cosine", "pearson", "tanimoto", "jaccard")  # metrics of sparse rows
+OF_SPARSE = ("euclidean", "cosine", "pearson", "tanimoto", "jaccard", "hamming", "manhattan")  # metrics of sparse rows
+KINDS = {"tanimoto": 1, "jaccard": 1, "hamming": 2, "manhattan": 3}  # of sums over what two rows share, 0 for others
 
 
 CALL_PAIRS = 10**7  # of rows in one call of a compiled loop: a fraction of a second
@@ -154,14 +157,15 @@ class Angles:
 
 @dataclass(frozen=True)
 class SparseRows:
-    """Samples as the rows of a sparse table, whose distances follow from products.
+    """Samples as the rows of a sparse table, whose distances follow from what two rows share.
 
     Parameters
     ----------
     rows : csr_array of shape (n, d)
         Samples; of length one for ``"cosine"`` and ``"pearson"``.
     norms, shifts : ndarray of shape (n,)
-        Squared lengths, and for ``"pearson"`` what the mean of each row takes off its products.
+        Distances to zero: squared lengths, counts or sums; and for ``"pearson"`` what the mean of each row takes off
+        its products.
     metric : str
         One of `OF_SPARSE`.
     unit : float
@@ -178,13 +182,17 @@ class SparseRows:
     def of(cls, X: Any, metric: str, unit: float = 1.0) -> SparseRows:
         """Return the samples in a table (n, d)."""
         rows = sparse.csr_array(X, dtype=np.float64, copy=True)
+        rows.eliminate_zeros()
         if metric == "jaccard":
-            rows.eliminate_zeros()
             rows.data[:] = 1.0
         rows.data /= unit
         shifts = np.zeros(rows.shape[0])
         if metric == "pearson":
             shifts = rows.sum(axis=1) / np.sqrt(rows.shape[1])
+        if metric == "hamming":
+            return cls(rows, np.diff(rows.indptr).astype(np.float64), shifts, metric, unit)
+        if metric == "manhattan":
+            return cls(rows, abs(rows).sum(axis=1), shifts, metric, unit)
         norms = rows.multiply(rows).sum(axis=1) - shifts**2
         if metric in ("cosine", "pearson"):
             lost = norms <= 1e-28 * shifts**2
@@ -217,16 +225,18 @@ class SparseRows:
         nearest, found, counts = np.empty((m, k)), np.empty((m, k), np.int32), np.zeros(m, np.int64)
         given = rows.rows.indptr, rows.rows.indices, rows.rows.data, rows.norms, rows.shifts
         known = (columns.indptr, columns.indices, columns.data), self.norms, self.shifts
-        union = self.metric in ("tanimoto", "jaccard")
+        kind = KINDS.get(self.metric, 0)
         threads.over(
-            m, offer_sparse, *given, *known, union, names, ..., nearest, found, counts, most=max(1, CALL_PAIRS // n)
+            m, offer_sparse, *given, *known, kind, names, ..., nearest, found, counts, most=max(1, CALL_PAIRS // n)
         )
         order = np.lexsort((found, nearest), axis=1)
         nearest, found = np.take_along_axis(nearest, order, axis=1), np.take_along_axis(found, order, axis=1)
         squares = Neighbors(nearest, found - names_from)
         if self.metric == "euclidean":
             return squares
-        return Neighbors(np.square(nearest), squares.indices) if union else _halved(squares)
+        if self.metric == "hamming":
+            nearest = nearest / self.rows.shape[1]
+        return Neighbors(np.square(nearest), squares.indices) if kind else _halved(squares)
 
     def start(self, d: int, rng: RandomState) -> Floats:
         return principal_components(self.rows, d, rng)
@@ -235,7 +245,9 @@ class SparseRows:
         return self
 
     def same_as(self, other: Any) -> bool:
-        if not isinstance(other, SparseRows) or (self.unit, self.rows.shape) != (other.unit, other.rows.shape):
+        if not isinstance(other, SparseRows) or (self.unit, self.metric) != (other.unit, other.metric):
+            return False
+        if self.rows.shape != other.rows.shape:
             return False
         return all(np.array_equal(getattr(self.rows, name), getattr(other.rows, name)) for name in CSR)
 
@@ -260,6 +272,8 @@ class Objects:
         raise NotImplementedError
 
     def neighbors(self, k: int, threads: Threads, rng: RandomState) -> Neighbors:
+        if self.source.metric == "manhattan":
+            return nearest_by_cells(np.asarray(self.source.data), k, threads, rng, manhattan=True)
         return nearest_by_landmarks(self.source, k, rng)
 
     def neighbors_of(self, new: Any, k: int, threads: Threads) -> Neighbors:
@@ -402,6 +416,64 @@ class Graph:
 
     def same_as(self, other: Any) -> bool:
         return False
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Samples by their affinities to each other, which are given: there is nothing to compare.
+
+    Parameters
+    ----------
+    n : int
+        Number of samples.
+    weights : csr_array of shape (n, n), optional
+        Affinities of each sample to others; not needed for new samples.
+    """
+
+    n: int
+    weights: Any = None
+
+    @classmethod
+    def of(cls, X: Any) -> Weighted:
+        """Return the samples of a matrix (n, n) of affinities, dense or sparse."""
+        weights = sparse.csr_array(X, copy=True)
+        weights.setdiag(0.0)
+        _check_weights(weights)
+        return cls(weights.shape[0], weights)
+
+    def __len__(self) -> int:
+        return self.n
+
+    def heaviest(self, new: Any, k: int) -> tuple[Floats, Array]:
+        """Return the largest affinities (m, k) of new samples, each row with a sum of 1, and whose they are."""
+        rows = sparse.csr_array(new)
+        _check_weights(rows)
+        p, indices = np.zeros((rows.shape[0], k)), np.zeros((rows.shape[0], k), np.intp)
+        for i, (first, last) in enumerate(pairwise(rows.indptr)):
+            order = first + np.argsort(-rows.data[first:last], kind="stable")[:k]
+            p[i, : len(order)], indices[i, : len(order)] = rows.data[order], rows.indices[order]
+        return p / p.sum(axis=1, keepdims=True), indices
+
+    def start(self, d: int, rng: RandomState) -> None:
+        return None
+
+    def kept(self) -> Weighted:
+        return replace(self, weights=None)
+
+    def same_as(self, other: Any) -> bool:
+        return False
+
+
+def _check_weights(weights: Any) -> None:
+    """Refuse affinities that are negative, and samples that have none."""
+    weights.eliminate_zeros()
+    if weights.nnz and weights.data.min() < 0.0:
+        raise ValueError(f"X holds negative affinities (smallest {weights.data.min():g}); they must be 0 or more.")
+    lonely = np.flatnonzero(np.diff(weights.indptr) == 0)
+    if len(lonely):
+        raise ValueError(
+            f"X[{lonely[0]}] has no affinity above zero to another sample, so there is no place for it; drop such rows."
+        )
 
 
 def _halved(neighbors: Neighbors) -> Neighbors:

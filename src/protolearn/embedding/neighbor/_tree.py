@@ -105,13 +105,18 @@ class Tree:
         self.points = points[self.order]
         self.cells = grow_tree(codes[self.order], self.points, MOST_IN_LEAF, DEPTH)
 
-    def potential(self, waves: Curve) -> tuple[Floats, Floats]:
-        """Return ``sum_{j != i} k(r_ij)`` and its gradient (n, 3) with respect to point i."""
+    def potential(self, waves: Curve, charges: Floats | None = None) -> tuple[Floats, Floats]:
+        """Return ``sum_{j != i} c_j k(r_ij)`` and its gradient (n, 3) with respect to point i.
+
+        The charges c (n,) are 1 by default. Those of a cell act together at the mean of its points, so they must not
+        differ much between neighbors.
+        """
         from protolearn.embedding.neighbor._kernels import climb
 
+        each = np.ones(len(self.points)) if charges is None else charges[self.order]
         values, gradients = np.empty(len(self.points)), np.empty_like(self.points)
         scale = self.table.width**-2, 1.0 / self.table.step, LOOKS_SMALL**-2
-        tree = self.points, *self.cells
+        tree = self.points, *self.cells, np.concatenate([[0.0], np.cumsum(each)])
         self.threads.over(len(self.points), climb, *tree, waves.values, *scale, ..., values, gradients)
         return self._restored(values), self._restored(gradients)
 

@@ -7,7 +7,7 @@ neighbors.
 from __future__ import annotations
 
 import warnings
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -17,7 +17,7 @@ from protolearn.core.parameters import number
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Floats
 
-__all__ = ["Neighbors", "calibrated", "conditional_affinities", "joint_affinities"]
+__all__ = ["Affinities", "Neighbors", "calibrated", "conditional_affinities", "joint_affinities"]
 
 
 N_STEPS, TOLERANCE = 100, 1e-7  # of the search for a bandwidth
@@ -33,6 +33,74 @@ class Neighbors(NamedTuple):
 
     squares: Array
     indices: Array | None
+
+
+class Affinities(Protocol):
+    """How much samples count as neighbors: a function of distances that `SNE` and `TSNE` take as ``affinities``.
+
+    Examples
+    --------
+    All neighbors count alike, or by a Gaussian that has the same width everywhere:
+
+    >>> import numpy as np
+    >>> from protolearn import TSNE
+    >>> from sklearn.datasets import load_iris
+    >>> X = load_iris().data
+    >>> view = TSNE(affinities=np.ones_like, n_neighbors=15, random_state=0).fit(X)
+    >>> view.embedding_.shape
+    (150, 2)
+    >>> def gaussian(distances):
+    ...     return np.exp(-distances**2 / 0.5)
+    >>> TSNE(affinities=gaussian, n_neighbors=50, random_state=0).fit_transform(X).shape
+    (150, 2)
+    """
+
+    def __call__(self, distances: Floats, /) -> Floats:
+        """Return the weights (n, k) of the neighbors of each sample, none of which is negative.
+
+        Parameters
+        ----------
+        distances : ndarray of shape (n, k)
+            Distances of each sample to its neighbors, in no order. They are infinite in the rows of samples with fewer
+            neighbors, where weights do not matter.
+
+        Returns
+        -------
+        weights : ndarray of shape (n, k)
+            Weights of any sum. They become one distribution, those of both directions averaged, or one for each sample.
+        """
+
+
+def given_weights(affinities: Affinities, distances: Floats) -> Floats:
+    """Return the weights of neighbors that a function has for them, checked, and zero where there is no neighbor.
+
+    Examples
+    --------
+    >>> given_weights(np.negative, np.ones((2, 3)))
+    Traceback (most recent call last):
+    ...
+    ValueError: affinities gave negative weights (smallest -1); weights of neighbors must be 0 or more.
+    """
+    weights = np.array(affinities(distances), dtype=np.float64)
+    if weights.shape != distances.shape:
+        raise ValueError(
+            f"affinities gave weights of the shape {weights.shape} for distances of the shape {distances.shape}; it "
+            "must give one for each."
+        )
+    weights[np.isinf(distances)] = 0.0
+    if not np.isfinite(weights).all():
+        raise ValueError("affinities gave NaN or infinite weights; weights of neighbors must be finite.")
+    if (weights < 0.0).any():
+        raise ValueError(
+            f"affinities gave negative weights (smallest {weights.min():g}); weights of neighbors must be 0 or more."
+        )
+    lonely = np.flatnonzero(weights.sum(axis=1) == 0.0)
+    if len(lonely):
+        raise ValueError(
+            f"affinities gave no neighbor of sample {lonely[0]} a weight above zero, nor of {len(lonely) - 1} others; "
+            "each sample needs one to be drawn to."
+        )
+    return weights
 
 
 def check_perplexity(perplexity: float, n: int) -> None:
@@ -107,6 +175,20 @@ def conditional_affinities(neighbors: Neighbors, p: Floats) -> Any:
     found = neighbors.indices.astype(pointers.dtype, copy=False)
     values, columns = (p.ravel(), found.ravel()) if kept.all() else (p[kept], found[kept])
     return sparse.csr_array((values, columns, pointers), shape=(n, n))
+
+
+def distributed(weights: Any, symmetric: bool) -> Any:
+    """Return weights (n, n) of any sum with a sum of 1 in each row, or with this sum on average if symmetric."""
+    largest = float(weights.max())
+    if not 1e-150 < largest < 1e150:
+        raise ValueError(f"The largest of all affinities is {largest:g}; scale them to about 1.")
+    totals = weights.sum(axis=1)[:, None]
+    distributions = weights / (totals.mean() if symmetric else totals)
+    if not sparse.issparse(distributions):
+        return distributions
+    distributions = sparse.csr_array(distributions)
+    distributions.eliminate_zeros()
+    return distributions
 
 
 def joint_affinities(conditional: Any) -> Any:

@@ -581,8 +581,7 @@ def divergence_weights(
 
 def _require_for_measures(divergence: Divergence) -> None:
     """Refuse divergences that pull images where both affinities are equal."""
-    equal = np.array([0.2, 0.4])
-    if np.abs(divergence.derivative(equal, equal)).max() > 1e-9:
+    if not divergence.of_measures:
         raise ValueError(
             f"divergence={divergence!r} is one of densities, but the affinities of SONE do not sum to one; use a "
             "divergence of measures, such as 'gkl', 'alpha', 'generalized_renyi' or 'gamma'."
