@@ -448,9 +448,7 @@ class NeighborEmbedding(Embedding):
         flat = self.n_components <= 3
         tame = is_tame(divergence, self._kernel())
         if self.method == "fast" and not (flat and tame):
-            reason = (
-                "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use up to 3"
-            )
+            reason = "with this divergence; use TSNE" if flat else f"for n_components={self.n_components}; use up to 3"
             raise ValueError(f"method='fast' does not work {reason}, or method='exact'.")
         exact = self.method == "exact" or (self.method == "auto" and (n <= FEW or not (flat and tame)))
         if exact and n > MOST_PAIRS:
