@@ -105,10 +105,11 @@ REMARKS = {  # why a row is not reproduced, by a phrase of its quantity
     "punctured sphere, M": (
         "the coordinates of space are linear on every chart, so that charts agree on them almost exactly: the view is "
         "a projection (R² 1.00), which folds at the equator. Its cost is 1e-5, that of the unrolled disc 2e-4, so that "
-        "no minimum of the printed cost is unrolled: 20 to 100 charts, starts from ranges of 1 and half the charts, and "
-        "shares by ranks have errors of 9 to 20 % and a trustworthiness of at most 0.973. On the lower half of the "
+        "no minimum of the printed cost is unrolled: 20 to 100 charts, starts from ranges of 1 and half the charts, "
+        "and shares by ranks have errors of 9 to 20 % and a trustworthiness of at most 0.973. On the lower half of the "
         "sphere, where the projection does not fold, the error is 8.2 ± 0.8 % and the trustworthiness 0.998 (0.9996 by "
-        "ranks); Isomap has the printed 0.997 a little above the equator. So the data of the document seem to end there"
+        "ranks). Isomap, too, points to data that end near the equator: its trustworthiness is printed as 0.997, and "
+        "here 0.9996 on the lower half, 0.994 with a disc of radius 2.5, and 0.977 with all"
     ),
     "toroidal helix, MNG": (
         "the view has small loops, where the second direction of the charts of a curve is noise; MoPPCA has none"

@@ -442,12 +442,8 @@ class Charting(View, Estimator):
         if self.coordination == "llc":
             result = coordinated(z, shares, m, off_neighbors(self._reconstruction(X[rows])))
         elif self.coordination == "ltsa":
-            result = coordinated(
-                z,
-                shares,
-                m,
-                off_tangents(z, (shares >= np.minimum(MEMBER, shares.max(axis=1, keepdims=True))).astype(np.float64)),
-            )
+            members = shares >= np.minimum(MEMBER, shares.max(axis=1, keepdims=True))
+            result = coordinated(z, shares, m, off_tangents(z, members.astype(np.float64)))
         else:
             result = glued(z, shares, m)
         change, defect = isometric(result.weights, np.maximum(shares.sum(axis=0), 1e-300), m)

@@ -210,7 +210,7 @@ class Charts:
         Charts that do not reach a position are left out, unless none does.
         """
         k, m, d = self.axes.shape
-        blocks = weights.reshape(k, m + 1, -1)
+        blocks, centers = weights.reshape(k, m + 1, -1), self.centers
         best, missing, samples = np.full(len(Y), -np.inf), np.ones(len(Y), bool), np.empty((len(Y), d))
         rounding = 1e-9 * np.ptp(blocks[:, m], axis=0).max()
         for chart, (axes, block) in enumerate(zip(self.axes, blocks)):
@@ -223,7 +223,7 @@ class Charts:
             # Charts that do not reach a position come after all that do.
             better = np.where(missed == missing, fits > best, missing)
             best[better], missing[better] = fits[better], missed[better]
-            samples[better] = self.centers[chart] + z[better] @ np.linalg.pinv(axes).T
+            samples[better] = centers[chart] + z[better] @ np.linalg.pinv(axes).T
         return samples
 
     def _entered(self, X: Array) -> Array:
