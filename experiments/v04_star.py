@@ -120,12 +120,13 @@ def naive_rows(quick: bool) -> list[Row]:
     found = np.array(repeat(best_naive, jobs, quick)).reshape(len(WIDTHS), -1, 2)
     rows = []
     for width, (plane, naive) in zip(WIDTHS, found.transpose(0, 2, 1)):
-        error = PRINTED[NAIVE][0]
-        rows.append(row(f"1-NN error, plane of the star, clusters of width {width}", None, plane, NO_NUMBER))
-        reached = holds(float(naive.mean()) <= error + TOLERANCE)
-        rows.append(
-            row(f"1-NN error, {NAIVE}, best of {NAIVE_RUNS} runs, clusters of width {width}", error, naive, reached)
-        )
+        judged = width == WIDTHS[0]  # the other was chosen after a look at these errors
+        error = PRINTED[NAIVE][0] if judged else None
+        verdict = holds(float(naive.mean()) <= PRINTED[NAIVE][0] + TOLERANCE) if judged else NO_NUMBER
+        rows += [
+            row(f"1-NN error, plane of the star, clusters of width {width}", None, plane, NO_NUMBER),
+            row(f"1-NN error, {NAIVE}, best of {NAIVE_RUNS} runs, clusters of width {width}", error, naive, verdict),
+        ]
     return rows
 
 
