@@ -138,16 +138,15 @@ class Neighborhood:
         return join_components(graph, points)
 
     def kept(self, points: Points, search: Search | None = None, unit: float = 1.0) -> Indices:
-        """Return which points take part: all, or those of the largest component if only this is kept."""
+        """Return which points take part: all, or those of the largest component, the first of equal ones.
+
+        A warning says how many are left out.
+        """
         from scipy.sparse.csgraph import connected_components
 
         if self.components != "largest":
             return np.arange(len(points))
         parts = connected_components(self._joined(points, search, unit), directed=False)[1]
-        return self.largest(parts)
-
-    def largest(self, parts: Indices) -> Indices:
-        """Return which points are in the largest of some components, the first of equal ones, and warn of others."""
         kept = np.flatnonzero(parts == np.bincount(parts).argmax())
         if len(kept) < len(parts):
             warnings.warn(
