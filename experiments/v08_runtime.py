@@ -117,7 +117,7 @@ METHODS: dict[str, tuple[Fit, str | None, int, tuple[int, ...], int]] = {
     "t-SNE, fast": (fast_tsne, None, ITERATIONS, (ITERATIONS,), SIZES[-1]),
 }
 REMARKS = {
-    "MVU": "ours moves positions in ten dimensions, and does not solve for the matrix of all pairs as the document does",
+    "MVU": "ours moves positions in ten dimensions, and does not solve for the matrix of all pairs, as the document",
 }
 
 
