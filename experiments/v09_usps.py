@@ -81,8 +81,8 @@ REMARKS = {
     "neighborhoods, see the error without a verdict",
     "t-SNE": "our t-SNE keeps distances better than the printed one",
     "PCA": "another version of USPS, with classes of other sizes",
-    "t-SONE": "samples that are among the nearest neighbors of no other stay behind; not so with own neighborhoods, see "
-    "the rows without a verdict. The size of the mesh and the bandwidths are not given in the document",
+    "t-SONE": "samples that are among the nearest neighbors of no other stay behind; not so with own neighborhoods, "
+    "see the rows without a verdict. The size of the mesh and the bandwidths are not given in the document",
 }
 
 
