@@ -59,13 +59,12 @@ WORDS = {"catcortex": "cat cortex", "protein213": "proteins"}
 PRINTED = {"catcortex": (0.13, 0.03), "protein213": (0.08, 0.03)}
 SHOWN = {"catcortex": 0.09, "protein213": 0.04}
 REMARKS = {
-    "cat cortex: 1-NN error": "probably as the divergence prefers samples with few near neighbors; with the winner by "
-    "mean the error is within the printed deviation, or lower",
+    "cat cortex: 1-NN error": "probably as the divergence prefers samples with few near neighbors; with D as distances "
+    "and any other rule for the winner the error is within the printed deviation, or lower",
     "best perplexity": "perplexities differ by less than 0.01 in mean Q; those of the document are not given",
     "difference of mean Q": "our t-SNE has the higher Q for nearly all K",
     "deviation of Q": "random starts of our t-SNE end in nearly the same view",
-    "mean B of t-SONE": "slightly intrusive; with D as squares and one of the other two rules for the winner it is "
-    "extrusive",
+    "mean B of t-SONE": "slightly intrusive, with each rule for the winner",
 }
 
 Found = dict[str, list[Seen]]  # by method and reading: a view for each start
