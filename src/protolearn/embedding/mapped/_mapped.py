@@ -28,6 +28,7 @@ from protolearn.embedding.mapped.mappings import (
     FittedMapping,
     FreeMapping,
     LocalLinearMapping,
+    NeighborMapping,
     NetworkMapping,
     SolvedMapping,
     get_mapping,
@@ -42,7 +43,7 @@ MOST_COLLECTED = 2000  # samples of a Dask collection that a mapping is trained 
 
 
 def _is_invertible(self: MappedEmbedding) -> bool:
-    return not isinstance(get_mapping(self.mapping), FreeMapping | NetworkMapping)
+    return not isinstance(get_mapping(self.mapping), FreeMapping | NeighborMapping | NetworkMapping)
 
 
 class MappedEmbedding(Embedding):
@@ -65,10 +66,12 @@ class MappedEmbedding(Embedding):
         What is minimized: ``"tsne"``, ``"sne"``, ``"nerv"``, ``"tnerv"``, ``"mds"``, ``"sammon"``, ``"isomap"``,
         ``"lle"``, ``"laplacian"``, ``"mvu"``, ``"strain"``, or an instance with parameters or parts of your own, such
         as ``protolearn.embedding.mapped.costs.tsne(perplexity=50)``.
-    mapping : {"linear", "local", "network", "free"}, Mapping, or estimator, default="local"
+    mapping : {"linear", "local", "network", "neighbors", "free"}, Mapping, or estimator, default="local"
         From the data to the view. ``"local"`` is linear on each cell of k-means; give a map or an LVQ classifier
-        for the charts of that. ``"free"`` positions have no map: new samples go where they cost least while all others
-        rest, which takes a search. See `protolearn.embedding.mapped.mappings`.
+        for the charts of that. ``"neighbors"`` leaves positions free and places new samples between those of their
+        nearest neighbors: the most accurate map, which keeps the training samples. ``"free"`` positions have no map:
+        new samples go where they cost least while all others rest, which takes a search. See
+        `protolearn.embedding.mapped.mappings`.
     n_train : int or float, optional
         Number or part of the samples that the mapping is trained on, drawn at random. By default all, but at most
         2,000 of a Dask collection.
@@ -99,8 +102,8 @@ class MappedEmbedding(Embedding):
     embedding_ : ndarray of shape (n_samples, n_components)
         Positions of the samples; of a Dask collection a lazy array, which is not stored with the view.
     mapping_ : SolvedMapping
-        The map: `LinearMap` with ``mean`` and ``weights``, `ChartMap` with ``charts`` and ``weights``, `NetworkMap`, or
-        `Placing` for free positions.
+        The map: `LinearMap` with ``mean`` and ``weights``, `ChartMap` with ``charts`` and ``weights``, `NetworkMap`,
+        `NeighborMap`, or `Placing` for free positions.
     train_indices_ : ndarray
         Samples that the mapping was trained on.
     cost_ : float
@@ -372,6 +375,7 @@ class MappedEmbedding(Embedding):
                     if given is None or run:
                         kind = "random" if run else str(self.init)
                         given = self._first(samples, objective.size, kind, rng)
+                        given = given if objective.unfold is None else objective.unfold(given)
                     theta, history, interrupted = self._descend(objective, fitted, fitted.start(given), progress)
                     if best is None or history[-1] < self.cost_:
                         best, self.cost_, self.cost_history_ = theta, history[-1], history
