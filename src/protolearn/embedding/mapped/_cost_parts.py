@@ -353,18 +353,24 @@ class _Forces:
         share = 1.0 if self.symmetric else 1.0 / len(points)
         return share * forces.value(points, self.divergence), share * forces.step(points, self.divergence).gradient
 
-    def unfolded(self, points: Floats) -> Floats:
-        """Return where free points go in some steps if neighbors attract each other more than they should.
+    @property
+    def unfold(self) -> Callable[[Floats, int], Floats] | None:
+        """A descent for points that are still free, as that of `TSNE`.
 
-        What is minimized is the Kullback-Leibler divergence, whatever comes after, as in `TSNE`. Under a Gaussian
-        kernel points stay: clusters would become too small for a field to see what is in them.
+        Under a Gaussian kernel there is none: clusters would become too small for a field to see what is in them.
         """
-        if not isinstance(self.kernel, StudentKernel):
-            return points
-        points, early, descent = np.array(points, order="C"), KullbackLeibler(), Descent(self.kernel.longest_step)
-        for _ in range(N_UNFOLDING):
-            step = self._chosen(points, early).step(points, early, EXAGGERATION)
-            descent.step(points, step.gradient / (4.0 * step.mass), len(points) / EXAGGERATION, early)
+        return self._unfolded if isinstance(self.kernel, StudentKernel) else None
+
+    def _unfolded(self, points: Floats, n_steps: int) -> Floats:
+        """Return points after steps in which neighbors attract each other more than they should, and so many others.
+
+        The former minimize the Kullback-Leibler divergence, whatever comes after.
+        """
+        points, descent = np.array(points, order="C"), Descent(self.kernel.longest_step)
+        for step in range(N_UNFOLDING + n_steps):
+            stage = (KullbackLeibler(), EXAGGERATION) if step < N_UNFOLDING else (self.divergence, 1.0)
+            force = self._chosen(points, stage[0]).step(points, *stage)
+            descent.step(points, force.gradient / (4.0 * force.mass), len(points) / stage[1], stage)
         return points
 
     def _chosen(self, points: Floats, divergence: Divergence) -> Exact | Fast:

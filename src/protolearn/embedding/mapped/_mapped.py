@@ -80,7 +80,8 @@ class MappedEmbedding(Embedding):
     n_init : int, default=1
         Number of starts, random ones from the second on, of which the one with the least cost is kept.
     max_iter : int, default=500
-        Most iterations of L-BFGS.
+        Most iterations of L-BFGS. With ``mapping="neighbors"`` and a Student kernel, the number of steps of the descent
+        of `TSNE`, of which the last is one of L-BFGS.
     tol : float, default=1e-7
         Relative decrease of the cost below which to stop.
     metric : str, callable or learned metric, default="euclidean"
@@ -368,6 +369,8 @@ class MappedEmbedding(Embedding):
         """Return the best parameters of some starts, and whether the search was interrupted."""
         best: Floats | None = None
         self.cost_ = np.inf
+        # L-BFGS would let free points of a neighbor embedding drift apart without end, and a field grow with them.
+        descends = isinstance(get_mapping(self.mapping), NeighborMapping) and objective.unfold is not None
         progress = Progress("MappedEmbedding", self.max_iter, self.verbose, every=EVERY, n_runs=self.n_init)
         try:
             with progress:
@@ -375,8 +378,11 @@ class MappedEmbedding(Embedding):
                     if given is None or run:
                         kind = "random" if run else str(self.init)
                         given = self._first(samples, objective.size, kind, rng)
-                        given = given if objective.unfold is None else objective.unfold(given)
-                    theta, history, interrupted = self._descend(objective, fitted, fitted.start(given), progress)
+                        if objective.unfold is not None:
+                            given = objective.unfold(given, self.max_iter if descends else 0)
+                    theta, history, interrupted = self._descend(
+                        objective, fitted, fitted.start(given), progress, 1 if descends else self.max_iter
+                    )
                     if best is None or history[-1] < self.cost_:
                         best, self.cost_, self.cost_history_ = theta, history[-1], history
                     if interrupted:
@@ -406,7 +412,7 @@ class MappedEmbedding(Embedding):
         return positions * (size / np.sqrt(np.square(positions).sum(axis=1).mean()))
 
     def _descend(
-        self, objective: Objective, fitted: FittedMapping, theta: Floats, progress: Progress
+        self, objective: Objective, fitted: FittedMapping, theta: Floats, progress: Progress, max_iter: int
     ) -> tuple[Floats, list[float], bool]:
         """Return parameters, the costs on the way, and whether it was interrupted."""
         reached = theta
@@ -426,8 +432,8 @@ class MappedEmbedding(Embedding):
             progress.step(len(history) - 1, cost=history[-1])
 
         options = {
-            "maxiter": self.max_iter,
-            "maxfun": 10 * self.max_iter,
+            "maxiter": max_iter,
+            "maxfun": 10 * max_iter,
             "maxcor": MEMORY,
             "ftol": self.tol,
             "gtol": 0.0,

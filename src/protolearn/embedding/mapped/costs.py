@@ -103,12 +103,12 @@ class Objective:
     size : float
         Root mean square radius of a good first layout.
     unfold : callable, optional
-        What makes a first layout of free points a better one, as a function from positions to positions.
+        A function of first positions and a number of steps, in which free points find better ones.
     """
 
     parts: tuple[Rows, ...]
     size: float
-    unfold: Callable[[Floats], Floats] | None = None
+    unfold: Callable[[Floats, int], Floats] | None = None
 
     def __call__(self, points: Floats) -> tuple[float, Floats]:
         """Return the value and the gradient (n, d)."""
@@ -205,7 +205,7 @@ class Cost:
         size = _radius(samples) if self.data.metric else self.view.size
         error = self.view.compared(given, self.error, threads)
         parts = (error,) if self.constraint is None else (error, self.constraint.on(given, size))
-        return Objective(parts, size, getattr(error, "unfolded", None))
+        return Objective(parts, size, getattr(error, "unfold", None))
 
     def placement(
         self, samples: Samples, points: Floats, new: Samples, threads: Threads, rng: RandomState
