@@ -470,9 +470,7 @@ def test_value_and_step_share_sums_of_the_same_points_only():
         points *= 1.1
         alone = Fast(layout.p[True], StudentKernel(), True, Threads())
         expected = alone.step(points, divergence).gradient
-        np.testing.assert_allclose(
-            fast.step(points, divergence).gradient, expected, atol=1e-3 * np.abs(expected).max()
-        )
+        np.testing.assert_allclose(fast.step(points, divergence).gradient, expected, atol=1e-3 * np.abs(expected).max())
         assert fast.value(points, divergence) == pytest.approx(alone.value(points, divergence), rel=1e-4)
 
 

@@ -81,7 +81,8 @@ def test_neighbors_that_lie_apart_do_not_meet_in_the_middle():
 def test_far_samples_stay_in_the_view(size):
     _, positions, new, found = made()
     places = found.place(size * new)
-    assert (places >= positions.min(axis=0)).all() and (places <= positions.max(axis=0)).all()
+    assert (places >= positions.min(axis=0)).all()
+    assert (places <= positions.max(axis=0)).all()
 
 
 def test_the_scale_of_the_data_does_not_count():

@@ -39,8 +39,8 @@ def place_among(
     """Fill places (m, c) of new samples (m, d) from the positions (n, c) of the k nearest samples (n, d).
 
     Samples of cell j are those from ``starts[j]`` to ``starts[j + 1]``. The cells with the nearest ``n_probes`` centers
-    are searched, and more if they have too few samples. Neighbors at distances d count by ``(1 / d - 1 / R) ** 2``, with
-    R the distance of the next one, times ``1 / (width ** 2 + |y - y_j| ** 2)`` in steps from their mean y on.
+    are searched, and more if they have too few samples. Neighbors at distances d count by ``(1 / d - 1 / R) ** 2``,
+    with R the distance of the next one, times ``1 / (width ** 2 + |y - y_j| ** 2)`` in steps from their mean y on.
     """
     n_cells, n_dimensions = len(centers), positions.shape[1]
     far = np.empty(n_cells, np.float32)

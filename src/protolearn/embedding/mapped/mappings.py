@@ -183,7 +183,7 @@ class NeighborMapping:
     """Positions of training samples that are free, between which those of the nearest ones place new samples.
 
     It keeps the training samples, which have their own positions exactly. The view is as good as without a mapping, and
-    new samples come near to where a search would place them, hundreds of times as fast.
+    new samples come near to where a search would place them, without one.
 
     Parameters
     ----------
@@ -388,7 +388,9 @@ class NeighborMap:
         mean = X.mean(axis=0, dtype=np.float64)
         scale = power_of_two(np.abs(X - mean).max())
         samples = _single(X, mean, scale)
-        cells = KMeans(max(1, int(CELLS * np.sqrt(len(X)))), init="random", max_iter=5, empty="reseed", random_state=rng)
+        cells = KMeans(
+            max(1, int(CELLS * np.sqrt(len(X)))), init="random", max_iter=5, empty="reseed", random_state=rng
+        )
         labels = cells.fit(samples).labels_
         order = np.argsort(labels, kind="stable")
         starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=cells.n_prototypes))])
