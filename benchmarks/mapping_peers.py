@@ -36,6 +36,11 @@ def our_smooth_map(X: np.ndarray, task: PlacingTask) -> Any:
     return _our_map(X, task, LocalLinearMapping(**RANK))
 
 
+@competitor(f"{OURS} (neighbors)", "placing", **OWN, **BOTH)
+def our_neighbor_map(X: np.ndarray, task: PlacingTask) -> Any:
+    return _our_map(X, task, "neighbors")
+
+
 @competitor(f"{OURS} (linear)", "placing", **OWN, **BOTH)
 def our_linear_map(X: np.ndarray, task: PlacingTask) -> Any:
     return _our_map(X, task, "linear")

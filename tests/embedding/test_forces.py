@@ -535,6 +535,30 @@ def test_threads_change_nothing_but_rounding(symmetric):
         np.testing.assert_allclose(two, one, atol=1e-6 * np.abs(one).max())
 
 
+def test_value_and_step_share_sums_of_the_same_points_only():
+    layout = LAYOUTS[2.0]
+    fast, points = Fast(layout.p[True], StudentKernel(), True, Threads()), layout.points.copy()
+    for divergence in (KullbackLeibler(), NeRV(0.5), KullbackLeibler()):
+        fast.value(points, divergence)
+        points *= 1.1
+        alone = Fast(layout.p[True], StudentKernel(), True, Threads())
+        expected = alone.step(points, divergence).gradient
+        np.testing.assert_allclose(fast.step(points, divergence).gradient, expected, atol=1e-3 * np.abs(expected).max())
+        assert fast.value(points, divergence) == pytest.approx(alone.value(points, divergence), rel=1e-4)
+
+
+def test_rows_of_very_different_masses():
+    rng = np.random.default_rng(0)
+    radii, angles = 15.0 * rng.uniform(size=250) ** 2, rng.uniform(0.0, 2.0 * np.pi, size=250)
+    points = radii[:, None] * np.c_[np.cos(angles), np.sin(angles)]
+    squares = squareform(pdist(points, "sqeuclidean"))
+    neighbors = nearest_in_matrix(squares, 30)
+    p = conditional_affinities(neighbors, calibrated(neighbors.squares, 8.0)[0])
+    assert np.ptp(np.log(GaussianKernel().weights(squares).sum(axis=1) - 1.0)) > 10.0
+    exact, fast = Exact(p.toarray(), GaussianKernel(), False), Fast(p, GaussianKernel(), False, Threads())
+    assert fast.value(points, NeRV(0.5)) == pytest.approx(exact.value(points, NeRV(0.5)), rel=5e-4)
+
+
 def test_points_are_left_as_they_are():
     layout = LAYOUTS[2.0]
     before = layout.points.copy()

@@ -40,6 +40,7 @@ MAPPINGS = {
     "local": LocalLinearMapping(n_charts=5),
     "soft": LocalLinearMapping(KMeans(3, random_state=0), gating="density"),
     "network": NetworkMapping((12, 12)),
+    "neighbors": "neighbors",
     "free": "free",
 }
 
@@ -501,7 +502,7 @@ def test_failed_fit_leaves_the_old_one():
 def test_ways_back_that_do_not_exist():
     assert hasattr(view(mapping="linear"), "inverse_transform")
     assert hasattr(view(mapping=KMeans(3)), "inverse_transform")
-    for mapping in ("free", "network", FreeMapping(), NetworkMapping((3,))):
+    for mapping in ("free", "neighbors", "network", FreeMapping(), NetworkMapping((3,))):
         assert not hasattr(view(mapping=mapping), "inverse_transform")
     with pytest.raises(NotFittedError):
         view(mapping="linear").inverse_transform(np.ones((2, 2)))

@@ -18,6 +18,7 @@ from protolearn.embedding.mapped.mappings import (
     FreeMapping,
     LinearMapping,
     LocalLinearMapping,
+    NeighborMapping,
     NetworkMapping,
     get_mapping,
 )
@@ -321,6 +322,7 @@ def test_names_and_models_are_mappings():
         "linear": LinearMapping,
         "local": LocalLinearMapping,
         "network": NetworkMapping,
+        "neighbors": NeighborMapping,
         "free": FreeMapping,
     }
     model = KMeans(3)

@@ -16,10 +16,12 @@ from protolearn.core.chunks import CLOSE, block_size, cut, row_blocks
 from protolearn.core.parameters import constrained, option, positive
 from protolearn.core.threads import Threads
 from protolearn.core.types import Floats
-from protolearn.embedding.divergences import Divergence
+from protolearn.embedding.divergences import Divergence, KullbackLeibler
+from protolearn.embedding.neighbor._descent import Descent
 from protolearn.embedding.neighbor._exact import TINY, Exact, floors
-from protolearn.embedding.neighbor._fast import Fast, is_tame
-from protolearn.embedding.neighbor.view import Kernel
+from protolearn.embedding.neighbor._fast import Fast, degree, is_tame
+from protolearn.embedding.neighbor._field import n_cells
+from protolearn.embedding.neighbor.view import Kernel, StudentKernel
 
 __all__ = [
     "DistanceView",
@@ -41,6 +43,9 @@ __all__ = [
 Rows = Callable[[Floats], tuple[Any, Floats]]  # positions to the values of all rows, or their sum, and the gradient
 
 FEW_POINTS = 150  # up to which all pairs of points are taken one by one whatever the kernel
+FIELDS_OF_ROWS = 4  # that are summed if each point has a distribution of its own: as many pairs take no longer
+N_UNFOLDING = 100  # steps of points that are still free
+EXAGGERATION = 12.0  # of the pull between neighbors meanwhile
 
 
 class ErrorPart(Protocol):
@@ -344,11 +349,36 @@ class _Forces:
     threads: Threads
 
     def __call__(self, points: Floats) -> tuple[float, Floats]:
-        n, d = points.shape
-        flat = n > FEW_POINTS and d <= 2 and is_tame(self.divergence, self.kernel)
-        forces = self._fast if flat else self._exact
-        share = 1.0 if self.symmetric else 1.0 / n
+        forces = self._chosen(points, self.divergence)
+        share = 1.0 if self.symmetric else 1.0 / len(points)
         return share * forces.value(points, self.divergence), share * forces.step(points, self.divergence).gradient
+
+    @property
+    def unfold(self) -> Callable[[Floats, int], Floats] | None:
+        """A descent for points that are still free, as that of `TSNE`.
+
+        Under a Gaussian kernel there is none: clusters would become too small for a field to see what is in them.
+        """
+        return self._unfolded if isinstance(self.kernel, StudentKernel) else None
+
+    def _unfolded(self, points: Floats, n_steps: int) -> Floats:
+        """Return points after steps in which neighbors attract each other more than they should, and so many others.
+
+        The former minimize the Kullback-Leibler divergence, whatever comes after.
+        """
+        points, descent = np.array(points, order="C"), Descent(self.kernel.longest_step)
+        for step in range(N_UNFOLDING + n_steps):
+            stage = (KullbackLeibler(), EXAGGERATION) if step < N_UNFOLDING else (self.divergence, 1.0)
+            force = self._chosen(points, stage[0]).step(points, *stage)
+            descent.step(points, force.gradient / (4.0 * force.mass), len(points) / stage[1], stage)
+        return points
+
+    def _chosen(self, points: Floats, divergence: Divergence) -> Exact | Fast:
+        n, d = points.shape
+        if n <= FEW_POINTS or d > 2 or not is_tame(divergence, self.kernel):
+            return self._exact
+        cells = n_cells(points, self.kernel.width(max(1.0, degree(divergence))))
+        return self._exact if n**2 <= cells * (1 if self.symmetric else FIELDS_OF_ROWS) else self._fast
 
     @cached_property
     def _exact(self) -> Exact:

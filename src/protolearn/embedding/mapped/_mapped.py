@@ -30,6 +30,7 @@ from protolearn.embedding.mapped.mappings import (
     FittedMapping,
     FreeMapping,
     LocalLinearMapping,
+    NeighborMapping,
     NetworkMapping,
     SolvedMapping,
     get_mapping,
@@ -45,7 +46,7 @@ MOST_COLLECTED = 2000  # samples of a Dask collection that a mapping is trained 
 
 
 def _is_invertible(self: MappedEmbedding) -> bool:
-    return not isinstance(get_mapping(self.mapping), FreeMapping | NetworkMapping)
+    return not isinstance(get_mapping(self.mapping), FreeMapping | NeighborMapping | NetworkMapping)
 
 
 class MappedEmbedding(Embedding):
@@ -68,10 +69,12 @@ class MappedEmbedding(Embedding):
         What is minimized: ``"tsne"``, ``"sne"``, ``"nerv"``, ``"tnerv"``, ``"mds"``, ``"sammon"``, ``"isomap"``,
         ``"lle"``, ``"laplacian"``, ``"mvu"``, ``"strain"``, or an instance with parameters or parts of your own, such
         as ``protolearn.embedding.mapped.costs.tsne(perplexity=50)``.
-    mapping : {"linear", "local", "network", "free"}, Mapping, or estimator, default="local"
+    mapping : {"linear", "local", "network", "neighbors", "free"}, Mapping, or estimator, default="local"
         From the data to the view. ``"local"`` is linear on each cell of k-means; give a map or an LVQ classifier
-        for the charts of that. ``"free"`` positions have no map: new samples go where they cost least while all others
-        rest, which takes a search. See `protolearn.embedding.mapped.mappings`.
+        for the charts of that. ``"neighbors"`` leaves positions free and places new samples between those of their
+        nearest neighbors: the most accurate map, which keeps the training samples. ``"free"`` positions have no map:
+        new samples go where they cost least while all others rest, which takes a search. See
+        `protolearn.embedding.mapped.mappings`.
     n_train : int or float, optional
         Number or part of the samples that the mapping is trained on, drawn at random. By default all, but at most
         2,000 of a Dask collection.
@@ -85,7 +88,8 @@ class MappedEmbedding(Embedding):
         mapping can. It is for comparison, under costs of affinities and with mappings other than networks; L-BFGS
         reaches lower costs, in fewer steps.
     max_iter : int, default=500
-        Most iterations.
+        Most iterations. With ``mapping="neighbors"`` and a Student kernel, the number of steps of the descent
+        of `TSNE`, of which the last is one of L-BFGS.
     tol : float, default=1e-7
         Relative decrease of the cost below which L-BFGS stops.
     metric : str, callable or learned metric, default="euclidean"
@@ -108,8 +112,8 @@ class MappedEmbedding(Embedding):
         Positions of the samples, NaN if they have none (free positions, and a cost of the largest component of a graph
         alone); of a Dask collection a lazy array, which is not stored with the view.
     mapping_ : SolvedMapping
-        The map: `LinearMap` with ``mean`` and ``weights``, `ChartMap` with ``charts`` and ``weights``, `NetworkMap`, or
-        `Placing` for free positions.
+        The map: `LinearMap` with ``mean`` and ``weights``, `ChartMap` with ``charts`` and ``weights``, `NetworkMap`,
+        `NeighborMap`, or `Placing` for free positions.
     train_indices_ : ndarray
         Samples that the mapping was trained on.
     cost_ : float
@@ -402,6 +406,8 @@ class MappedEmbedding(Embedding):
         """Return the best parameters of some starts, and whether the search was interrupted."""
         best: Floats | None = None
         self.cost_ = np.inf
+        # L-BFGS would let free points of a neighbor embedding drift apart without end, and a field grow with them.
+        descends = isinstance(get_mapping(self.mapping), NeighborMapping) and objective.unfold is not None
         progress = Progress("MappedEmbedding", self.max_iter, self.verbose, every=EVERY, n_runs=self.n_init)
         try:
             with progress:
@@ -409,7 +415,11 @@ class MappedEmbedding(Embedding):
                     if given is None or run:
                         kind = "random" if run else str(self.init)
                         given = self._first(samples, objective.size, kind, rng)
-                    theta, history, interrupted = self._descend(objective, fitted, fitted.start(given), progress)
+                        if objective.unfold is not None:
+                            given = objective.unfold(given, self.max_iter if descends else 0)
+                    theta, history, interrupted = self._descend(
+                        objective, fitted, fitted.start(given), progress, 1 if descends else self.max_iter
+                    )
                     if best is None or history[-1] < self.cost_:
                         best, self.cost_, self.cost_history_ = theta, history[-1], history
                     if interrupted:
@@ -439,7 +449,7 @@ class MappedEmbedding(Embedding):
         return positions * (size / np.sqrt(np.square(positions).sum(axis=1).mean()))
 
     def _descend(
-        self, objective: Objective, fitted: FittedMapping, theta: Floats, progress: Progress
+        self, objective: Objective, fitted: FittedMapping, theta: Floats, progress: Progress, max_iter: int
     ) -> tuple[Floats, list[float], bool]:
         """Return parameters, the costs on the way, and whether it was interrupted."""
         reached = theta
@@ -459,8 +469,8 @@ class MappedEmbedding(Embedding):
             progress.step(len(history) - 1, cost=history[-1])
 
         options = {
-            "maxiter": self.max_iter,
-            "maxfun": 10 * self.max_iter,
+            "maxiter": max_iter,
+            "maxfun": 10 * max_iter,
             "maxcor": MEMORY,
             "ftol": self.tol,
             "gtol": 0.0,

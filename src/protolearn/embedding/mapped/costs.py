@@ -7,6 +7,7 @@ eigenmaps, maximum variance unfolding and neighbor embeddings all have this form
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -102,10 +103,13 @@ class Objective:
         Functions of positions, with their gradients, that are summed.
     size : float
         Root mean square radius of a good first layout.
+    unfold : callable, optional
+        A function of first positions and a number of steps, in which free points find better ones.
     """
 
     parts: tuple[Rows, ...]
     size: float
+    unfold: Callable[[Floats, int], Floats] | None = None
 
     def __call__(self, points: Floats) -> tuple[float, Floats]:
         """Return the value and the gradient (n, d)."""
@@ -211,7 +215,8 @@ class Cost:
         given = self.data.of(samples, threads, rng)
         size = _radius(samples) if self.data.metric else self.view.size
         error = self.view.compared(given, self.error, threads)
-        return Objective((error,) if self.constraint is None else (error, self.constraint.on(given, size)), size)
+        parts = (error,) if self.constraint is None else (error, self.constraint.on(given, size))
+        return Objective(parts, size, getattr(error, "unfold", None))
 
     def placement(
         self, samples: Samples, points: Floats, new: Samples, threads: Threads, rng: RandomState

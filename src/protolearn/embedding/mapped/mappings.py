@@ -1,4 +1,4 @@
-"""Mappings from data to a view: linear, linear on each chart of a map, a network, or points that are free.
+"""Mappings from data to a view: linear, linear on each chart of a map, a network, by neighbors, or free points.
 
 A mapping is fitted to samples, and then is a function of parameters: `Fitted.forward` gives positions of the samples,
 `Fitted.pull` takes a gradient by positions back to one by parameters. Any cost of positions can so be minimized by any
@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 
 from protolearn.core.chunks import cut
 from protolearn.core.parameters import constrained, integer, none, number, option, part
+from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
 from protolearn.embedding.charts import Charts, charts_of, fitted_model
 from protolearn.embedding.charts._charts import GATINGS
@@ -28,6 +29,8 @@ __all__ = [
     "LinearMapping",
     "LocalLinearMapping",
     "Mapping",
+    "NeighborMap",
+    "NeighborMapping",
     "NetworkMap",
     "NetworkMapping",
     "SolvedMapping",
@@ -39,6 +42,10 @@ THIN = 1e-4  # deviation along a coordinate of a chart, relative to the largest,
 LEAST = 1e-7  # singular value of the features, relative to the largest, that counts
 ROWS = 4096  # placed at a time
 SAMPLES_PER_CHART, MOST_CHARTS = 6, 1000  # of the default mapping
+CELLS = 2.0  # times the square root of the samples: parts in which neighbors are looked for
+N_PROBES = 8  # cells that are searched
+FARTHEST = 1e15  # in the unit of the training samples, beyond which new samples are all the same
+N_STEPS = 8  # in which neighbors agree on a place
 
 
 class FittedMapping(Protocol):
@@ -170,6 +177,34 @@ class NetworkMapping:
         return _Network(X, (X.shape[1], *self.hidden, n_components), rng)
 
 
+@constrained(n_neighbors=integer(1))
+@dataclass(frozen=True)
+class NeighborMapping:
+    """Positions of training samples that are free, between which those of the nearest ones place new samples.
+
+    It keeps the training samples, which have their own positions exactly. The view is as good as without a mapping, and
+    new samples come near to where a search would place them, without one.
+
+    Parameters
+    ----------
+    n_neighbors : int, default=8
+        Training samples that a new one is placed by. The nearer they are, the more they count; and of those that lie
+        far apart in the view, the ones that lie together.
+
+    Examples
+    --------
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mapped.mappings import NeighborMapping
+    >>> view = MappedEmbedding(mapping=NeighborMapping(n_neighbors=5))
+    """
+
+    n_neighbors: int = 8
+
+    def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> FittedMapping:
+        """Return the mapping of samples."""
+        return _AmongNeighbors(X, n_components, min(self.n_neighbors, len(X) - 1), rng)
+
+
 @dataclass(frozen=True)
 class FreeMapping:
     """Positions that are free, each a parameter of its own: there is no map for new samples.
@@ -192,6 +227,7 @@ MAPPINGS: dict[str, Mapping] = {
     "linear": LinearMapping(),
     "local": LocalLinearMapping(),
     "network": NetworkMapping(),
+    "neighbors": NeighborMapping(),
     "free": FreeMapping(),
 }
 
@@ -309,6 +345,71 @@ class NetworkMap:
         return found
 
 
+@dataclass(frozen=True)
+class NeighborMap:
+    """Positions by those of the nearest training samples.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (d,)
+        Of the training samples.
+    scale : float
+        What differences to it are divided by.
+    samples : ndarray of shape (n, d)
+        Training samples less their mean, over the scale, cell by cell, in single precision.
+    positions : ndarray of shape (n, c)
+        Their positions.
+    centers : ndarray of shape (q, d)
+        Of the cells, in which neighbors are looked for.
+    starts : ndarray of shape (q + 1,)
+        Where the samples of each cell begin.
+    n_neighbors : int
+        Number of training samples that place a new one.
+    width : float
+        How far apart positions lie that belong together.
+    """
+
+    mean: Floats
+    scale: float
+    samples: Array
+    positions: Floats
+    centers: Array
+    starts: Array
+    n_neighbors: int
+    width: float
+
+    @classmethod
+    def of(cls, X: Array, positions: Floats, n_neighbors: int, rng: np.random.RandomState) -> NeighborMap:
+        """Return the map of training samples (n, d) with positions (n, c)."""
+        from scipy.spatial import cKDTree
+
+        from protolearn.maps import KMeans
+
+        mean = X.mean(axis=0, dtype=np.float64)
+        scale = power_of_two(np.abs(X - mean).max())
+        samples = _single(X, mean, scale)
+        cells = KMeans(
+            max(1, int(CELLS * np.sqrt(len(X)))), init="random", max_iter=5, empty="reseed", random_state=rng
+        )
+        labels = cells.fit(samples).labels_
+        order = np.argsort(labels, kind="stable")
+        starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=cells.n_prototypes))])
+        gaps = cKDTree(positions).query(positions, k=2)[0][:, 1]
+        width = float(np.median(gaps)) or float(gaps.mean()) or 1.0
+        return cls(mean, scale, samples[order], positions[order], cells.prototypes_, starts, n_neighbors, width)
+
+    def place(self, X: Array) -> Array:
+        """Return the positions (n, c) of samples."""
+        from protolearn.embedding.mapped._kernels import place_among
+
+        places = np.empty((len(X), self.positions.shape[1]))
+        known = self.centers, self.starts, self.samples, self.positions, self.n_neighbors
+        for rows in cut(len(X), ROWS):
+            new = _single(X[rows], self.mean, self.scale)
+            place_among(new, *known, min(N_PROBES, len(self.centers)), N_STEPS, self.width, places[rows])
+        return places.astype(X.dtype)
+
+
 class _Linear(_OnFeatures):
     def __init__(self, X: Array, n_components: int) -> None:
         self.mean = X.mean(axis=0, dtype=np.float64)
@@ -361,8 +462,17 @@ class _Free(_Unbound):
     def pull(self, theta: Floats, gradient: Floats) -> Floats:
         return gradient.ravel()
 
-    def solved(self, theta: Floats, unit: float) -> None:
+    def solved(self, theta: Floats, unit: float) -> SolvedMapping | None:
         return None
+
+
+class _AmongNeighbors(_Free):
+    def __init__(self, X: Array, n_components: int, n_neighbors: int, rng: np.random.RandomState) -> None:
+        super().__init__(n_components)
+        self.X, self.n_neighbors, self.rng = X, n_neighbors, rng
+
+    def solved(self, theta: Floats, unit: float) -> NeighborMap:
+        return NeighborMap.of(self.X, unit * self.forward(theta), self.n_neighbors, self.rng)
 
 
 class _Network(_Unbound):
@@ -405,6 +515,11 @@ class _Network(_Unbound):
         shapes = [(a + 1, b) for a, b in zip(self.sizes[:-1], self.sizes[1:])]
         parts = np.split(theta, np.cumsum([a * b for a, b in shapes])[:-1])
         return NetworkMap(self.mean, self.scale, tuple(part.reshape(shape) for part, shape in zip(parts, shapes)))
+
+
+def _single(X: Array, mean: Floats, scale: float) -> Array:
+    """Return samples (n, d) less a mean, over a scale, in single precision, in which their squares are finite."""
+    return np.ascontiguousarray(np.clip((X - mean) / scale, -FARTHEST, FARTHEST), dtype=np.float32)
 
 
 def _affine(inputs: Floats, layer: Floats) -> Floats:

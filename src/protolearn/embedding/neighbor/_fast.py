@@ -24,12 +24,13 @@ from protolearn.embedding.neighbor._field import Grid
 from protolearn.embedding.neighbor._tree import Table
 from protolearn.embedding.neighbor.view import Kernel, StudentKernel
 
-__all__ = ["Fast", "is_tame"]
+__all__ = ["Fast", "degree", "is_tame"]
 
 
 LEAST_MASS = 1e-9  # of the kernel around a point, in units of the largest
 ROWS = 1 << 16  # of a graph at a time
-N_LEVELS = 3  # of the masses of rows, between which fields are interpolated
+N_LEVELS = 3  # of the masses of rows next to that of each, between which fields are interpolated
+LEVEL_GAP = 2.0  # of the logarithms of masses, at most, so that what does not fall with their power stays small
 BOTH_WAYS = "both ways"  # under which their kernels are known
 
 
@@ -144,6 +145,7 @@ class Fast:
             places = np.arange(self.p.nnz)
             self._reverse = sparse.csr_array((places, self.p.indices, self.p.indptr), self.p.shape).T.tocsr()
         self._view: _View | None = None
+        self._last: tuple[Any, ...] | None = None  # points, what was asked of them, and the sums over their pairs
         self._prepared: dict[Divergence, tuple[_Edges, Floats]] = {}
         self._both: dict[Divergence, tuple[_Edges, _Edges]] = {}
 
@@ -181,8 +183,14 @@ class Fast:
             sums[pull.index] += pull.factor * (mixed.sum() if self.symmetric else mixed)
         return float(np.sum(divergence.outer(sums)))
 
-    def _pairs(self, points: Floats, divergence: Divergence, mass: float | None) -> tuple[Floats, _All | _Rows]:
-        """Return the points in the plane, or in space, and the sums over all their pairs."""
+    def _pairs(self, points: Floats, *asked: Any) -> tuple[Floats, _All | _Rows]:
+        """Return the points in the plane, or in space, and the sums over all their pairs: once for value and step."""
+        if self._last is None or self._last[1] != asked or not np.array_equal(self._last[0], points):
+            self._last = None  # whose sums need not be held beside the new ones
+            self._last = points.copy(), asked, self._summed(points, *asked)
+        return self._last[2]
+
+    def _summed(self, points: Floats, divergence: Divergence, mass: float | None) -> tuple[Floats, _All | _Rows]:
         plane = np.ascontiguousarray(np.hstack([points, np.zeros((len(points), max(2 - points.shape[1], 0)))]))
         width = self.kernel.width(max(1.0, degree(divergence)))
         if self._view is None or not self._view.grid.suits(plane, width):
@@ -461,8 +469,9 @@ class _BothWays(_All):
 class _Rows:
     """Sums over the pairs of each point, whose q are ``w / masses`` with a mass for each.
 
-    Summands are functions of the distance and of the mass: a power of the mass, and perhaps its logarithm. So a few
-    levels of the mass give them all, by polynomials of the logarithm, once the power is divided out.
+    Summands are functions of the distance and of the mass: mostly a power of the mass, and perhaps its logarithm. So
+    levels of the mass give them all, by polynomials of the logarithm through the nearest of these, once the power is
+    divided out.
     """
 
     def __init__(self, view: _View, field: Any, background: _Background, least: Floats) -> None:
@@ -470,11 +479,16 @@ class _Rows:
         values, self.gradient = field.potential(view.waves)
         self.masses = np.maximum(values, np.maximum(least, LEAST_MASS * values.max()))
         logs = np.log(self.masses)
-        nodes = np.linspace(logs.min(), max(logs.max(), logs.min() + 1e-3), N_LEVELS)
-        others = np.array([np.delete(nodes, level) for level in range(N_LEVELS)])[:, :, None]
-        basis = np.prod((logs - others) / (nodes[:, None, None] - others), axis=1)
-        self.levels = np.exp(nodes)
-        self.basis = basis * np.exp(degree(background.divergence) * (nodes[:, None] - logs))
+        low, span = logs.min(), max(np.ptp(logs), 1e-3)
+        nodes = low + np.linspace(0.0, span, max(N_LEVELS, 1 + int(np.ceil(span / LEVEL_GAP))))
+        gap = nodes[1] - low
+        first = np.clip(np.rint((logs - low) / gap).astype(int) - 1, 0, len(nodes) - N_LEVELS)
+        self.levels, self.basis = np.exp(nodes), np.zeros((len(nodes), len(logs)))
+        places, rows = (logs - nodes[first]) / gap, np.arange(len(logs))
+        for level in range(N_LEVELS):
+            others = np.delete(np.arange(N_LEVELS), level)[:, None]
+            power = np.exp(degree(background.divergence) * (nodes[first + level] - logs))
+            self.basis[first + level, rows] = power * np.prod((places - others) / (level - others), axis=0)
 
     def terms(self) -> Floats:
         """Return the sums (m, n) of the summands of the background."""

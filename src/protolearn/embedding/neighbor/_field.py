@@ -14,7 +14,7 @@ import numpy as np
 from protolearn.core.threads import Threads
 from protolearn.core.types import Floats
 
-__all__ = ["Field", "Grid", "Waves"]
+__all__ = ["Field", "Grid", "Waves", "n_cells"]
 
 
 MARGIN = 6  # nodes that a spline covers
@@ -58,7 +58,7 @@ class Grid:
         if not np.isfinite(high - low).all():
             raise ValueError("The view diverged: positions are no longer finite. Lower the learning_rate.")
         extent = SLACK * np.maximum(high - low, 1e-3 * float((high - low).max()) or 1.0)
-        cells = np.clip(np.ceil(extent / (STEP * width)), FEWEST, MOST)
+        cells = _cells(extent, width)
         self.width = width
         self.extent, self.step = extent, extent / cells
         self.low = 0.5 * (low + high - extent)
@@ -199,6 +199,16 @@ class Field:
         counts[1:-1] *= 2.0
         counts[:, 1:-1] *= 2.0
         return counts.astype(np.float64)
+
+
+def n_cells(points: Floats, width: float) -> float:
+    """Return how many cells a grid around points (n, d) has, for kernels that change over a given width."""
+    return float(np.prod(_cells(SLACK * np.ptp(points, axis=0), width)))
+
+
+def _cells(extent: Floats, width: float) -> Floats:
+    """Return how many cells there are along each axis."""
+    return np.clip(np.ceil(extent / (STEP * width)), FEWEST, MOST)
 
 
 def _bounds(points: Floats) -> tuple[Floats, Floats]:
