@@ -43,7 +43,12 @@ LOCAL = {
     "distance": LocalLinearMapping(LGMLVQ(n_components=2, random_state=0), regularization=0.0),
     "default": LocalLinearMapping(),
 }
-MADE = {"linear": LinearMapping(), "network": NetworkMapping((7, 6)), "free": FreeMapping()} | LOCAL
+MADE = {
+    "linear": LinearMapping(),
+    "network": NetworkMapping((7, 6)),
+    "neighbors": NeighborMapping(),
+    "free": FreeMapping(),
+} | LOCAL
 
 
 def rng(seed=0):
@@ -341,7 +346,9 @@ def test_mappings_of_ones_own_are_taken():
 
 @pytest.mark.parametrize("mapping", ["other", None, 3, KMeans])
 def test_what_is_no_mapping_is_refused(mapping):
-    with pytest.raises(ValueError, match=r"mapping=.* must be one of 'linear', 'local', 'network', 'free'"):
+    with pytest.raises(
+        ValueError, match=r"mapping=.* must be one of 'linear', 'local', 'network', 'neighbors', 'free'"
+    ):
         get_mapping(mapping)
 
 
