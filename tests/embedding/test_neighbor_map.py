@@ -3,8 +3,12 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
+from sklearn.base import clone
 
+from protolearn import MappedEmbedding
+from protolearn.core.progress import Progress
 from protolearn.embedding.mapped import mappings
+from protolearn.embedding.mapped.costs import tsne
 from protolearn.embedding.mapped.mappings import NeighborMap
 
 
@@ -97,3 +101,29 @@ def test_few_samples(n):
     found = NeighborMap.of(X, positions, min(5, n - 1), np.random.RandomState(0))
     np.testing.assert_allclose(found.place(X), positions)
     assert np.isfinite(found.place(new)).all()
+
+
+def test_interrupted_descent_keeps_what_it_reached(monkeypatch):
+    X = np.random.RandomState(0).normal(size=(60, 4))
+    model = MappedEmbedding(cost=tsne(10), mapping="neighbors", max_iter=40, random_state=0)
+    shorter = clone(model).set_params(max_iter=7).fit(X)
+    steps = Progress.step
+
+    def interrupted(self, number, *args, **values):
+        steps(self, number, *args, **values)
+        if number == 7:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(Progress, "step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X)
+    assert model.n_iter_ == shorter.n_iter_ == 7
+    np.testing.assert_allclose(model.embedding_, shorter.embedding_)
+
+
+def test_descent_starts_at_given_positions():
+    X = np.random.RandomState(0).normal(size=(60, 4))
+    model = MappedEmbedding(cost=tsne(10), mapping="neighbors", max_iter=50, init=X[:, 2:], random_state=0).fit(X)
+    other = clone(model).set_params(init=X[:, :2]).fit(X)
+    assert model.n_iter_ == 50
+    assert np.abs(model.embedding_ - other.embedding_).max() > 1.0

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import count
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -354,24 +355,24 @@ class _Forces:
         return share * forces.value(points, self.divergence), share * forces.step(points, self.divergence).gradient
 
     @property
-    def unfold(self) -> Callable[[Floats, int], Floats] | None:
+    def unfold(self) -> Callable[[Floats], Iterator[int]] | None:
         """A descent for points that are still free, as that of `TSNE`.
 
         Under a Gaussian kernel there is none: clusters would become too small for a field to see what is in them.
         """
         return self._unfolded if isinstance(self.kernel, StudentKernel) else None
 
-    def _unfolded(self, points: Floats, n_steps: int) -> Floats:
-        """Return points after steps in which neighbors attract each other more than they should, and so many others.
+    def _unfolded(self, points: Floats) -> Iterator[int]:
+        """Move points, step by step, and count: up to 0 neighbors attract each other more than they should.
 
-        The former minimize the Kullback-Leibler divergence, whatever comes after.
+        These steps minimize the Kullback-Leibler divergence, whatever comes after.
         """
-        points, descent = np.array(points, order="C"), Descent(self.kernel.longest_step)
-        for step in range(N_UNFOLDING + n_steps):
-            stage = (KullbackLeibler(), EXAGGERATION) if step < N_UNFOLDING else (self.divergence, 1.0)
+        descent = Descent(self.kernel.longest_step)
+        for step in count(1 - N_UNFOLDING):
+            stage = (KullbackLeibler(), EXAGGERATION) if step <= 0 else (self.divergence, 1.0)
             force = self._chosen(points, stage[0]).step(points, *stage)
             descent.step(points, force.gradient / (4.0 * force.mass), len(points) / stage[1], stage)
-        return points
+            yield step
 
     def _chosen(self, points: Floats, divergence: Divergence) -> Exact | Fast:
         n, d = points.shape

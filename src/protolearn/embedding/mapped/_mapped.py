@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Self
 
 import numpy as np
@@ -88,8 +88,7 @@ class MappedEmbedding(Embedding):
         mapping can. It is for comparison, under costs of affinities and with mappings other than networks; L-BFGS
         reaches lower costs, in fewer steps.
     max_iter : int, default=500
-        Most iterations. With ``mapping="neighbors"`` and a Student kernel, the number of steps of the descent
-        of `TSNE`, of which the last is one of L-BFGS.
+        Most iterations; with ``mapping="neighbors"`` and a Student kernel, steps of the descent of `TSNE`.
     tol : float, default=1e-7
         Relative decrease of the cost below which L-BFGS stops.
     metric : str, callable or learned metric, default="euclidean"
@@ -119,9 +118,10 @@ class MappedEmbedding(Embedding):
     cost_ : float
         The cost that was reached on these.
     cost_history_ : list of float
-        The cost after each iteration of the best start.
+        The cost after each iteration of L-BFGS, or of plain steps, of the best start.
     n_iter_ : int
-        Number of its iterations.
+        Number of its iterations, or of the steps of the descent of ``mapping="neighbors"``, after which L-BFGS has one
+        iteration more.
     n_features_in_ : int
         Number of features seen in ``fit``.
 
@@ -407,31 +407,34 @@ class MappedEmbedding(Embedding):
         best: Floats | None = None
         self.cost_ = np.inf
         # L-BFGS would let free points of a neighbor embedding drift apart without end, and a field grow with them.
-        descends = isinstance(get_mapping(self.mapping), NeighborMapping) and objective.unfold is not None
+        unfold = objective.unfold if self.solver == "lbfgs" else None
+        descends = isinstance(get_mapping(self.mapping), NeighborMapping) and unfold is not None
         progress = Progress("MappedEmbedding", self.max_iter, self.verbose, every=EVERY, n_runs=self.n_init)
         try:
             with progress:
                 for run in range(self.n_init):
+                    is_given, n_iter, stopped = run == 0 and given is not None, 0, False
                     if given is None or run:
-                        kind = "random" if run else str(self.init)
-                        given = self._first(samples, objective.size, kind, rng)
-                        if objective.unfold is not None:
-                            given = objective.unfold(given, self.max_iter if descends else 0)
+                        given = self._first(samples, objective.size, "random" if run else str(self.init), rng)
+                    if unfold is not None and (descends or not is_given):
+                        given = np.array(given, order="C")
+                        n_iter, stopped = _moved(unfold(given), self.max_iter if descends else 0, progress)
+                    ends = descends or stopped
                     theta, history, interrupted = self._descend(
-                        objective, fitted, fitted.start(given), progress, 1 if descends else self.max_iter
+                        objective, fitted, fitted.start(given), None if ends else progress, 1 if ends else self.max_iter
                     )
+                    n_iter = n_iter or len(history) - 1
                     if best is None or history[-1] < self.cost_:
-                        best, self.cost_, self.cost_history_ = theta, history[-1], history
-                    if interrupted:
+                        best, self.cost_, self.cost_history_, self.n_iter_ = theta, history[-1], history, n_iter
+                    if interrupted or stopped:
                         raise KeyboardInterrupt
-                    progress.end_run(len(history) - 1)
+                    progress.end_run(n_iter)
         except KeyboardInterrupt:
             if best is None:
                 raise
             interrupted = True
         if best is None or not np.isfinite(self.cost_):
             raise ValueError("The cost is not finite at the first positions; standardize the features.")
-        self.n_iter_ = len(self.cost_history_) - 1
         return best, interrupted
 
     def _first(self, samples: Samples, size: float, kind: str, rng: np.random.RandomState) -> Floats:
@@ -449,7 +452,7 @@ class MappedEmbedding(Embedding):
         return positions * (size / np.sqrt(np.square(positions).sum(axis=1).mean()))
 
     def _descend(
-        self, objective: Objective, fitted: FittedMapping, theta: Floats, progress: Progress, max_iter: int
+        self, objective: Objective, fitted: FittedMapping, theta: Floats, progress: Progress | None, max_iter: int
     ) -> tuple[Floats, list[float], bool]:
         """Return parameters, the costs on the way, and whether it was interrupted."""
         reached = theta
@@ -466,7 +469,8 @@ class MappedEmbedding(Embedding):
             nonlocal reached
             reached = intermediate_result.x.copy()
             history.append(float(intermediate_result.fun))
-            progress.step(len(history) - 1, cost=history[-1])
+            if progress is not None:
+                progress.step(len(history) - 1, cost=history[-1])
 
         options = {
             "maxiter": max_iter,
@@ -487,6 +491,20 @@ class MappedEmbedding(Embedding):
                 raise
             return reached, history, True
         return reached, history, False
+
+
+def _moved(steps: Iterator[int], n_steps: int, progress: Progress) -> tuple[int, bool]:
+    """Go so many steps after those that prepare; return how many these were, and whether this was interrupted."""
+    step = 0
+    try:
+        for step in steps:
+            if step > 0:
+                progress.step(step)
+            if step == n_steps:
+                break
+    except KeyboardInterrupt:
+        return max(step, 0), True
+    return n_steps, False
 
 
 def _step_down(

@@ -7,7 +7,7 @@ eigenmaps, maximum variance unfolding and neighbor embeddings all have this form
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -104,12 +104,13 @@ class Objective:
     size : float
         Root mean square radius of a good first layout.
     unfold : callable, optional
-        A function of first positions and a number of steps, in which free points find better ones.
+        A function that moves free points (n, d) in place to better positions, step by step, for as long as it is asked:
+        an iterator of the numbers of the steps, of which those up to 0 only prepare.
     """
 
     parts: tuple[Rows, ...]
     size: float
-    unfold: Callable[[Floats, int], Floats] | None = None
+    unfold: Callable[[Floats], Iterator[int]] | None = None
 
     def __call__(self, points: Floats) -> tuple[float, Floats]:
         """Return the value and the gradient (n, d)."""
