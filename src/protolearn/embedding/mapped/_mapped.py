@@ -87,7 +87,7 @@ class MappedEmbedding(Embedding):
         where there are 300: positions move by the rate times the number of samples times the gradient, as near as the
         mapping can. It is for comparison, under costs of affinities and with mappings other than networks; L-BFGS
         reaches lower costs, in fewer steps.
-    max_iter : int, default=500
+    max_iter : int, default=250
         Most iterations; with ``mapping="neighbors"`` and a Student kernel, steps of the descent of `TSNE`.
     tol : float, default=1e-7
         Relative decrease of the cost below which L-BFGS stops.
@@ -179,7 +179,7 @@ class MappedEmbedding(Embedding):
         init: str | ArrayLike = "pca",
         n_init: int = 1,
         solver: str = "lbfgs",
-        max_iter: int = 500,
+        max_iter: int = 250,
         tol: float = 1e-7,
         metric: Any = "euclidean",
         squared: bool = False,
