@@ -266,7 +266,7 @@ VIEWS = [
     SNE(perplexity=8, max_iter=30, random_state=0),
     XOM(max_iter=3, random_state=0),
     SONE(max_iter=3, random_state=0),
-    MVU(n_neighbors=12, tol=0.5, max_iter=3, random_state=0),
+    MVU(n_neighbors=12, method="low_rank", max_iter=3, random_state=0),
     MappedEmbedding(mapping="free", cost="mds", max_iter=10, random_state=0),
 ]
 
