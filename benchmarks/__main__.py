@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from benchmarks.environments import ROOT, machine
 from benchmarks.families import FAMILIES, TASKS, Family
 from benchmarks.registry import FLOOR, OURS, Competitor
 from benchmarks.runner import run
-from benchmarks.tables import page, table
+from benchmarks.tables import page, summary, table
 from benchmarks.tasks import Task
 
 RESULTS = ROOT / "benchmarks" / "results"
@@ -23,19 +24,29 @@ def main() -> None:
     """Run the benchmarks."""
     given = _arguments()
     if given.table:
-        files = {family.name: RESULTS / f"{family.name}.json" for family in FAMILIES}
-        PAGE.write_text(page({name: json.loads(file.read_text()) for name, file in files.items() if file.exists()}))
+        others = {folder.name: _stored(folder) for folder in sorted(RESULTS.iterdir()) if folder.is_dir()}
+        PAGE.write_text(page(_stored(RESULTS), others))
         return
+    if given.core:
+        os.environ["OPENBLAS_CORETYPE"] = given.core  # read by the processes of the competitors
     print(json.dumps(machine()))
     for family in FAMILIES:
         tasks = [task for task in family.tasks.values() if task.name in given.only]
         results: dict[str, Any] = {"date": date.today().isoformat(), "machine": machine(), "tasks": {}}
         for task in tasks:
             results["tasks"][task.name] = _results(task, given)
+        if tasks:
+            print(f"\n{summary(results['tasks'])}", flush=True)
         complete = len(tasks) == len(family.tasks) and not given.peers
-        folder = given.output or (RESULTS if complete else None)
+        folder = given.output or (RESULTS / (given.core or "") if complete else None)
         if tasks and folder:
             _save(family, results, folder)
+
+
+def _stored(folder: Path) -> dict[str, Any]:
+    """Return the results of each family that has a file in a folder."""
+    files = {family.name: folder / f"{family.name}.json" for family in FAMILIES}
+    return {name: json.loads(file.read_text()) for name, file in files.items() if file.exists()}
 
 
 def _results(task: Task, given: argparse.Namespace) -> dict[str, Any]:
@@ -76,6 +87,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--peers", type=names, help="parts of the names of peers, separated by commas")
     parser.add_argument("--repeats", type=int, default=3, help="timed fits of each competitor (default 3)")
     parser.add_argument("--budget", type=float, default=120, help="seconds a competitor may take (default 120)")
+    parser.add_argument("--core", help="let OpenBLAS take the kernels of another processor, such as Haswell or Nehalem")
     parser.add_argument("--output", type=Path, help="folder for the results; an incomplete run writes none without it")
     parser.add_argument("--table", action="store_true", help="only write the page of the documentation, from results")
     given = parser.parse_args()

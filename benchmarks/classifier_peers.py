@@ -126,7 +126,7 @@ def prototorch(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
     )
 
 
-@competitor("scikit-learn (NCA + 1-NN)", *REAL, "digits-rank2", package="scikit-learn", environment="own")
+@competitor("scikit-learn (NCA + 1-NN)", *REAL, "digits-rank2", package="scikit-learn", environment="own", alike=False)
 def sklearn_nca(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
     from sklearn.neighbors import KNeighborsClassifier, NeighborhoodComponentsAnalysis
     from sklearn.pipeline import make_pipeline
@@ -135,7 +135,7 @@ def sklearn_nca(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
     return make_pipeline(nca, KNeighborsClassifier(1)).fit(X, y)
 
 
-@competitor("scikit-learn (LDA + nearest mean)", "digits-rank2", package="scikit-learn", environment="own")
+@competitor("scikit-learn (LDA + nearest mean)", "digits-rank2", package="scikit-learn", environment="own", alike=False)
 def sklearn_lda_means(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
     from sklearn.neighbors import NearestCentroid
@@ -145,28 +145,30 @@ def sklearn_lda_means(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any
     return make_pipeline(lda, NearestCentroid()).fit(X, y)
 
 
-@competitor("scikit-learn (LDA)", *REAL, "synthetic", package="scikit-learn", environment="own")
+@competitor("scikit-learn (LDA)", *REAL, "synthetic", package="scikit-learn", environment="own", alike=False)
 def sklearn_lda(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
     from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
     return LinearDiscriminantAnalysis().fit(X, y)
 
 
-@competitor("scikit-learn (logistic regression)", *REAL, "synthetic", package="scikit-learn", environment="own")
+@competitor(
+    "scikit-learn (logistic regression)", *REAL, "synthetic", package="scikit-learn", environment="own", alike=False
+)
 def sklearn_logistic_regression(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression().fit(X, y)
 
 
-@competitor("scikit-learn (linear SVM)", *REAL, "synthetic", package="scikit-learn", environment="own")
+@competitor("scikit-learn (linear SVM)", *REAL, "synthetic", package="scikit-learn", environment="own", alike=False)
 def sklearn_linear_svm(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
     from sklearn.svm import LinearSVC
 
     return LinearSVC(random_state=0).fit(X, y)
 
 
-@competitor("scikit-learn (RBF SVM)", *REAL, "synthetic", package="scikit-learn", environment="own")
+@competitor("scikit-learn (RBF SVM)", *REAL, "synthetic", package="scikit-learn", environment="own", alike=False)
 def sklearn_rbf_svm(X: np.ndarray, y: np.ndarray, task: ClassifierTask) -> Any:
     from sklearn.svm import SVC
 

@@ -15,7 +15,15 @@ from pathlib import Path
 
 import numpy as np
 
-__all__ = ["ROOT", "error_line", "install", "installed_version", "interpreter", "machine", "thread_settings"]
+__all__ = [
+    "ROOT",
+    "error_line",
+    "install",
+    "installed_version",
+    "interpreter",
+    "machine",
+    "thread_settings",
+]
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -85,6 +93,7 @@ def machine() -> dict[str, object]:
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
         "blas": f"{blas['name']} {blas['version']}",
+        "core_type": _core_type(),
         "libraries": {package: installed_version(package, "own") for package in packages},
     }
 
@@ -94,6 +103,12 @@ def error_line(text: str) -> str:
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     exceptions = [line for line in lines if line.split(":")[0].endswith(("Error", "Exception"))]
     return (exceptions or lines or ["no message"])[-1][:160]
+
+
+def _core_type() -> str:
+    """Return the kind of processor for which the BLAS of NumPy has chosen its kernels in a new process."""
+    code = "import numpy; from threadpoolctl import threadpool_info; print(threadpool_info()[0].get('architecture'))"
+    return _run(sys.executable, "-c", code).strip()
 
 
 def _cpu_model() -> str:

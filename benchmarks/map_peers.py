@@ -163,7 +163,8 @@ def prosemble_model(name: str, *size: int, **parameters: Any) -> Any:
     return getattr(models, name)(*size, **parameters)
 
 
-@competitor("scikit-learn (KMeans)", "kmeans", "ng", package="scikit-learn", environment="own", threads=(1, 2))
+@competitor("scikit-learn (KMeans)", "kmeans", package="scikit-learn", environment="own", threads=(1, 2))
+@competitor("scikit-learn (KMeans)", "ng", package="scikit-learn", environment="own", threads=(1, 2), alike=False)
 def sklearn_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
     from sklearn.cluster import KMeans
 
@@ -171,7 +172,7 @@ def sklearn_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
     return model.cluster_centers_, model.n_iter_
 
 
-@competitor("scikit-learn (MiniBatchKMeans)", "kmeans", "ng", package="scikit-learn", environment="own")
+@competitor("scikit-learn (MiniBatchKMeans)", "kmeans", "ng", package="scikit-learn", environment="own", alike=False)
 def sklearn_minibatch_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
     from sklearn.cluster import MiniBatchKMeans
 

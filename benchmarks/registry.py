@@ -28,18 +28,24 @@ class Competitor:
     environment: str
     threads: tuple[int, ...]
     fit: Callable[..., Any]
+    alike: bool = True  # does the same kind of work, or stands there for orientation only
 
 
 COMPETITORS: list[Competitor] = []
 
 
 def competitor(
-    name: str, *tasks: str, package: str, environment: str = "peers", threads: tuple[int, ...] = (1,)
+    name: str,
+    *tasks: str,
+    package: str,
+    environment: str = "peers",
+    threads: tuple[int, ...] = (1,),
+    alike: bool = True,
 ) -> Callable[[Fit], Fit]:
     """Register a fit function for the given tasks."""
 
     def register(fit: Fit) -> Fit:
-        COMPETITORS.extend(Competitor(name, task, package, environment, threads, fit) for task in tasks)
+        COMPETITORS.extend(Competitor(name, task, package, environment, threads, fit, alike) for task in tasks)
         return fit
 
     return register

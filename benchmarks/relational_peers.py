@@ -57,7 +57,7 @@ def our_median_gas_alone(D: np.ndarray, task: MatrixTask) -> Fitted:
     return our_median_gas(D, task, swap=False)
 
 
-@competitor("kmedoids (FasterPAM)", "median-ng", "median-plane", package="kmedoids")
+@competitor("kmedoids (FasterPAM)", "median-ng", "median-plane", package="kmedoids", alike=False)
 def faster_pam_once(D: np.ndarray, task: MatrixTask) -> Fitted:
     import kmedoids
 

@@ -4,23 +4,43 @@ from __future__ import annotations
 
 from typing import Any
 
-from benchmarks.families import FAMILIES
+from benchmarks.families import FAMILIES, TASKS
+from benchmarks.registry import COMPETITORS, FLOOR, OURS
 from benchmarks.tasks import Column, Row, Task
 
-__all__ = ["page", "table"]
+__all__ = ["page", "summary", "table"]
+
+SUMMARY: list[Column] = [
+    ("work", "work", str),
+    ("threads", "threads", str),
+    ("quantity", "quantity", str),
+    ("ours", "ours", "{:.3g}".format),
+    ("best peer", "peer", str),
+    ("its", "theirs", "{:.3g}".format),
+    ("peer / ours", "ahead", "{:.2f}".format),
+    ("floor", "floor", "{:.3g}".format),
+    ("ours / floor", "above", "{:.2f}".format),
+    ("", "flag", str),
+]
 
 
-def page(results: dict[str, dict[str, Any]]) -> str:
-    """Return the page of the documentation that shows the results of each family."""
+def page(results: dict[str, dict[str, Any]], others: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """Return the page of the documentation that shows the results of each family, and those with other kernels."""
     parts = [
         "# Benchmarks",
         "protolearn and its peers on the same data. `benchmarks/README.md` explains the columns; a time ratio above 1 "
-        "means that protolearn is faster. This page is made by `python -m benchmarks --table`.",
+        "means that protolearn is faster. The first table of each family sets protolearn beside the fastest peer "
+        "that does the same kind of work and, where there is one, beside the floor: the matrix products that the "
+        "method cannot do without. This page is made by `python -m benchmarks --table`.",
     ]
     for family in FAMILIES:
         if family.name not in results:
             continue
         parts += [f"## {family.title}", _circumstances(results[family.name])]
+        parts += [summary(results[family.name]["tasks"])]
+        for core, found in others.items():
+            if family.name in found:
+                parts += [f"The same with kernels for {core}:", summary(found[family.name]["tasks"])]
         for name, entry in results[family.name]["tasks"].items():
             title, task = entry["description"], family.tasks[name]
             parts += [f"### {title[0].upper()}{title[1:]}", entry.get("problem") or table(task, entry["rows"])]
@@ -30,22 +50,56 @@ def page(results: dict[str, dict[str, Any]]) -> str:
 
 def table(task: Task, rows: list[Row]) -> str:
     """Format the rows of a task as a Markdown table, followed by its notes and by who has no result."""
-    lines = [[title for title, _, _ in task.columns]]
-    lines += [[_cell(row, column) for column in task.columns] for row in rows if "problem" not in row]
-    widths = [max(map(len, column)) for column in zip(*lines)]
-    lines.insert(1, ["-" * width for width in widths])
-    text = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines]
+    text = [_markdown(task.columns, [row for row in rows if "problem" not in row])]
     text += [f"\n{row['name']}, {row['threads']} thread(s): {row['problem']}" for row in rows if "problem" in row]
     text += [f"\n{note}" for note in task.notes(rows)]
     return "\n".join(text)
 
 
+def summary(tasks: dict[str, dict[str, Any]]) -> str:
+    """Set our time on each task beside that of the fastest peer and that of the floor; flag where a peer is faster."""
+    return _markdown(SUMMARY, [line for name, entry in tasks.items() for line in _standings(name, entry["rows"])])
+
+
+def _standings(name: str, rows: list[Row]) -> list[Row]:
+    """Return a line of the summary for each size and number of threads on which we have a time."""
+    task = TASKS[name]
+    alike = {entry.name for entry in COMPETITORS if entry.task == name and entry.alike}
+    measured = [row | {"figure": row[task.compared[0]]} for row in rows if row.get(task.compared[0]) is not None]
+    lines = []
+    for own in (row for row in measured if row["name"] == OURS):
+        beside = [row for row in measured if (row.get("size"), row["threads"]) == (own.get("size"), own["threads"])]
+        floors = [row["figure"] for row in beside if row["name"].startswith(FLOOR)]
+        peers = [row for row in beside if row["name"] in alike and not row["name"].startswith((OURS, FLOOR))]
+        line: Row = {"work": ", ".join(filter(None, (name, own.get("size")))), "threads": own["threads"]}
+        line |= {"quantity": task.compared[0].replace("_", " "), "ours": own["figure"], "flag": ""}
+        if floors:
+            line |= {"floor": min(floors), "above": own["figure"] / min(floors)}
+        if peers:
+            best = min(peers, key=lambda row: row["figure"])
+            ahead = best["figure"] / own["figure"]
+            line |= {"peer": best["name"], "theirs": best["figure"], "ahead": ahead}
+            line |= {"flag": "BEHIND"} if ahead < 1 else {}
+        if floors or peers:
+            lines.append(line)
+    return lines
+
+
+def _markdown(columns: list[Column], rows: list[Row]) -> str:
+    lines = [[title for title, _, _ in columns]]
+    lines += [[_cell(row, column) for column in columns] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    lines.insert(1, ["-" * max(width, 1) for width in widths])
+    return "\n".join("| " + " | ".join(cell.ljust(width) for cell, width in zip(line, widths)) + " |" for line in lines)
+
+
 def _circumstances(results: dict[str, Any]) -> str:
     facts = results["machine"]
+    kernels = f" with kernels for {facts['core_type']}" if "core_type" in facts else ""
     libraries = ", ".join(f"{name} {version}" for name, version in facts["libraries"].items())
     return (
         f"One run of `python -m benchmarks` on {results['date']}: {facts['cpu']}, {facts['cores']} cores, Python "
-        f"{facts['python']}, {facts['blas']}, {libraries}. {results.get('note', '')}".rstrip()
+        f"{facts['python']}, {facts['blas']}{kernels}, {libraries}. {results.get('note', '')}".rstrip()
     )
 
 
