@@ -8,7 +8,7 @@ leave-one-out 1-NN error in the view.
 
 Here the digits 0 to 4 of another version of USPS, training and test set: 5427 samples, and classes of 824 to 1553
 samples instead of 1100; PCA and t-SNE on the same data show what that alone changes. The size of the hexagon is not
-given; 397 vectors with a spacing of 10 have the diameter that goes with the printed width, by the rule of the library.
+given; 397 vectors with a spacing of 10 have the diameter that goes with the printed width: a tenth of its square.
 The winner is the one with the smallest divergence, as in the document, but found by 128 neighbors of each sample.
 Beside it stand the rule of the library, by which each sample has its own neighborhood and the nearest image wins, with
 the schedules of the document, and the defaults of the library. Images of t-SONE start at random in the bounding box of
@@ -147,6 +147,7 @@ def with_structure(seed: int, n: int, quick: bool) -> dict[str, Any]:
         "n_neighbors_end": 10,
         "scale_start": 1e7,
         "scale_end": 5000.0,
+        "bandwidth": "radius",
         "init": "random",
         "max_iter": 10 if quick else EPOCHS,
         "random_state": seed,

@@ -113,6 +113,7 @@ def methods(name: str, seed: int, epochs: int, squared: bool) -> dict[str, Any]:
         "n_neighbors_end": 5,
         "scale_start": 1e7,
         "scale_end": width,
+        "bandwidth": "radius",
         "init": "random",
     }
     maps: dict[str, Any] = {

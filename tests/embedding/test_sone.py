@@ -295,7 +295,7 @@ def test_schedules_have_their_ends():
     trainer = SONE(max_iter=5)._trainer(Squares(vector_samples(data(40)[0])), np.array([[0.0, 0.0], [30.0, 40.0]]))
     assert trainer.neighbors[0] == 20
     assert trainer.scales[0] == 1e7
-    assert trainer.scales[-1] * (trainer.scales[-1] / trainer.scales[-2]) == pytest.approx(250.0)
+    assert trainer.scales[-1] * (trainer.scales[-1] / trainer.scales[-2]) == pytest.approx(2.5)
     np.testing.assert_array_equal(trainer.rates, 1.0)
 
 

@@ -97,9 +97,9 @@ class SONE(TopographicEmbedding):
         Whether offset and width of an affinity :math:`h_k` are those of sample k itself, so that all images are drawn
         by equally many winners, or (Bunte 2011) those of the winner, :math:`\rho_i` and :math:`\sigma_i`. Then samples
         that are among the nearest neighbors of no other stay behind when neighborhoods become small.
-    bandwidth : {"radius", "perplexity"}, default="radius"
-        How a number of neighbors gives the width :math:`\sigma` of a neighborhood: the last of them is three
-        :math:`\sigma` away, measured from the offset, or the perplexity of the affinities is this number.
+    bandwidth : {"perplexity", "radius"}, default="perplexity"
+        How a number of neighbors gives the width :math:`\sigma` of a neighborhood: the perplexity of the affinities is
+        this number, or the last of them is three :math:`\sigma` away, measured from the offset, which is faster.
     offset : bool or "auto", default="auto"
         Whether affinities are measured from the nearest neighbor, so that it has the affinity 1. Without an offset, all
         affinities are small if there are many features, as then all distances are about the same. ``"auto"`` has no
@@ -109,9 +109,9 @@ class SONE(TopographicEmbedding):
         First and last number of neighbors; ``"auto"`` is half of the samples, and 10. A start below a quarter of
         the samples tends to fold the view.
     scale_start, scale_end : float or "auto", default="auto"
-        First and last :math:`\varsigma` of the kernel. ``"auto"`` falls from 1e7 to a tenth of the squared diameter of
-        the structure (0.1 without one) for that of Student, and stays 1 for the Gaussian. A smaller end shows more
-        detail.
+        First and last :math:`\varsigma` of the kernel. ``"auto"`` falls from 1e7 to a thousandth of the squared
+        diameter of the structure (0.1 without one) for that of Student, and stays 1 for the Gaussian. A smaller end
+        shows more detail, a larger one (Bunte 2011 has a tenth) fills the structure more evenly.
     learning_rate_start, learning_rate_end : float or "auto", default="auto"
         First and last rate :math:`\tau`; for the Gaussian kernel the rate is :math:`\tau / \varsigma^2`. ``"auto"`` is
         1 throughout, and falls from 0.3 to 0.01 without structure.
@@ -213,7 +213,7 @@ class SONE(TopographicEmbedding):
         "divergence": A_DIVERGENCE,
         "winner": option(*WINNERS),
         "neighborhoods": option(*NEIGHBORHOODS),
-        "bandwidth": option("radius", "perplexity"),
+        "bandwidth": option("perplexity", "radius"),
         "offset": flag | option("auto"),
         "diversify": fraction | none,
     } | dict.fromkeys(POSITIVE, positive | option("auto"))
@@ -229,7 +229,7 @@ class SONE(TopographicEmbedding):
         divergence: Any = "gkl",
         winner: str = "image",
         neighborhoods: str = "own",
-        bandwidth: str = "radius",
+        bandwidth: str = "perplexity",
         offset: bool | str = "auto",
         n_neighbors_start: float | str = "auto",
         n_neighbors_end: float | str = "auto",
@@ -322,7 +322,7 @@ class SONE(TopographicEmbedding):
         elif vectors is None:
             start, end = 1e7, 0.1
         else:
-            start, end = 1e7, 0.1 * pdist(vectors).max() ** 2
+            start, end = 1e7, 1e-3 * pdist(vectors).max() ** 2
         return self._falling(self._chosen("scale_start", start), self._chosen("scale_end", end))
 
     def _rates(self, vectors: Any) -> Floats:
