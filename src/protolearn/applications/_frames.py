@@ -92,7 +92,7 @@ def frame_errors(frames: ArrayLike, originals: ArrayLike, *, nearest: bool = Fal
     Returns
     -------
     errors : ndarray of shape (n,)
-        In units of pixel values.
+        Mean absolute difference of each frame, in units of pixel values.
 
     Examples
     --------

@@ -211,7 +211,7 @@ class Trajectory(Estimator):
         previous, current : ndarray of shape (n_components,)
             The last two positions.
         random_state : int, RandomState instance or None, default=None
-            Of the noise.
+            Makes the noise repeatable.
 
         Returns
         -------

@@ -264,7 +264,7 @@ class ImageCompressor(Estimator):
         Returns
         -------
         decoded : ndarray of the shape of the picture
-            Of type uint8 if quantized, else of type float64.
+            The picture that the code stands for, of type uint8 if it is quantized, else float64.
         """
         picture = self._check_image(image)
         if quantized:
@@ -290,7 +290,7 @@ class ImageCompressor(Estimator):
         Returns
         -------
         psnr : float
-            In decibels; larger is better.
+            Peak signal-to-noise ratio in decibels; larger is better.
         """
         return psnr(image, self.reconstruct(image))
 

@@ -190,7 +190,8 @@ def correlation_integral(
     sample_weight : array-like of shape (n,), optional
         How often each sample occurs, 1 by default.
     max_samples : int, default=5000
-        With more samples than that, a random subset of this size is used, the same one in every call.
+        Most samples that are compared. If there are more, a random subset of this size is used, the same one in every
+        call.
 
     Returns
     -------
@@ -273,7 +274,8 @@ def correlation_dimension(
         default ``(0.001, 0.01)``; with fewer than 500 different samples ``(0.5 / n, 5 / n)``, that is from half a
         neighbor to five neighbors of a sample.
     max_samples : int, default=5000
-        With more samples than that, a random subset of this size is used, the same one in every call.
+        Most samples that are compared. If there are more, a random subset of this size is used, the same one in every
+        call.
     return_curve : bool, default=False
         Also return the curve, to see where it is straight in a doubly logarithmic plot.
 

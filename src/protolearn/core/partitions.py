@@ -165,7 +165,7 @@ class ObjectReader(Reader):
     read : callable
         Gives the objects of a block, which can be counted, indexed and joined, and know their numbers.
     **options : object
-        As in `Reader`.
+        Options of `Reader`.
 
     Examples
     --------

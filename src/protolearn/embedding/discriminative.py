@@ -150,8 +150,8 @@ def class_aware_distances(X: Any, y: ArrayLike, *, alpha: float = 0.5, width: fl
     alpha : float, default=0.5
         How much nearer than 1 samples of different classes may be, from 0 to 1.
     width : float, optional
-        In the unit of squared distances; the mean squared distance of all pairs by default, so that units do not
-        matter.
+        Width of the kernel, in the unit of squared distances; the mean squared distance of all pairs by default, so
+        that units do not matter.
 
     Returns
     -------

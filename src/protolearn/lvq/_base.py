@@ -113,7 +113,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         score : float
-            Between 0 and 1.
+            Accuracy, between 0 and 1.
         """
         return float(super().score(X, y, sample_weight))
 
@@ -184,7 +184,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes one column: how much nearer the second class is than the first.
+            Score of each class; with two classes one column: how much nearer the second class is than the first.
         """
         near = self._plain_distances(self._check_new(X))
         return near[:, 0] - near[:, 1] if near.shape[1] == 2 else -near
@@ -261,7 +261,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         mu : ndarray of shape (n_samples,)
-            Between -1 and 1; negative for samples that are classified correctly.
+            Relative distance difference, between -1 and 1; negative for samples that are classified correctly.
         """
         return self._to_both_sides(X, y)[0]
 

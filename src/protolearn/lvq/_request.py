@@ -28,7 +28,7 @@ class Number:
     columns : ndarray of shape (1,)
         Number of the column.
     forward, back : callable
-        From values (n,) of the feature to those of the column, and back.
+        Functions from values (n,) of the feature to those of the column, and back.
 
     Examples
     --------
@@ -355,7 +355,7 @@ def find_counterfactuals(
     Returns
     -------
     counterfactuals : Counterfactuals
-        In terms of the rows.
+        Counterfactuals in terms of the rows.
     """
     LENGTH.check("length", length)
     MARGIN.check("margin", margin)

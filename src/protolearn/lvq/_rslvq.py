@@ -203,7 +203,7 @@ class RSLVQ(MatrixLVQ):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            With two classes one column: the logarithm of the odds of the second class.
+            Score of each class; with two classes one column: the logarithm of the odds of the second class.
         """
         logs = self._log_posteriors(self._check_new(X))
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs

@@ -132,8 +132,8 @@ def explain(model: Any, X: Any) -> Explanation:
     Returns
     -------
     explanation : Explanation
-        As from ``explain`` of the classifier, with one contribution for each feature of the table: the columns into
-        which a category was encoded are added up.
+        Explanation as from ``explain`` of the classifier, with one contribution for each feature of the table: the
+        columns into which a category was encoded are added up.
 
     Examples
     --------
@@ -210,7 +210,7 @@ def counterfactual(
     Returns
     -------
     counterfactuals : Counterfactuals
-        In the units of X; ``samples`` is a DataFrame if X is one.
+        Counterfactuals in the units of X; ``samples`` is a DataFrame if X is one.
 
     Examples
     --------

@@ -225,7 +225,7 @@ class PrototypeMap(TopographicMap):
         Returns
         -------
         score : float
-            At most 0; larger is better.
+            Score of the samples, at most 0; larger is better.
         """
         samples = self._check_new(X)
         weights = check_weights(sample_weight, len(samples), samples.dtype)

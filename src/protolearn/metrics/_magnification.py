@@ -76,7 +76,7 @@ def magnification_exponent(
     dim : float
         Intrinsic dimension of the data.
     n_neighbors : int, optional
-        By default two for each dimension.
+        Number of nearest neighbors; two for each dimension by default.
 
     Returns
     -------

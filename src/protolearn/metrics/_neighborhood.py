@@ -139,7 +139,7 @@ def map_trustworthiness(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
     X : array-like of shape (n, d)
         Samples; of a map of dissimilarities those of its fit, or other objects if it compares these itself.
     estimator : fitted map
-        With a lattice, such as a fitted SOM or RelationalSOM.
+        Fitted map with a lattice, such as SOM or RelationalSOM.
     n_neighbors : int, default=5
         Size of the neighborhoods, below ``n / 2``.
 
@@ -180,7 +180,7 @@ def map_continuity(X: Any, estimator: Any, n_neighbors: int = 5) -> float:
     X : array-like of shape (n, d)
         Samples; of a map of dissimilarities those of its fit, or other objects if it compares these itself.
     estimator : fitted map
-        With a lattice, such as a fitted SOM or RelationalSOM.
+        Fitted map with a lattice, such as SOM or RelationalSOM.
     n_neighbors : int, default=5
         Size of the neighborhoods, below ``n / 2``.
 

@@ -54,9 +54,9 @@ def point_quality(
     n_neighbors : int, default=5
         Size ``k`` of the neighborhoods, below half the number of samples, or of references.
     n_references : int or None, default=20000
-        Of more samples than these, so many are drawn at random, and neighbors are looked for and ranked among them
-        only. Time then grows with the number of samples, not with its square, and neighborhoods reach further: the k
-        nearest of a part of the samples are farther away. None compares all with all.
+        Most samples to compare with: of more, so many are drawn at random, and neighbors are looked for and ranked
+        among them only. Time then grows with the number of samples, not with its square, and neighborhoods reach
+        further: the k nearest of a part of the samples are farther away. None compares all with all.
     random_state : int, RandomState instance or None, default=None
         Which are drawn.
     %(options)s

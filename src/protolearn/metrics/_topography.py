@@ -27,7 +27,7 @@ def topographic_error(X: ArrayLike, estimator: Any, *, sample_weight: ArrayLike 
     X : array-like of shape (n, d)
         Samples; of a map of dissimilarities what its ``transform`` takes.
     estimator : fitted map
-        With a lattice, such as a fitted SOM or RelationalSOM.
+        Fitted map with a lattice, such as SOM or RelationalSOM.
     sample_weight : array-like of shape (n,), optional
         Weight of each sample, 1 by default.
 
@@ -78,7 +78,7 @@ def topographic_product(estimator: Any) -> float:
     Parameters
     ----------
     estimator : fitted map
-        With a lattice, such as a fitted SOM or RelationalSOM.
+        Fitted map with a lattice, such as SOM or RelationalSOM.
 
     Returns
     -------
@@ -134,12 +134,12 @@ def topographic_function(estimator: Any) -> tuple[NDArray[np.intp], Floats]:
     Parameters
     ----------
     estimator : fitted map
-        With ``lattice_`` and ``graph_`` (k, k), such as a fitted SOM or RelationalSOM.
+        Fitted map with ``lattice_`` and ``graph_`` (k, k), such as SOM or RelationalSOM.
 
     Returns
     -------
     k : array of shape (2 K + 1,), int
-        From ``-K`` to ``K``, the largest distance on the lattice or in the graph.
+        Distances from ``-K`` to ``K``, the largest distance on the lattice or in the graph.
     values : array of shape (2 K + 1,)
         ``Phi(k)``.
 

@@ -48,7 +48,7 @@ def plot_charts(
     Parameters
     ----------
     charting : fitted estimator
-        With charts, such as Charting.
+        Fitted embedding with charts, such as Charting.
     X : array-like of shape (n, d)
         Samples.
     y : array-like of shape (n,), optional

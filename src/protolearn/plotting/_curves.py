@@ -64,7 +64,7 @@ def plot_topographic_function(som: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     som : fitted map
-        With a lattice, such as SOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as SOM, or a PrototypeClassifier of one.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 

@@ -37,7 +37,7 @@ def plot_codebook(
     Parameters
     ----------
     model : fitted map or classifier
-        Of images, such as NeuralGas, SOM or NGPCA, a PrototypeClassifier of one, or GLVQ.
+        Fitted model of images, such as NeuralGas, SOM or NGPCA, a PrototypeClassifier of one, or GLVQ.
     shape : tuple (height, width), default=(28, 28)
         Pixels of an image.
     labels : array-like of shape (k,), optional
@@ -88,7 +88,7 @@ def plot_eigenimages(
     Parameters
     ----------
     model : fitted map
-        Of images, with prototypes that have a shape, such as NGPCA, or a PrototypeClassifier of one.
+        Fitted model of images, with prototypes that have a shape, such as NGPCA, or a PrototypeClassifier of one.
     prototype : int, default=0
         Number of the prototype, in a classifier with a map for each class among all of them.
     shape : tuple (height, width), default=(28, 28)
@@ -148,7 +148,7 @@ def plot_variation(
     Parameters
     ----------
     model : fitted map
-        Of images, with prototypes that have a shape, such as NGPCA, or a PrototypeClassifier of one.
+        Fitted model of images, with prototypes that have a shape, such as NGPCA, or a PrototypeClassifier of one.
     prototype : int, default=0
         Number of the prototype, in a classifier with a map for each class among all of them.
     shape : tuple (height, width), default=(28, 28)
@@ -203,7 +203,7 @@ def plot_misclassified(model: Any, X: ArrayLike, y: ArrayLike, shape: Size = (28
     Parameters
     ----------
     model : fitted PrototypeClassifier
-        Of images.
+        Fitted model of images.
     X : array-like of shape (n, d)
         Images.
     y : array-like of shape (n,)

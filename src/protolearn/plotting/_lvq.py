@@ -48,7 +48,7 @@ def plot_view(
     Parameters
     ----------
     model : fitted classifier
-        With a matrix: GMLVQ, LLiRaMLVQ or LGMLVQ.
+        Fitted model with a matrix: GMLVQ, LLiRaMLVQ or LGMLVQ.
     X : array-like of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,), optional

@@ -50,7 +50,7 @@ def plot_u_matrix(som: Any, ax: Axes | None = None, *, focus: int | None = None,
     Parameters
     ----------
     som : fitted map
-        With a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
     ax : Axes, optional
         Where to draw; by default in a new figure.
     focus : int, optional
@@ -94,7 +94,7 @@ def plot_hits(
     Parameters
     ----------
     som : fitted map
-        With a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
     X : array-like of shape (n, d), optional
         Samples to count, as the map's ``predict`` takes them; by default those of the fit, with their weights.
     focus : int, optional
@@ -140,7 +140,7 @@ def plot_component_planes(
     Parameters
     ----------
     som : fitted map
-        With a lattice, such as SOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as SOM, or a PrototypeClassifier of one.
     features : sequence of int or str, optional
         Numbers or names of features; by default all.
     ax : array of Axes, optional
@@ -189,7 +189,7 @@ def plot_class_map(
     Parameters
     ----------
     som : fitted map
-        With a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
     X : array-like of shape (n, d), optional
         Samples, as the map's ``predict`` takes them; by default those of the fit.
     y : array-like of shape (n,), optional

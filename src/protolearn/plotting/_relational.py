@@ -67,7 +67,7 @@ def plot_examples(
     Parameters
     ----------
     som : fitted map
-        With a lattice, such as RelationalSOM, MedianSOM or SOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as RelationalSOM, MedianSOM or SOM, or a PrototypeClassifier of one.
     objects : sequence of n objects
         What to show of each sample: the samples of the fit or, if it is given, those of X.
     X : array-like of shape (n, d), optional
@@ -136,7 +136,7 @@ def plot_profiles(
     Parameters
     ----------
     som : fitted map
-        With a lattice, such as RelationalSOM, MedianSOM or SOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as RelationalSOM, MedianSOM or SOM, or a PrototypeClassifier of one.
     curves : array-like of shape (n, t)
         The curve of each sample: of the fit or, if it is given, of X.
     X : array-like of shape (n, d), optional

@@ -49,13 +49,13 @@ def plot_relevances(
     Parameters
     ----------
     model : fitted classifier, or array-like of shape (n_features,) or (s, n_features)
-        With relevances, such as GRLVQ, GMLVQ or LGMLVQ; or the relevances themselves.
+        Fitted model with relevances, such as GRLVQ, GMLVQ or LGMLVQ; or the relevances themselves.
     feature_names : sequence of str, optional
         Names of the features; by default those that the model was fitted with.
     n_features : int, optional
         Show this many of the most relevant features, in falling order. By default all, in the order of the data.
     matrix : int or str, optional
-        Of several matrices, the number of one to show, or the class it belongs to. By default all.
+        Which of several matrices to show: its number, or the class it belongs to. By default all.
     shape : tuple of int, optional
         Height and width of the images whose pixels are the features; their relevances are drawn as such an image.
     ax : Axes, optional
@@ -114,13 +114,13 @@ def plot_relevance_matrix(
     Parameters
     ----------
     model : fitted classifier, or array-like of shape (n_features, n_features) or (s, n_features, n_features)
-        With a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; or the matrix itself.
+        Fitted model with a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; or the matrix itself.
     feature_names : sequence of str, optional
         Names of the features; by default those that the model was fitted with.
     n_features : int, optional
         Show this many of the most relevant features, in falling order. By default all, in the order of the data.
     matrix : int or str, optional
-        Of several matrices, the number of one to show, or the class it belongs to. By default their mean is shown.
+        Which of several matrices to show: its number, or the class it belongs to. By default their mean is shown.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -172,9 +172,10 @@ def plot_eigenvalues(model: Any, matrix: Any = None, *, ax: Axes | None = None) 
     Parameters
     ----------
     model : fitted classifier, or array-like of shape (M,) or (s, M)
-        With a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; or the eigenvalues themselves, in falling order.
+        Fitted model with a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; or the eigenvalues themselves, in
+        falling order.
     matrix : int or str, optional
-        Of several matrices, the number of one to show, or the class it belongs to. By default all.
+        Which of several matrices to show: its number, or the class it belongs to. By default all.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 

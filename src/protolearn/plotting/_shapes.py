@@ -51,7 +51,8 @@ def plot_ellipses(
     Parameters
     ----------
     model : fitted map
-        With prototypes that have a shape, such as NGPCA or MatrixNeuralGas, or a PrototypeClassifier of one.
+        Fitted model with prototypes that have a shape, such as NGPCA or MatrixNeuralGas, or a PrototypeClassifier of
+        one.
     X : array-like of shape (n, d), optional
         Samples to draw behind the ellipses. Ellipses that reach far beyond them are cut off.
     y : array-like of shape (n,), optional

@@ -206,7 +206,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
         Returns
         -------
         score : float
-            At most 0; larger is better.
+            Score of the objects, at most 0; larger is better.
         """
         nearest = np.concatenate([part.min(axis=1) for part in self._distances_by_parts(X, complete=True)])
         weights = check_weights(sample_weight, len(nearest), np.float64)

@@ -36,7 +36,7 @@ class Objects:
     names : list of str or None
         Names, if they have any.
     pictures : ndarray of shape (n, side, side, 3) or None
-        Of pictures, small ones to look at.
+        Thumbnails of the objects, if they are pictures.
     """
 
     X: Any
@@ -109,7 +109,7 @@ def read_distances(
     target : str, optional
         Column with the class of each object.
     decimal : {".", ","}, optional
-        As in `read_table`.
+        Decimal mark of numbers, as in `read_table`.
     model : estimator, optional
         Fitted to distances. A column that is one too many for it is taken for the target if it holds repeated texts or
         nothing but classes of the model.
@@ -219,7 +219,7 @@ def read_pictures(folder: FilePath, columns: Sequence[str] | None = None) -> Obj
     Returns
     -------
     objects : Objects
-        With a DataFrame as ``X``.
+        The objects, with a DataFrame as ``X``.
 
     Examples
     --------

@@ -46,9 +46,9 @@ class Column:
     missing : float
         Share of rows without a value.
     form : str
-        Of a date, how it is written in texts.
+        How a date is written in texts.
     origin : str
-        Of a date, the day from which days are counted.
+        The day from which days of a date are counted.
     """
 
     name: str

@@ -49,7 +49,7 @@ class Gating:
         All to the nearest chart; or ``softmax(offsets - rates * distances)``, by densities or by distances; or
         ``softmax(-rate * ranks)`` of the ranks of the distances.
     offsets, rates : ndarray of shape (k,)
-        Of the exponents. By ranks, the first rate counts for all charts.
+        Coefficients of the exponents. By ranks, the first rate counts for all charts.
     cutoff : float
         Share below which a chart has none.
     groups : ndarray of shape (k,), optional

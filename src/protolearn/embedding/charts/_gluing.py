@@ -103,7 +103,7 @@ def coordinated(z: Floats, shares: Floats, n_components: int, cost: Callable[[Fl
     Returns
     -------
     glued : Glued
-        As in `glued`; the eigenvalues are the costs of each coordinate.
+        Coordinates and errors as in `glued`; the eigenvalues are the costs of each coordinate.
     """
     white = whitened(z, shares)
     gram = np.asarray((white.features.T @ white.features).todense())

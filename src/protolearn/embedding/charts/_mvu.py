@@ -73,7 +73,7 @@ class MVU(Embedding):
         strings; ``"slack"`` lets them give in to the pull, like springs. Dissimilarities that are no distances of
         points in any space cannot all be kept; strings and springs always can.
     stiffness : float, default=100.0
-        Of springs: their squared lengths are off by about ``1 / (2 * stiffness)`` of their mean.
+        Stiffness of the springs: their squared lengths are off by about ``1 / (2 * stiffness)`` of their mean.
     method : {"auto", "low_rank", "sdp"}, default="auto"
         ``"low_rank"`` moves the samples in ``rank`` dimensions, starting from shortest paths along the rods.
         ``"sdp"`` solves the problem for K first, which has no local optima but takes long, with the package scs and for

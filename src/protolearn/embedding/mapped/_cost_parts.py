@@ -403,7 +403,7 @@ class Whitened:
     Parameters
     ----------
     weight : float, default=1.0
-        Of the penalty. The cost shrinks a layout to a point if its error is more than that.
+        Weight of the penalty. The cost shrinks a layout to a point if its error is more than that.
     """
 
     weight: float = 1.0
@@ -431,7 +431,7 @@ class Spread:
     Parameters
     ----------
     weight : float, default=0.01
-        Of the variance: the more, the faster the data unfold, and the more are lengths stretched.
+        Weight of the variance: the more, the faster the data unfold, and the more are lengths stretched.
     """
 
     weight: float = 0.01

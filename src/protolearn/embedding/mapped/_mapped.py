@@ -70,10 +70,10 @@ class MappedEmbedding(Embedding):
         ``"lle"``, ``"laplacian"``, ``"mvu"``, ``"strain"``, or an instance with parameters or parts of your own, such
         as ``protolearn.embedding.mapped.costs.tsne(perplexity=50)``.
     mapping : {"linear", "local", "network", "neighbors", "free"}, Mapping, or estimator, default="local"
-        From the data to the view. ``"local"`` is linear on each cell of k-means; give a map or an LVQ classifier
-        for the charts of that. ``"neighbors"`` leaves positions free and places new samples between those of their
-        nearest neighbors: the most accurate map, which keeps the training samples. ``"free"`` positions have no map:
-        new samples go where they cost least while all others rest, which takes a search. See
+        Form of the map from the data to the view. ``"local"`` is linear on each cell of k-means; give a map or an LVQ
+        classifier for the charts of that. ``"neighbors"`` leaves positions free and places new samples between those of
+        their nearest neighbors: the most accurate map, which keeps the training samples. ``"free"`` positions have no
+        map: new samples go where they cost least while all others rest, which takes a search. See
         `protolearn.embedding.mapped.mappings`.
     n_train : int or float, optional
         Number or part of the samples that the mapping is trained on, drawn at random. By default all, but at most
@@ -92,8 +92,8 @@ class MappedEmbedding(Embedding):
     tol : float, default=1e-7
         Relative decrease of the cost below which L-BFGS stops.
     metric : str, callable or learned metric, default="euclidean"
-        As in `TSNE`; with other than ``"euclidean"`` and learned metrics of one matrix, whose projections are mapped,
-        only free positions can be found.
+        Metric of the data, as in `TSNE`; with other than ``"euclidean"`` and learned metrics of one matrix, whose
+        projections are mapped, only free positions can be found.
     squared : bool, default=False
         Whether precomputed numbers are squared distances already.
     symmetrize : {"raise", "mean"}, default="raise"

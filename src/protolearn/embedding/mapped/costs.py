@@ -206,7 +206,7 @@ class Cost:
         threads : Threads
             What loops are spread over.
         rng : RandomState
-            For the search for neighbors of many samples.
+            Random numbers for the search for neighbors of many samples.
 
         Returns
         -------
@@ -235,7 +235,7 @@ class Cost:
         threads : Threads
             What loops are spread over.
         rng : RandomState
-            For the search for neighbors of many samples.
+            Random numbers for the search for neighbors of many samples.
 
         Returns
         -------
@@ -259,7 +259,7 @@ def tsne(perplexity: float = 30.0, divergence: str | Divergence = "kl", dof: flo
     perplexity : float, default=30.0
         Effective number of neighbors.
     divergence : str or Divergence, default="kl"
-        Between the affinities of all pairs in the data and in the view.
+        Divergence between the affinities of all pairs in the data and in the view.
     dof : float, default=1.0
         Degrees of freedom of the Student kernel of the view.
 
@@ -285,7 +285,7 @@ def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric
     perplexity : float, default=30.0
         Effective number of neighbors.
     divergence : str or Divergence, default="kl"
-        Between the affinities in the data and in the view.
+        Divergence between the affinities in the data and in the view.
     symmetric : bool, default=False
         Compare all pairs as one distribution. Otherwise each sample has its own over the others.
 
@@ -395,7 +395,7 @@ def mvu(n_neighbors: int = 5, weight: float = 0.01, radius: float | None = None,
     n_neighbors : int, default=5
         Neighbors that each sample is joined to.
     weight : float, default=0.01
-        Of the variance: the more, the faster the data unfold, and the more are lengths stretched.
+        Weight of the variance: the more, the faster the data unfold, and the more are lengths stretched.
     radius : float, optional
         If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
     components : {"raise", "connect", "largest"}, default="raise"
@@ -427,7 +427,7 @@ def lle(
     regularization : float, default=1e-3
         How much equal weights of neighbors are preferred.
     weight : float, default=1.0
-        Of the penalty.
+        Weight of the penalty.
     radius : float, optional
         If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
     components : {"raise", "connect", "largest"}, default="raise"
@@ -458,9 +458,9 @@ def laplacian(
     n_neighbors : int, default=10
         Neighbors that each sample is joined to.
     width : float, optional
-        Of the weights ``w_ij = exp(-|x_i - x_j|^2 / width)``; the mean squared distance of neighbors by default.
+        Width of the weights ``w_ij = exp(-|x_i - x_j|^2 / width)``; the mean squared distance of neighbors by default.
     weight : float, default=1.0
-        Of the penalty.
+        Weight of the penalty.
     radius : float, optional
         If given, samples up to this distance apart are joined, in place of ``n_neighbors``.
     components : {"raise", "connect", "largest"}, default="raise"

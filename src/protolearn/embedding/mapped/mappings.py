@@ -352,7 +352,7 @@ class NeighborMap:
     Parameters
     ----------
     mean : ndarray of shape (d,)
-        Of the training samples.
+        Mean of the training samples.
     scale : float
         What differences to it are divided by.
     samples : ndarray of shape (n, d)
@@ -360,7 +360,7 @@ class NeighborMap:
     positions : ndarray of shape (n, c)
         Their positions.
     centers : ndarray of shape (q, d)
-        Of the cells, in which neighbors are looked for.
+        Centers of the cells, in which neighbors are looked for.
     starts : ndarray of shape (q + 1,)
         Where the samples of each cell begin.
     n_neighbors : int

@@ -59,7 +59,7 @@ class MakesForces(Protocol):
         affinities : csr_array of shape (n, n)
             Affinities of the data, with a zero diagonal; the sum of all is 1 if symmetric, else that of each row.
         kernel : Kernel
-            Of the view.
+            Kernel of the affinities in the view.
         symmetric : bool
             How affinities are normalized.
         threads : Threads
