@@ -97,9 +97,10 @@ class SONE(TopographicEmbedding):
         Whether offset and width of an affinity :math:`h_k` are those of sample k itself, so that all images are drawn
         by equally many winners, or (Bunte 2011) those of the winner, :math:`\rho_i` and :math:`\sigma_i`. Then samples
         that are among the nearest neighbors of no other stay behind when neighborhoods become small.
-    bandwidth : {"perplexity", "radius"}, default="perplexity"
+    bandwidth : {"auto", "perplexity", "radius"}, default="auto"
         How a number of neighbors gives the width :math:`\sigma` of a neighborhood: the perplexity of the affinities is
-        this number, or the last of them is three :math:`\sigma` away, measured from the offset, which is faster.
+        this number, or the last of them is three :math:`\sigma` away, measured from the offset. ``"auto"`` is
+        ``"perplexity"``, but ``"radius"`` for divergences that attract only near images, see Notes.
     offset : bool or "auto", default="auto"
         Whether affinities are measured from the nearest neighbor, so that it has the affinity 1. Without an offset, all
         affinities are small if there are many features, as then all distances are about the same. ``"auto"`` has no
@@ -181,10 +182,10 @@ class SONE(TopographicEmbedding):
     The pull of a divergence, which is :math:`h - g` above, is limited to a size of 1. With divergences whose attraction
     has a power of g as a factor (gamma, Cauchy-Schwarz, eta, beta above 1, alpha and Renyi below 1, Hellinger), images
     that are far away feel nothing. Their pulls are scaled to a maximum of 1 at each presentation, and they get a
-    structure with spacing 1, a fixed :math:`\varsigma` of 1 and a rate that falls from 0.5 to 0.05. These settings are
-    the best known, but they depend on the data: look at ``n_distinct_winners_``, and compare with the default
-    divergence, and with ``winner="mean", neighborhoods="winner"``. A divergence of your own, made
-    with `Bregman` or `Csiszar`, is called from Python for each presentation; all others are compiled.
+    structure with spacing 1, a fixed :math:`\varsigma` of 1, ``bandwidth="radius"`` and a rate that falls from 0.5 to
+    0.05. These settings are the best known, but they depend on the data: look at ``n_distinct_winners_``, and compare
+    with the default divergence, and with ``winner="mean", neighborhoods="winner"``. A divergence of your own, made with
+    `Bregman` or `Csiszar`, is called from Python for each presentation; all others are compiled.
 
     References
     ----------
@@ -213,7 +214,7 @@ class SONE(TopographicEmbedding):
         "divergence": A_DIVERGENCE,
         "winner": option(*WINNERS),
         "neighborhoods": option(*NEIGHBORHOODS),
-        "bandwidth": option("perplexity", "radius"),
+        "bandwidth": option("auto", "perplexity", "radius"),
         "offset": flag | option("auto"),
         "diversify": fraction | none,
     } | dict.fromkeys(POSITIVE, positive | option("auto"))
@@ -229,7 +230,7 @@ class SONE(TopographicEmbedding):
         divergence: Any = "gkl",
         winner: str = "image",
         neighborhoods: str = "own",
-        bandwidth: str = "perplexity",
+        bandwidth: str = "auto",
         offset: bool | str = "auto",
         n_neighbors_start: float | str = "auto",
         n_neighbors_end: float | str = "auto",
@@ -296,7 +297,7 @@ class SONE(TopographicEmbedding):
             divergence=get_divergence(self.divergence).limit(),
             winner=WINNERS.index(self.winner),
             each=self.neighborhoods == "own",
-            bandwidth=self.bandwidth,
+            bandwidth=self._bandwidth(),
             offset=self.offset,
             diversify=self.diversify,
             variance=self._chosen("variance", 10.0 if self.kernel == "student" else 0.1),
@@ -304,6 +305,11 @@ class SONE(TopographicEmbedding):
             scales=self._scales(vectors),
             rates=self._rates(vectors),
         )
+
+    def _bandwidth(self) -> str:
+        if self.bandwidth != "auto":
+            return self.bandwidth
+        return "radius" if self._is_local else "perplexity"
 
     def _neighbors(self, n_samples: int) -> Floats:
         start = self._chosen("n_neighbors_start", n_samples / 2)
