@@ -45,7 +45,7 @@ test-wheel: .venv/ready
 	.venv-wheel/bin/python -m pip install --quiet --upgrade pip
 	.venv-wheel/bin/python -m pip install --quiet "$$(ls dist/*.whl)[plot,cli,dev]"
 	.venv-wheel/bin/python -c "import protolearn; assert 'site-packages' in protolearn.__file__, protolearn.__file__"
-	.venv-wheel/bin/python -m $(PYTEST) --pyargs protolearn tests README.md docs/quickstart.md docs/guide docs/coming_from
+	.venv-wheel/bin/python -m $(PYTEST) --pyargs protolearn tests README.md docs/quickstart.md docs/guide docs/tutorials docs/coming_from
 
 # The tests as other processors would run them, as far as this one can imitate them.
 test-arithmetics: .venv/ready
