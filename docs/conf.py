@@ -50,6 +50,7 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "gallery_src",
     "gallery_dirs": "gallery",
+    "copyfile_regex": r"index\.rst",  # by task, see gallery_order
     "minigallery_sort_order": "gallery_order.in_order",
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("protolearn",),
@@ -74,7 +75,7 @@ html_css_files = ["style.css"]
 html_math_renderer = "native"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"*": [], "guide/*": []}  # the list of pages is for the reference and the gallery
+html_sidebars = {"*": [], "guide/*": [], "experiments/*": []}  # the list of pages is for the reference and the gallery
 html_theme_options = {
     "logo": {"text": "protolearn"},
     "navbar_align": "left",

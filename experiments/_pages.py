@@ -222,7 +222,8 @@ def _paragraph(text: str) -> list[str]:
 
 
 def _escaped(text: str) -> str:
-    return re.sub(r"([|*_$])", r"\\\1", text)
+    """Return a text for a cell, in which a value and its deviation stay in one line."""
+    return re.sub(r"([|*_$])", r"\\\1", text).replace(" ± ", "\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}")
 
 
 def _script(name: str, key: str, default: Any) -> Any:

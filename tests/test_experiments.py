@@ -160,7 +160,7 @@ def test_summary_counts_verdicts_but_not_facts_and_names_single_runs(folder: Pat
 
 def test_page_of_a_document_has_rows_to_compare(folder: Path) -> None:
     page = pages({name: stored(folder, name) for name in NAMES})["experiments/topographic_maps.md"]
-    assert page.count("| mean | 1 | 1 ± 0.082 | 4 | reproduced |") == 10
+    assert page.count("| mean | 1 | 1\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}0.082 | 4 | reproduced |") == 10
     assert page.count("| one | 1 | 1 | 1 | reproduced |") == 8
     assert page.count("| one | 1 | 1 | 1 | **missed** |") == 2
     assert "| fact |" not in page

@@ -42,5 +42,5 @@ def write_index(app: Any) -> None:
         shown = "\n".join(f"   gallery_src/plot_{name}.py" for name in names)
         pages = "\n".join(f"   plot_{name}" for name in names)
         sections.append(f"{task}\n{'-' * len(task)}\n\n.. minigallery::\n\n{shown}\n")
-        sections.append(f".. toctree::\n   :hidden:\n\n{pages}\n")
+        sections.append(f".. toctree::\n   :hidden:\n   :caption: {task}\n\n{pages}\n")
     (Path(app.srcdir) / "gallery_src" / "index.rst").write_text("\n".join(sections), encoding="utf-8")
