@@ -75,7 +75,8 @@ html_css_files = ["style.css"]
 html_math_renderer = "native"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"*": [], "guide/*": [], "experiments/*": []}  # the list of pages is for the reference and the gallery
+# the list of pages is for the reference and the gallery
+html_sidebars = {"*": [], "guide/*": [], "tutorials/*": [], "experiments/*": []}
 html_theme_options = {
     "logo": {"text": "protolearn"},
     "navbar_align": "left",
