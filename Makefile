@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := pytest --numprocesses 2 --dist worksteal --quiet
 
-.PHONY: demo test test-arithmetics test-oldest test-wheel repeatability lint docs gallery experiments benchmarks clean
+.PHONY: demo test test-arithmetics test-oldest test-wheel repeatability lint docs docs-quick gallery experiments benchmarks clean
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv
@@ -45,7 +45,7 @@ test-wheel: .venv/ready
 	.venv-wheel/bin/python -m pip install --quiet --upgrade pip
 	.venv-wheel/bin/python -m pip install --quiet "$$(ls dist/*.whl)[plot,cli,dev]"
 	.venv-wheel/bin/python -c "import protolearn; assert 'site-packages' in protolearn.__file__, protolearn.__file__"
-	.venv-wheel/bin/python -m $(PYTEST) --pyargs protolearn tests README.md docs/quickstart.md docs/guide docs/coming_from
+	.venv-wheel/bin/python -m $(PYTEST) --pyargs protolearn tests README.md docs/quickstart.md docs/guide docs/tutorials docs/coming_from
 
 # The tests as other processors would run them, as far as this one can imitate them.
 test-arithmetics: .venv/ready
@@ -63,6 +63,11 @@ docs: .venv/ready-docs
 	$(BIN)/sphinx-build -W --keep-going -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
+# The same without running the gallery, whose pictures may be missing then: the check of all pages and links.
+docs-quick: .venv/ready-docs
+	$(BIN)/sphinx-build -q -W --keep-going --jobs auto -D plot_gallery=0 -D suppress_warnings=image.not_readable \
+		-b html docs docs/_build/quick
+
 gallery: .venv/ready
 	$(BIN)/python docs/run_gallery.py
 
@@ -73,4 +78,5 @@ benchmarks: .venv/ready
 	$(BIN)/python -m benchmarks
 
 clean:
-	rm -rf .venv .venv-* .arithmetics dist demo docs/_build docs/_static/live docs/gallery docs/api/generated
+	rm -rf .venv .venv-* .arithmetics dist demo docs/_build docs/_static/live docs/gallery docs/gallery_src/index.rst \
+		docs/api/generated

@@ -12,6 +12,8 @@ import protolearn
 os.environ.setdefault("MPLBACKEND", "Agg")
 sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
+from gallery_order import write_index
+
 project = "protolearn"
 author = "The protolearn developers"
 copyright = "2026, the protolearn developers"
@@ -48,7 +50,8 @@ numpydoc_show_class_members = False
 sphinx_gallery_conf = {
     "examples_dirs": "gallery_src",
     "gallery_dirs": "gallery",
-    "within_subsection_order": "gallery_order.in_order",
+    "copyfile_regex": r"index\.rst",  # by task, see gallery_order
+    "minigallery_sort_order": "gallery_order.in_order",
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("protolearn",),
     "reference_url": {"protolearn": None},
@@ -72,7 +75,8 @@ html_css_files = ["style.css"]
 html_math_renderer = "native"
 html_show_sourcelink = False
 html_copy_source = False
-html_sidebars = {"*": [], "guide/*": []}  # the list of pages is for the reference and the gallery
+# the list of pages is for the reference and the gallery
+html_sidebars = {"*": [], "guide/*": [], "tutorials/*": [], "experiments/*": []}
 html_theme_options = {
     "logo": {"text": "protolearn"},
     "navbar_align": "left",
@@ -96,3 +100,4 @@ def trim(app: Any, page: nodes.document) -> None:
 
 def setup(app: Any) -> None:
     app.connect("doctree-read", trim)
+    app.connect("builder-inited", write_index, priority=100)  # before Sphinx-Gallery

@@ -19,10 +19,11 @@ from joblib.externals.loky import get_reusable_executor
 
 import protolearn
 from experiments._again import differences, fitting, fraction, missed_rows
-from experiments._report import DOCUMENTS, PICTURES, RESULTS, Result, markdown, save, save_picture, table
+from experiments._pages import pages
+from experiments._report import DOCUMENTS, PICTURES, RESULTS, Result, save, save_picture, table
 
 FOLDER = Path(__file__).parent
-PAGE = FOLDER.parent / "docs" / "experiments.md"
+DOCS = FOLDER.parent / "docs"
 SCRIPTS = [path.stem for letter in DOCUMENTS for path in sorted(FOLDER.glob(f"{letter}[0-9][0-9]_*.py"))]
 TIMED = ("e13", "b08", "v08")  # measure time, so nothing should run beside them
 FIFTH = 0.2
@@ -34,7 +35,9 @@ def main(words: Sequence[str] | None = None) -> None:
     stored = {name: _read(name, RESULTS) for name in SCRIPTS if _path(name, RESULTS).exists()}
     chosen = [name for name in SCRIPTS if not given.names or name[:3] in given.names]
     if given.table:
-        PAGE.write_text(markdown(stored))
+        for path, text in pages(stored).items():
+            (DOCS / path).parent.mkdir(exist_ok=True)
+            (DOCS / path).write_text(text, encoding="utf-8")
         return
     if given.missed:
         chosen = [name for name in chosen if name in stored and missed_rows(stored[name])]
@@ -123,7 +126,7 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("names", nargs="*", metavar="eNN", help="which experiments, such as e03; all by default")
     one = parser.add_mutually_exclusive_group()
     one.add_argument("--quick", action="store_true", help="a reduced smoke run; results go to a temporary folder")
-    one.add_argument("--table", action="store_true", help=f"only write docs/{PAGE.name} from the stored results")
+    one.add_argument("--table", action="store_true", help="only write the pages in docs from the stored results")
     one.add_argument("--draw", action="store_true", help="only draw the pictures again, of what was run here")
     one.add_argument("--missed", action="store_true", help="only experiments with missed rows in the stored results")
     one.add_argument(

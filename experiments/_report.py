@@ -5,10 +5,8 @@ Settings and verdicts are kept in the repository. Pictures and what they are dra
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -32,9 +30,11 @@ __all__ = [
     "RESULTS",
     "SKIPPED",
     "STATEMENT",
+    "Result",
+    "Row",
+    "cells",
     "holds",
     "judge",
-    "markdown",
     "reaches",
     "report",
     "row",
@@ -173,114 +173,12 @@ def save_picture(name: str, result: Result, draw: Callable[[Result], Figure] | N
 
 def table(rows: Sequence[Row]) -> str:
     """Return the rows as a table for the screen."""
-    cells = [["quantity", "document", "ours", "runs", "verdict"], *(_cells(line) for line in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells)]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells)
+    lines = [["quantity", "document", "ours", "runs", "verdict"], *(cells(line) for line in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in lines)
 
 
-def markdown(results: Mapping[str, Result]) -> str:
-    """Return the page of all experiments; results by the name of their script."""
-    lines = [
-        "# Experiments",
-        *_paragraph(
-            "Published experiments, run with this library. The tables are made by `python -m experiments --table` from "
-            "the files in `experiments/results`, which also hold all settings; `python -m experiments` runs everything "
-            "again, and draws a picture of every experiment. `--missed` runs the experiments with missed rows again, "
-            "and `--check` a random fifth of all, which it compares with what is stored; `--minutes` limits either. "
-            "The protocol and the rule behind every verdict stand at the top of each script and were fixed before the "
-            "full run."
-        ),
-        *_paragraph(
-            f"*{REPRODUCED}*: within the tolerance of the script, or the statement holds. *{ORDER}*: another value, "
-            f"but the methods compare as in the document. *{BORDER}*: the edge of the tolerance is within a standard "
-            "error of our mean, so that other seeds or another processor may decide otherwise; this verdict was added "
-            f"later and is not given everywhere. *{MISSED}*: none of these. *{NO_NUMBER}*: the document has none, or "
-            f"not of this quantity or data; ours is given for the record. *{REFERENCE}*: the document quotes it from "
-            f"elsewhere. *{ADDED}*: a variant that was added after a first look, to find the cause of a miss. "
-            f"*{STATEMENT}*: it follows from the protocol, and could not fail. Values are mean ± standard deviation "
-            "over runs; where no number of runs is given, the value has no chance in it or is made of several others."
-        ),
-        *_paragraph(f"In all: {_tally(results)}.{_single(results)}"),
-    ]
-    for letter, (heading, source) in DOCUMENTS.items():
-        found = {name: result for name, result in results.items() if name.startswith(letter)}
-        if found:
-            lines += ["", f"## {heading}", "", f"{source}: {_tally(found)}.", "", *_section(found)]
-    return "\n".join([*lines, *_times(results)]) + "\n"
-
-
-def _paragraph(text: str) -> list[str]:
-    return ["", *textwrap.wrap(text, 120, break_long_words=False, break_on_hyphens=False)]
-
-
-def _single(results: Mapping[str, Result]) -> str:
-    """Return a sentence on the verdicts that one run decides."""
-    counts = {}
-    for name, result in results.items():
-        phrases = _script(name, "ONE_RUN", ())
-        counts[name[:3].upper()] = sum(line["verdict"] in JUDGED and _once(line, phrases) for line in result["rows"])
-    places = ", ".join(f"{name} ({count})" for name, count in counts.items() if count)
-    total = sum(counts.values())
-    return f" One run, as more would take too long, decides {total} of these verdicts: {places}." if places else ""
-
-
-def _times(results: Mapping[str, Result]) -> list[str]:
-    """Return a table of when and how long every experiment ran, and of which code."""
-    lines = [
-        "",
-        "## Times",
-        *_paragraph(
-            "Elapsed minutes, those of the processors, and the commit of the code that ran, with a plus sign if there "
-            "were changes on top of it; results from before these were kept have neither. Several experiments ran on "
-            "busy machines."
-        ),
-        "",
-        "| experiment | minutes | processor minutes | date | version | commit |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name, result in results.items():
-        busy = result.get("cpu_seconds")
-        minutes = (f"{result['seconds'] / 60:.1f}", "" if busy is None else f"{busy / 60:.1f}")
-        cells = (name[:3].upper(), *minutes, result["date"], result["version"], result.get("commit") or "")
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
-
-
-def _section(results: Mapping[str, Result]) -> list[str]:
-    """Return the table of the experiments of one document."""
-    lines = ["| experiment | quantity | document | ours | runs | verdict | remark |", "|---|---|---|---|---|---|---|"]
-    for name, result in results.items():
-        title, remarks, once = (_script(name, key, ()) for key in ("TITLE", "REMARKS", "ONE_RUN"))
-        for line in result["rows"]:
-            known = line | {"n": 1} if _once(line, once) else line
-            cells = [f"{name[:3].upper()} {title}", *_cells(known), _remark(line, dict(remarks))]
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
-    return lines
-
-
-def _script(name: str, key: str, default: Any) -> Any:
-    """Return a constant of the script of an experiment."""
-    return getattr(importlib.import_module(f"experiments.{name}"), key, default)
-
-
-def _once(line: Row, phrases: Sequence[str]) -> bool:
-    """Say whether a row is of a single run: so it is stored, or it has no spread and one of the phrases."""
-    return line["n"] == 1 or (line["n"] is None and any(phrase in line["quantity"] for phrase in phrases))
-
-
-def _remark(line: Row, remarks: Mapping[str, str]) -> str:
-    """Return the explanation of a row that is not reproduced: that of the first phrase found in its quantity."""
-    if line["verdict"] not in (ORDER, BORDER, MISSED):
-        return ""
-    return next((text for phrase, text in remarks.items() if phrase in line["quantity"]), "")
-
-
-def _tally(results: Mapping[str, Result]) -> str:
-    verdicts = [line["verdict"] for result in results.values() for line in result["rows"]]
-    return "; ".join(f"{verdicts.count(verdict)} {verdict}" for verdict in JUDGED)
-
-
-def _cells(line: Row) -> list[str]:
+def cells(line: Row) -> list[str]:
     """Return the texts of a row: quantity, document, ours, runs, verdict."""
     ours = _text(line["ours"])
     if line["sd"] is not None:

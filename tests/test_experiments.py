@@ -18,7 +18,8 @@ pytest.importorskip("matplotlib")
 
 from experiments import __main__ as command
 from experiments._again import differences, fitting, fraction
-from experiments._report import ADDED, JUDGED, MISSED, REPRODUCED, STATEMENT, markdown, report, row
+from experiments._pages import pages
+from experiments._report import ADDED, JUDGED, MISSED, REPRODUCED, STATEMENT, report, row
 
 NAMES = [f"e{number:02d}_toy" for number in range(90, 100)]
 SPREAD = [0.9, 1.0, 1.1, 1.0]  # standard deviation 0.0816
@@ -146,15 +147,48 @@ def test_what_fits_stays_below_the_limit_and_leaves_no_room(seconds: list[float]
     assert all(results[name]["seconds"] > left - 1e-9 for name in results if name not in chosen)
 
 
-def test_page_counts_verdicts_but_not_facts_and_names_single_runs(folder: Path) -> None:
-    page = markdown({name: stored(folder, name) for name in NAMES})
-    assert "In all: 18 reproduced; 0 same order, other values; 0 on the border; 2 missed." in page
-    assert "One run, as more would take too long, decides 10 of these verdicts: E90 (1), E91 (1)" in " ".join(
-        page.split()
-    )
-    assert "| E90 toy | mean | 1 | 1 ± 0.082 | 4 | reproduced |  |" in page
-    assert "| E90 toy | one | 1 | 1 | 1 | reproduced |  |" in page
-    assert "| E90 toy | fact | 2 | 2 |  | a statement, no verdict |  |" in page
+def test_summary_counts_verdicts_but_not_facts_and_names_single_runs(folder: Path) -> None:
+    page = " ".join(pages({name: stored(folder, name) for name in NAMES})["experiments.md"].split())
+    assert "10 experiments from published research" in page
+    assert "20 numbers and statements to compare: 18 are reproduced (90%)" in page
+    assert "0 are on the border, and 2 are missed (10%)" in page
+    assert "| [Topographic maps](experiments/topographic_maps.md) | 18 | 0 | 0 | 2 | 0 |" in page
+    assert "decides 10 verdicts: E90 (1), E91 (1)" in page
+    assert "all but 2 have a remark" in page
+    assert "2 of the 2 missed rows are in 2 experiments" in page
+
+
+def test_page_of_a_document_has_rows_to_compare(folder: Path) -> None:
+    page = pages({name: stored(folder, name) for name in NAMES})["experiments/topographic_maps.md"]
+    assert page.count("| mean | 1 | 1\N{NO-BREAK SPACE}±\N{NO-BREAK SPACE}0.082 | 4 | reproduced |") == 10
+    assert page.count("| one | 1 | 1 | 1 | reproduced |") == 8
+    assert page.count("| one | 1 | 1 | 1 | **missed** |") == 2
+    assert "| fact |" not in page
+    assert "| later |" not in page
+
+
+def test_remarks_are_written_once_below_the_table(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = sys.modules[f"experiments.{NAMES[3]}"]
+    monkeypatch.setattr(script, "REMARKS", {"one": "better than printed | here"}, raising=False)
+    change(folder, NAMES[3], rows=[*toy(verdict=MISSED)["rows"], row("another one", 2.0, 1.0, MISSED)])
+    found = pages({NAMES[3]: stored(folder, NAMES[3])})
+    page = found["experiments/topographic_maps.md"]
+    assert page.count("**missed** (a) |") == 2
+    assert page.count(r"- (a) Better than printed \| here.") == 1
+    assert "| ours is better than what is printed | 2 |" in found["experiments.md"]
+
+
+def test_every_verdict_stored_is_on_a_page() -> None:
+    """The pages in docs are those of the stored results: each judged row and each miss is there."""
+    texts = [path.read_text(encoding="utf-8") for path in sorted((command.DOCS / "experiments").glob("*.md"))]
+    rows = [line for text in texts for line in text.splitlines() if line.startswith("| ")]
+    for verdict in JUDGED:
+        count = sum(
+            line["verdict"] == verdict
+            for path in (command.FOLDER / "results").glob("*.json")
+            for line in json.loads(path.read_text())["rows"]
+        )
+        assert sum(line.split(" | ")[-1].strip("*| ").startswith(verdict) for line in rows) == count
 
 
 def test_stored_rows_have_names_of_their_own() -> None:
