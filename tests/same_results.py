@@ -454,11 +454,6 @@ def all_cases() -> Iterator[Case]:
     yield from parameter_cases()
 
 
-SIZES: dict[str, Settings] = {
-    "SOM": {"lattice": (3, 4)},
-    "NeuralGas": {"n_prototypes": 7},
-    "KMeans": {"n_prototypes": 7},
-}
 RELATED = (
     *("MedianKMeans", "MedianNeuralGas", "MedianSOM", "RelationalKMeans", "RelationalNeuralGas", "RelationalSOM"),
     "PairwiseAnnealing",
@@ -467,7 +462,9 @@ RELATED = (
 
 def size_of(name: str) -> Settings:
     """Return the size of small maps of a kind."""
-    return next((size for kind, size in SIZES.items() if name.endswith(kind)), {"n_prototypes": 7})
+    if name == "KMeans":
+        return {"n_clusters": 7}
+    return {"lattice": (3, 4)} if name.endswith("SOM") else {"n_prototypes": 7}
 
 
 def n_prototypes(name: str) -> int:
@@ -628,7 +625,7 @@ def kmeans_cases() -> Iterator[Case]:
         "empty reseed labels": {"init": far, "empty": "reseed", "label_weight": 0.5},
         "one": {"n_prototypes": 1},
     }
-    yield from variants("maps", "KMeans", settings, also={"n_prototypes": 7})
+    yield from variants("maps", "KMeans", settings, also={"n_clusters": 7})
 
 
 def gas_cases() -> Iterator[Case]:
@@ -810,7 +807,7 @@ def cloud() -> Data:
 def large_cases() -> Iterator[Case]:
     """Yield maps of many samples, and of so many nodes that not all pairs of these are held in memory."""
     sizes: dict[str, Settings] = {
-        "KMeans": {"n_prototypes": 60, "max_iter": 8},
+        "KMeans": {"n_clusters": 60, "max_iter": 8},
         "NeuralGas": {"n_prototypes": 20, "max_iter": 4},
         "SOM": {"lattice": (10, 12), "max_iter": 4},
         "MatrixNeuralGas": {"n_prototypes": 4, "max_iter": 3},

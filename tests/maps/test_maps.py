@@ -918,8 +918,8 @@ def test_a_failed_fit_loses_nothing():
 @pytest.mark.parametrize(
     ("estimator", "change", "message"),
     [
-        (NeuralGas(4), {"n_prototypes": 9}, "n_prototypes=9, but the map so far has 4; call fit"),
-        (KMeans(4), {"n_prototypes": 2}, "n_prototypes=2, but the map so far has 4"),
+        (NeuralGas(4), {"n_prototypes": 9}, "9 prototypes, but the map so far has 4; call fit"),
+        (KMeans(4), {"n_clusters": 2}, "2 prototypes, but the map so far has 4"),
         (SOM((2, 3)), {"lattice": (3, 2)}, "lattice, winner or kernel is not that of the map so far"),
         (SOM((2, 3)), {"kernel": "exponential"}, "lattice, winner or kernel"),
     ],

@@ -31,6 +31,7 @@ class Step:
     cost: float
     mass: Floats
     edges: Floats | None = None  # made by online learning up to there, if asked for
+    still: bool | None = None  # whether prototypes have come to rest; unknown where a schedule ends learning
 
     def moved(self, prototypes: Prototypes) -> Step:
         """Return the same epoch with other prototypes after it."""
@@ -77,9 +78,10 @@ def until_still(
         idle = step.mass == 0
         if reseeds and idle.any():
             step = step.moved(_reseeded(step.prototypes, idle, source))
-        yield step
-        converged = prototypes.linear or before - step.cost <= 0.01 * tol * abs(step.cost)
-        if converged and ((step.prototypes.positions - prototypes.positions) ** 2).sum() <= still:
+        flat = prototypes.linear or before - step.cost <= 0.01 * tol * abs(step.cost)
+        rests = flat and bool(((step.prototypes.positions - prototypes.positions) ** 2).sum() <= still)
+        yield replace(step, still=rests)
+        if rests:
             return
         prototypes, before = step.prototypes, step.cost
 

@@ -399,9 +399,10 @@ def _last(estimator: Any) -> Any:
 
 def _reduce(estimator: Any, n_samples: int) -> None:
     """Take as many prototypes as there are samples, if these are fewer."""
-    size = getattr(estimator, "n_prototypes", None)
-    if isinstance(size, Integral) and int(size) > n_samples:
-        estimator.set_params(n_prototypes=n_samples)
+    for name in ("n_prototypes", "n_clusters"):
+        size = estimator.get_params(deep=False).get(name)
+        if isinstance(size, Integral) and int(size) > n_samples:
+            estimator.set_params(**{name: n_samples})
 
 
 def distances_of(estimator: Any, X: Array) -> Array:

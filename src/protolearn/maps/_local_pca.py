@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -76,8 +77,9 @@ def until_flat(
     """Run epochs until the cost hardly falls: by a share of it, or, if it is a logarithm, for a sample on average."""
     before, mass = np.inf, source.mass
     for step in anneal(prototypes, cooperation, source, ranges):
-        yield step
-        if before - step.cost <= tol * (mass if logarithmic else abs(step.cost)):
+        flat = bool(before - step.cost <= tol * (mass if logarithmic else abs(step.cost)))
+        yield replace(step, still=flat)
+        if flat:
             return
         before = step.cost
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
@@ -29,11 +29,15 @@ __all__ = ["Fields", "FittedPoints", "Points", "feature_variances", "winner_gain
 
 @dataclass(frozen=True)
 class FittedPoints(Fitted):
-    """Points (k, d), and the means of their receptive fields: of samples (k, d) and of labels (k, C)."""
+    """Points (k, d), and the means of their receptive fields: of samples (k, d) and of labels (k, C).
+
+    ``inertia`` is the sum of the squared distances of the samples learned from last to their nearest points.
+    """
 
     positions: Array
     centers: Array
     center_shares: Floats
+    inertia: float = field(default=0.0, kw_only=True)
 
     def past(self, decay: float = 1.0) -> Samples:
         """Return the centers of the receptive fields, with their masses (Hasenfuss 2009, sec. 3.4).
@@ -59,7 +63,7 @@ class FittedPoints(Fitted):
 
     def fields(self) -> Callable[..., Fields]:
         """Return how samples are added up, given the two nearest prototypes of each."""
-        return partial(Fields.of, positions=self.positions, shares=self.shares)
+        return partial(Fields.around, self.positions, self.shares)
 
     def distances(self, X: Array, n_threads: int) -> Array:
         """Return the squared distances (n, k) of samples."""
@@ -187,17 +191,19 @@ class Points(Kind):
         model = self.model(learned, places, common)
         new, old = samples.parted(learned.n_new)
         find, total = model.assignment(learned.n_threads), model.fields()
-        winners, fields = new.assigned(find, total)
-        graph = fields.wins.graph if history.edges is None else csr_array(history.edges)
+        winners, sums = new.assigned(find, total)
+        graph = sums.graph if history.edges is None else csr_array(history.edges)
+        inertia = sums.inertia
         if len(old):
-            fields = fields + old.assigned(find, total)[1]
+            sums = sums + old.assigned(find, total)[1]
         return replace(
             model,
             winners=winners,
             graph=graph,
-            masses=fields.wins.masses,
-            centers=fields.means(model.positions),
-            center_shares=fields.label_means(model.shares),
+            masses=sums.masses,
+            inertia=inertia,
+            centers=sums.means(model.positions),
+            center_shares=sums.label_means(model.shares),
         )
 
     def model(self, learned: Learned, places: Indices, common: dict[str, Any]) -> FittedPoints:
@@ -206,55 +212,52 @@ class Points(Kind):
 
 
 @dataclass(frozen=True)
-class Fields:
+class Fields(Wins):
     """Sums over receptive fields: wins, weights (k,) of samples that have a label, and differences from prototypes.
 
     Those of samples (k, d) and of labels (k, C) are measured from the prototypes and theirs; a value that is not known
-    counts as that of the prototype, so that it moves nothing.
+    counts as that of the prototype, so that it moves nothing. ``inertia`` is the sum of the squares of the former.
     """
 
-    wins: Wins
     gaps: Floats
+    inertia: float
     label_masses: Floats
     label_gaps: Floats
 
     @classmethod
-    def of(cls, samples: Samples, first: Indices, second: Indices, positions: Array, shares: Floats) -> Fields:
+    def around(cls, positions: Array, shares: Floats, samples: Samples, first: Indices, second: Indices) -> Fields:
         """Add samples up by the nearest of prototypes (k, d) with labels (k, C)."""
         wins = Wins.of(samples, first, second, len(positions))
-        gaps = _gaps(samples.X, samples.weights, first, positions)
-        if not samples.supervised:
-            return cls(wins, gaps, np.zeros(len(positions)), np.zeros(shares.shape))
-        known = samples.weights * samples.labels.any(axis=1)
-        label_masses = np.bincount(first, known, len(positions)).astype(np.float64)
-        return cls(wins, gaps, label_masses, _gaps(samples.labels, known, first, shares))
+        gaps, inertia = _gaps(samples.X, samples.weights, first, positions)
+        label_masses, label_gaps = np.zeros(len(positions)), np.zeros(shares.shape)
+        if samples.supervised:
+            known = samples.weights * samples.labels.any(axis=1)
+            label_masses = np.bincount(first, known, len(positions)).astype(np.float64)
+            label_gaps, _ = _gaps(samples.labels, known, first, shares)
+        return cls(wins.masses, wins.graph, gaps, inertia, label_masses, label_gaps)
 
-    def __add__(self, other: Fields) -> Fields:
-        return Fields(
-            self.wins + other.wins,
-            self.gaps + other.gaps,
-            self.label_masses + other.label_masses,
-            self.label_gaps + other.label_gaps,
-        )
+    def __add__(self, other: Fields) -> Fields:  # type: ignore[override]
+        return Fields(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
     def means(self, positions: Array) -> Array:
         """Return the mean (k, d) of each field; the position where there are no samples."""
-        return (positions + self.gaps / _or_one(self.wins.masses)).astype(positions.dtype)
+        return (positions + self.gaps / _or_one(self.masses)).astype(positions.dtype)
 
     def label_means(self, shares: Floats) -> Floats:
         """Return the mean label (k, C) of each field; that of the prototype where there are none."""
         return shares + self.label_gaps / _or_one(self.label_masses)
 
 
-def _gaps(values: Array, weights: Array, owners: Indices, places: Array) -> Floats:
-    """Return the sum of the differences of values from places (k, d) in each receptive field."""
+def _gaps(values: Array, weights: Array, owners: Indices, places: Array) -> tuple[Floats, float]:
+    """Return the sum of the differences of values from places (k, d) in each receptive field, and of all squares."""
     k, d = places.shape
-    gaps = np.zeros((k, d))
+    gaps, squares = np.zeros((k, d)), 0.0
     for rows in row_blocks(len(values), 8 * d, HELD):
         own = owners[rows]
         part = np.nan_to_num(values[rows] - places[own], copy=False)
         gaps += csr_array((weights[rows], (own, np.arange(len(own)))), shape=(k, len(own))) @ part
-    return gaps
+        squares += float(weights[rows] @ np.einsum("ij,ij->i", part, part))
+    return gaps, squares
 
 
 def _or_one(masses: Floats) -> Floats:

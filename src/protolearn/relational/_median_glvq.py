@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.convergence import warn_unconverged
 from protolearn.core.pairs import Pairs
 from protolearn.core.progress import Progress
 from protolearn.core.types import Floats, Indices
@@ -140,6 +141,8 @@ class MedianGLVQ(ObjectLVQ):
                     indices = better
                     costs.append(cost)
                     progress.step(done, cost=cost)
+                if done == self.max_iter and any((further != indices).any() for further, _ in islice(rounds, 1)):
+                    warn_unconverged(self, self.max_iter)
                 progress.end_run(done)
         except KeyboardInterrupt:
             if not costs:
