@@ -623,7 +623,7 @@ def kmeans_cases() -> Iterator[Case]:
         "empty reseed": {"init": far, "empty": "reseed"},
         "empty reseed patches": {"init": far, "empty": "reseed", "patch_size": 40},
         "empty reseed labels": {"init": far, "empty": "reseed", "label_weight": 0.5},
-        "one": {"n_prototypes": 1},
+        "one": {"n_clusters": 1},
     }
     yield from variants("maps", "KMeans", settings, also={"n_clusters": 7})
 
@@ -1498,7 +1498,7 @@ def _fit_samples(name: str, X: Array) -> None:
 
 
 WRONG_PARAMETERS: list[tuple[str, Settings]] = [
-    *((name, {"n_prototypes": wrong}) for name in ("KMeans", "MedianNeuralGas") for wrong in (0, 2.5, "many", 1000)),
+    *((name, {"n_prototypes": wrong}) for name in ("NeuralGas", "MedianNeuralGas") for wrong in (0, 2.5, "many", 1000)),
     *(("NeuralGas", {"max_iter": wrong}) for wrong in (0, 1.5, "long")),
     *(("NeuralGas", {"label_weight": wrong}) for wrong in (-0.1, 1.1, "all")),
     *(("NeuralGas", {"range_start": wrong}) for wrong in (-1.0, "wide")),
@@ -1579,7 +1579,7 @@ def wrong_calls() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "iterator and labels", lambda: pl.SOM((2, 2), **seed).fit(iter([iris.X]), iris.y)
     yield "iterator of nothing", lambda: pl.SOM((2, 2), **seed).fit(iter([]))
     yield "other width", lambda: pl.SOM((2, 2), **seed).fit(iris.X).predict(iris.X[:, :2])
-    yield "other size", lambda: pl.KMeans(3, **seed).fit(iris.X).set_params(n_prototypes=5).partial_fit(iris.X)
+    yield "other size", lambda: pl.KMeans(3, **seed).fit(iris.X).set_params(n_clusters=5).partial_fit(iris.X)
     yield (
         "labels later",
         lambda: pl.KMeans(3, **seed).fit(iris.X).set_params(label_weight=1).partial_fit(iris.X, iris.y),

@@ -353,6 +353,7 @@ class LatticeFamily:
     """Maps in which the winner's neighbors on a lattice learn with it."""
 
     lattice: Any
+    topology: str
     winner: str
     kernel: str
     init: Any
@@ -365,7 +366,8 @@ class LatticeFamily:
         "kernel": option("gaussian", "exponential"),
         "lattice": option("auto")
         | anything("a tuple (rows, columns)")
-        | anything("a Lattice such as protolearn.core.lattices.hexagonal(rows, columns)"),
+        | anything("a Lattice such as protolearn.core.lattices.hyperbolic()"),
+        "topology": option("rectangular", "hexagonal"),
         "range_start": POSITIVE | option("auto"),
         "range_end": POSITIVE,
     }
@@ -373,11 +375,11 @@ class LatticeFamily:
     def _check_parameters(self) -> None:
         super()._check_parameters()  # type: ignore[misc]
         if not isinstance(self.lattice, str):
-            as_lattice(self.lattice)
+            as_lattice(self.lattice, self.topology)
 
     def _cooperation(self, source: Any, kind: Kind) -> OnLattice:
-        lattice = self._suggested(source, kind) if isinstance(self.lattice, str) else as_lattice(self.lattice)
-        return OnLattice(lattice, self.winner, self.kernel)
+        given: Any = self._suggested(source, kind).shape if isinstance(self.lattice, str) else self.lattice
+        return OnLattice(as_lattice(given, self.topology), self.winner, self.kernel)
 
     def _ranges(self, cooperation: Any, kind: Kind, resumed: bool) -> Floats:
         step, longest = cooperation.lattice.extent
@@ -398,7 +400,9 @@ class LatticeFamily:
     def _check_unchanged(self, fitted: Fitted) -> None:
         super()._check_unchanged(fitted)  # type: ignore[misc]
         cooperation: Any = fitted.cooperation
-        lattice = cooperation.lattice if isinstance(self.lattice, str) else as_lattice(self.lattice)
+        so_far = cooperation.lattice
+        given = (so_far.shape or so_far) if isinstance(self.lattice, str) else self.lattice
+        lattice = as_lattice(given, self.topology)
         if OnLattice(lattice, self.winner, self.kernel) != cooperation:
             raise ValueError("The lattice, winner or kernel is not that of the map so far; call fit to start anew.")
 

@@ -28,8 +28,10 @@ class SOM(LatticeFamily, PrototypeMap):
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
         ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n distinct samples, with sides in proportion to
-        the two largest standard deviations. An int is a chain. See :mod:`protolearn.core.lattices` for hexagonal,
-        toroidal, hyperbolic and user-given lattices.
+        the two largest standard deviations. An int is a chain. See :mod:`protolearn.core.lattices` for toroidal,
+        hyperbolic and user-given lattices.
+    topology : {"rectangular", "hexagonal"}, default="rectangular"
+        What sheet ``"auto"`` and a tuple make: one in which nodes have four neighbors, or six.
     metric : "euclidean" or learned metric, default="euclidean"
         Distance between samples and prototypes: Euclidean, or one that was learned, with one matrix for all samples. It
         is whatever `protolearn.as_metric` takes, such as the ``metric_`` of a fitted `GMLVQ`.
@@ -132,12 +134,15 @@ class SOM(LatticeFamily, PrototypeMap):
     Lattice(rectangular, 5 x 8)
     >>> som.predict(scale(X)[:3]).shape
     (3,)
+    >>> SOM(lattice=(7, 10), topology="hexagonal").fit(scale(X)).lattice_
+    Lattice(hexagonal, 7 x 10)
     """
 
     def __init__(
         self,
         lattice: Any = "auto",
         *,
+        topology: str = "rectangular",
         metric: Any = "euclidean",
         winner: str = "heskes",
         kernel: str = "gaussian",
@@ -162,6 +167,7 @@ class SOM(LatticeFamily, PrototypeMap):
         verbose: int = 0,
     ) -> None:
         self.lattice = lattice
+        self.topology = topology
         self.metric = metric
         self.winner = winner
         self.kernel = kernel

@@ -306,6 +306,8 @@ class MedianSOM(LatticeFamily, MedianMap):
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
         ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects. See
         :mod:`protolearn.core.lattices` for hyperbolic and other lattices.
+    topology : {"rectangular", "hexagonal"}, default="rectangular"
+        What sheet ``"auto"`` and a tuple make: one in which nodes have four neighbors, or six.
     %(dissimilarities)s
     %(median)s
     %(winner)s
@@ -347,6 +349,7 @@ class MedianSOM(LatticeFamily, MedianMap):
         self,
         lattice: Any = "auto",
         *,
+        topology: str = "rectangular",
         metric: Any = "precomputed",
         metric_params: dict[str, Any] | None = None,
         squared: bool = False,
@@ -372,6 +375,7 @@ class MedianSOM(LatticeFamily, MedianMap):
         verbose: int = 0,
     ) -> None:
         self.lattice = lattice
+        self.topology = topology
         self.metric = metric
         self.metric_params = metric_params
         self.squared = squared

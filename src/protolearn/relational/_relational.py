@@ -308,6 +308,8 @@ class RelationalSOM(LatticeFamily, RelationalMap):
         ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects, with sides in proportion to
         the two largest deviations of classical scaling. See :mod:`protolearn.core.lattices` for hyperbolic and other
         lattices.
+    topology : {"rectangular", "hexagonal"}, default="rectangular"
+        What sheet ``"auto"`` and a tuple make: one in which nodes have four neighbors, or six.
     %(dissimilarities)s
     %(relational)s
     %(winner)s
@@ -349,6 +351,7 @@ class RelationalSOM(LatticeFamily, RelationalMap):
         self,
         lattice: Any = "auto",
         *,
+        topology: str = "rectangular",
         metric: Any = "precomputed",
         metric_params: dict[str, Any] | None = None,
         squared: bool = False,
@@ -376,6 +379,7 @@ class RelationalSOM(LatticeFamily, RelationalMap):
         verbose: int = 0,
     ) -> None:
         self.lattice = lattice
+        self.topology = topology
         self.metric = metric
         self.metric_params = metric_params
         self.squared = squared
