@@ -35,6 +35,10 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
     metric : "euclidean" or learned metric, default="euclidean"
         Distance between samples and prototypes: Euclidean, or one that was learned, with one matrix for all samples. It
         is whatever `protolearn.as_metric` takes, such as the ``metric_`` of a fitted `GMLVQ`.
+    missing : {"error", "partial"}, default="error"
+        What to do with NaN in ``X``: refuse it, or leave missing values out: squared distances are then sums over the
+        features that a sample has a value of, times the number of all features over that of these, and prototypes are
+        means of known values.
     algorithm : {"batch", "online"}, default="batch"
         ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves the winner a little after
         each of n_samples random samples.
@@ -132,6 +136,7 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
         n_clusters: int = 8,
         *,
         metric: Any = "euclidean",
+        missing: str = "error",
         algorithm: str = "batch",
         init: str | ArrayLike = "k-means++",
         n_init: int = 1,
@@ -154,6 +159,7 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric
+        self.missing = missing
         self.algorithm = algorithm
         self.init = init
         self.n_init = n_init

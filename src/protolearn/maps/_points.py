@@ -17,7 +17,7 @@ from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import mean_pairwise_distance, parzen_log_density
 from protolearn.core.learning import Fitted, Kind, Learned, Recipe, Wins, as_counts, density_exponent
-from protolearn.core.loop import nearest, stage, winners
+from protolearn.core.loop import distances_to, nearest, stage, winners
 from protolearn.core.prototypes import Mean
 from protolearn.core.samples import Samples, as_shares
 from protolearn.core.sources import ArraySource, PointSource
@@ -31,13 +31,15 @@ __all__ = ["Fields", "FittedPoints", "Points", "feature_variances", "winner_gain
 class FittedPoints(Fitted):
     """Points (k, d), and the means of their receptive fields: of samples (k, d) and of labels (k, C).
 
-    ``inertia`` is the sum of the squared distances of the samples learned from last to their nearest points.
+    ``inertia`` is the sum of the squared distances of the samples learned from last to their nearest points. With
+    ``partial`` distances, samples may have values that are not known (NaN).
     """
 
     positions: Array
     centers: Array
     center_shares: Floats
     inertia: float = field(default=0.0, kw_only=True)
+    partial: bool = field(default=False, kw_only=True)
 
     def past(self, decay: float = 1.0) -> Samples:
         """Return the centers of the receptive fields, with their masses (Hasenfuss 2009, sec. 3.4).
@@ -51,7 +53,7 @@ class FittedPoints(Fitted):
 
     def stage(self, X: Array, n_threads: int) -> tuple[Any, ArraySource]:
         """Set prototypes and samples into common coordinates."""
-        return stage(X, self.positions, n_threads)
+        return stage(X, self.positions, n_threads, self.partial)
 
     def nearest(self, X: Array, n_threads: int) -> Indices:
         """Return the nearest prototype of every sample."""
@@ -60,6 +62,11 @@ class FittedPoints(Fitted):
     def two_nearest(self, X: Array, n_threads: int) -> tuple[Indices, Indices]:
         """Return the nearest and second nearest prototype of every sample."""
         return winners(*self.stage(X, n_threads))
+
+    def squared_errors(self, X: Array, n_threads: int) -> Array:
+        """Return the squared distance (n,) of every sample to its nearest prototype."""
+        prototypes, source = self.stage(X, n_threads)
+        return distances_to(prototypes, source, winners(prototypes, source)[0])
 
     def fields(self) -> Callable[..., Fields]:
         """Return how samples are added up, given the two nearest prototypes of each."""
@@ -85,11 +92,14 @@ class Points(Kind):
         Their number, if no lattice has it.
     label_weight : float, default=0.0
         Share of the labels in the distance.
+    partial : bool, default=False
+        Whether values that are not known (NaN) are left out of distances.
     """
 
     init: Any
     size: int | None
     label_weight: float = 0.0
+    partial: bool = False
 
     def density_data(self, samples: Samples) -> Array:
         """Return the samples."""
@@ -98,7 +108,8 @@ class Points(Kind):
     def source(self, samples: Samples, past: Any, n_threads: int, rng: np.random.RandomState) -> PointSource:
         """Return the samples of a patch as the loop reads them."""
         unit = self.label_unit(samples, n_threads)
-        return samples.source(label_weight=self.label_weight, label_unit=unit, n_threads=n_threads)
+        partial = self.partial and samples.missing
+        return samples.source(label_weight=self.label_weight, label_unit=unit, partial=partial, n_threads=n_threads)
 
     def label_unit(self, samples: Samples, n_threads: int) -> float:
         """Return the factor on squared distances between labels."""
@@ -106,7 +117,7 @@ class Points(Kind):
 
     def variance(self, samples: Samples, n_threads: int) -> float:
         """Return the total variance of samples, in units of their squared distances."""
-        return float(feature_variances(samples, n_threads).sum())
+        return float(feature_variances(samples, n_threads, self.partial).sum())
 
     def start(
         self,
@@ -119,7 +130,7 @@ class Points(Kind):
     ) -> Any:
         """Return the first prototypes, in the coordinates of the source."""
         positions = self.first_positions(recipe, source, cooperation, samples, past, rng)
-        return Mean(positions, source.metric, source.n_labels)
+        return Mean(positions, source.metric, source.n_labels, source.partial)
 
     def first_positions(
         self,
@@ -208,7 +219,7 @@ class Points(Kind):
 
     def model(self, learned: Learned, places: Indices, common: dict[str, Any]) -> FittedPoints:
         """Return the model of prototypes in this order, given what all models of points have."""
-        return FittedPoints(**common)
+        return FittedPoints(**common, partial=self.partial)
 
 
 @dataclass(frozen=True)
@@ -254,9 +265,12 @@ def _gaps(values: Array, weights: Array, owners: Indices, places: Array) -> tupl
     gaps, squares = np.zeros((k, d)), 0.0
     for rows in row_blocks(len(values), 8 * d, HELD):
         own = owners[rows]
-        part = np.nan_to_num(values[rows] - places[own], copy=False)
+        part = values[rows] - places[own]
+        missing = np.isnan(part)
+        part[missing] = 0.0
         gaps += csr_array((weights[rows], (own, np.arange(len(own)))), shape=(k, len(own))) @ part
-        squares += float(weights[rows] @ np.einsum("ij,ij->i", part, part))
+        scales = d / np.maximum(d - missing.sum(axis=1), 1)
+        squares += float((weights[rows] * scales) @ np.einsum("ij,ij->i", part, part))
     return gaps, squares
 
 
@@ -265,9 +279,10 @@ def _or_one(masses: Floats) -> Floats:
     return np.where(masses > 0, masses, 1.0)[:, None]
 
 
-def feature_variances(samples: Samples, n_threads: int) -> Floats:
-    """Return the weighted variance of every feature (d,)."""
-    return initialization.mean_and_variance(samples.unlabeled().source(n_threads=n_threads, keep=False))[1]
+def feature_variances(samples: Samples, n_threads: int, partial: bool = False) -> Floats:
+    """Return the weighted variance of every feature (d,); with ``partial``, of what is known of it."""
+    source = samples.unlabeled().source(n_threads=n_threads, partial=partial, keep=False)
+    return initialization.mean_and_variance(source)[1]
 
 
 def winner_gains(source: ArraySource, magnification: float | str) -> Any:

@@ -35,6 +35,10 @@ class SOM(LatticeFamily, PrototypeMap):
     metric : "euclidean" or learned metric, default="euclidean"
         Distance between samples and prototypes: Euclidean, or one that was learned, with one matrix for all samples. It
         is whatever `protolearn.as_metric` takes, such as the ``metric_`` of a fitted `GMLVQ`.
+    missing : {"error", "partial"}, default="error"
+        What to do with NaN in ``X``: refuse it, or leave missing values out: squared distances are then sums over the
+        features that a sample has a value of, times the number of all features over that of these, and prototypes are
+        means of known values.
     winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
         ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
         nearest prototype; ``"heskes-printed"`` leaves the weights of a node as they are instead of making them add up
@@ -144,6 +148,7 @@ class SOM(LatticeFamily, PrototypeMap):
         *,
         topology: str = "rectangular",
         metric: Any = "euclidean",
+        missing: str = "error",
         winner: str = "heskes",
         kernel: str = "gaussian",
         algorithm: str = "batch",
@@ -169,6 +174,7 @@ class SOM(LatticeFamily, PrototypeMap):
         self.lattice = lattice
         self.topology = topology
         self.metric = metric
+        self.missing = missing
         self.winner = winner
         self.kernel = kernel
         self.algorithm = algorithm
