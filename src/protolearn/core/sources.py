@@ -40,8 +40,8 @@ class Chunk:
     """Some samples: lifted rows (c, D + 2 or more), their weights (c,), and the rows of the source they stand for.
 
     Coordinates are the first ``n_columns`` of the lifted row. The last samples may stand for many, with a spread each.
-    ``gaps`` (c, d) marks values that are not known, and ``mean_label`` (C,) stands for labels that are not; in distances
-    that are ``partial``, gaps take no part.
+    ``gaps`` (c, d) marks values that are not known, and take no part in distances that are ``partial``; ``mean_label``
+    (C,) stands for labels that are not known.
     """
 
     lifted: Array

@@ -119,7 +119,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def distances(self, X: ArrayLike) -> Floats:
-        """Return the learned distance of each sample to each prototype.
+        """Return the squared distance, as it was learned, of each sample to each prototype.
 
         Parameters
         ----------

@@ -202,6 +202,8 @@ class PrototypeMap(TopographicMap):
     def transform(self, X: ArrayLike) -> Array:
         """Return the squared distance of each sample to each prototype, as `distances` does.
 
+        scikit-learn's ``KMeans.transform`` returns the roots of these.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -216,7 +218,7 @@ class PrototypeMap(TopographicMap):
 
     @blockwise
     def distances(self, X: ArrayLike) -> Array:
-        """Return the distance of each sample to each prototype.
+        """Return the squared distance of each sample to each prototype.
 
         Parameters
         ----------
@@ -234,7 +236,7 @@ class PrototypeMap(TopographicMap):
 
     @averaged
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the negative quantization error, the mean distance of samples to their nearest prototype.
+        """Return the negative quantization error: the mean distance, not squared, to the nearest prototype.
 
         Parameters
         ----------

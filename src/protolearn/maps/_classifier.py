@@ -259,7 +259,8 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         distances : ndarray of shape (n_samples, n_prototypes)
-            Distances as the maps measure them, in the order of ``prototype_labels_``.
+            Distances as the maps measure them, in the order of ``prototype_labels_``: squared, unless the maps are
+            scikit-learn's.
         """
         return self._distances(self._check_new(X))
 
