@@ -214,6 +214,9 @@ def test_tags_and_messages(estimator):
     unknown[:, 0] = 1.0
     with pytest.raises(ValueError, match="No value is known of feature 2 of X"):
         clone(partial).fit(unknown)
+    complete.set_params(missing="partial")
+    with pytest.raises(ValueError, match="NaN"):  # of a map that was fitted without
+        complete.predict(X)
     infinite = X.copy()
     infinite[0, 0] = np.inf
     with pytest.raises(ValueError, match="infinity"):

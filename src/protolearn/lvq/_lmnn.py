@@ -76,7 +76,7 @@ class LMNN(LinearMetric):
         entries drawn uniformly from [-1, 1], each scaled such that target neighbors have distance one on average; or a
         given matrix.
     max_iter : int, default=100
-        Most iterations; ``"psd"`` may need some hundred.
+        Most iterations; ``"psd"`` may need some hundred. If these are too few, there is a ``ConvergenceWarning``.
     tol : float, default=1e-5
         Stop when the cost falls by less than this fraction, in one iteration of L-BFGS or in ten of projected
         gradients.

@@ -154,8 +154,9 @@ class PrototypeMap(TopographicMap):
 
     def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "prototypes_")
-        samples = read_samples(self, X, ensure_all_finite="allow-nan" if self._partial else True)
-        if self._partial:
+        partial = self._fitted.partial
+        samples = read_samples(self, X, ensure_all_finite="allow-nan" if partial else True)
+        if partial:
             refuse_empty_rows(samples)
         return self._seen(samples)
 

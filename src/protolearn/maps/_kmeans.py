@@ -127,6 +127,8 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
            [10.,  2.]])
     >>> kmeans.inertia_
     16.0
+    >>> KMeans(n_clusters=2, missing="partial", random_state=0).fit(X).predict([[2.0, np.nan]]) == kmeans.labels_[0]
+    array([ True])
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {"n_clusters": integer(1)}

@@ -108,7 +108,7 @@ class VQPCA(_LocalPCA):
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=200
-        Largest number of epochs.
+        Largest number of epochs. If these are too few, there is a ``ConvergenceWarning``.
     tol : float, default=1e-6
         Stop when an epoch lowers the cost by less than this share.
     %(running)s
@@ -186,7 +186,7 @@ class MixturePPCA(_LocalPCA):
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the highest likelihood is kept.
     max_iter : int, default=200
-        Largest number of epochs.
+        Largest number of epochs. If these are too few, there is a ``ConvergenceWarning``.
     tol : float, default=1e-6
         Stop when an epoch raises the log-likelihood of a sample by less than this on average.
     %(running)s

@@ -59,7 +59,7 @@ class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=300
-        Largest number of epochs.
+        Largest number of epochs. If these are too few, there is a ``ConvergenceWarning``.
     tol : float, default=1e-4
         Stop when the squared movement of all prototypes is below ``tol`` times the average variance of a feature.
     empty : {"keep", "reseed"}, default="keep"

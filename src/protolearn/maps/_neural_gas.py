@@ -143,6 +143,10 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
     >>> gas = NeuralGas(n_prototypes=3, random_state=0).fit(X)
     >>> sorted(gas.multiplicities_.astype(int).tolist())
     [39, 50, 61]
+    >>> X[::3, 0] = float("nan")  # every third sample was not measured
+    >>> gas = NeuralGas(n_prototypes=3, missing="partial", random_state=0).fit(X)
+    >>> sorted(gas.multiplicities_.astype(int).tolist())
+    [39, 50, 61]
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {"settle": flag}

@@ -140,6 +140,13 @@ class SOM(LatticeFamily, PrototypeMap):
     (3,)
     >>> SOM(lattice=(7, 10), topology="hexagonal").fit(scale(X)).lattice_
     Lattice(hexagonal, 7 x 10)
+
+    With ``missing="partial"``, values that are missing take no part:
+
+    >>> partial = SOM(lattice=(5, 8), missing="partial").fit(scale(X))
+    >>> X[0, 2] = float("nan")
+    >>> partial.predict(scale(X)[:1]).shape
+    (1,)
     """
 
     def __init__(

@@ -81,7 +81,8 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=300
-        Largest number of epochs; it stops as soon as no prototype moves.
+        Largest number of epochs; it stops as soon as no prototype moves. If these are too few, there is a
+        ``ConvergenceWarning``.
     empty : {"keep", "reseed"}, default="keep"
         A prototype that wins no object stays where it is, or moves to the object farthest from its prototype.
     %(labels)s

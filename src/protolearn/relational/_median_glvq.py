@@ -45,7 +45,8 @@ class MedianGLVQ(ObjectLVQ):
         Slope of the sigmoid or swish, by default 10; with a pair, exchanges for the first are followed by those for the
         second.
     max_iter : int, optional
-        Most rounds over all prototypes, for each slope; by default as many as it takes.
+        Most rounds over all prototypes, for each slope; by default as many as it takes. If they are too few, there is a
+        ``ConvergenceWarning``.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn.
     %(object_patches)s

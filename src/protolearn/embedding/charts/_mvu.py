@@ -82,7 +82,7 @@ class MVU(Embedding):
     tol : float, default=1e-2
         Largest error of the length of a rod, in units of their root mean squared length.
     max_iter : int, default=5000
-        Most steps taken in ``rank`` dimensions.
+        Most steps taken in ``rank`` dimensions. If these are too few, there is a ``ConvergenceWarning``.
     metric : str, callable or learned metric, default="euclidean"
         ``"euclidean"``, ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, a name or function that
         `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects, or what

@@ -89,7 +89,8 @@ class MappedEmbedding(Embedding):
         mapping can. It is for comparison, under costs of affinities and with mappings other than networks; L-BFGS
         reaches lower costs, in fewer steps.
     max_iter : int, default=250
-        Most iterations; with ``mapping="neighbors"`` and a Student kernel, steps of the descent of `TSNE`.
+        Most iterations; with ``mapping="neighbors"`` and a Student kernel, steps of the descent of `TSNE`. If these are
+        too few for L-BFGS to converge, there is a ``ConvergenceWarning``.
     tol : float, default=1e-7
         Relative decrease of the cost below which L-BFGS stops.
     metric : str, callable or learned metric, default="euclidean"
