@@ -454,11 +454,6 @@ def all_cases() -> Iterator[Case]:
     yield from parameter_cases()
 
 
-SIZES: dict[str, Settings] = {
-    "SOM": {"lattice": (3, 4)},
-    "NeuralGas": {"n_prototypes": 7},
-    "KMeans": {"n_prototypes": 7},
-}
 RELATED = (
     *("MedianKMeans", "MedianNeuralGas", "MedianSOM", "RelationalKMeans", "RelationalNeuralGas", "RelationalSOM"),
     "PairwiseAnnealing",
@@ -467,7 +462,9 @@ RELATED = (
 
 def size_of(name: str) -> Settings:
     """Return the size of small maps of a kind."""
-    return next((size for kind, size in SIZES.items() if name.endswith(kind)), {"n_prototypes": 7})
+    if name == "KMeans":
+        return {"n_clusters": 7}
+    return {"lattice": (3, 4)} if name.endswith("SOM") else {"n_prototypes": 7}
 
 
 def n_prototypes(name: str) -> int:
@@ -626,9 +623,9 @@ def kmeans_cases() -> Iterator[Case]:
         "empty reseed": {"init": far, "empty": "reseed"},
         "empty reseed patches": {"init": far, "empty": "reseed", "patch_size": 40},
         "empty reseed labels": {"init": far, "empty": "reseed", "label_weight": 0.5},
-        "one": {"n_prototypes": 1},
+        "one": {"n_clusters": 1},
     }
-    yield from variants("maps", "KMeans", settings, also={"n_prototypes": 7})
+    yield from variants("maps", "KMeans", settings, also={"n_clusters": 7})
 
 
 def gas_cases() -> Iterator[Case]:
@@ -810,7 +807,7 @@ def cloud() -> Data:
 def large_cases() -> Iterator[Case]:
     """Yield maps of many samples, and of so many nodes that not all pairs of these are held in memory."""
     sizes: dict[str, Settings] = {
-        "KMeans": {"n_prototypes": 60, "max_iter": 8},
+        "KMeans": {"n_clusters": 60, "max_iter": 8},
         "NeuralGas": {"n_prototypes": 20, "max_iter": 4},
         "SOM": {"lattice": (10, 12), "max_iter": 4},
         "MatrixNeuralGas": {"n_prototypes": 4, "max_iter": 3},
@@ -1501,7 +1498,7 @@ def _fit_samples(name: str, X: Array) -> None:
 
 
 WRONG_PARAMETERS: list[tuple[str, Settings]] = [
-    *((name, {"n_prototypes": wrong}) for name in ("KMeans", "MedianNeuralGas") for wrong in (0, 2.5, "many", 1000)),
+    *((name, {"n_prototypes": wrong}) for name in ("NeuralGas", "MedianNeuralGas") for wrong in (0, 2.5, "many", 1000)),
     *(("NeuralGas", {"max_iter": wrong}) for wrong in (0, 1.5, "long")),
     *(("NeuralGas", {"label_weight": wrong}) for wrong in (-0.1, 1.1, "all")),
     *(("NeuralGas", {"range_start": wrong}) for wrong in (-1.0, "wide")),
@@ -1582,7 +1579,7 @@ def wrong_calls() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "iterator and labels", lambda: pl.SOM((2, 2), **seed).fit(iter([iris.X]), iris.y)
     yield "iterator of nothing", lambda: pl.SOM((2, 2), **seed).fit(iter([]))
     yield "other width", lambda: pl.SOM((2, 2), **seed).fit(iris.X).predict(iris.X[:, :2])
-    yield "other size", lambda: pl.KMeans(3, **seed).fit(iris.X).set_params(n_prototypes=5).partial_fit(iris.X)
+    yield "other size", lambda: pl.KMeans(3, **seed).fit(iris.X).set_params(n_clusters=5).partial_fit(iris.X)
     yield (
         "labels later",
         lambda: pl.KMeans(3, **seed).fit(iris.X).set_params(label_weight=1).partial_fit(iris.X, iris.y),

@@ -117,7 +117,7 @@ VARIANTS = [
     CIALVQ(1, patch_shape=(1, -1, 1), max_iter=20),
     CIALVQ(1, patch_shape=(-1, 1, 1), structure="diagonal", localization="prototype", learn_filters=True, max_iter=20),
     NeuralGas(3, init="pca", magnification=0.5, n_jobs=2),
-    SOM((2, 3), winner="nearest", kernel="exponential", init="k-means++"),
+    SOM((2, 3), topology="hexagonal", winner="nearest", kernel="exponential", init="k-means++", missing="partial"),
     MatrixNeuralGas(3, n_components=1, selection="optimal", init="k-means++", metric_init="covariance", max_iter=10),
     NGPCA(3, 1, algorithm="batch"),
     MedianNeuralGas(metric="euclidean", collision="noise", max_iter=10),

@@ -87,7 +87,7 @@ each_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS)
 
 def quick(kind):
     """Return an estimator that is soon fitted, and arguments for two fits that differ in the number of features."""
-    common = {"max_iter": 3, "n_prototypes": 2, "lattice": (1, 2), "random_state": 0}
+    common = {"max_iter": 3, "n_prototypes": 2, "n_clusters": 2, "lattice": (1, 2), "random_state": 0}
     options = {name: value for name, value in common.items() if name in inspect.signature(kind).parameters} | QUICK.get(
         kind, {}
     )

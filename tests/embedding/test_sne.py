@@ -113,7 +113,9 @@ def test_the_same_divergence_as_that_of_scikit_learn():
     X = load_digits().data[:120]
     ours = TSNE(perplexity=20, random_state=0).fit(X)
     theirs = manifold.TSNE(perplexity=20, method="exact", init="pca", max_iter=750, random_state=0).fit(X)
-    assert ours.divergence_ < 1.03 * theirs.kl_divergence_
+    assert ours.kl_divergence_ == ours.divergence_ < 1.03 * theirs.kl_divergence_
+    assert ours.n_iter_ == 750
+    assert not hasattr(clone(ours).set_params(divergence="gamma", max_iter=3).fit(X), "kl_divergence_")
     value = Exact(ours.affinities_, ours._kernel(), True).value(theirs.embedding_.astype(float), KullbackLeibler())
     np.testing.assert_allclose(value, theirs.kl_divergence_, rtol=1e-3)
 

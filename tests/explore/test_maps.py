@@ -50,8 +50,8 @@ def test_all_maps_are_known():
 def test_every_map_has_a_page(Map, tmp_path):
     X = np.random.RandomState(0).normal(size=(60, 3))
     options = {"metric": "euclidean"} if "Median" in Map.__name__ or Map.__module__.startswith("protolearn.rel") else {}
-    size = {"lattice": (3, 4)} if "SOM" in Map.__name__ else {"n_prototypes": 4}
-    model = Map(**size, **options, max_iter=20, random_state=0).fit(X)
+    size = (3, 4) if "SOM" in Map.__name__ else 4
+    model = Map(size, **options, max_iter=20, random_state=0).fit(X)
     explore(model, X, X[:, 0] > 0, path=tmp_path / "map.html")
     part = part_of(model, X)
     np.testing.assert_array_equal(part["winners"], model.predict(X))

@@ -305,7 +305,7 @@ def test_lazy_results_are_of_the_map_at_that_time():
     X, _, _ = samples()
     model = clone(MAPS[0]).fit(X)
     expected, lazy = model.predict(X), model.predict(cut(X, SEVEN))
-    model.set_params(n_prototypes=2).fit(X)
+    model.set_params(n_clusters=2).fit(X)
     assert_array_equal(lazy.compute(), expected)
 
 

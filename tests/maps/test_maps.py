@@ -16,11 +16,11 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from protolearn import SOM, KMeans, MatrixNeuralGas, MatrixSOM, NeuralGas, RelationalNeuralGas
+from protolearn import SOM, KMeans, MatrixNeuralGas, MatrixSOM, MedianSOM, NeuralGas, RelationalNeuralGas, RelationalSOM
 from protolearn.core import relocation
 from protolearn.core.cooperation import Ranks
 from protolearn.core.density import parzen_log_density
-from protolearn.core.lattices import chain, from_distances, hyperbolic
+from protolearn.core.lattices import chain, from_distances, hexagonal, hyperbolic, rectangular
 from protolearn.core.progress import Progress
 from protolearn.core.schedules import constant, geometric, inverse
 from protolearn.core.sources import ArraySource, cut_patches
@@ -918,8 +918,8 @@ def test_a_failed_fit_loses_nothing():
 @pytest.mark.parametrize(
     ("estimator", "change", "message"),
     [
-        (NeuralGas(4), {"n_prototypes": 9}, "n_prototypes=9, but the map so far has 4; call fit"),
-        (KMeans(4), {"n_prototypes": 2}, "n_prototypes=2, but the map so far has 4"),
+        (NeuralGas(4), {"n_prototypes": 9}, "9 prototypes, but the map so far has 4; call fit"),
+        (KMeans(4), {"n_clusters": 2}, "2 prototypes, but the map so far has 4"),
         (SOM((2, 3)), {"lattice": (3, 2)}, "lattice, winner or kernel is not that of the map so far"),
         (SOM((2, 3)), {"kernel": "exponential"}, "lattice, winner or kernel"),
     ],
@@ -994,7 +994,7 @@ def test_bad_samples(estimator, arguments, message):
 @pytest.mark.parametrize(
     ("estimator", "message"),
     [
-        (KMeans(0), r"n_prototypes=0 must be an integer in \[1, inf\)"),
+        (KMeans(0), r"n_clusters=0 must be an integer in \[1, inf\)"),
         (NeuralGas(2.5), "n_prototypes=2.5 must be an integer"),
         (NeuralGas(range_end=0), r"range_end=0 must be a number in \(0, inf\)"),
         (NeuralGas(range_start=-1), "range_start=-1"),
@@ -1013,7 +1013,16 @@ def test_bad_samples(estimator, arguments, message):
         (NeuralGas(n_jobs="all"), "n_jobs='all' must be an integer"),
         (NeuralGas(patch_size=0), "patch_size=0"),
         (NeuralGas(5, patch_size=4), "n_samples=4 is fewer than the 5 prototypes"),
-        (SOM("spherical"), r"lattice='spherical' must be 'auto', a tuple .*hexagonal\(rows, columns\)"),
+        (SOM("spherical"), r"lattice='spherical' must be 'auto', a tuple .*hyperbolic\(\)"),
+        (SOM((3, 4), topology="toroidal"), "topology='toroidal' must be one of 'rectangular', 'hexagonal'"),
+        (
+            SOM(12, topology="hexagonal"),
+            r"topology='hexagonal' needs lattice=\(rows, cols\), the size of a sheet; got 12",
+        ),
+        (
+            SOM(rectangular(3, 4), topology="hexagonal"),
+            r"needs lattice=\(rows, cols\).*got Lattice\(rectangular, 3 x 4",
+        ),
         (SOM((3, 0)), "0"),
         (SOM(winner="best"), "winner='best' must be one of 'heskes', 'nearest', 'heskes-printed'"),
         (SOM(kernel="box"), "kernel='box' must be one of 'gaussian', 'exponential'"),
@@ -1024,6 +1033,20 @@ def test_bad_samples(estimator, arguments, message):
 def test_bad_parameters(estimator, message):
     with pytest.raises(ValueError, match=message):
         estimator.fit(np.random.default_rng(0).normal(size=(20, 2)))
+
+
+@pytest.mark.parametrize("lattice", [(4, 5), "auto", hexagonal(4, 5)], ids=repr)
+@pytest.mark.parametrize("kind", [SOM, MatrixSOM, RelationalSOM, MedianSOM])
+def test_topology(kind, lattice):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    options = {"max_iter": 3} | ({"metric": "euclidean"} if kind in (RelationalSOM, MedianSOM) else {})
+    som = kind(lattice, topology="hexagonal", **options).fit(X)
+    expected = hexagonal(*(kind(**options).fit(X).lattice_.shape if lattice == "auto" else (4, 5)))
+    assert som.lattice_ == expected
+    np.testing.assert_array_equal(som.labels_, kind(expected, **options).fit(X).labels_)
+    som.partial_fit(X)
+    with pytest.raises(ValueError, match="lattice, winner or kernel is not that of the map so far"):
+        som.set_params(topology="rectangular", lattice=expected.shape).partial_fit(X)
 
 
 def test_labels_of_an_iterator_come_with_its_patches():

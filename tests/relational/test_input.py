@@ -576,7 +576,7 @@ BAD_OBJECTS = [
     ("edit", [1.0, 2.0, 3.0, 4.0, 5.0], "(?i)sequence|string|object"),
     ("edit", ["one", None, "three", "four", "five"], r"X\[1\]|None"),
     ("hamming", ["one", "three", "four", "five"], "equal lengths"),
-    ("levenshtein", WORDS, "metric='levenshtein' must be .*'edit'"),
+    ("damerau", WORDS, "metric='damerau' must be .*'edit'"),
     (None, WORDS, "metric=None must be"),
     (3, WORDS, "metric=3 must be"),
     ("euclidean", WORDS, "(?i)could not convert|numeric|2D"),

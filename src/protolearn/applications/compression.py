@@ -36,6 +36,7 @@ from protolearn.applications._blocks import (
     members,
 )
 from protolearn.applications._plans import Plan, candidate_plans
+from protolearn.core.convergence import unfinished
 from protolearn.core.estimator import Estimator, nothing_lost
 from protolearn.core.parameters import flag, integer, none, option, positive
 from protolearn.core.threads import chunk_threads
@@ -383,7 +384,8 @@ class ImageCompressor(Estimator):
         else:
             if self.method in ("matrix", "ngpca"):  # blocks fill their space: a wide start helps by 0.1 to 1.2 dB
                 common |= {"init": "random", "range_start": max(1.0, n / 2)}
-            self.estimator_ = LOCAL[self.method](n, n_components=k, max_iter=max_iter, **common).fit(samples)
+            with unfinished():  # a codebook that is nearly the best is as good
+                self.estimator_ = LOCAL[self.method](n, n_components=k, max_iter=max_iter, **common).fit(samples)
             self.prototypes_, self.components_ = self.estimator_.prototypes_, self.estimator_.components_
 
     def _fit_step(self, images: list[NDArray[np.uint8]]) -> int:

@@ -17,6 +17,7 @@ from matplotlib.offsetbox import AnnotationBbox, OffsetImage
 from PIL import Image
 
 from protolearn import KMeans
+from protolearn.core.convergence import unfinished
 from protolearn.core.types import Floats
 from protolearn.plotting.style import INK, tint
 
@@ -45,7 +46,8 @@ def with_palette(png: bytes, n_colors: int) -> bytes:
     pixels = np.array(Image.open(BytesIO(png)).convert("RGBA"))
     found, where, counts = np.unique(pixels.view(np.uint32), return_inverse=True, return_counts=True)
     colors = found.view(np.uint8).reshape(-1, 4).astype(np.float64)
-    palette = KMeans(min(n_colors, len(found)), max_iter=15, random_state=0).fit(colors, sample_weight=counts)
+    with unfinished():
+        palette = KMeans(min(n_colors, len(found)), max_iter=15, random_state=0).fit(colors, sample_weight=counts)
     indices = palette.labels_[where].astype(np.uint8)
     reduced = Image.frombytes("P", pixels.shape[1::-1], indices.tobytes())
     reduced.putpalette(palette.prototypes_.round().astype(np.uint8).tobytes(), "RGBA")

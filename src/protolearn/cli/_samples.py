@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 __all__ = ["STRING_METRICS", "Samples", "check_exist", "listed", "part", "read_new", "read_samples"]
 
-STRING_METRICS = ("edit", "cyclic_edit", "hamming", "alignment", "ncd")
+STRING_METRICS = ("edit", "levenshtein", "cyclic_edit", "hamming", "alignment", "ncd")
 MOST_LISTED = 8  # names in a note
 NAMED = 200  # letters of a string that is its own name
 

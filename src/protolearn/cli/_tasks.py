@@ -139,12 +139,10 @@ class Cluster(Task):
             raise ValueError(f"{self.model!r} {FITS_BADLY} clusters; choose one of {', '.join(self.MODELS)}.")
         kind = getattr(protolearn, self.MODELS[self.model][samples.metric is not None])
         extra = {} if samples.metric is None else {"metric": samples.metric}
-        model = kind(2, random_state=self.seed, **extra)
-        return model.set_params(n_prototypes=self.clusters or self._best_number(samples, model, X))
+        return kind(self.clusters or self._best_number(samples, kind, X), random_state=self.seed, **extra)
 
-    def _best_number(self, samples: Samples, model: Any, X: Any) -> int:
+    def _best_number(self, samples: Samples, kind: Any, X: Any) -> int:
         import numpy as np
-        from sklearn.base import clone
         from sklearn.metrics import silhouette_score
 
         from protolearn.cli._samples import part
@@ -154,13 +152,11 @@ class Cluster(Task):
             assert samples.preparation is not None
             rows = np.random.default_rng(self.seed).permutation(len(X))[:JUDGED]
             X = table_pipeline(samples.preparation, None)[1:-1].fit_transform(part(X, np.sort(rows)))
-        else:
-            model = clone(model).set_params(metric="precomputed")
         measure = "euclidean" if samples.metric is None else "precomputed"
         found = {2: -1.0}
         for number in CLUSTERS:
             if number < len(X):
-                labels = clone(model).set_params(n_prototypes=number).fit(X).labels_
+                labels = kind(number, metric=measure, random_state=self.seed).fit(X).labels_
                 if 1 < len(np.unique(labels)) < len(X):
                     found[number] = float(silhouette_score(X, labels, metric=measure))
         return max(found, key=found.__getitem__)

@@ -72,13 +72,17 @@ def distinct_samples(source: PointSource, n_prototypes: int, rng: np.random.Rand
 
 
 def mean_and_variance(source: PointSource) -> tuple[Floats, Floats]:
-    """Return weighted mean and variance of every column, in the source's coordinates."""
+    """Return weighted mean and variance of what is known of every column, in the source's coordinates."""
 
     def moments(chunk: Chunk) -> Floats:
         columns = chunk.filled
         return np.vstack([chunk.weights @ columns, chunk.weights @ columns**2]).astype(np.float64)
 
-    first, second = source.sum(moments) / source.mass
+    mass: Any = source.mass
+    if source.partial:  # what is not known is at the origin, and adds nothing
+        unknown = source.sum(lambda chunk: (chunk.weights @ np.isnan(chunk.known)).astype(np.float64))
+        mass = np.maximum(mass - unknown, np.finfo(np.float64).tiny)
+    first, second = source.sum(moments) / mass
     return first, np.maximum(second - first**2, 0.0)
 
 
@@ -193,13 +197,14 @@ def inverse_cdf(cumulated: Floats, uniform: Floats) -> Indices:
 def drawn_points(source: PointSource, most: int, rng: np.random.RandomState) -> tuple[Array, Array]:
     """Return samples (m, D) and their weights (m,): all, or so many that are drawn in proportion to their weights.
 
-    Labels that are not known are zero. Samples that are too many to be listed are drawn without replacement.
+    Labels that are not known are zero, and values NaN. Samples that are too many to be listed are drawn without
+    replacement.
     """
     if source.n_samples <= most:
         return source.picked(np.arange(source.n_samples)), source.weights
     if not source.listed:
         times = race(rng)
-        drawn = source.sum(lambda chunk: Lowest.of(times(chunk) / chunk.weights, chunk.points, chunk.weights, most))
+        drawn = source.sum(lambda chunk: Lowest.of(times(chunk) / chunk.weights, chunk.known, chunk.weights, most))
         return drawn.points, np.ones(len(drawn.points), source.dtype)
     order = sampling_order(source, rng)
     cumulated = np.cumsum(source.weights[order], dtype=np.float64)
@@ -245,7 +250,8 @@ def _overseeded(source: PointSource, most: int, rng: np.random.RandomState) -> t
     size = max(1, most // (2 * N_ROUNDS))
     points = source.filled(drawn_points(source, size, rng)[0])
     for _ in range(N_ROUNDS):
-        look, times = Mean(points, source.metric, source.n_labels).measure(source.dtype), race(rng)
+        look = Mean(points, source.metric, source.n_labels, source.partial).measure(source.dtype)
+        times = race(rng)
 
         def far(chunk: Chunk, look: Any = look, times: Any = times) -> Lowest:
             odds = chunk.weights * np.maximum(look(chunk)[0].min(axis=1), 0.0)
@@ -253,7 +259,7 @@ def _overseeded(source: PointSource, most: int, rng: np.random.RandomState) -> t
             return Lowest.of(keys, chunk.points, chunk.weights, size)  # Bahmani 2012, algorithm 2, so many a pass
 
         points = np.concatenate([points, source.filled(source.sum(far, len(points)).points)])
-    k, find = len(points), Mean(points, source.metric, source.n_labels).seek(source.dtype)
+    k, find = len(points), Mean(points, source.metric, source.n_labels, source.partial).seek(source.dtype)
     weights = source.sum(lambda chunk: np.bincount(find(chunk), chunk.weights, k).astype(np.float64), k)
     return points.astype(np.float64), weights
 

@@ -476,13 +476,15 @@ def from_distances(distances: ArrayLike, *, coordinates: ArrayLike | None = None
     return Lattice(symmetric, _coordinates_or_scaling(coordinates, symmetric), edges, "graph")
 
 
-def as_lattice(lattice: Lattice | tuple[int, int] | int) -> Lattice:
+def as_lattice(lattice: Lattice | tuple[int, int] | int, topology: str = "rectangular") -> Lattice:
     """Read a short description of a lattice.
 
     Parameters
     ----------
     lattice : Lattice, tuple (rows, cols) or int
-        A lattice, the size of a rectangular one, or the length of a chain.
+        A lattice, the size of a sheet, or the length of a chain.
+    topology : {"rectangular", "hexagonal"}, default="rectangular"
+        What sheet a size is of.
 
     Returns
     -------
@@ -494,17 +496,19 @@ def as_lattice(lattice: Lattice | tuple[int, int] | int) -> Lattice:
     >>> from protolearn.core.lattices import as_lattice
     >>> as_lattice((3, 4)), as_lattice(5)
     (Lattice(rectangular, 3 x 4), Lattice(chain, 5 nodes))
+    >>> as_lattice((3, 4), "hexagonal")
+    Lattice(hexagonal, 3 x 4)
     """
-    if isinstance(lattice, Lattice):
-        return lattice
-    if _is_count(lattice):
-        return chain(int(lattice))  # type: ignore[arg-type]
     if isinstance(lattice, tuple | list) and len(lattice) == 2 and all(map(_is_count, lattice)):
-        return rectangular(*map(int, lattice))
-    raise ValueError(
-        "lattice must be a Lattice (made by a function of protolearn.core.lattices), a tuple (rows, cols) for a "
-        f"rectangular one, or a number of nodes for a chain; got {lattice!r}."
-    )
+        return (hexagonal if topology == "hexagonal" else rectangular)(*map(int, lattice))
+    if not isinstance(lattice, Lattice) and not _is_count(lattice):
+        raise ValueError(
+            "lattice must be a Lattice (made by a function of protolearn.core.lattices), a tuple (rows, cols) for a "
+            f"sheet, or a number of nodes for a chain; got {lattice!r}."
+        )
+    if topology not in ("rectangular", getattr(lattice, "kind", None)):
+        raise ValueError(f"topology={topology!r} needs lattice=(rows, cols), the size of a sheet; got {lattice!r}.")
+    return lattice if isinstance(lattice, Lattice) else chain(int(lattice))  # type: ignore[arg-type]
 
 
 def suggest_lattice(n_samples: int, variances: Floats, samples_per_node: int = 1) -> Lattice:

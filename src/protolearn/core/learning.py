@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import reduce
+from functools import partial, reduce
 from typing import Any, Self
 
 import numpy as np
@@ -51,7 +51,8 @@ Finish = Callable[[Any, Any, float, np.random.RandomState], tuple[Any, float | N
 class History:
     """How prototypes came about: cost and range of every epoch, and how it ended.
 
-    ``settled`` is the cost after what followed the last epoch, ``edges`` are those that online learning made.
+    ``settled`` is the cost after what followed the last epoch, ``edges`` are those that online learning made. ``still``
+    says whether prototypes came to rest, if epochs were to go on until they do.
     """
 
     costs: list[float] = field(default_factory=list)
@@ -60,6 +61,7 @@ class History:
     interrupted: bool = False
     settled: float | None = None
     edges: Any = None
+    still: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,10 @@ class Fitted(ABC):
     def assignment(self, n_threads: int) -> Callable[[Samples], tuple[Indices, Indices]]:
         """Return the function that gives the two nearest prototypes of every sample."""
         return lambda samples: self.two_nearest(samples.X, n_threads)
+
+    def fields(self) -> Callable[..., Any]:
+        """Return how samples are added up, given the two nearest prototypes of each."""
+        return partial(Wins.of, n_prototypes=len(self))
 
     def shares_over(self, classes: Any) -> Floats:
         """Return the shares with a column for each of these classes; none if the map is not supervised."""
@@ -387,7 +393,7 @@ def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.Rando
             prototypes = step.prototypes
             history.costs.append(scale * step.cost)
             history.ranges.append(step.range_)
-            history = replace(history, edges=step.edges)
+            history = replace(history, edges=step.edges, still=step.still)
             recipe.progress.step(len(history.costs), range=step.range_, cost=history.costs[-1])
         if recipe.finish is not None:
             prototypes, settled = recipe.finish(prototypes, source, history.ranges[-1], rng)

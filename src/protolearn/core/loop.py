@@ -31,6 +31,7 @@ class Step:
     cost: float
     mass: Floats
     edges: Floats | None = None  # made by online learning up to there, if asked for
+    still: bool | None = None  # whether prototypes have come to rest; unknown where a schedule ends learning
 
     def moved(self, prototypes: Prototypes) -> Step:
         """Return the same epoch with other prototypes after it."""
@@ -77,9 +78,10 @@ def until_still(
         idle = step.mass == 0
         if reseeds and idle.any():
             step = step.moved(_reseeded(step.prototypes, idle, source))
-        yield step
-        converged = prototypes.linear or before - step.cost <= 0.01 * tol * abs(step.cost)
-        if converged and ((step.prototypes.positions - prototypes.positions) ** 2).sum() <= still:
+        flat = prototypes.linear or before - step.cost <= 0.01 * tol * abs(step.cost)
+        rests = flat and bool(((step.prototypes.positions - prototypes.positions) ** 2).sum() <= still)
+        yield replace(step, still=rests)
+        if rests:
             return
         prototypes, before = step.prototypes, step.cost
 
@@ -90,7 +92,7 @@ def _reseeded(prototypes: Any, idle: Bools, source: PointSource) -> Any:
     places, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
     def far(chunk: Chunk) -> Lowest:
-        squared = np.square(chunk.filled - places[find(chunk)]) @ metric
+        squared = np.square(chunk.apart(places[find(chunk)])) @ metric
         return Lowest.of(np.where(chunk.weights > 0, -squared, np.inf), chunk.filled, chunk.weights, n_idle)
 
     farthest = source.sum(far, len(prototypes)).points
@@ -133,7 +135,7 @@ def learn_online(
         cost = prototypes.cost(statistics)
         positions = prototypes.positions.astype(source.dtype)
         for rows in source.slices() if gains is None else _cut(source.slices(), -(-n // N_GAINS)):
-            points = source.rows(drawn[rows])
+            points = source.picked(drawn[rows])
             if source.labels is not None:
                 points[~source.labels.known[drawn[rows]], source.n_features :] = np.nan
             factors = None if gains is None else gains(positions)
@@ -159,22 +161,24 @@ def winners(prototypes: Prototypes, source: PointSource) -> tuple[Indices, Indic
 
 
 def distances_to(prototypes: Prototypes, source: PointSource, chosen: Indices) -> Array:
-    """Return the squared distance of every sample to one prototype, exact where squares would cancel."""
+    """Return the squared distance of every sample, without label, to a prototype, exact where squares would cancel."""
     positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
     def measure(chunk: Chunk) -> tuple[Array]:
-        gaps = chunk.filled - positions[chosen[chunk.rows]]
-        return (np.square(gaps, out=gaps) @ metric,)
+        gaps = chunk.apart(positions[chosen[chunk.rows]])
+        squared = np.square(gaps, out=gaps) @ metric
+        return (squared if chunk.gaps is None else squared * chunk.gaps.shape[1] / (~chunk.gaps).sum(axis=1),)
 
     (squared,) = source.gather(measure)
     return squared
 
 
-def stage(X: Array, positions: Array, n_threads: int = 1) -> tuple[Mean, ArraySource]:
-    """Set positions (k, d) and samples (n, d) into common coordinates, to be read once."""
+def stage(X: Array, positions: Array, n_threads: int = 1, partial: bool = False) -> tuple[Mean, ArraySource]:
+    """Set positions (k, d) and samples (n, d), with gaps if ``partial``, into common coordinates, to be read once."""
+    partial = partial and bool(np.isnan(X).any())
     origin = np.median(positions, axis=0)  # not the mean, which a single outlier would take far from all others
-    source = ArraySource(X, origin=origin, n_threads=n_threads, keep=False)
-    return Mean(positions - source.origin, source.metric), source
+    source = ArraySource(X, origin=origin, partial=partial, n_threads=n_threads, keep=False)
+    return Mean(positions - source.origin, source.metric, partial=partial), source
 
 
 def _cut(slices: list[slice], size: int) -> list[slice]:

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from copy import deepcopy
 from dataclasses import replace
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,10 +13,11 @@ from numpy.typing import ArrayLike
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin, clone
 from sklearn.utils import check_random_state
 
+from protolearn.core.convergence import warn_unconverged
 from protolearn.core.cooperation import Cooperation, OnLattice, Ranks, WinnerTakesAll
 from protolearn.core.estimator import Estimator, keep, nothing_lost
 from protolearn.core.lattices import Lattice, as_lattice
-from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, Wins, learn_patches
+from protolearn.core.learning import Epochs, Finish, Fitted, Kind, Recipe, learn_patches
 from protolearn.core.loop import batch
 from protolearn.core.parameters import Constraint, anything, integer, none, number, option
 from protolearn.core.progress import Progress
@@ -230,7 +230,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             )
         size = self._kind().size
         if size is not None and size != len(fitted):
-            raise ValueError(f"n_prototypes={size}, but the map so far has {len(fitted)}; call fit to start anew.")
+            raise ValueError(f"{size} prototypes, but the map so far has {len(fitted)}; call fit to start anew.")
 
     def _learn(
         self, patches: Iterable[Samples], past: Any, rng: np.random.RandomState, n_patches: int | None = 1
@@ -251,6 +251,7 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
             raise failure
         if fitted is None:
             raise ValueError("There are no patches in the iterator; give at least one.")
+        self._warn_of_end()
         return self
 
     def _condense(self, samples: Any, rng: np.random.RandomState) -> Self:
@@ -263,16 +264,22 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         self._rng = rng
         self._publish(fitted)
         self._assign(samples)
+        self._warn_of_end()
         return self
 
-    def _assign(self, samples: Samples) -> None:
-        """Find the prototypes of samples that were learned patch by patch."""
+    def _warn_of_end(self) -> None:
+        """Warn if epochs that go on until prototypes rest were too few."""
+        if self._fitted.history.still is False:
+            warn_unconverged(self, self.max_iter)
+
+    def _assign(self, samples: Samples) -> Any:
+        """Find the prototypes of samples that were learned patch by patch; return the sums over receptive fields."""
         with chunk_threads(self.n_jobs) as n_threads:
-            find, total = self._fitted.assignment(n_threads), partial(Wins.of, n_prototypes=len(self._fitted))
-            self.labels_, wins = samples.assigned(find, total)
+            self.labels_, wins = samples.assigned(self._fitted.assignment(n_threads), self._fitted.fields())
         self.multiplicities_ = wins.masses
         if self._fitted.history.edges is None:
             self.graph_ = wins.graph
+        return wins
 
     def _publish(self, fitted: Any) -> None:
         """Store what was learned."""
@@ -346,6 +353,7 @@ class LatticeFamily:
     """Maps in which the winner's neighbors on a lattice learn with it."""
 
     lattice: Any
+    topology: str
     winner: str
     kernel: str
     init: Any
@@ -358,7 +366,8 @@ class LatticeFamily:
         "kernel": option("gaussian", "exponential"),
         "lattice": option("auto")
         | anything("a tuple (rows, columns)")
-        | anything("a Lattice such as protolearn.core.lattices.hexagonal(rows, columns)"),
+        | anything("a Lattice such as protolearn.core.lattices.hyperbolic()"),
+        "topology": option("rectangular", "hexagonal"),
         "range_start": POSITIVE | option("auto"),
         "range_end": POSITIVE,
     }
@@ -366,11 +375,11 @@ class LatticeFamily:
     def _check_parameters(self) -> None:
         super()._check_parameters()  # type: ignore[misc]
         if not isinstance(self.lattice, str):
-            as_lattice(self.lattice)
+            as_lattice(self.lattice, self.topology)
 
     def _cooperation(self, source: Any, kind: Kind) -> OnLattice:
-        lattice = self._suggested(source, kind) if isinstance(self.lattice, str) else as_lattice(self.lattice)
-        return OnLattice(lattice, self.winner, self.kernel)
+        given: Any = self._suggested(source, kind).shape if isinstance(self.lattice, str) else self.lattice
+        return OnLattice(as_lattice(given, self.topology), self.winner, self.kernel)
 
     def _ranges(self, cooperation: Any, kind: Kind, resumed: bool) -> Floats:
         step, longest = cooperation.lattice.extent
@@ -391,7 +400,9 @@ class LatticeFamily:
     def _check_unchanged(self, fitted: Fitted) -> None:
         super()._check_unchanged(fitted)  # type: ignore[misc]
         cooperation: Any = fitted.cooperation
-        lattice = cooperation.lattice if isinstance(self.lattice, str) else as_lattice(self.lattice)
+        so_far = cooperation.lattice
+        given = (so_far.shape or so_far) if isinstance(self.lattice, str) else self.lattice
+        lattice = as_lattice(given, self.topology)
         if OnLattice(lattice, self.winner, self.kernel) != cooperation:
             raise ValueError("The lattice, winner or kernel is not that of the map so far; call fit to start anew.")
 

@@ -28,10 +28,10 @@ from protolearn.core.decay import flushed
 from protolearn.core.initialization import drawn_points
 from protolearn.core.learning import Recipe, condense, learn, merge
 from protolearn.core.samples import Samples, known_labels, over_classes, refuse_unlabeled
-from protolearn.core.sources import ArraySource, Chunk, LabelMoments, PointSource
+from protolearn.core.sources import ArraySource, Chunk, LabelMoments, PointSource, known_median
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Bools, Floats, Indices
-from protolearn.core.validation import check_range, check_weights, is_collection, largest_value
+from protolearn.core.validation import check_range, check_weights, hinted, is_collection, largest_value
 
 __all__ = [
     "ClassReader",
@@ -375,8 +375,8 @@ class Partitions:
 
     @property
     def origin(self) -> Floats:
-        """Return the median of the examples."""
-        return np.nanmedian(self.survey.examples, axis=0)
+        """Return the median of what is known of the examples."""
+        return known_median(self.survey.examples)
 
     @cached_property
     def label_moments(self) -> LabelMoments:
@@ -668,7 +668,7 @@ class PartitionedSource(PointSource):
         self.dtype, self.n_features, self.n_columns = empty.dtype, empty.n_features, empty.n_columns
         self.n_lifted, self.scale, self.origin = empty.n_lifted, empty.scale, empty.origin
         self.metric, self.mean_label = empty.metric, empty.mean_label
-        self.label_weight, self.label_unit = empty.label_weight, empty.label_unit
+        self.label_weight, self.label_unit, self.partial = empty.label_weight, empty.label_unit, empty.partial
         self.n_samples, self.listed = len(samples), samples.listed
 
     @property
@@ -721,7 +721,7 @@ class PartitionedSource(PointSource):
         return list(self.samples.sum(partial(_gathered, self.options, function, n_prototypes)).columns)
 
     def picked(self, indices: Indices) -> Array:
-        """Return single samples (m, D), with zeros for a label that is not known."""
+        """Return single samples (m, D), with zeros for a label that is not known, and NaN for a value."""
         return self.samples.take(indices).source(**self.options, keep=False).picked(np.arange(len(indices)))
 
 
@@ -751,7 +751,8 @@ def read_partitions(
     reader = kind(dtype, project)
     unread = Partitions(blocks, reader, NOTHING, parts, n_jobs=n_jobs)
     n_examples = 1 + N_EXAMPLES // len(blocks)
-    samples = _read_first(unread, partial(surveyed, reader, finite, bool(supervised), n_examples, example.shape[1]))
+    with hinted(estimator):
+        samples = _read_first(unread, partial(surveyed, reader, finite, bool(supervised), n_examples, example.shape[1]))
     check_range(samples.survey.largest, dtype, samples.n_features)
     return samples
 

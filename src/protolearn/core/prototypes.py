@@ -151,6 +151,8 @@ class Mean(Lifted):
         Weight of each column in the squared distance.
     n_labels : int, default=0
         Number of columns, the last, that are labels: a sample with zeros there has none.
+    partial : bool, default=False
+        Whether distances are over the values of a sample that are known, and means of these, see `ArraySource`.
 
     Examples
     --------
@@ -166,16 +168,31 @@ class Mean(Lifted):
     positions: Floats
     metric: Floats
     n_labels: int = 0
+    partial: bool = False
 
     @cached_property
     def affine(self) -> Floats:
         """Rows (-2 m w, |w|^2_m, 1): their product with a lifted sample is the squared distance."""
         linear, constant = _linear_form(self.metric * self.positions, self.positions, self.n_labels)
-        return np.column_stack([linear, constant, np.ones(len(self))])
+        if not self.partial:
+            return np.column_stack([linear, constant, np.ones(len(self))])
+        features, labels = np.hsplit(linear, [linear.shape[1] - self.n_labels])
+        squares = -0.5 * features * self.positions[:, : features.shape[1]]
+        ends = np.tile([0.0, 1.0], (len(self), 1))
+        return np.hstack([np.zeros_like(features), labels, features, squares, ends])
 
     def update(self, statistics: Statistics) -> Mean:
         """Move every prototype to its weighted mean; one without samples stays."""
         return replace(self, positions=self.means(statistics))
+
+    def means(self, statistics: Statistics) -> Floats:
+        """Return the weighted mean of every prototype's samples, or of their known values."""
+        positions = super().means(statistics)
+        if self.partial:
+            d = positions.shape[1] - self.n_labels
+            sums, masses = np.split(statistics.moments[:, -2 - 2 * d : -2], 2, axis=1)
+            positions[:, :d] = np.divide(sums, masses, out=self.positions[:, :d].copy(), where=masses > 0)
+        return positions
 
     def cost(self, statistics: Statistics) -> float:
         """Return half the weighted sum of squared distances, clear of rounding."""

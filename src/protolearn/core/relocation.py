@@ -87,6 +87,7 @@ def _some(source: PointSource, most: int, rng: np.random.RandomState) -> ArraySo
         labels=labels if source.n_labels else None,
         label_weight=source.label_weight,
         label_unit=source.label_unit,
+        partial=source.partial,
         origin=np.zeros(source.n_features),
         n_threads=source.n_threads,
     )
@@ -120,7 +121,7 @@ def _cuts(prototypes: Mean, source: PointSource, winners: Indices) -> tuple[Floa
     unit = power_of_two(float(np.abs(positions).max(initial=0.0)))  # squares of squares must not overflow
 
     def gaps(chunk: Chunk) -> Array:
-        return (chunk.filled - positions[winners[chunk.rows]]) / source.dtype.type(unit) * root
+        return chunk.apart(positions[winners[chunk.rows]]) / source.dtype.type(unit) * root
 
     def sums(values: Array, factors: Array, rows: Array, n_rows: int = k) -> Floats:
         """Add up values (c, any), with factors (c,), by rows (c,)."""

@@ -3,8 +3,9 @@
 A chunk is a contiguous copy of some rows, moved to a common origin and *lifted* to ``(x, 1, |x|^2)``. The squared
 distance to any point is linear in a lifted sample, so one matrix product gives all distances of a chunk, and the same
 product with weights gives every sum that an update needs. For prototypes with a shape a sample can be lifted further,
-by all products of two coordinates, in which every quadratic form is linear. Only chunks are ever held in memory beside
-the data.
+by all products of two coordinates, in which every quadratic form is linear. A sample with values that are not known is
+lifted by which ones these are, so that distances over the known ones are linear as well. Only chunks are ever held in
+memory beside the data.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from protolearn.core.shapes import Shapes
 from protolearn.core.threads import Threads
 from protolearn.core.types import Array, Bools, Floats, Indices
 
-__all__ = ["ArraySource", "Chunk", "LabelMoments", "Labels", "PointSource", "Source", "cut_patches", "with_labels"]
+__all__ = ["ArraySource", "Chunk", "LabelMoments", "Labels", "PointSource", "Source", "cut_patches", "known_median",
+           "with_labels"]  # fmt: skip
 
 KEPT_BYTES = 64 << 20  # lifted samples up to this size are kept; larger data are read anew in every epoch
 N_SPANS = 8  # fixed, so that sums do not depend on the number of threads
@@ -38,7 +40,8 @@ class Chunk:
     """Some samples: lifted rows (c, D + 2 or more), their weights (c,), and the rows of the source they stand for.
 
     Coordinates are the first ``n_columns`` of the lifted row. The last samples may stand for many, with a spread each.
-    ``gaps`` (c, d) marks values that are not known, and ``mean_label`` (C,) stands for labels that are not.
+    ``gaps`` (c, d) marks values that are not known, and take no part in distances that are ``partial``; ``mean_label``
+    (C,) stands for labels that are not known.
     """
 
     lifted: Array
@@ -48,11 +51,28 @@ class Chunk:
     spreads: Shapes | None = None
     gaps: Bools | None = None
     mean_label: Array | None = None
+    partial: bool = False
 
     @property
     def points(self) -> Array:
         """Return the coordinates (c, D)."""
         return self.lifted[:, : self.n_columns]
+
+    @property
+    def known(self) -> Array:
+        """Return the coordinates, not a number where they take no part in distances."""
+        return self._marked(self.points.copy(), np.nan) if self.partial else self.points
+
+    def apart(self, places: Array) -> Array:
+        """Return the differences (c, D) of samples from places, zero where they take no part in distances."""
+        return self._marked(self.filled - places, 0.0)
+
+    def _marked(self, values: Array, mark: float) -> Array:
+        """Write a mark into values (c, D) where they take no part in distances."""
+        if self.partial:
+            assert self.gaps is not None
+            np.copyto(values[:, : self.gaps.shape[1]], mark, where=self.gaps)
+        return values
 
     @property
     def filled(self) -> Array:
@@ -240,6 +260,7 @@ class PointSource(Source):
     label_weight: float
     label_unit: float
     mean_label: Array | None
+    partial: bool
 
     @property
     def n_labels(self) -> int:
@@ -263,17 +284,18 @@ class PointSource(Source):
 
     @abstractmethod
     def picked(self, indices: Indices) -> Array:
-        """Return single samples as `rows` does, but with zeros for a label that is not known."""
+        """Return single samples as `rows` does, but with zeros for a label that is not known, and NaN for a value."""
 
     def rows(self, indices: Indices) -> Array:
         """Return single samples in the source's own coordinates, of shape (len(indices), D).
 
-        The mean label stands for one that is not known.
+        The mean label stands for one that is not known, and the origin for a value.
         """
         return self.filled(self.picked(indices))
 
     def filled(self, points: Array) -> Array:
-        """Return samples (m, D), with the mean label in place of one that is not known."""
+        """Return samples (m, D), with the mean label and the origin in place of what is not known."""
+        points = np.nan_to_num(points) if self.partial else points
         return points if self.mean_label is None else with_labels(points, self.mean_label)
 
 
@@ -306,6 +328,9 @@ class ArraySource(PointSource):
         Spread of the samples that the last rows of ``X`` stand for, in units of ``X``.
     gaps : array of shape (n, d), optional
         Where values of ``X`` are not known, and what stands there is a first guess.
+    partial : bool, default=False
+        Leave values that are NaN out: ``|x - w|^2`` is the sum over the values that are known, times all features over
+        the number of these.
     mean_label : array of shape (C,), optional
         What stands for labels that are not known; by default the mean of those that are.
     first : int, default=0
@@ -338,6 +363,7 @@ class ArraySource(PointSource):
         quadratic: bool = False,
         spreads: Shapes | None = None,
         gaps: Bools | None = None,
+        partial: bool = False,
         mean_label: Floats | None = None,
         first: int = 0,
         n_threads: int = 1,
@@ -353,6 +379,7 @@ class ArraySource(PointSource):
         self.mean_label = None if mean_label is None else mean_label.astype(self.dtype)
         self.first = first
         self.gaps = gaps
+        self.partial = partial
         self.label_weight = label_weight
         self.label_unit = label_unit
         self.n_threads = n_threads
@@ -362,10 +389,12 @@ class ArraySource(PointSource):
         self.n_columns = self.n_features + n_labels
         self.quadratic = quadratic
         self.n_lifted = self.n_columns + 2 + (self.n_features * (self.n_features + 1) // 2 if quadratic else 0)
+        self.n_lifted += 2 * self.n_features if partial else 0
         self.scale = np.ones(self.n_features) if scale is None else scale
         self.spreads = None if spreads is None else Shapes(spreads.axes * self.scale, spreads.variances, spreads.rest)
         if origin is None:
-            origin = np.median(X[:: max(1, len(X) // 1024)], axis=0)
+            some = X[:: max(1, len(X) // 1024)]
+            origin = known_median(some) if partial else np.median(some, axis=0)
         origin = np.asarray(origin).astype(self.dtype)  # as it is subtracted, so that whoever adds it undoes that
         self.origin = np.concatenate([origin, np.zeros(n_labels)])
         # the weight of each column in the squared distance, Hasenfuss 2009, sec. 3.3
@@ -397,9 +426,11 @@ class ArraySource(PointSource):
         """Read some rows."""
         lifted = self._lift(rows) if self._kept is None else self._kept[rows]
         gaps = None if self.gaps is None else self.gaps[rows]
+        gaps = np.isnan(self.X[rows]) if self.partial else gaps
         start, stop, _ = rows.indices(self.n_samples)
         known_as = slice(start + self.first, stop + self.first)
-        return Chunk(lifted, self.weights[rows], known_as, self.n_columns, self._spreads(rows), gaps, self.mean_label)
+        parts = lifted, self.weights[rows], known_as, self.n_columns, self._spreads(rows), gaps, self.mean_label
+        return Chunk(*parts, self.partial)
 
     def _spreads(self, rows: slice) -> Shapes | None:
         """Return the spreads of those of the rows, the last, that have one."""
@@ -417,7 +448,7 @@ class ArraySource(PointSource):
         if (self.scale != 1.0).any():
             lifted[:, :d] *= self.scale
         lifted[:, -2] = 1.0
-        norms = np.einsum("ij,ij->i", lifted[:, :d], lifted[:, :d])
+        norms = self._lift_known(lifted) if self.partial else np.einsum("ij,ij->i", lifted[:, :d], lifted[:, :d])
         spreads = self._spreads(rows)
         if self.quadratic:
             column = self.n_columns
@@ -435,13 +466,40 @@ class ArraySource(PointSource):
         lifted[:, -1] = norms
         return lifted
 
+    def _lift_known(self, lifted: Array) -> Array:
+        """Write which values are known, and the known ones, into lifted samples; return their squared lengths.
+
+        Both are multiplied by the number of features over that of known ones, as distances are.
+        """
+        d, first = self.n_features, self.n_columns
+        points, scaled, known = lifted[:, :d], lifted[:, first : first + d], lifted[:, first + d : first + 2 * d]
+        known[:] = ~np.isnan(points)
+        points[known == 0.0] = 0.0
+        known *= d / known.sum(axis=1, keepdims=True)
+        np.multiply(points, known, out=scaled)
+        return np.einsum("ij,ij->i", points, scaled)
+
     def picked(self, indices: Indices) -> Array:
-        """Return single samples as `rows` does, but with zeros for a label that is not known."""
+        """Return single samples as `rows` does, but with zeros for a label that is not known, and NaN for a value."""
         points = self.X[indices].astype(self.dtype) - self.origin[: self.n_features].astype(self.dtype)
         points *= self.scale.astype(self.dtype)
         if self.labels is None:
             return points
         return np.hstack([points, self.labels.vectors[indices].astype(self.dtype)])
+
+
+def known_median(X: Array) -> Array:
+    """Return the median (d,) of the known values of each column, zero if there is none.
+
+    Examples
+    --------
+    >>> known_median(np.array([[1.0, np.nan], [3.0, np.nan], [np.nan, np.nan]]))
+    array([2., 0.])
+    """
+    known = ~np.isnan(X).all(axis=0)
+    median = np.zeros(X.shape[1], X.dtype)
+    median[known] = np.nanmedian(X[:, known], axis=0)
+    return median
 
 
 def cut_patches(n_samples: int, patch_size: int) -> list[Indices]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,10 +18,12 @@ __all__ = [
     "check_scale",
     "check_weights",
     "given_array",
+    "hinted",
     "is_collection",
     "largest_value",
     "read_samples",
     "refuse_collection",
+    "refuse_empty_rows",
     "refuse_large",
     "refuse_overflow",
     "refuse_underflow",
@@ -96,8 +100,50 @@ def read_samples(estimator: Any, X: Any, *, reset: bool = False, learning: bool 
 
     Their squares must not be too large to compute with, and of samples for ``learning`` not too small either.
     """
-    samples = validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset, **options)
+    with hinted(estimator):
+        samples = validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset, **options)
     return check_scale(samples) if learning else refuse_overflow(samples)
+
+
+@contextmanager
+def hinted(estimator: Any) -> Iterator[None]:
+    r"""Let errors about missing values in ``X`` say that the estimator would leave them out if asked to.
+
+    Examples
+    --------
+    >>> from protolearn import SOM
+    >>> with hinted(SOM()):
+    ...     raise ValueError("Input X contains NaN.\nSOM does not accept missing values.")
+    Traceback (most recent call last):
+    ...
+    ValueError: Input X contains NaN. SOM(missing='partial') leaves missing values out of distances; or fill them in...
+    """
+    try:
+        yield
+    except ValueError as error:
+        first, name = str(error).partition("\n")[0], type(estimator).__name__
+        if estimator.get_params(deep=False).get("missing") != "error" or "NaN" not in first or " X " not in first:
+            raise
+        raise ValueError(
+            f"{first} {name}(missing='partial') leaves missing values out of distances; or fill them in first."
+        ) from None
+
+
+def refuse_empty_rows(X: Array) -> None:
+    """Refuse samples none of whose values is known.
+
+    Examples
+    --------
+    >>> refuse_empty_rows(np.array([[1.0, np.nan], [np.nan, np.nan]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: 1 samples of X have no value at all (the first is row 1); leave them out.
+    """
+    empty = np.isnan(X).all(axis=1)
+    if empty.any():
+        raise ValueError(
+            f"{int(empty.sum())} samples of X have no value at all (the first is row {empty.argmax()}); leave them out."
+        )
 
 
 def check_scale(X: Array) -> Array:

@@ -174,6 +174,11 @@ def _distances(graph: Graph, model: Any, x: Tensor, measure: str | None = None) 
         return _distances_to_shapes(graph, model, x, measure)
     if isinstance(model, PrototypeMap):
         W = np.asarray(model.prototypes_, np.float64)
+        if model.missing == "partial":
+            raise ValueError(
+                f"{type(model).__name__} with missing='partial' cannot be converted to ONNX; fill in missing values "
+                "first, by SimpleImputer."
+            )
         return graph.squares(*((x, W) if not is_learned(model.metric) else _seen(graph, model.metric, x, W)))
     D = _distances_to_patches(graph, model, x) if isinstance(model, CIALVQ) else _learned_distances(graph, model, x)
     hidden = np.isinf(_nameless(model).distances(np.zeros((1, model.n_features_in_)))[0])

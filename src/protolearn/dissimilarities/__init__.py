@@ -17,18 +17,30 @@ from protolearn.dissimilarities._geometry import (
     spread_value,
     symmetrized,
 )
-from protolearn.dissimilarities._pairwise import METRICS, pairwise
+from protolearn.dissimilarities._pairwise import METRICS, VECTOR_METRICS, is_metric, metric_name, pairwise
 from protolearn.dissimilarities._series import dtw
 from protolearn.dissimilarities._source import Dissimilarities
 from protolearn.dissimilarities._strings import cyclic_edit, edit, hamming, jaccard
 from protolearn.dissimilarities._transport import emd
-from protolearn.dissimilarities._vectors import cosine, directions, euclidean, manhattan, pearson, tanimoto
+from protolearn.dissimilarities._vectors import (
+    chebyshev,
+    cosine,
+    directions,
+    euclidean,
+    manhattan,
+    minkowski,
+    pearson,
+    sqeuclidean,
+    tanimoto,
+)
 
 __all__ = [
     "METRICS",
+    "VECTOR_METRICS",
     "Dissimilarities",
     "Signature",
     "alignment",
+    "chebyshev",
     "check_dissimilarities",
     "checked_with_scale",
     "clip_spectrum",
@@ -43,8 +55,11 @@ __all__ = [
     "geodesic",
     "gram_matrix",
     "hamming",
+    "is_metric",
     "jaccard",
     "manhattan",
+    "metric_name",
+    "minkowski",
     "ncd",
     "pairwise",
     "pearson",
@@ -54,6 +69,7 @@ __all__ = [
     "spectrum",
     "spread_transform",
     "spread_value",
+    "sqeuclidean",
     "symmetrized",
     "tanimoto",
 ]

@@ -19,17 +19,36 @@ from protolearn.dissimilarities._compression import Compression
 from protolearn.dissimilarities._series import TimeWarping
 from protolearn.dissimilarities._strings import CyclicEdit, Edit, Hamming, Jaccard
 from protolearn.dissimilarities._transport import Transport
-from protolearn.dissimilarities._vectors import Cosine, Euclidean, Manhattan, Pearson, Tanimoto
+from protolearn.dissimilarities._vectors import (
+    Chebyshev,
+    Cosine,
+    Euclidean,
+    Manhattan,
+    Minkowski,
+    OfVectors,
+    Pearson,
+    SquaredEuclidean,
+    Tanimoto,
+)
 
-__all__ = ["METRICS", "measure_of", "pairwise"]
+__all__ = ["METRICS", "VECTOR_METRICS", "is_metric", "measure_of", "metric_name", "pairwise"]
 
 _KINDS = (
     *(Edit, CyclicEdit, Hamming, Jaccard, Tanimoto, Alignment),
-    *(Compression, Cosine, Pearson, TimeWarping, Transport, Euclidean, Manhattan),
+    *(Compression, Cosine, Pearson, TimeWarping, Transport, Euclidean, SquaredEuclidean, Manhattan, Chebyshev),
+    Minkowski,
 )
 _MEASURES: dict[str, Any] = {kind.name: kind for kind in _KINDS}
+_SYNONYMS = {
+    "levenshtein": "edit",
+    "correlation": "pearson",
+    "l2": "euclidean",
+    "l1": "manhattan",
+    "cityblock": "manhattan",
+}
 
-METRICS = tuple(_MEASURES)
+METRICS = (*_MEASURES, *_SYNONYMS)
+VECTOR_METRICS = tuple(name for name, kind in _MEASURES.items() if issubclass(kind, OfVectors))
 FEW, N_TRIED = 8, 24  # objects up to which all pairs are tried whether a function is symmetric; pairs of more objects
 ROUNDING = 1e-8  # differences that are none, as a share of the largest dissimilarity
 
@@ -55,8 +74,9 @@ def pairwise(
         Objects to compare with. By default those of ``X`` with each other; then each pair is computed once, and the
         diagonal is zero.
     metric : str, callable or learned metric
-        One of `METRICS`, which are the names of the functions of this package; a function of two objects that
-        returns their dissimilarity; or whatever `protolearn.as_metric` takes, such as a fitted LVQ classifier.
+        One of `METRICS`, which are the names of the functions of this package, and others that scikit-learn has for
+        some of them, see `metric_name`; a function of two objects that returns their dissimilarity; or whatever
+        `protolearn.as_metric` takes, such as a fitted LVQ classifier.
     n_jobs : int, optional
         Number of threads; by default as many as the matrix library may use. A function of two objects is called in
         one.
@@ -100,7 +120,7 @@ def measure_of(metric: Any, params: dict[str, Any], symmetrize: str = "raise") -
         return Learned(as_metric(metric, "dissimilarities"))
     if callable(metric):
         return Function(metric, params, symmetrize)
-    kind = _MEASURES[metric]
+    kind = _MEASURES[metric_name(metric)]
     known = [one.name for one in fields(kind) if one.init]
     for name in params:
         if name not in known:
@@ -108,6 +128,55 @@ def measure_of(metric: Any, params: dict[str, Any], symmetrize: str = "raise") -
             raise ValueError(f"metric {metric!r} has no parameter {name!r}; {allowed}.")
     measure: Measure = kind(**params)
     return measure
+
+
+def metric_name(metric: Any) -> Any:
+    """Return the name that a metric with several has in this package; what is not one of these, as it is.
+
+    ``"levenshtein"`` is ``"edit"``, ``"correlation"`` is ``"pearson"``, ``"l2"`` is ``"euclidean"``, and ``"l1"`` and
+    ``"cityblock"`` are ``"manhattan"``.
+
+    Parameters
+    ----------
+    metric : object
+        A name, or anything else that can be a metric.
+
+    Returns
+    -------
+    object
+        The name, or the metric.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import metric_name
+    >>> metric_name("cityblock"), metric_name("cosine")
+    ('manhattan', 'cosine')
+    """
+    return _SYNONYMS.get(metric, metric) if isinstance(metric, str) else metric
+
+
+def is_metric(metric: Any, *names: str) -> bool:
+    """Say whether a metric is one of those with these names, by whichever of its names it is given.
+
+    Parameters
+    ----------
+    metric : object
+        A name, or anything else that can be a metric.
+    *names : str
+        Names, as `metric_name` returns them.
+
+    Returns
+    -------
+    bool
+        Whether it is.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import is_metric
+    >>> is_metric("l2", "euclidean"), is_metric(max, "euclidean")
+    (True, False)
+    """
+    return isinstance(metric, str) and metric_name(metric) in names
 
 
 @dataclass(eq=False)

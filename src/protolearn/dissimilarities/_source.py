@@ -14,7 +14,7 @@ from protolearn.core.metric import A_METRIC
 from protolearn.core.parameters import function, option
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.dissimilarities._blocks import encoded_pairs
-from protolearn.dissimilarities._pairwise import METRICS, measure_of
+from protolearn.dissimilarities._pairwise import METRICS, measure_of, metric_name
 
 __all__ = ["Dissimilarities"]
 
@@ -74,7 +74,7 @@ class Dissimilarities:
         if hasattr(data, "iloc"):
             data = data.to_numpy()
         self.data = data if hasattr(data, "shape") else list(data)
-        self.metric = metric
+        self.metric = metric_name(metric)
         self.n_jobs = n_jobs
         self.verbose = verbose
         self.symmetrize = symmetrize

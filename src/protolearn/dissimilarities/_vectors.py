@@ -7,20 +7,27 @@ from typing import Any
 
 import numpy as np
 
-from protolearn.core.parameters import constrained, option, positive
+from protolearn.core.parameters import constrained, number, option, positive
 from protolearn.dissimilarities._blocks import Floats, Measure, all_pairs, rows_of
 
 __all__ = [
+    "Chebyshev",
     "Cosine",
     "Euclidean",
     "Manhattan",
+    "Minkowski",
+    "OfVectors",
     "Pearson",
+    "SquaredEuclidean",
     "Tanimoto",
+    "chebyshev",
     "cosine",
     "directions",
     "euclidean",
     "manhattan",
+    "minkowski",
     "pearson",
+    "sqeuclidean",
     "tanimoto",
 ]
 
@@ -49,6 +56,90 @@ def euclidean(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
     array([[5., 1.]])
     """
     return all_pairs(Euclidean(), X, Y, n_jobs=n_jobs)
+
+
+def sqeuclidean(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
+    """Squared Euclidean distances of vectors.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Vectors.
+    Y : array-like of shape (m, d), optional
+        Vectors to compare with; by default those of ``X`` with each other.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Squared distances.
+
+    Notes
+    -----
+    Maps of dissimilarities square what they are given, unless ``squared=True`` says that it is squared already.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import sqeuclidean
+    >>> sqeuclidean([[0.0, 0.0]], [[3.0, 4.0], [0.0, 1.0]])
+    array([[25.,  1.]])
+    """
+    return all_pairs(SquaredEuclidean(), X, Y, n_jobs=n_jobs)
+
+
+def chebyshev(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
+    """Chebyshev distances of vectors: the largest absolute difference.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Vectors.
+    Y : array-like of shape (m, d), optional
+        Vectors to compare with; by default those of ``X`` with each other.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Distances.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import chebyshev
+    >>> chebyshev([[0.0, 0.0]], [[3.0, 4.0], [0.0, 1.0]])
+    array([[4., 1.]])
+    """
+    return all_pairs(Chebyshev(), X, Y, n_jobs=n_jobs)
+
+
+def minkowski(X: Any, Y: Any = None, *, p: float = 2.0, n_jobs: int | None = None) -> Floats:
+    """Minkowski distances of vectors: the p-th root of the sum of the p-th powers of absolute differences.
+
+    Parameters
+    ----------
+    X : array-like of shape (n, d)
+        Vectors.
+    Y : array-like of shape (m, d), optional
+        Vectors to compare with; by default those of ``X`` with each other.
+    p : float, default=2.0
+        Exponent, at least 1: 1 gives Manhattan distances, 2 Euclidean ones.
+    n_jobs : int, optional
+        Number of threads; by default as many as the matrix library may use.
+
+    Returns
+    -------
+    ndarray of shape (n, m)
+        Distances.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import minkowski
+    >>> minkowski([[0.0, 0.0]], [[3.0, 4.0], [0.0, 1.0]], p=3).round(3)
+    array([[4.498, 1.   ]])
+    """
+    return all_pairs(Minkowski(p), X, Y, n_jobs=n_jobs)
 
 
 def manhattan(X: Any, Y: Any = None, *, n_jobs: int | None = None) -> Floats:
@@ -235,6 +326,47 @@ class Manhattan(OfVectors):
         from scipy.spatial.distance import cdist
 
         return cdist(a, b, "cityblock")
+
+
+@dataclass(eq=False)
+class SquaredEuclidean(OfVectors):
+    """Squared Euclidean distance."""
+
+    name = "sqeuclidean"
+
+    def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
+        """Return squared Euclidean distances."""
+        from scipy.spatial.distance import cdist
+
+        return cdist(a, b, "sqeuclidean")
+
+
+@dataclass(eq=False)
+class Chebyshev(OfVectors):
+    """Largest absolute difference."""
+
+    name = "chebyshev"
+
+    def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
+        """Return Chebyshev distances."""
+        from scipy.spatial.distance import cdist
+
+        return cdist(a, b, "chebyshev")
+
+
+@constrained(p=number(1))
+@dataclass(eq=False)
+class Minkowski(OfVectors):
+    """Root of the sum of powers of absolute differences."""
+
+    name = "minkowski"
+    p: float = 2.0
+
+    def block(self, a: Floats, b: Floats, n_threads: int = 1) -> Floats:
+        """Return Minkowski distances."""
+        from scipy.spatial.distance import cdist
+
+        return cdist(a, b, "minkowski", p=self.p)
 
 
 @dataclass(eq=False)

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_array, validate_data
 from protolearn.core.chunks import cut
 from protolearn.core.estimator import Estimator
 from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learned
-from protolearn.core.parameters import flag, function, instance, integer, option
+from protolearn.core.parameters import flag, function, integer, option
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import (
@@ -22,7 +22,7 @@ from protolearn.core.validation import (
     refuse_large,
     require_memory,
 )
-from protolearn.dissimilarities import checked_with_scale
+from protolearn.dissimilarities import METRICS, checked_with_scale, is_metric, pairwise
 
 __all__ = ["Embedding", "Lens", "Samples", "View", "check_square", "squares_of", "vector_samples"]
 
@@ -161,7 +161,7 @@ class Embedding(View, Estimator):
     _constraints = {
         "n_components": integer(1),
         "max_iter": integer(1),
-        "metric": instance(str, "the name of a metric") | function("a function of two objects") | A_METRIC,
+        "metric": option("precomputed", *METRICS) | function("a function of two objects") | A_METRIC,
         "squared": flag,
         "symmetrize": option("raise", "mean"),
     }
@@ -191,7 +191,7 @@ class Embedding(View, Estimator):
 
     @property
     def _of_vectors(self) -> bool:
-        return isinstance(self.metric, str) and self.metric == "euclidean"
+        return is_metric(self.metric, "euclidean")
 
     def _read_samples(self, X: Any, n_jobs: int | None = None) -> Samples:
         """Return the samples, scaled by a power of two so that no square is too large or too small."""
@@ -214,8 +214,6 @@ class Embedding(View, Estimator):
             check_square(X)
             require_pairs(len(X))
         else:
-            from protolearn.dissimilarities import pairwise
-
             if getattr(X, "ndim", 1) == 2 and X.shape[1] == 1 and not np.issubdtype(np.asarray(X).dtype, np.number):
                 raise ValueError(f"X is a table with one column; give the {len(X)} objects in it as a list.")
             if self._keeps_directions:

@@ -21,7 +21,7 @@ from protolearn.core.probabilities import best_temperature, fold_numbers, neares
 from protolearn.core.reject import acceptance_radii, check_reject, novelty, relative_similarity, with_rejects
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_scale, given_array, read_samples
+from protolearn.core.validation import check_scale, given_array, hinted, read_samples, refuse_empty_rows
 from protolearn.lvq._request import Number, Table, find_counterfactuals, read_request
 from protolearn.lvq.cost import relative_distance
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions
@@ -119,7 +119,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     @blockwise
     def distances(self, X: ArrayLike) -> Floats:
-        """Return the learned distance of each sample to each prototype.
+        """Return the squared distance, as it was learned, of each sample to each prototype.
 
         Parameters
         ----------
@@ -488,12 +488,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
 
     def _refuse_empty(self, X: Array) -> None:
         if self._partial() and len(X):
-            empty = np.isnan(X).all(axis=1)
-            if empty.any():
-                raise ValueError(
-                    f"{int(empty.sum())} samples of X have no value at all (the first is row {empty.argmax()}); leave "
-                    "them out."
-                )
+            refuse_empty_rows(X)
 
     def _partial(self) -> bool:
         MISSING.check("missing", self.missing)
@@ -503,7 +498,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
         """Return samples in double precision, and their labels."""
         self._require_labels(y)
         finite = "allow-nan" if self._partial() else True
-        samples, labels = validate_data(self, X, y, dtype=np.float64, reset=reset, ensure_all_finite=finite)
+        with hinted(self):
+            samples, labels = validate_data(self, X, y, dtype=np.float64, reset=reset, ensure_all_finite=finite)
         check_classification_targets(labels)
         self._refuse_empty(samples)
         return check_scale(samples), labels

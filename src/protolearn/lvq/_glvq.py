@@ -12,11 +12,11 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin, clone
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_random_state, compute_class_weight
 
 from protolearn.core.callback import wants_to_stop
+from protolearn.core.convergence import warn_unconverged
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.learning import as_counts
 from protolearn.core.parameters import anything, flag, fraction, instance, integer, none, number, option, positive
@@ -506,7 +506,7 @@ class GLVQ(LVQClassifier):
                 with watch.progress:
                     converged = solver.minimize(problem, watch.flat, max_iter, self.tol, rng, watch)
                 if converged is False and not (self._ends_early and self.max_iter is None):
-                    self._warn_of_end(solver, max_iter)
+                    warn_unconverged(self, max_iter)
         except KeyboardInterrupt:
             if not watch.costs:
                 raise
@@ -550,14 +550,6 @@ class GLVQ(LVQClassifier):
             self.scale_ = frame.units
             self.regularization_ = problem.regularization
         self._theta = self._store_metric(problem.metric.carried(theta, frame.leave_matrices))
-
-    def _warn_of_end(self, solver: Solver, max_iter: int) -> None:
-        warnings.warn(
-            f"{type(solver).__name__} stopped after max_iter={max_iter} iterations, before it converged. Raise "
-            "max_iter; or raise tol, if the model is good enough.",
-            ConvergenceWarning,
-            stacklevel=5,
-        )
 
     def _warn_of_silence(self) -> None:
         """Warn of classes that are never predicted on the training samples."""

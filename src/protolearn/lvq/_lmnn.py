@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
@@ -12,10 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import eigh
 from scipy.optimize import OptimizeResult, minimize
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from protolearn.core.chunks import cut
+from protolearn.core.convergence import warn_unconverged
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.neighbors import first_nearest
 from protolearn.core.parameters import array, fraction, integer, number, option
@@ -77,7 +76,7 @@ class LMNN(LinearMetric):
         entries drawn uniformly from [-1, 1], each scaled such that target neighbors have distance one on average; or a
         given matrix.
     max_iter : int, default=100
-        Most iterations; ``"psd"`` may need some hundred.
+        Most iterations; ``"psd"`` may need some hundred. If these are too few, there is a ``ConvergenceWarning``.
     tol : float, default=1e-5
         Stop when the cost falls by less than this fraction, in one iteration of L-BFGS or in ten of projected
         gradients.
@@ -218,12 +217,7 @@ class LMNN(LinearMetric):
                     raise
                 converged = interrupted = True
         if not converged:
-            warnings.warn(
-                f"LMNN stopped after max_iter={self.max_iter} iterations, before the cost settled to tol={self.tol:g}. "
-                "The metric may serve all the same; raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
+            warn_unconverged(self, self.max_iter)
         upsilon = upsilon if axes is None else upsilon @ axes.T
         self.components_ = canonical_matrix(upsilon / scale, self.n_components)
         self.n_iter_ = len(self.cost_history_)

@@ -20,12 +20,11 @@ from protolearn.core.metric import A_METRIC, LearnedMetric, as_metric, is_learne
 from protolearn.core.parameters import Constraint, array, integer, none, number, option
 from protolearn.core.partitions import averaged, blockwise, read_partitions
 from protolearn.core.progress import Progress
-from protolearn.core.quantization import quantization_error
 from protolearn.core.samples import Samples, labeled, require_labels
 from protolearn.core.schedules import falling
 from protolearn.core.threads import chunk_threads
-from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_weights, is_collection, read_samples
+from protolearn.core.types import Array, Bools, Floats, Indices
+from protolearn.core.validation import check_weights, is_collection, read_samples, refuse_empty_rows
 from protolearn.maps._points import FittedPoints, Points, winner_gains
 
 __all__ = ["INITS", "PrototypeMap"]
@@ -39,13 +38,14 @@ class PrototypeMap(TopographicMap):
     """Base of all maps of vectors."""
 
     metric: Any = "euclidean"
+    missing: str = "error"
     edge_lifetime: int | None = None
     learning_rate_start: float
     learning_rate_end: float
     _fitted: FittedPoints
-    _finite: bool | str = True  # whether samples may have gaps, "allow-nan"
     _constraints: ClassVar[dict[str, Constraint]] = {
         "metric": option("euclidean") | A_METRIC,
+        "missing": option("error", "partial"),
         "algorithm": option("batch", "online"),
         "init": option(*INITS) | GIVEN,
         "density_at": option("sample", "winner"),
@@ -59,6 +59,20 @@ class PrototypeMap(TopographicMap):
         for name, usual in (("density_at", "sample"), ("edge_lifetime", None)):
             if self.algorithm != "online" and getattr(self, name) != usual:
                 raise ValueError(f"{name}={getattr(self, name)!r} needs algorithm='online'.")
+        if self._partial and self._lens is not None:
+            raise ValueError("missing='partial' needs metric='euclidean': a learned metric mixes the features.")
+        if self._partial and self.magnification != 0:
+            raise ValueError("missing='partial' needs magnification=0: there is no density with values missing.")
+
+    @property
+    def _partial(self) -> bool:
+        """Say whether values that are missing are left out of distances."""
+        return self.missing == "partial"
+
+    @property
+    def _finite(self) -> bool | str:
+        """Say whether samples to learn from must be complete, or "allow-nan"."""
+        return "allow-nan" if self._partial else True
 
     @property
     def _lens(self) -> LearnedMetric | None:
@@ -79,7 +93,7 @@ class PrototypeMap(TopographicMap):
 
     def _kind(self) -> Points:
         given = self.init if isinstance(self.init, str) or self._lens is None else self._seen(self.init)
-        return Points(given, getattr(self, "n_prototypes", None), self.label_weight)
+        return Points(given, getattr(self, "n_prototypes", None), self.label_weight, self._partial)
 
     def _epochs(self) -> Epochs:
         return self._online_epochs if self.algorithm == "online" else batch
@@ -108,6 +122,10 @@ class PrototypeMap(TopographicMap):
         if is_collection(X):
             return self._read_collection(X, y, sample_weight, reset)
         X = read_samples(self, X, reset=reset, learning=True, ensure_all_finite=self._finite)
+        if self._partial:
+            refuse_empty_rows(X)
+            if reset:
+                _require_features(~np.isnan(X).all(axis=0))
         if reset and self._lens is not None:
             self._center = self._lens.samples(X).mean(axis=0, dtype=np.float64)
         return labeled(self._seen(X), y, sample_weight, self.label_weight)
@@ -129,12 +147,18 @@ class PrototypeMap(TopographicMap):
             sums, counts = read_partitions(self, X, reset=True, project=lens.samples).survey.known
             self._center = sums / counts
         samples = read_partitions(self, X, y, sample_weight, **options)
+        if self._partial and reset:
+            _require_features(samples.survey.known[1] > 0)
         Progress(type(self).__name__, self.max_iter, self.verbose).note(samples.description)
         return samples
 
     def _check_new(self, X: ArrayLike) -> Array:
         check_is_fitted(self, "prototypes_")
-        return self._seen(read_samples(self, X))
+        partial = self._fitted.partial
+        samples = read_samples(self, X, ensure_all_finite="allow-nan" if partial else True)
+        if partial:
+            refuse_empty_rows(samples)
+        return self._seen(samples)
 
     def _publish(self, fitted: FittedPoints) -> None:
         super()._publish(fitted)
@@ -179,6 +203,8 @@ class PrototypeMap(TopographicMap):
     def transform(self, X: ArrayLike) -> Array:
         """Return the squared distance of each sample to each prototype, as `distances` does.
 
+        scikit-learn's ``KMeans.transform`` returns the roots of these.
+
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
@@ -193,7 +219,7 @@ class PrototypeMap(TopographicMap):
 
     @blockwise
     def distances(self, X: ArrayLike) -> Array:
-        """Return the distance of each sample to each prototype.
+        """Return the squared distance of each sample to each prototype.
 
         Parameters
         ----------
@@ -211,7 +237,7 @@ class PrototypeMap(TopographicMap):
 
     @averaged
     def score(self, X: ArrayLike, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the negative quantization error, the mean distance of samples to their nearest prototype.
+        """Return the negative quantization error: the mean distance, not squared, to the nearest prototype.
 
         Parameters
         ----------
@@ -229,10 +255,19 @@ class PrototypeMap(TopographicMap):
         """
         samples = self._check_new(X)
         weights = check_weights(sample_weight, len(samples), samples.dtype)
-        return -quantization_error(samples, self._fitted.positions, sample_weight=weights)
+        with chunk_threads(self.n_jobs) as n_threads:
+            errors = np.sqrt(self._fitted.squared_errors(samples, n_threads))
+        return -float(weights @ errors / weights.sum())
 
     def __sklearn_tags__(self) -> Tags:
-        """Say that float32 stays float32."""
+        """Say that float32 stays float32, and whether values may be missing."""
         tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self._partial
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _require_features(known: Bools) -> None:
+    """Refuse samples if nothing is known of a feature (d,), of which prototypes would have no value."""
+    if not known.all():
+        raise ValueError(f"No value is known of feature {known.argmin()} of X; leave it out.")

@@ -259,7 +259,8 @@ class PrototypeClassifier(ClassifierMixin, Estimator):
         Returns
         -------
         distances : ndarray of shape (n_samples, n_prototypes)
-            Distances as the maps measure them, in the order of ``prototype_labels_``.
+            Distances as the maps measure them, in the order of ``prototype_labels_``: squared, unless the maps are
+            scikit-learn's.
         """
         return self._distances(self._check_new(X))
 
@@ -399,9 +400,10 @@ def _last(estimator: Any) -> Any:
 
 def _reduce(estimator: Any, n_samples: int) -> None:
     """Take as many prototypes as there are samples, if these are fewer."""
-    size = getattr(estimator, "n_prototypes", None)
-    if isinstance(size, Integral) and int(size) > n_samples:
-        estimator.set_params(n_prototypes=n_samples)
+    for name in ("n_prototypes", "n_clusters"):
+        size = estimator.get_params(deep=False).get(name)
+        if isinstance(size, Integral) and int(size) > n_samples:
+            estimator.set_params(**{name: n_samples})
 
 
 def distances_of(estimator: Any, X: Array) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
 from sklearn.base import ClusterMixin
@@ -11,8 +11,12 @@ from sklearn.base import ClusterMixin
 from protolearn.core.learning import Epochs
 from protolearn.core.loop import until_still
 from protolearn.core.map import KMeansFamily
+from protolearn.core.parameters import Constraint, integer
+from protolearn.core.samples import Samples
 from protolearn.core.schedules import Schedule
+from protolearn.core.types import Array
 from protolearn.maps._base import PrototypeMap
+from protolearn.maps._points import Fields, FittedPoints
 
 __all__ = ["KMeans", "still_epochs"]
 
@@ -26,21 +30,25 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
 
     Parameters
     ----------
-    n_prototypes : int, default=8
-        Number of prototypes.
+    n_clusters : int, default=8
+        Number of prototypes, one for each cluster.
     metric : "euclidean" or learned metric, default="euclidean"
         Distance between samples and prototypes: Euclidean, or one that was learned, with one matrix for all samples. It
         is whatever `protolearn.as_metric` takes, such as the ``metric_`` of a fitted `GMLVQ`.
+    missing : {"error", "partial"}, default="error"
+        What to do with NaN in ``X``: refuse it, or leave missing values out: squared distances are then sums over the
+        features that a sample has a value of, times the number of all features over that of these, and prototypes are
+        means of known values.
     algorithm : {"batch", "online"}, default="batch"
         ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves the winner a little after
         each of n_samples random samples.
-    init : {"k-means++", "random", "center", "pca"} or array of shape (n_prototypes, n_features), default="k-means++"
+    init : {"k-means++", "random", "center", "pca"} or array of shape (n_clusters, n_features), default="k-means++"
         Where prototypes start: spread samples, random samples, small values around the mean, on the principal plane,
         or given.
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=300
-        Largest number of epochs.
+        Largest number of epochs. If these are too few, there is a ``ConvergenceWarning``.
     tol : float, default=1e-4
         Stop when the squared movement of all prototypes is below ``tol`` times the average variance of a feature.
     empty : {"keep", "reseed"}, default="keep"
@@ -76,16 +84,19 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
 
     Attributes
     ----------
-    prototypes_ : ndarray of shape (n_prototypes, n_features)
-        The prototypes.
+    prototypes_, cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        The prototypes; the second is scikit-learn's name of the same array.
+    inertia_ : float
+        Sum of the squared distances of the samples that ``labels_`` is of to their nearest prototypes, times their
+        weights.
     labels_ : ndarray of shape (n_samples,)
         Index of the nearest prototype of each sample of ``fit`` (of the last patch, if patches were given one by one).
-    multiplicities_ : ndarray of shape (n_prototypes,)
+    multiplicities_ : ndarray of shape (n_clusters,)
         Weight of all samples in each receptive field.
-    graph_ : sparse array of shape (n_prototypes, n_prototypes)
+    graph_ : sparse array of shape (n_clusters, n_clusters)
         Topology representing network: the weight of the samples whose two nearest prototypes are this pair.
     cost_history_, range_history_ : list of float
-        Cost at the start of every epoch; the range is 0.
+        Cost at the start of every epoch, half the inertia; the range is 0.
     n_iter_ : int
         Number of epochs run (on the last patch).
     label_distribution_, prototype_labels_, classes_ : ndarray
@@ -110,17 +121,24 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
     >>> import numpy as np
     >>> from protolearn import KMeans
     >>> X = np.array([[1.0, 2], [1, 4], [1, 0], [10, 2], [10, 4], [10, 0]])
-    >>> kmeans = KMeans(n_prototypes=2, random_state=0).fit(X)
-    >>> np.sort(kmeans.prototypes_, axis=0)
+    >>> kmeans = KMeans(n_clusters=2, random_state=0).fit(X)
+    >>> np.sort(kmeans.cluster_centers_, axis=0)
     array([[ 1.,  2.],
            [10.,  2.]])
+    >>> kmeans.inertia_
+    16.0
+    >>> KMeans(n_clusters=2, missing="partial", random_state=0).fit(X).predict([[2.0, np.nan]]) == kmeans.labels_[0]
+    array([ True])
     """
+
+    _constraints: ClassVar[dict[str, Constraint]] = {"n_clusters": integer(1)}
 
     def __init__(
         self,
-        n_prototypes: int = 8,
+        n_clusters: int = 8,
         *,
         metric: Any = "euclidean",
+        missing: str = "error",
         algorithm: str = "batch",
         init: str | ArrayLike = "k-means++",
         n_init: int = 1,
@@ -141,8 +159,9 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
-        self.n_prototypes = n_prototypes
+        self.n_clusters = n_clusters
         self.metric = metric
+        self.missing = missing
         self.algorithm = algorithm
         self.init = init
         self.n_init = n_init
@@ -164,6 +183,25 @@ class KMeans(ClusterMixin, KMeansFamily, PrototypeMap):
         self.verbose = verbose
 
     fit_predict = PrototypeMap.fit_predict  # scikit-learn's drops y
+
+    @property
+    def n_prototypes(self) -> int:
+        """Number of prototypes, as other maps call it."""
+        return self.n_clusters
+
+    @property
+    def cluster_centers_(self) -> Array:
+        """The prototypes, as scikit-learn calls them."""
+        return self.prototypes_
+
+    def _publish(self, fitted: FittedPoints) -> None:
+        super()._publish(fitted)
+        self.inertia_ = fitted.inertia
+
+    def _assign(self, samples: Samples) -> Fields:
+        fields: Fields = super()._assign(samples)
+        self.inertia_ = fields.inertia
+        return fields
 
     def _epochs(self) -> Epochs:
         return super()._epochs() if self.algorithm == "online" else still_epochs(self.tol, self.empty)

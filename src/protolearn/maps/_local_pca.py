@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -76,8 +77,9 @@ def until_flat(
     """Run epochs until the cost hardly falls: by a share of it, or, if it is a logarithm, for a sample on average."""
     before, mass = np.inf, source.mass
     for step in anneal(prototypes, cooperation, source, ranges):
-        yield step
-        if before - step.cost <= tol * (mass if logarithmic else abs(step.cost)):
+        flat = bool(before - step.cost <= tol * (mass if logarithmic else abs(step.cost)))
+        yield replace(step, still=flat)
+        if flat:
             return
         before = step.cost
 
@@ -106,7 +108,7 @@ class VQPCA(_LocalPCA):
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=200
-        Largest number of epochs.
+        Largest number of epochs. If these are too few, there is a ``ConvergenceWarning``.
     tol : float, default=1e-6
         Stop when an epoch lowers the cost by less than this share.
     %(running)s
@@ -184,7 +186,7 @@ class MixturePPCA(_LocalPCA):
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the highest likelihood is kept.
     max_iter : int, default=200
-        Largest number of epochs.
+        Largest number of epochs. If these are too few, there is a ``ConvergenceWarning``.
     tol : float, default=1e-6
         Stop when an epoch raises the log-likelihood of a sample by less than this on average.
     %(running)s

@@ -59,7 +59,7 @@ class MatrixKMeans(ClusterMixin, KMeansFamily, _MatrixMap):
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=300
-        Largest number of epochs.
+        Largest number of epochs. If these are too few, there is a ``ConvergenceWarning``.
     tol : float, default=1e-4
         Stop when the squared movement of all prototypes is below ``tol`` times the average variance of a feature.
     empty : {"keep", "reseed"}, default="keep"
@@ -279,6 +279,8 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
         The lattice, as in `SOM`; ``"auto"`` leaves each prototype four samples or more for each of its directions,
         but has about a dozen nodes at least, if there are four samples for each.
+    topology : {"rectangular", "hexagonal"}, default="rectangular"
+        What sheet ``"auto"`` and a tuple make: one in which nodes have four neighbors, or six.
     %(shape)s
     winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
         ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
@@ -334,6 +336,7 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
         self,
         lattice: Any = "auto",
         *,
+        topology: str = "rectangular",
         n_components: int | None = None,
         normalization: str = "det",
         scope: str = "local",
@@ -359,6 +362,7 @@ class MatrixSOM(LatticeFamily, _MatrixMap):
         verbose: int = 0,
     ) -> None:
         self.lattice = lattice
+        self.topology = topology
         self.n_components = n_components
         self.normalization = normalization
         self.scope = scope

@@ -39,6 +39,10 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
     metric : "euclidean" or learned metric, default="euclidean"
         Distance between samples and prototypes: Euclidean, or one that was learned, with one matrix for all samples. It
         is whatever `protolearn.as_metric` takes, such as the ``metric_`` of a fitted `GMLVQ`.
+    missing : {"error", "partial"}, default="error"
+        What to do with NaN in ``X``: refuse it, or leave missing values out: squared distances are then sums over the
+        features that a sample has a value of, times the number of all features over that of these, and prototypes are
+        means of known values.
     algorithm : {"batch", "online"}, default="batch"
         ``"batch"`` moves all prototypes to their optimum once an epoch; ``"online"`` moves them a little after each of
         n_samples random samples.
@@ -139,6 +143,10 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
     >>> gas = NeuralGas(n_prototypes=3, random_state=0).fit(X)
     >>> sorted(gas.multiplicities_.astype(int).tolist())
     [39, 50, 61]
+    >>> X[::3, 0] = float("nan")  # every third sample was not measured
+    >>> gas = NeuralGas(n_prototypes=3, missing="partial", random_state=0).fit(X)
+    >>> sorted(gas.multiplicities_.astype(int).tolist())
+    [39, 50, 61]
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {"settle": flag}
@@ -148,6 +156,7 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
         n_prototypes: int = 8,
         *,
         metric: Any = "euclidean",
+        missing: str = "error",
         algorithm: str = "batch",
         init: str | ArrayLike = "k-means++",
         n_init: int = 1,
@@ -171,6 +180,7 @@ class NeuralGas(ClusterMixin, GasFamily, PrototypeMap):
     ) -> None:
         self.n_prototypes = n_prototypes
         self.metric = metric
+        self.missing = missing
         self.algorithm = algorithm
         self.init = init
         self.n_init = n_init

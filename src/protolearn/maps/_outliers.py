@@ -138,7 +138,7 @@ class OutlierDetector(OutlierMixin, Estimator):
         Returns
         -------
         scores : ndarray of shape (n_samples,)
-            ``score_samples(X) - offset_``.
+            ``score_samples(X) - offset_``: differences of log-densities, or of squared distances.
         """
         return self.score_samples(X) - self.offset_
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
@@ -17,7 +17,7 @@ from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import mean_pairwise_distance, parzen_log_density
 from protolearn.core.learning import Fitted, Kind, Learned, Recipe, Wins, as_counts, density_exponent
-from protolearn.core.loop import nearest, stage, winners
+from protolearn.core.loop import distances_to, nearest, stage, winners
 from protolearn.core.prototypes import Mean
 from protolearn.core.samples import Samples, as_shares
 from protolearn.core.sources import ArraySource, PointSource
@@ -29,11 +29,17 @@ __all__ = ["Fields", "FittedPoints", "Points", "feature_variances", "winner_gain
 
 @dataclass(frozen=True)
 class FittedPoints(Fitted):
-    """Points (k, d), and the means of their receptive fields: of samples (k, d) and of labels (k, C)."""
+    """Points (k, d), and the means of their receptive fields: of samples (k, d) and of labels (k, C).
+
+    ``inertia`` is the sum of the squared distances of the samples learned from last to their nearest points. With
+    ``partial`` distances, samples may have values that are not known (NaN).
+    """
 
     positions: Array
     centers: Array
     center_shares: Floats
+    inertia: float = field(default=0.0, kw_only=True)
+    partial: bool = field(default=False, kw_only=True)
 
     def past(self, decay: float = 1.0) -> Samples:
         """Return the centers of the receptive fields, with their masses (Hasenfuss 2009, sec. 3.4).
@@ -47,7 +53,7 @@ class FittedPoints(Fitted):
 
     def stage(self, X: Array, n_threads: int) -> tuple[Any, ArraySource]:
         """Set prototypes and samples into common coordinates."""
-        return stage(X, self.positions, n_threads)
+        return stage(X, self.positions, n_threads, self.partial)
 
     def nearest(self, X: Array, n_threads: int) -> Indices:
         """Return the nearest prototype of every sample."""
@@ -57,9 +63,14 @@ class FittedPoints(Fitted):
         """Return the nearest and second nearest prototype of every sample."""
         return winners(*self.stage(X, n_threads))
 
+    def squared_errors(self, X: Array, n_threads: int) -> Array:
+        """Return the squared distance (n,) of every sample to its nearest prototype."""
+        prototypes, source = self.stage(X, n_threads)
+        return distances_to(prototypes, source, winners(prototypes, source)[0])
+
     def fields(self) -> Callable[..., Fields]:
         """Return how samples are added up, given the two nearest prototypes of each."""
-        return partial(Fields.of, positions=self.positions, shares=self.shares)
+        return partial(Fields.around, self.positions, self.shares)
 
     def distances(self, X: Array, n_threads: int) -> Array:
         """Return the squared distances (n, k) of samples."""
@@ -81,11 +92,14 @@ class Points(Kind):
         Their number, if no lattice has it.
     label_weight : float, default=0.0
         Share of the labels in the distance.
+    partial : bool, default=False
+        Whether values that are not known (NaN) are left out of distances.
     """
 
     init: Any
     size: int | None
     label_weight: float = 0.0
+    partial: bool = False
 
     def density_data(self, samples: Samples) -> Array:
         """Return the samples."""
@@ -94,7 +108,8 @@ class Points(Kind):
     def source(self, samples: Samples, past: Any, n_threads: int, rng: np.random.RandomState) -> PointSource:
         """Return the samples of a patch as the loop reads them."""
         unit = self.label_unit(samples, n_threads)
-        return samples.source(label_weight=self.label_weight, label_unit=unit, n_threads=n_threads)
+        partial = self.partial and samples.missing
+        return samples.source(label_weight=self.label_weight, label_unit=unit, partial=partial, n_threads=n_threads)
 
     def label_unit(self, samples: Samples, n_threads: int) -> float:
         """Return the factor on squared distances between labels."""
@@ -102,7 +117,7 @@ class Points(Kind):
 
     def variance(self, samples: Samples, n_threads: int) -> float:
         """Return the total variance of samples, in units of their squared distances."""
-        return float(feature_variances(samples, n_threads).sum())
+        return float(feature_variances(samples, n_threads, self.partial).sum())
 
     def start(
         self,
@@ -115,7 +130,7 @@ class Points(Kind):
     ) -> Any:
         """Return the first prototypes, in the coordinates of the source."""
         positions = self.first_positions(recipe, source, cooperation, samples, past, rng)
-        return Mean(positions, source.metric, source.n_labels)
+        return Mean(positions, source.metric, source.n_labels, source.partial)
 
     def first_positions(
         self,
@@ -187,74 +202,76 @@ class Points(Kind):
         model = self.model(learned, places, common)
         new, old = samples.parted(learned.n_new)
         find, total = model.assignment(learned.n_threads), model.fields()
-        winners, fields = new.assigned(find, total)
-        graph = fields.wins.graph if history.edges is None else csr_array(history.edges)
+        winners, sums = new.assigned(find, total)
+        graph = sums.graph if history.edges is None else csr_array(history.edges)
+        inertia = sums.inertia
         if len(old):
-            fields = fields + old.assigned(find, total)[1]
+            sums = sums + old.assigned(find, total)[1]
         return replace(
             model,
             winners=winners,
             graph=graph,
-            masses=fields.wins.masses,
-            centers=fields.means(model.positions),
-            center_shares=fields.label_means(model.shares),
+            masses=sums.masses,
+            inertia=inertia,
+            centers=sums.means(model.positions),
+            center_shares=sums.label_means(model.shares),
         )
 
     def model(self, learned: Learned, places: Indices, common: dict[str, Any]) -> FittedPoints:
         """Return the model of prototypes in this order, given what all models of points have."""
-        return FittedPoints(**common)
+        return FittedPoints(**common, partial=self.partial)
 
 
 @dataclass(frozen=True)
-class Fields:
+class Fields(Wins):
     """Sums over receptive fields: wins, weights (k,) of samples that have a label, and differences from prototypes.
 
     Those of samples (k, d) and of labels (k, C) are measured from the prototypes and theirs; a value that is not known
-    counts as that of the prototype, so that it moves nothing.
+    counts as that of the prototype, so that it moves nothing. ``inertia`` is the sum of the squares of the former.
     """
 
-    wins: Wins
     gaps: Floats
+    inertia: float
     label_masses: Floats
     label_gaps: Floats
 
     @classmethod
-    def of(cls, samples: Samples, first: Indices, second: Indices, positions: Array, shares: Floats) -> Fields:
+    def around(cls, positions: Array, shares: Floats, samples: Samples, first: Indices, second: Indices) -> Fields:
         """Add samples up by the nearest of prototypes (k, d) with labels (k, C)."""
         wins = Wins.of(samples, first, second, len(positions))
-        gaps = _gaps(samples.X, samples.weights, first, positions)
-        if not samples.supervised:
-            return cls(wins, gaps, np.zeros(len(positions)), np.zeros(shares.shape))
-        known = samples.weights * samples.labels.any(axis=1)
-        label_masses = np.bincount(first, known, len(positions)).astype(np.float64)
-        return cls(wins, gaps, label_masses, _gaps(samples.labels, known, first, shares))
+        gaps, inertia = _gaps(samples.X, samples.weights, first, positions)
+        label_masses, label_gaps = np.zeros(len(positions)), np.zeros(shares.shape)
+        if samples.supervised:
+            known = samples.weights * samples.labels.any(axis=1)
+            label_masses = np.bincount(first, known, len(positions)).astype(np.float64)
+            label_gaps, _ = _gaps(samples.labels, known, first, shares)
+        return cls(wins.masses, wins.graph, gaps, inertia, label_masses, label_gaps)
 
-    def __add__(self, other: Fields) -> Fields:
-        return Fields(
-            self.wins + other.wins,
-            self.gaps + other.gaps,
-            self.label_masses + other.label_masses,
-            self.label_gaps + other.label_gaps,
-        )
+    def __add__(self, other: Fields) -> Fields:  # type: ignore[override]
+        return Fields(*(getattr(self, one.name) + getattr(other, one.name) for one in fields(self)))
 
     def means(self, positions: Array) -> Array:
         """Return the mean (k, d) of each field; the position where there are no samples."""
-        return (positions + self.gaps / _or_one(self.wins.masses)).astype(positions.dtype)
+        return (positions + self.gaps / _or_one(self.masses)).astype(positions.dtype)
 
     def label_means(self, shares: Floats) -> Floats:
         """Return the mean label (k, C) of each field; that of the prototype where there are none."""
         return shares + self.label_gaps / _or_one(self.label_masses)
 
 
-def _gaps(values: Array, weights: Array, owners: Indices, places: Array) -> Floats:
-    """Return the sum of the differences of values from places (k, d) in each receptive field."""
+def _gaps(values: Array, weights: Array, owners: Indices, places: Array) -> tuple[Floats, float]:
+    """Return the sum of the differences of values from places (k, d) in each receptive field, and of all squares."""
     k, d = places.shape
-    gaps = np.zeros((k, d))
+    gaps, squares = np.zeros((k, d)), 0.0
     for rows in row_blocks(len(values), 8 * d, HELD):
         own = owners[rows]
-        part = np.nan_to_num(values[rows] - places[own], copy=False)
+        part = values[rows] - places[own]
+        missing = np.isnan(part)
+        part[missing] = 0.0
         gaps += csr_array((weights[rows], (own, np.arange(len(own)))), shape=(k, len(own))) @ part
-    return gaps
+        scales = d / np.maximum(d - missing.sum(axis=1), 1)
+        squares += float((weights[rows] * scales) @ np.einsum("ij,ij->i", part, part))
+    return gaps, squares
 
 
 def _or_one(masses: Floats) -> Floats:
@@ -262,9 +279,10 @@ def _or_one(masses: Floats) -> Floats:
     return np.where(masses > 0, masses, 1.0)[:, None]
 
 
-def feature_variances(samples: Samples, n_threads: int) -> Floats:
-    """Return the weighted variance of every feature (d,)."""
-    return initialization.mean_and_variance(samples.unlabeled().source(n_threads=n_threads, keep=False))[1]
+def feature_variances(samples: Samples, n_threads: int, partial: bool = False) -> Floats:
+    """Return the weighted variance of every feature (d,); with ``partial``, of what is known of it."""
+    source = samples.unlabeled().source(n_threads=n_threads, partial=partial, keep=False)
+    return initialization.mean_and_variance(source)[1]
 
 
 def winner_gains(source: ArraySource, magnification: float | str) -> Any:

@@ -19,7 +19,7 @@ from protolearn.core.shapes import REGULARIZATIONS, ShapeRule, Shapes, completed
 from protolearn.core.signs import largest_positive
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats, Indices
-from protolearn.core.validation import check_weights, read_samples, refuse_overflow, require_memory
+from protolearn.core.validation import check_weights, read_samples, refuse_empty_rows, refuse_overflow, require_memory
 from protolearn.maps._base import GIVEN, INITS, PrototypeMap
 from protolearn.maps._ellipsoids import Ellipsoids, FittedShapes, finite_or_zero
 
@@ -363,7 +363,7 @@ class ShapedMap(PrototypeMap):
         )
 
     @property
-    def _finite(self) -> bool | str:  # type: ignore[override]
+    def _finite(self) -> bool | str:
         return "allow-nan" if self.algorithm == "batch" else True
 
     def __sklearn_tags__(self) -> Tags:
@@ -383,11 +383,8 @@ class ShapedMap(PrototypeMap):
 
     def _refuse_gaps(self, X: Array) -> Array:
         """Refuse samples with values that are too large, or missing where that will not do."""
-        missing = np.isnan(X)
-        if missing.all(axis=1).any():
-            row = int(missing.all(axis=1).argmax())
-            raise ValueError(f"Row {row} of X has no known value; leave it out.")
-        if missing.any():
+        refuse_empty_rows(X)
+        if np.isnan(X).any():
             self._check_gaps(X.shape[1])
         return refuse_overflow(X)
 

@@ -28,11 +28,17 @@ class SOM(LatticeFamily, PrototypeMap):
     ----------
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
         ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n distinct samples, with sides in proportion to
-        the two largest standard deviations. An int is a chain. See :mod:`protolearn.core.lattices` for hexagonal,
-        toroidal, hyperbolic and user-given lattices.
+        the two largest standard deviations. An int is a chain. See :mod:`protolearn.core.lattices` for toroidal,
+        hyperbolic and user-given lattices.
+    topology : {"rectangular", "hexagonal"}, default="rectangular"
+        What sheet ``"auto"`` and a tuple make: one in which nodes have four neighbors, or six.
     metric : "euclidean" or learned metric, default="euclidean"
         Distance between samples and prototypes: Euclidean, or one that was learned, with one matrix for all samples. It
         is whatever `protolearn.as_metric` takes, such as the ``metric_`` of a fitted `GMLVQ`.
+    missing : {"error", "partial"}, default="error"
+        What to do with NaN in ``X``: refuse it, or leave missing values out: squared distances are then sums over the
+        features that a sample has a value of, times the number of all features over that of these, and prototypes are
+        means of known values.
     winner : {"heskes", "nearest", "heskes-printed"}, default="heskes"
         ``"heskes"`` is the winner of the cost above, so that training descends it; ``"nearest"`` is Kohonen's rule, the
         nearest prototype; ``"heskes-printed"`` leaves the weights of a node as they are instead of making them add up
@@ -132,13 +138,24 @@ class SOM(LatticeFamily, PrototypeMap):
     Lattice(rectangular, 5 x 8)
     >>> som.predict(scale(X)[:3]).shape
     (3,)
+    >>> SOM(lattice=(7, 10), topology="hexagonal").fit(scale(X)).lattice_
+    Lattice(hexagonal, 7 x 10)
+
+    With ``missing="partial"``, values that are missing take no part:
+
+    >>> partial = SOM(lattice=(5, 8), missing="partial").fit(scale(X))
+    >>> X[0, 2] = float("nan")
+    >>> partial.predict(scale(X)[:1]).shape
+    (1,)
     """
 
     def __init__(
         self,
         lattice: Any = "auto",
         *,
+        topology: str = "rectangular",
         metric: Any = "euclidean",
+        missing: str = "error",
         winner: str = "heskes",
         kernel: str = "gaussian",
         algorithm: str = "batch",
@@ -162,7 +179,9 @@ class SOM(LatticeFamily, PrototypeMap):
         verbose: int = 0,
     ) -> None:
         self.lattice = lattice
+        self.topology = topology
         self.metric = metric
+        self.missing = missing
         self.winner = winner
         self.kernel = kernel
         self.algorithm = algorithm

@@ -192,7 +192,7 @@ class DissimilarityMap(ObjectReader, TopographicMap):
 
     @averaged
     def score(self, X: Any, y: None = None, sample_weight: ArrayLike | None = None) -> float:
-        """Return the negative quantization error, the mean distance of objects to their nearest prototype.
+        """Return the negative quantization error: the mean distance, not squared, to the nearest prototype.
 
         Parameters
         ----------

@@ -45,12 +45,13 @@ def until_still(
         idle = step.mass == 0
         if reseeds and idle.any():
             moved = moved.reseeded(idle)
-        yield step.moved(moved)
-        if moved.same(prototypes):
+        rests = moved.same(prototypes)
+        assigned = last if rests else moved.distances.argmin(axis=1).tobytes()
+        cycles = assigned in seen and assigned != last
+        yield replace(step.moved(moved), still=rests or cycles)
+        if rests:
             return
-        prototypes = moved
-        assigned = prototypes.distances.argmin(axis=1).tobytes()
-        if assigned in seen and assigned != last:
+        if cycles:
             warnings.warn(
                 "Assignments repeat in a cycle, because the dissimilarities are not Euclidean. spread='implicit' makes "
                 "the cost fall, keep_best=True returns the best epoch.",
@@ -59,7 +60,7 @@ def until_still(
             )
             return
         seen.add(assigned)
-        last = assigned
+        prototypes, last = moved, assigned
 
 
 def keeping_best(epochs: Epochs) -> Epochs:
@@ -113,8 +114,9 @@ def swap_epochs(
     for _ in ranges:
         sums: Any = cooperation.gather(prototypes, source, 0.0)  # type: ignore[arg-type]
         swapped = prototypes.swapped()
-        yield Step(swapped, 0.0, prototypes.cost(sums), sums.mass)  # type: ignore[arg-type]
-        if swapped.n_open == 0:
+        rests = swapped.n_open == 0
+        yield Step(swapped, 0.0, prototypes.cost(sums), sums.mass, still=rests)  # type: ignore[arg-type]
+        if rests:
             return
         prototypes = swapped
 

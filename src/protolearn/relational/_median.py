@@ -81,7 +81,8 @@ class MedianKMeans(ClusterMixin, KMeansFamily, MedianMap):
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=300
-        Largest number of epochs; it stops as soon as no prototype moves.
+        Largest number of epochs; it stops as soon as no prototype moves. If these are too few, there is a
+        ``ConvergenceWarning``.
     empty : {"keep", "reseed"}, default="keep"
         A prototype that wins no object stays where it is, or moves to the object farthest from its prototype.
     %(labels)s
@@ -306,6 +307,8 @@ class MedianSOM(LatticeFamily, MedianMap):
     lattice : "auto", tuple (rows, columns), int or Lattice, default="auto"
         ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects. See
         :mod:`protolearn.core.lattices` for hyperbolic and other lattices.
+    topology : {"rectangular", "hexagonal"}, default="rectangular"
+        What sheet ``"auto"`` and a tuple make: one in which nodes have four neighbors, or six.
     %(dissimilarities)s
     %(median)s
     %(winner)s
@@ -347,6 +350,7 @@ class MedianSOM(LatticeFamily, MedianMap):
         self,
         lattice: Any = "auto",
         *,
+        topology: str = "rectangular",
         metric: Any = "precomputed",
         metric_params: dict[str, Any] | None = None,
         squared: bool = False,
@@ -372,6 +376,7 @@ class MedianSOM(LatticeFamily, MedianMap):
         verbose: int = 0,
     ) -> None:
         self.lattice = lattice
+        self.topology = topology
         self.metric = metric
         self.metric_params = metric_params
         self.squared = squared

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.convergence import warn_unconverged
 from protolearn.core.pairs import Pairs
 from protolearn.core.progress import Progress
 from protolearn.core.types import Floats, Indices
@@ -44,7 +45,8 @@ class MedianGLVQ(ObjectLVQ):
         Slope of the sigmoid or swish, by default 10; with a pair, exchanges for the first are followed by those for the
         second.
     max_iter : int, optional
-        Most rounds over all prototypes, for each slope; by default as many as it takes.
+        Most rounds over all prototypes, for each slope; by default as many as it takes. If they are too few, there is a
+        ``ConvergenceWarning``.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes, as in scikit-learn.
     %(object_patches)s
@@ -140,6 +142,8 @@ class MedianGLVQ(ObjectLVQ):
                     indices = better
                     costs.append(cost)
                     progress.step(done, cost=cost)
+                if done == self.max_iter and any((further != indices).any() for further, _ in islice(rounds, 1)):
+                    warn_unconverged(self, self.max_iter)
                 progress.end_run(done)
         except KeyboardInterrupt:
             if not costs:

@@ -16,12 +16,11 @@ from protolearn.core.parameters import Constraint, flag, function, none, option
 from protolearn.core.threads import chunk_threads
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import is_collection
-from protolearn.dissimilarities import METRICS, Dissimilarities
+from protolearn.dissimilarities import METRICS, VECTOR_METRICS, Dissimilarities, is_metric, metric_name
 from protolearn.relational._objects import Objects, Reading, Supported
 
 __all__ = ["ObjectReader"]
 
-OF_VECTORS = ("cosine", "euclidean", "pearson", "tanimoto")  # metrics whose objects are rows of a table
 A_DICT = Constraint(lambda value: isinstance(value, dict), ("a dict, such as {'indel': 4.5},",))
 
 
@@ -64,7 +63,7 @@ class ObjectReader(Estimator):
 
     @property
     def _of_vectors(self) -> bool:
-        return is_learned(self.metric) or (isinstance(self.metric, str) and self.metric in OF_VECTORS)
+        return is_learned(self.metric) or is_metric(self.metric, *VECTOR_METRICS)
 
     @property
     def _is_kernel(self) -> bool:
@@ -77,9 +76,8 @@ class ObjectReader(Estimator):
     def _as_source(self, X: Any, reset: bool) -> Dissimilarities:
         """Return the source of dissimilarities that the given data are."""
         if isinstance(X, Dissimilarities):
-            same = (
-                X.metric is self.metric if is_learned(X.metric) or is_learned(self.metric) else X.metric == self.metric
-            )
+            learned = is_learned(X.metric) or is_learned(self.metric)
+            same = X.metric is self.metric if learned else X.metric == metric_name(self.metric)
             if not (X.precomputed if self._pairwise else same):
                 raise ValueError(
                     f"metric={self.metric!r}, but X is a source with metric={X.metric!r}; give {type(self).__name__} "

@@ -89,7 +89,8 @@ class RelationalKMeans(ClusterMixin, KMeansFamily, RelationalMap):
     n_init : int, default=1
         Number of starts, unless ``init`` is an array; the result with the lowest cost is kept.
     max_iter : int, default=300
-        Largest number of epochs; it stops as soon as no object changes its prototype.
+        Largest number of epochs; it stops as soon as no object changes its prototype. If these are too few, there is a
+        ``ConvergenceWarning``.
     empty : {"keep", "reseed"}, default="keep"
         A prototype that wins no object stays where it is, or moves to the object farthest from its prototype.
     %(labels)s
@@ -308,6 +309,8 @@ class RelationalSOM(LatticeFamily, RelationalMap):
         ``"auto"`` is a rectangle of about :math:`5\sqrt{n}` nodes for n different objects, with sides in proportion to
         the two largest deviations of classical scaling. See :mod:`protolearn.core.lattices` for hyperbolic and other
         lattices.
+    topology : {"rectangular", "hexagonal"}, default="rectangular"
+        What sheet ``"auto"`` and a tuple make: one in which nodes have four neighbors, or six.
     %(dissimilarities)s
     %(relational)s
     %(winner)s
@@ -349,6 +352,7 @@ class RelationalSOM(LatticeFamily, RelationalMap):
         self,
         lattice: Any = "auto",
         *,
+        topology: str = "rectangular",
         metric: Any = "precomputed",
         metric_params: dict[str, Any] | None = None,
         squared: bool = False,
@@ -376,6 +380,7 @@ class RelationalSOM(LatticeFamily, RelationalMap):
         verbose: int = 0,
     ) -> None:
         self.lattice = lattice
+        self.topology = topology
         self.metric = metric
         self.metric_params = metric_params
         self.squared = squared

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
-from sklearn.exceptions import ConvergenceWarning
 
 from protolearn import CIALVQ
 from protolearn.applications import (
@@ -25,6 +23,7 @@ from protolearn.applications import (
 from protolearn.cli._pictures import to_png
 from protolearn.cli._report import Block, Picture, Prose, Section, Table
 from protolearn.cli._sections._effort import FULL, Effort
+from protolearn.core.convergence import unfinished
 from protolearn.core.types import Floats
 from protolearn.datasets import TexturePatches, make_color_textures, make_lesion_images, texture_protocol
 from protolearn.plotting.style import class_colors, class_handles
@@ -62,8 +61,7 @@ def images_section(effort: Effort) -> Section:
         GRAY: gray_texture_classifier(),
         COLOR: CIALVQ(structure="diagonal", max_iter=effort.max_iter // 2, random_state=0),
     }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)  # ends early, so that the demo does not take long
+    with unfinished():  # so that the demo does not take long
         for model in models.values():
             model.fit(parts.X_train, parts.y_train)
     blocks: list[Block] = [

@@ -20,6 +20,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.chunks import CACHED, row_blocks
+from protolearn.core.convergence import unfinished
 from protolearn.core.decay import flushed
 from protolearn.core.metric import as_metric
 from protolearn.core.parameters import constrained, integer, none, number, option, positive
@@ -368,7 +369,8 @@ def _shaped(model: Any, X: Array) -> Any:
     from protolearn.maps import MatrixKMeans
 
     start = {"init": model.prototypes_, "max_iter": 1, "n_jobs": model.n_jobs}
-    return MatrixKMeans(len(model.prototypes_), regularization="floor", **start).fit(X)
+    with unfinished():
+        return MatrixKMeans(len(model.prototypes_), regularization="floor", **start).fit(X)
 
 
 def _is_plain(model: Any) -> bool:

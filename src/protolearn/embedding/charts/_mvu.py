@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -14,10 +13,10 @@ from scipy import sparse
 from scipy.linalg import eigh
 from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components, shortest_path
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from protolearn.core.chunks import cut
+from protolearn.core.convergence import warn_unconverged
 from protolearn.core.estimator import nothing_lost
 from protolearn.core.graphs import COMPONENTS, Neighborhood
 from protolearn.core.parameters import array, fraction, integer, none, option, positive
@@ -83,7 +82,7 @@ class MVU(Embedding):
     tol : float, default=1e-2
         Largest error of the length of a rod, in units of their root mean squared length.
     max_iter : int, default=5000
-        Most steps taken in ``rank`` dimensions.
+        Most steps taken in ``rank`` dimensions. If these are too few, there is a ``ConvergenceWarning``.
     metric : str, callable or learned metric, default="euclidean"
         ``"euclidean"``, ``"precomputed"`` if ``X`` holds the dissimilarities of all pairs, a name or function that
         `protolearn.dissimilarities.pairwise` knows, for strings, sequences and other objects, or what
@@ -340,12 +339,9 @@ class MVU(Embedding):
                     penalty = min(2.0 * penalty, LAST_PENALTY)
                 last = size
         if error > 0.5 * self.tol:
-            warnings.warn(
-                f"Rods are still off by up to {error:.2g} of their mean length after {self.n_iter_} steps. Raise "
-                "max_iter or tol; use constraint='slack' if no points have the distances in X.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
+            state = f"rods are still off by up to {error:.2g} of their mean length"
+            advice = "Raise max_iter or tol; use constraint='slack' if no points have the distances in X."
+            warn_unconverged(self, self.max_iter, state, advice)
         self.edge_error_ = framework.rods.error(squares, self.constraint == "shrink")
         return points
 

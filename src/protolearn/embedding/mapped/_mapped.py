@@ -12,6 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_array, check_consistent_length, check_is_fitted, column_or_1d, validate_data
 
+from protolearn.core.convergence import warn_unconverged
 from protolearn.core.estimator import keep, nothing_lost
 from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.parameters import array, integer, none, number, option, positive
@@ -88,7 +89,8 @@ class MappedEmbedding(Embedding):
         mapping can. It is for comparison, under costs of affinities and with mappings other than networks; L-BFGS
         reaches lower costs, in fewer steps.
     max_iter : int, default=250
-        Most iterations; with ``mapping="neighbors"`` and a Student kernel, steps of the descent of `TSNE`.
+        Most iterations; with ``mapping="neighbors"`` and a Student kernel, steps of the descent of `TSNE`. If these are
+        too few for L-BFGS to converge, there is a ``ConvergenceWarning``.
     tol : float, default=1e-7
         Relative decrease of the cost below which L-BFGS stops.
     metric : str, callable or learned metric, default="euclidean"
@@ -405,7 +407,7 @@ class MappedEmbedding(Embedding):
     ) -> tuple[Floats, bool]:
         """Return the best parameters of some starts, and whether the search was interrupted."""
         best: Floats | None = None
-        self.cost_ = np.inf
+        self.cost_, converged = np.inf, True
         # L-BFGS would let free points of a neighbor embedding drift apart without end, and a field grow with them.
         unfold = objective.unfold if self.solver == "lbfgs" else None
         descends = isinstance(get_mapping(self.mapping), NeighborMapping) and unfold is not None
@@ -420,12 +422,13 @@ class MappedEmbedding(Embedding):
                         given = np.array(given, order="C")
                         n_iter, stopped = _moved(unfold(given), self.max_iter if descends else 0, progress)
                     ends = descends or stopped
-                    theta, history, interrupted = self._descend(
+                    theta, history, interrupted, ended = self._descend(
                         objective, fitted, fitted.start(given), None if ends else progress, 1 if ends else self.max_iter
                     )
                     n_iter = n_iter or len(history) - 1
                     if best is None or history[-1] < self.cost_:
                         best, self.cost_, self.cost_history_, self.n_iter_ = theta, history[-1], history, n_iter
+                        converged = ended or ends
                     if interrupted or stopped:
                         raise KeyboardInterrupt
                     progress.end_run(n_iter)
@@ -435,6 +438,8 @@ class MappedEmbedding(Embedding):
             interrupted = True
         if best is None or not np.isfinite(self.cost_):
             raise ValueError("The cost is not finite at the first positions; standardize the features.")
+        if not (converged or interrupted):
+            warn_unconverged(self, self.max_iter)
         return best, interrupted
 
     def _first(self, samples: Samples, size: float, kind: str, rng: np.random.RandomState) -> Floats:
@@ -453,9 +458,9 @@ class MappedEmbedding(Embedding):
 
     def _descend(
         self, objective: Objective, fitted: FittedMapping, theta: Floats, progress: Progress | None, max_iter: int
-    ) -> tuple[Floats, list[float], bool]:
-        """Return parameters, the costs on the way, and whether it was interrupted."""
-        reached = theta
+    ) -> tuple[Floats, list[float], bool, bool]:
+        """Return parameters, the costs on the way, whether it was interrupted, and whether it came to its end."""
+        reached, converged = theta, True
 
         def function(parameters: Floats) -> tuple[float, Floats]:
             positions = fitted.forward(parameters)
@@ -485,12 +490,13 @@ class MappedEmbedding(Embedding):
                 pace = 1.0 if hasattr(fitted, "white") else len(fitted.forward(theta))
                 _step_down(function, theta, pace * geometric(*RATES, self.max_iter), callback)
             else:
-                minimize(function, theta, jac=True, method="L-BFGS-B", callback=callback, options=options)
+                found = minimize(function, theta, jac=True, method="L-BFGS-B", callback=callback, options=options)
+                converged = found.status != 1  # iterations or evaluations were too few
         except KeyboardInterrupt:
             if len(history) == 1:
                 raise
-            return reached, history, True
-        return reached, history, False
+            return reached, history, True, False
+        return reached, history, False, converged
 
 
 def _moved(steps: Iterator[int], n_steps: int, progress: Progress) -> tuple[int, bool]:

@@ -17,7 +17,7 @@ from protolearn.core.partitions import blockwise
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array
-from protolearn.dissimilarities import checked_with_scale
+from protolearn.dissimilarities import checked_with_scale, is_metric
 from protolearn.embedding._base import LEAST_SAMPLES, Lens, Samples, View, vector_samples
 from protolearn.embedding.divergences import get_divergence
 from protolearn.embedding.mapped import costs
@@ -204,7 +204,7 @@ def _check_known(embedding: Any) -> None:
     metric = own.get("metric", "euclidean")
     if is_learned(metric):
         return
-    other = not isinstance(metric, str) or metric not in ("euclidean", "minkowski", "precomputed")
+    other = not is_metric(metric, "euclidean", "minkowski", "precomputed")
     if name == "MDS":  # whose metric was once whether it is metric
         other = (other and isinstance(metric, str)) or not own.get("metric_mds", metric)
     other = other or (metric == "minkowski" and own.get("p", 2) != 2)

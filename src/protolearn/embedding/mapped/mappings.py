@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protolearn.core.chunks import cut
+from protolearn.core.convergence import unfinished
 from protolearn.core.parameters import constrained, integer, none, number, option, part
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
@@ -391,9 +392,10 @@ class NeighborMap:
         cells = KMeans(
             max(1, int(CELLS * np.sqrt(len(X)))), init="random", max_iter=5, empty="reseed", random_state=rng
         )
-        labels = cells.fit(samples).labels_
+        with unfinished():
+            labels = cells.fit(samples).labels_
         order = np.argsort(labels, kind="stable")
-        starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=cells.n_prototypes))])
+        starts = np.concatenate([[0], np.cumsum(np.bincount(labels, minlength=cells.n_clusters))])
         gaps = cKDTree(positions).query(positions, k=2)[0][:, 1]
         width = float(np.median(gaps)) or float(gaps.mean()) or 1.0
         return cls(mean, scale, samples[order], positions[order], cells.prototypes_, starts, n_neighbors, width)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from protolearn.core.chunks import cut
+from protolearn.core.convergence import unfinished
 from protolearn.core.neighbors import first_in_matrix, first_nearest, squares_to
 from protolearn.core.threads import Threads
 from protolearn.core.ties import power_of_two
@@ -67,7 +68,8 @@ def nearest_by_cells(
     n_cells = int(CELLS * np.sqrt(n))
     sample = X[rng.choice(n, min(n, 30 * n_cells), replace=False)]
     cells = KMeans(n_cells, init="random", max_iter=5, empty="reseed", n_jobs=threads.n, random_state=rng)
-    centers = cells.fit(sample).prototypes_
+    with unfinished():
+        centers = cells.fit(sample).prototypes_
     if manhattan:
         return _nearest_city_blocks(X, centers, k, threads, unit)
     half_norms, half_center_norms = 0.5 * (X * X).sum(axis=1), 0.5 * (centers * centers).sum(axis=1)

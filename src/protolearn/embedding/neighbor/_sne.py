@@ -22,7 +22,7 @@ from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.ties import power_of_two
 from protolearn.core.types import Array, Floats
 from protolearn.core.validation import check_range, given_array, largest_value
-from protolearn.dissimilarities import Dissimilarities, directions
+from protolearn.dissimilarities import Dissimilarities, directions, is_metric, metric_name
 from protolearn.embedding._base import LEAST_SAMPLES, Embedding, Lens, check_square
 from protolearn.embedding._start import spectral
 from protolearn.embedding.divergences import A_DIVERGENCE, Divergence, KullbackLeibler, get_divergence
@@ -153,6 +153,8 @@ bandwidths_ : ndarray of shape (n_samples,) or (n_samples, n_perplexities), or N
     are not by perplexity.
 divergence_ : float
     The divergence of the view from the data that was reached; the sum of those of all samples if not symmetric.
+kl_divergence_ : float
+    The same, by scikit-learn's name, if it is the Kullback-Leibler divergence that was minimized.
 divergence_history_ : list of float
     The divergence after every 50 iterations behind the exaggeration.
 method_ : str
@@ -287,10 +289,20 @@ class NeighborEmbedding(Embedding):
         positions[known] = self.embedding_[indices[known, 0]]
         return positions
 
+    @property
+    def kl_divergence_(self) -> float:
+        """The Kullback-Leibler divergence that was reached, by scikit-learn's name."""
+        if not isinstance(get_divergence(self.divergence), KullbackLeibler):
+            raise AttributeError(
+                f"{type(self).__name__} has no kl_divergence_, because it minimizes divergence={self.divergence!r}; "
+                "see divergence_."
+            )
+        return self.divergence_
+
     def __sklearn_tags__(self) -> Tags:
         """Say that ``X`` may be sparse: a graph of neighbors, or vectors."""
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = self._pairwise or (isinstance(self.metric, str) and self.metric in OF_SPARSE)
+        tags.input_tags.sparse = self._pairwise or is_metric(self.metric, *OF_SPARSE)
         tags.input_tags.two_d_array = tags.input_tags.two_d_array or self._of_angles
         return tags
 
@@ -348,7 +360,7 @@ class NeighborEmbedding(Embedding):
         of_objects = not (self._pairwise or self._of_vectors or is_learned(self.metric))
         of_some = of_objects and not self._keeps_directions and len(X) > MANY
         if of_some and self._chosen_method(len(X), divergence) != "exact":
-            X = self._read_table(X) if self.metric == "manhattan" else X
+            X = self._read_table(X) if is_metric(self.metric, "manhattan") else X
             return Objects(Dissimilarities(X, self.metric, n_jobs=n_threads, symmetrize=self.symmetrize))
         samples = self._read_samples(X, self.n_jobs)
         see: Any = None
@@ -363,28 +375,30 @@ class NeighborEmbedding(Embedding):
 
     def _read_angles(self, X: Any) -> Angles:
         """Return vectors of which directions count alone."""
-        vectors = directions(self._read_table(X), self.metric)
+        metric = metric_name(self.metric)
+        vectors = directions(self._read_table(X), metric)
         if np.abs(vectors - vectors[0]).max() < 1e-14:
             raise ValueError("All dissimilarities are zero, so there is nothing to arrange; give objects that differ.")
-        return Angles(vectors, self.metric)
+        return Angles(vectors, metric)
 
     def _read_sparse(self, X: Any) -> SparseRows:
         """Return the rows of a sparse table."""
-        if self.metric not in OF_SPARSE:
+        metric = metric_name(self.metric)
+        if metric not in OF_SPARSE:
             raise TypeError(
                 f"Sparse vectors were passed to {type(self).__name__} with metric={self.metric!r}. Use one of "
                 f"{', '.join(map(repr, OF_SPARSE))}, or X.toarray() if it fits into memory."
             )
         table = self._read_table(X, accept_sparse="csr")
-        if self.metric not in ("euclidean", "manhattan", "hamming"):
-            return SparseRows.of(table, self.metric)
+        if metric not in ("euclidean", "manhattan", "hamming"):
+            return SparseRows.of(table, metric)
         if not (table.max(axis=0) != table.min(axis=0)).sum():
             raise ValueError("All samples are the same, so there is nothing to arrange; give samples that differ.")
-        if self.metric == "hamming":
-            return SparseRows.of(table, self.metric)
+        if metric == "hamming":
+            return SparseRows.of(table, metric)
         largest = largest_value(table.data)
         check_range(largest, table.dtype, table.shape[1])
-        return SparseRows.of(table, self.metric, power_of_two(largest))
+        return SparseRows.of(table, metric, power_of_two(largest))
 
     def _read_weights(self, X: Any) -> Weighted:
         """Return samples by the affinities of each to others."""
@@ -416,7 +430,7 @@ class NeighborEmbedding(Embedding):
 
     @property
     def _of_angles(self) -> bool:
-        return isinstance(self.metric, str) and self.metric in ("cosine", "pearson")
+        return is_metric(self.metric, "cosine", "pearson")
 
     def _read_graph(self, X: Any) -> Graph:
         read = validate_data(self, X, accept_sparse="csr", dtype=np.float64, ensure_min_samples=LEAST_SAMPLES)
@@ -778,6 +792,8 @@ class TSNE(SNE):
     >>> robust = TSNE(perplexity=20, divergence=Gamma(0.5), random_state=0).fit(X)
     >>> robust.embedding_.shape, robust.n_iter_
     ((150, 2), 750)
+    >>> bool(TSNE(perplexity=20, random_state=0).fit(X).kl_divergence_ < 0.3)
+    True
     """
 
     def __init__(
