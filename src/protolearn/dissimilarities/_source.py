@@ -225,8 +225,8 @@ class _Condensed:
         n = (1 + math.isqrt(1 + 8 * len(self.vector))) // 2
         if n * (n - 1) // 2 != len(self.vector) or self.vector.dtype.kind not in "fiu":
             raise ValueError(
-                "Precomputed dissimilarities must be a square matrix, or a condensed vector of n (n - 1) / 2 numbers for "
-                f"n objects; got a vector of {len(self.vector)}. For objects give a metric, such as metric='edit'."
+                "Precomputed dissimilarities must be a square matrix, or a condensed vector of n (n - 1) / 2 numbers "
+                f"for n objects; got a vector of {len(self.vector)}. For objects give a metric, such as metric='edit'."
             )
         self.shape, self.dtype = (n, n), self.vector.dtype
         i = np.arange(n)
