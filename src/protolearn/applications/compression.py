@@ -57,7 +57,7 @@ MOST_BLOCKS = 50_000  # that a codebook is learned from
 TRIAL_EPOCHS, TRIAL_BLOCKS = 5, 5_000  # of the training when plans are compared
 FINEST, USUAL, COARSEST = 2.0**-2, 2.0**4, 2.0**10  # steps of coefficients
 SLACK = 0.02  # share of the bytes allowed that need not be used
-FEW_TRIALS = 5  # of a step by interpolation, before halves of the interval are tried
+FEW_TRIALS = 6  # of a step by interpolation, before halves of the interval are tried
 
 
 class ImageCompressor(Estimator):
@@ -349,7 +349,7 @@ class ImageCompressor(Estimator):
     def _train(
         self, images: list[NDArray[np.uint8]], plan: Plan, max_iter: int, most_blocks: int, step: float = USUAL
     ) -> Self:
-        """Learn a codebook as planned, and find the step of coefficients, from a guess, and the rate of the pictures."""
+        """Learn a codebook as planned, and find the step of coefficients, from a guess, and the rate of pictures."""
         blocks = np.concatenate([cut_blocks(image, plan.block_size) for image in images])
         if plan.n_components > blocks.shape[1]:
             raise ValueError(
@@ -398,7 +398,6 @@ class ImageCompressor(Estimator):
 
     def _fit_step(self, images: list[NDArray[np.uint8]], guess: float) -> int:
         """Find the step of the coefficients, and return the bytes of all streams with it."""
-
         pictures = [(image.shape, cut_blocks(image, self.block_size_)) for image in images]
 
         def size(step: float) -> int:
@@ -495,7 +494,7 @@ def decode_image(stream: bytes, *, codebook: ImageCompressor | None = None) -> N
     >>> compressor = ImageCompressor(n_prototypes=4, n_components=1, random_state=0).fit(left)
     >>> stream = compressor.encode(right, include_codebook=False)
     >>> len(stream), bool(np.abs(decode_image(stream, codebook=compressor).astype(int) - right).max() <= 1)
-    (207, True)
+    (131, True)
     """
     header, body = unseal(stream)
     n, k, m = header.n_prototypes, header.n_components, header.n_values
@@ -518,30 +517,25 @@ def decode_image(stream: bytes, *, codebook: ImageCompressor | None = None) -> N
 
 
 def _finest(size: Callable[[float], int], allowed: float, start: float) -> int:
-    """Call ``size`` for steps, at last for the finest, to a few percent, with which streams are not larger than allowed.
+    """Call ``size`` for steps, at last for the finest, to a few percent, whose streams are not larger than allowed.
 
     Sizes are nearly a power of the step, so that few trials are enough.
     """
-    fine, coarse = np.log([FINEST, COARSEST])
-    too_large: float | None = None
-    small: float | None = None
-    aim, step = (1.0 - SLACK / 2) * allowed, np.log(start)
-    trial = 0
+    aim, power, trial = (1.0 - SLACK / 2) * allowed, 0.5, 0
+    fine, step, coarse = np.log([FINEST, start, COARSEST])
+    before = step, 0
     while True:
         found = size(float(np.exp(step)))
         if (1.0 - SLACK) * allowed <= found <= allowed:
             return found
-        if found <= allowed:
-            coarse, small = step, found
-        else:
-            fine, too_large = step, found
+        fine, coarse = (fine, step) if found <= allowed else (step, coarse)
         if coarse - fine <= SLACK:
             return found if found <= allowed else size(float(np.exp(coarse)))
-        guess = step + np.log(found / aim)
-        if too_large is not None and small is not None:
-            guess = fine + (coarse - fine) * np.log(too_large / aim) / np.log(too_large / small)
-        trial += 1
-        step = 0.5 * (fine + coarse) if trial > FEW_TRIALS else np.clip(guess, fine + SLACK / 2, coarse - SLACK / 2)
+        if trial > 0:
+            power = max(0.1, np.log(before[1] / found) / (step - before[0]))
+        before, trial = (step, found), trial + 1
+        guess = step + np.log(found / aim) / power if trial < FEW_TRIALS else 0.5 * (fine + coarse)
+        step = np.clip(guess, fine + SLACK / 2, coarse - SLACK / 2)
 
 
 def _kinds(blocks: NDArray[np.uint8], n: int) -> NDArray[np.uint8]:
