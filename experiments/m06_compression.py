@@ -198,7 +198,7 @@ def compressors(i: int, seed: int, epochs: int) -> dict[str, ImageCompressor]:
         "MoPPCA": {"method": "ppca", "assignment": "metric", "max_iter": EPOCHS, **local},
         FILE: local,
     }
-    return {name: ImageCompressor(**chosen, random_state=seed) for name, chosen in options.items()}
+    return {name: ImageCompressor(**chosen, entropy=False, random_state=seed) for name, chosen in options.items()}
 
 
 def blocks(picture: Array) -> Array:

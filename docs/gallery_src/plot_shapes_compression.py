@@ -24,10 +24,11 @@ from protolearn.metrics import psnr
 color = load_sample_image("china.jpg")[64:320, 128:512]
 picture = color.mean(axis=2).round().astype(np.uint8)
 
+fixed = {"entropy": False, "random_state": 0}  # as many bits for each block
 coders = {
-    "vector quantization": ImageCompressor("vq", block_size=2, n_prototypes=32, random_state=0),
-    "PCA": ImageCompressor("pca", block_size=8, n_components=10),
-    "local PCA": ImageCompressor("matrix", block_size=4, n_prototypes=16, n_components=2, random_state=0),
+    "vector quantization": ImageCompressor("vq", block_size=2, n_prototypes=32, **fixed),
+    "PCA": ImageCompressor("pca", block_size=8, n_components=10, **fixed),
+    "local PCA": ImageCompressor("matrix", block_size=4, n_prototypes=16, n_components=2, **fixed),
 }
 shown = {"original": picture}
 for name, coder in coders.items():
@@ -67,12 +68,12 @@ for ax, name in zip(axes[:, 0], ("prototype", "direction 1", "direction 2")):
 # %%
 # Entropy coding
 # --------------
-# Most coordinates are small, and much of the picture is sky. With ``entropy=True`` frequent values take few bits, and
+# Most coordinates are small, and much of the picture is sky. By default frequent values take few bits, and
 # with ``bpp`` the compressor looks for the settings that give the best picture at that rate, all bytes of the file
 # counted. For this picture it takes a single prototype with all directions: the coder finds out by itself which of the
 # coordinates are nearly always zero.
 
-small = ImageCompressor(entropy=True, bpp=1.25, random_state=0).fit(picture)
+small = ImageCompressor(bpp=1.25, random_state=0).fit(picture)
 stream = small.encode(picture)
 decoded = decode_image(stream)
 print(f"prototypes: {small.n_prototypes_}, directions: {small.n_components_}, block size: {small.block_size_}")

@@ -12,6 +12,7 @@ from threadpoolctl import threadpool_limits
 
 from protolearn.core import density
 from protolearn.core.density import (
+    Precomputed,
     correlation_dimension,
     correlation_integral,
     mean_pairwise_distance,
@@ -47,6 +48,25 @@ def parzen_oracle(X, counts, h, points):
         value = sum(math.exp(-sum((a - b) ** 2 for a, b in zip(v, x)) / (2 * h * h)) for x in multiset)
         log_values.append(math.log(value / len(multiset)) - len(v) * math.log(math.sqrt(2 * math.pi) * h))
     return np.array(log_values)
+
+
+def test_distances_may_be_read_by_rows(monkeypatch):
+    X = np.random.default_rng(0).random((50, 2))
+    squared = cdist(X, X, "sqeuclidean")
+    read = []
+
+    def rows(chosen):
+        block = squared[chosen]
+        read.append(len(block))
+        return block
+
+    whole = Precomputed(squared)
+    monkeypatch.setattr(density, "HELD", 8 * 50 * 7)  # seven rows
+    lazy, weights = Precomputed(rows, 50), np.arange(50) % 3 + 1
+    for function in (parzen_log_density, mean_pairwise_distance, correlation_dimension):
+        for options in ({}, {"sample_weight": weights}):
+            np.testing.assert_allclose(function(lazy, **options), function(whole, **options), rtol=1e-12)
+    assert max(read) == 7
 
 
 @pytest.fixture

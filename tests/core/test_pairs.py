@@ -1,5 +1,7 @@
 """Products of dissimilarities with weights, on all their ways; and medians against exhaustive search."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -37,6 +39,7 @@ def test_products_of_matrix_rows_and_kernel_agree(kind, n_threads):
     common = {"n_threads": n_threads}
     for pairs in (
         Pairs(S, **common),
+        Pairs(np.asfortranarray(S), **common),
         Pairs(lambda rows: S[rows], n_samples=n, **common),
         Pairs(K, diagonal=K.diagonal(), **common),
         Pairs(Landmarks.at(S[:, ::50].copy(), np.arange(0, n, 50)), **common),
@@ -45,13 +48,31 @@ def test_products_of_matrix_rows_and_kernel_agree(kind, n_threads):
         assert np.allclose(pairs.columns(np.array([3, 0, 699])), S[:, [3, 0, 699]], rtol=0, atol=1e-8 * S.max())
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_copy_no_part_of_the_matrix(dtype, order):
+    rng = np.random.default_rng(0)
+    n, k = 800, 5
+    S, H = np.asarray(symmetric(rng, n), dtype, order=order), rng.random((n, k))
+    pairs = Pairs(S)
+    tracemalloc.start()
+    for _ in range(2):  # the second one is made of changes
+        H = H.copy()
+        H[:3] += 1.0
+        product = pairs.times(H)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < S.nbytes / 4
+    assert np.allclose(product, S.astype(np.float64) @ H, rtol=1e-5 if dtype == np.float32 else 1e-12)
+
+
 @settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 2**31), kind=st.sampled_from(["dense", "crisp", "sparse"]))
-def test_products_from_changes_equal_whole_ones(seed, kind):
+@given(seed=st.integers(0, 2**31), kind=st.sampled_from(["dense", "crisp", "sparse"]), by_rows=st.booleans())
+def test_products_from_changes_equal_whole_ones(seed, kind, by_rows):
     rng = np.random.default_rng(seed)
     n, k = 60, 5
     S = symmetric(rng, n)
-    pairs = Pairs(S)
+    pairs = Pairs(lambda rows: S[rows], n_samples=n) if by_rows else Pairs(S)
     H = weights_of(rng, n, k, kind)
     for n_changes in (0, 1, 3, 5, 20, 2):
         H = H.toarray() if kind == "sparse" else H.copy()

@@ -5,11 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from numpy.testing import assert_array_equal
 from scipy.spatial.distance import cdist, squareform
 from sklearn.decomposition import PCA
 from sklearn.manifold import trustworthiness as sklearn_trustworthiness
 
 from protolearn.metrics import (
+    _views,
     b_nx,
     continuity,
     coranking_matrix,
@@ -272,6 +274,70 @@ class TestProperties:
         quality = view_quality([[0.0], [1.0], [3.0]], [[0.0], [2.0], [3.0]])
         assert quality.q_nx.tolist() == pytest.approx([2 / 3])
         assert trustworthiness([[0.0], [1.0], [3.0]], [[0.0], [2.0], [3.0]], 1) == pytest.approx(2 / 3)
+
+
+class TestSamples:
+    """Measures of some samples, whose neighbors are sought among all."""
+
+    @pytest.fixture(scope="class")
+    def many(self):
+        rng = np.random.default_rng(0)
+        X = rng.normal(size=(1500, 4)) * [1.0, 1.0, 0.7, 0.4]
+        y = (X[:, 2] > 0.0).astype(int)
+        return X, X[:, :2] + 0.1 * rng.normal(size=(1500, 2)), y
+
+    @pytest.fixture(scope="class")
+    def whole(self, many):
+        return view_quality(*many)
+
+    NUMBERS = ("auc", "q_local", "q_global", "sammon_stress", "pearson", "spearman", "nearest_neighbor_error")
+    CURVES = ("q_nx", "b_nx", "r_nx", "lcmc", "mild_intrusions", "hard_intrusions", "trustworthiness", "continuity")
+
+    @pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+    def test_are_within_their_errors(self, many, whole, metric):
+        X, Y, y = many
+        data = cdist(X, X) if metric == "precomputed" else X
+        deviations = []
+        for seed in range(4):
+            some = view_quality(data, Y, y, metric=metric, n_samples=300, random_state=seed)
+            assert some.n_samples == 300
+            errors = some.standard_errors
+            for name in (*self.CURVES, "neighborhood_hit"):
+                at = [4, 29, 199]
+                gap = getattr(some, name)[at] - getattr(whole, name)[at]
+                deviations += (gap / errors[name][at]).tolist()
+            deviations += [(getattr(some, name) - getattr(whole, name)) / errors[name] for name in self.NUMBERS]
+        sizes = np.abs(deviations)
+        assert sizes.max() < 5.0
+        assert 0.3 < np.median(sizes) < 1.2  # 0.67 of a normal distribution
+
+    def test_errors_fall_with_their_number(self, many):
+        few, more = (view_quality(*many, n_samples=n).standard_errors for n in (150, 1200))
+        expected = np.sqrt((1 / 150 - 1 / 1500) / (1 / 1200 - 1 / 1500))
+        ratios = few["q_nx"][5:200] / more["q_nx"][5:200]
+        assert 0.6 * expected < np.median(ratios) < 1.7 * expected
+
+    def test_of_all_are_exact(self, many, whole):
+        for n in (1500, 10_000):
+            same = view_quality(*many, n_samples=n)
+            assert same.standard_errors == {}
+            assert same.n_samples == 1500
+            assert_array_equal(same.q_nx, whole.q_nx)
+            assert (same.auc, same.spearman) == (whole.auc, whole.spearman)
+        assert "±" not in repr(whole)
+
+    def test_many_samples_are_drawn_and_the_result_says_so(self, many, monkeypatch):
+        monkeypatch.setattr(_views, "MOST_SAMPLES", 600)
+        monkeypatch.setattr(_views, "LEAST_AUTO", 100)
+        quality = view_quality(*many)
+        assert quality.n_samples == 600**2 // 1500
+        assert "n_samples=240" in repr(quality)
+        assert f"auc={quality.auc:.4g} ± {quality.standard_errors['auc']:.1g}" in repr(quality)
+
+    @pytest.mark.parametrize("n_samples", [99, 2.5, "all"])
+    def test_too_few_are_refused(self, many, n_samples):
+        with pytest.raises(ValueError, match=f"n_samples={n_samples!r} must be an integer in .100, inf.*'auto'"):
+            view_quality(*many, n_samples=n_samples)
 
 
 class TestIntrusionsAndExtrusions:

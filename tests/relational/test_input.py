@@ -1,6 +1,7 @@
 """What maps of dissimilarities take, matrices, files, strings, sequences, functions; and what they refuse."""
 
 import pickle
+import tracemalloc
 from functools import partial
 
 import numpy as np
@@ -8,7 +9,7 @@ import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, squareform
 from sklearn.base import clone
 from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
@@ -95,11 +96,20 @@ def as_zarr(D, folder):
     return stored
 
 
+def as_condensed(D, folder):
+    return Dissimilarities(squareform(D, checks=False))
+
+
+def as_map_of_condensed(D, folder):
+    return Dissimilarities(as_memory_map(squareform(D, checks=False), folder))
+
+
 def as_source_of_hdf5(D, folder):
     return Dissimilarities(as_hdf5(D, folder, chunks=(7, 11)))
 
 
 STORED = [as_list, as_frame, as_source, as_fortran, as_strided, as_memory_map, as_hdf5, as_zarr, as_source_of_hdf5]
+STORED += [as_condensed, as_map_of_condensed]
 
 
 @pytest.mark.pairwise(estimator=[MAPS[1], MAPS[4]], patch_size=[None, 20], store=STORED)
@@ -115,15 +125,51 @@ def test_stored_dissimilarities_equal_the_array(store, patch_size, estimator, tm
     assert_array_equal(again.predict(D), expected.labels_)
 
 
-@each_map_without_swaps
-@pytest.mark.parametrize("store", [as_memory_map, as_hdf5])
-def test_dissimilarities_too_many_for_memory_are_read_by_rows(estimator, store, tmp_path, monkeypatch):
+@pytest.mark.pairwise(
+    estimator=WITHOUT_SWAPS,
+    store=[as_memory_map, as_hdf5, as_condensed, as_map_of_condensed],
+    magnification=[0.0, 0.5, "optimal"],
+)
+def test_dissimilarities_too_many_for_memory_are_read_by_rows(estimator, store, magnification, tmp_path, monkeypatch):
     D = distances()
+    estimator = clone(estimator).set_params(magnification=magnification)
     expected = clone(estimator).fit(D)
     monkeypatch.setattr(_objects, "MOST_BYTES", 8 * N)
+    monkeypatch.setattr(_objects, "UNPACKED_BYTES", 8 * N)
     fitted = clone(estimator).fit(store(D, tmp_path))
     assert_allclose(fitted.transform(D), expected.transform(D), atol=1e-9)
     assert_array_equal(fitted.labels_, expected.labels_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_squares_in_a_file_are_used_where_they_are(dtype, tmp_path):
+    D = distances(n=1000).astype(dtype)
+    model = RelationalNeuralGas(4, squared=True, max_iter=3, random_state=0)
+    expected = clone(model).fit(D**2)
+    stored = as_memory_map(D**2, tmp_path)
+    fitted = clone(model).fit(stored)  # loops are compiled
+    tracemalloc.start()
+    model.fit(stored)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < D.nbytes / 2
+    assert_array_equal(fitted.labels_, expected.labels_)
+
+
+@pytest.mark.parametrize("vector", [np.ones(5), ["a", "b", "c"], np.array(["a"])])
+def test_vectors_that_are_not_condensed_are_refused(vector):
+    with pytest.raises(ValueError, match=f"condensed vector.*got a vector of {len(vector)}. For objects give a metric"):
+        Dissimilarities(vector)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 7])
+def test_condensed_rows_are_those_of_the_square(n):
+    D = distances(n=7)[:n, :n]
+    source = Dissimilarities(squareform(D, checks=False))
+    every = np.arange(n)
+    assert len(source) == n
+    assert_array_equal(source.block(every), D)
+    assert_array_equal(source.block(every[::-2], every[1:]), D[every[::-2]][:, every[1:]])
 
 
 @each_map_without_swaps

@@ -211,6 +211,8 @@ def best_subspaces(blocks: NDArray[np.uint8], centers: Floats, axes: Floats, ste
     If coefficients are to be multiples of a step, the bits that they will take when entropy coded count too.
     """
     n, k, m = axes.shape
+    if n == 1:
+        return np.zeros(len(blocks), np.int64)
     every = axes.reshape(n * k, m).T
     origins = np.matmul(axes, centers[:, :, None]).ravel()
     indices = np.empty(len(blocks), np.int64)

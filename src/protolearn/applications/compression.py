@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
@@ -54,8 +55,10 @@ LOCAL: dict[str, Any] = {
 }
 METHODS = (*LOCAL, "pca", "vq")
 MOST_BLOCKS = 50_000  # that a codebook is learned from
-TRIAL_EPOCHS, TRIAL_BLOCKS = 5, 15_000  # of the training when plans are compared
-FINEST, COARSEST = 2.0**-2, 2.0**10  # steps of coefficients
+TRIAL_EPOCHS, TRIAL_BLOCKS = 5, 5_000  # of the training when plans are compared
+FINEST, USUAL, COARSEST = 2.0**-2, 2.0**4, 2.0**10  # steps of coefficients
+SLACK = 0.02  # share of the bytes allowed that need not be used
+FEW_TRIALS = 6  # of a step by interpolation, before halves of the interval are tried
 
 
 class ImageCompressor(Estimator):
@@ -69,7 +72,8 @@ class ImageCompressor(Estimator):
 
     Vector quantization (no directions) and global PCA (one prototype) are the two ends of this scale. With n
     prototypes, k directions, T bits for a coefficient and m pixels in a block, the rate is
-    :math:`(k T + \log_2 n) / m` bits for each pixel; the codebook takes :math:`(k + 1) n` blocks of 8 bits a value.
+    :math:`(k T + \log_2 n) / m` bits for each pixel, or less with an entropy coder; the codebook takes
+    :math:`(k + 1) n` blocks of 8 bits a value.
 
     Parameters
     ----------
@@ -89,7 +93,7 @@ class ImageCompressor(Estimator):
     assignment : {"reconstruction", "metric"}, default="reconstruction"
         Code a block by the prototype that reconstructs it best (if ``entropy`` is true, at least cost in bits and error
         together), or by the one that is nearest in the metric of the map.
-    entropy : bool, default=False
+    entropy : bool, default=True
         Whether indices and coefficients are coded by an adaptive arithmetic coder instead of with fixed numbers of
         bits: files of less than half the size, at the same quality. The rate then depends on the picture.
     bpp : float, optional
@@ -112,7 +116,8 @@ class ImageCompressor(Estimator):
     components_ : ndarray of shape (`n_prototypes_`, `n_components_`, n_values)
         Their directions, before rounding.
     estimator_ : object or None
-        The fitted map; None if every kind of block has a prototype of its own.
+        The fitted map, or the PCA that one prototype comes from; None if every kind of block has a prototype of its
+        own.
     step_ : float
         Step of all coefficients if ``entropy`` is true, else 0.
     bits_per_pixel_ : float
@@ -144,8 +149,8 @@ class ImageCompressor(Estimator):
     >>> image = (127 + 127 * np.sin(np.hypot.outer(x, x))).astype(np.uint8)
     >>> compressor = ImageCompressor(n_prototypes=4, n_components=2, coefficient_bits=6, random_state=0).fit(image)
     >>> stream = compressor.encode(image)
-    >>> len(stream), bool(compressor.bits_per_pixel_ == 8 * len(stream) / image.size)
-    (2047, True)
+    >>> len(stream) < 2000, bool(compressor.bits_per_pixel_ == 8 * len(stream) / image.size)
+    (True, True)
     >>> decode_image(stream).shape, compressor.score(image) > 35
     ((128, 128), True)
     """
@@ -171,7 +176,7 @@ class ImageCompressor(Estimator):
         n_components: int = 4,
         coefficient_bits: int = 8,
         assignment: str = "reconstruction",
-        entropy: bool = False,
+        entropy: bool = True,
         bpp: float | None = None,
         max_iter: int = 50,
         random_state: Any = None,
@@ -234,7 +239,7 @@ class ImageCompressor(Estimator):
             The compressed picture.
         """
         picture = self._check_image(image)
-        return self._write(picture.shape, *self._analyze(picture), include_codebook)
+        return self._write(picture.shape, cut_blocks(picture, self.block_size_), include_codebook)
 
     def decode(self, stream: bytes) -> NDArray[np.uint8]:
         """Return the picture of a stream, with the codebook of this compressor if the stream has none.
@@ -268,9 +273,11 @@ class ImageCompressor(Estimator):
             The picture that the code stands for, of type uint8 if it is quantized, else float64.
         """
         picture = self._check_image(image)
-        if quantized:
-            return decode_image(self.encode(picture))
         blocks = cut_blocks(picture, self.block_size_)
+        if quantized:
+            indices, levels, steps = self._analyze(blocks)
+            decoded: Array = self._codebook.reconstruct(indices, levels.restore(steps, indices))
+            return join_blocks(decoded, picture.shape, self.block_size_)
         decoded = np.empty(blocks.shape)
         with chunk_threads(1):
             for i, own in members(self._assign(blocks, exact=True)):
@@ -328,10 +335,11 @@ class ImageCompressor(Estimator):
     def _ranked_plans(self, images: list[NDArray[np.uint8]]) -> list[Plan]:
         """Return the plans that meet the rate, those with the smallest error after a short training first."""
         assert self.bpp is not None
-        trial, errors = clone(self), {}
+        trial, step, errors = clone(self), USUAL, {}
         shapes = [image.shape for image in images]
         for plan in candidate_plans(self.method, self.entropy, shapes, self.bpp * count_pixels(images) / 8):
-            trial._train(images, plan, TRIAL_EPOCHS, TRIAL_BLOCKS)
+            trial._train(images, plan, TRIAL_EPOCHS, TRIAL_BLOCKS, step)
+            step = trial.step_ or USUAL  # that of the next plan is not far
             if trial.bits_per_pixel_ <= self.bpp:
                 decoded = [trial.reconstruct(image).astype(np.float64) for image in images]
                 errors[plan] = float(np.mean([np.square(one - image).mean() for one, image in zip(decoded, images)]))
@@ -339,8 +347,10 @@ class ImageCompressor(Estimator):
                     print(f"{plan}: {trial.bits_per_pixel_:.3f} bpp, mean squared error {errors[plan]:.2f}")
         return sorted(errors, key=errors.__getitem__)
 
-    def _train(self, images: list[NDArray[np.uint8]], plan: Plan, max_iter: int, most_blocks: int) -> Self:
-        """Learn a codebook as planned, and find the rate of the training pictures."""
+    def _train(
+        self, images: list[NDArray[np.uint8]], plan: Plan, max_iter: int, most_blocks: int, step: float = USUAL
+    ) -> Self:
+        """Learn a codebook as planned, and find the step of coefficients, from a guess, and the rate of pictures."""
         blocks = np.concatenate([cut_blocks(image, plan.block_size) for image in images])
         if plan.n_components > blocks.shape[1]:
             raise ValueError(
@@ -355,7 +365,7 @@ class ImageCompressor(Estimator):
         self._checksum = zlib.crc32(self._codebook.to_bytes())
         self.step_ = 0.0
         headers = [self._header(image.shape, True) for image in images]
-        size = self._fit_step(images) if self.entropy else sum(header.fixed_size for header in headers)
+        size = self._fit_step(images, step) if self.entropy else sum(header.fixed_size for header in headers)
         self.bits_per_pixel_ = 8 * size / count_pixels(images)
         self._codebook_rate = 8 * sum(header.codebook_size for header in headers) / count_pixels(images)
         return self
@@ -365,7 +375,7 @@ class ImageCompressor(Estimator):
         n, k, m = plan.n_prototypes, plan.n_components, blocks.shape[1]
         rng = check_random_state(self.random_state)
         common: dict[str, Any] = {"random_state": rng.randint(2**31), "verbose": max(self.verbose - 1, 0)}
-        kinds = np.unique(blocks, axis=0)
+        kinds = _kinds(blocks, n)
         if len(blocks) > most_blocks:
             blocks = blocks[rng.choice(len(blocks), most_blocks, replace=False)]
         samples = blocks.astype(np.float64)
@@ -377,7 +387,7 @@ class ImageCompressor(Estimator):
             self.estimator_ = NeuralGas(min(n, len(kinds)), max_iter=max_iter, **common)
             self.prototypes_ = self.estimator_.fit(kinds, sample_weight=counts).prototypes_
             self.components_ = np.empty((len(self.prototypes_), 0, m))
-        elif self.method == "pca":
+        elif n == 1:  # what every method comes to
             with chunk_threads(1):
                 self.estimator_ = PCA(k, svd_solver="covariance_eigh").fit(samples)
             self.prototypes_, self.components_ = self.estimator_.mean_[None], self.estimator_.components_[None]
@@ -388,25 +398,21 @@ class ImageCompressor(Estimator):
                 self.estimator_ = LOCAL[self.method](n, n_components=k, max_iter=max_iter, **common).fit(samples)
             self.prototypes_, self.components_ = self.estimator_.prototypes_, self.estimator_.components_
 
-    def _fit_step(self, images: list[NDArray[np.uint8]]) -> int:
+    def _fit_step(self, images: list[NDArray[np.uint8]], guess: float) -> int:
         """Find the step of the coefficients, and return the bytes of all streams with it."""
+        pictures = [(image.shape, cut_blocks(image, self.block_size_)) for image in images]
 
         def size(step: float) -> int:
             self.step_ = step
-            return sum(len(self.encode(image)) for image in images)
+            return sum(len(self._write(*picture, include_codebook=True)) for picture in pictures)
 
         if self.bpp is None or self.n_components_ == 0:
             largest = 0.0
-            for image in images:
-                indices, values = self._analyze(image)
+            for _, blocks in pictures:
+                indices, values = self._coordinates(blocks)
                 largest = np.abs(values * self._codebook.lengths[indices]).max(initial=largest)
             return size(float(np.clip(2.0 * largest / 2**self.coefficient_bits_, FINEST, COARSEST)))
-        allowed = self.bpp * count_pixels(images) / 8
-        fine, coarse = FINEST, COARSEST
-        while coarse / fine > 1.02:
-            middle = float(np.sqrt(fine * coarse))
-            fine, coarse = (fine, middle) if size(middle) <= allowed else (middle, coarse)
-        return size(coarse)
+        return _finest(size, self.bpp * count_pixels(images) / 8, guess)
 
     # Coding
 
@@ -420,12 +426,21 @@ class ImageCompressor(Estimator):
             )
         return picture
 
-    def _analyze(self, image: NDArray[np.uint8]) -> tuple[Indices, Floats]:
+    def _coordinates(self, blocks: NDArray[np.uint8]) -> tuple[Indices, Floats]:
         """Return the index and the coefficients of each block."""
-        blocks = cut_blocks(image, self.block_size_)
         with chunk_threads(1):  # sums in one order, whatever the number of cores
             indices = self._assign(blocks, exact=False)
             return indices, self._codebook.coefficients(blocks, indices)
+
+    def _analyze(self, blocks: NDArray[np.uint8]) -> tuple[Indices, FreeLevels | RangeLevels, Indices]:
+        """Return the index of each block, the levels that coefficients may have, and the level of each."""
+        indices, values = self._coordinates(blocks)
+        levels: FreeLevels | RangeLevels
+        if self.step_ > 0:
+            levels = FreeLevels.of(self._codebook, self.step_)
+        else:
+            levels = RangeLevels.fitted(values, indices, self.n_prototypes_, self.coefficient_bits_)
+        return indices, levels, levels.quantize(values, indices)
 
     def _assign(self, blocks: NDArray[np.uint8], exact: bool) -> Indices:
         """Return the prototype of each block, by the codebook as it was learned or as it is rounded."""
@@ -446,23 +461,15 @@ class ImageCompressor(Estimator):
             checksum=self._checksum,
         )
 
-    def _write(
-        self,
-        shape: tuple[int, ...],
-        indices: Indices,
-        values: Floats,
-        include_codebook: bool,
-    ) -> bytes:
+    def _write(self, shape: tuple[int, ...], blocks: NDArray[np.uint8], include_codebook: bool) -> bytes:
         header = self._header(shape, include_codebook)
         codebook = self._codebook.to_bytes() if include_codebook else b""
+        indices, levels, steps = self._analyze(blocks)
         if self.step_ > 0:
-            free = FreeLevels.of(self._codebook, self.step_)
-            body = free.to_bytes() + range_encode(indices, free.quantize(values, indices), header)
+            body = range_encode(indices, steps, header)
         else:
-            ranges = RangeLevels.fitted(values, indices, self.n_prototypes_, self.coefficient_bits_)
-            levels = ranges.quantize(values, indices).ravel()
-            body = ranges.to_bytes() + pack(indices, self.n_prototypes_) + pack(levels, 2**self.coefficient_bits_)
-        return seal(header.to_bytes() + codebook + body, header.least_size)
+            body = pack(indices, self.n_prototypes_) + pack(steps.ravel(), 2**self.coefficient_bits_)
+        return seal(header.to_bytes() + codebook + levels.to_bytes() + body, header.least_size)
 
 
 def decode_image(stream: bytes, *, codebook: ImageCompressor | None = None) -> NDArray[np.uint8]:
@@ -489,7 +496,7 @@ def decode_image(stream: bytes, *, codebook: ImageCompressor | None = None) -> N
     >>> compressor = ImageCompressor(n_prototypes=4, n_components=1, random_state=0).fit(left)
     >>> stream = compressor.encode(right, include_codebook=False)
     >>> len(stream), bool(np.abs(decode_image(stream, codebook=compressor).astype(int) - right).max() <= 1)
-    (207, True)
+    (131, True)
     """
     header, body = unseal(stream)
     n, k, m = header.n_prototypes, header.n_components, header.n_values
@@ -509,6 +516,34 @@ def decode_image(stream: bytes, *, codebook: ImageCompressor | None = None) -> N
         band = image[size * rows.start : size * rows.stop]
         band[:] = join_blocks(book.reconstruct(indices, levels.restore(steps, indices)), band.shape, size)
     return image
+
+
+def _finest(size: Callable[[float], int], allowed: float, start: float) -> int:
+    """Call ``size`` for steps, at last for the finest, to a few percent, whose streams are not larger than allowed.
+
+    Sizes are nearly a power of the step, so that few trials are enough.
+    """
+    aim, power, trial = (1.0 - SLACK / 2) * allowed, 0.5, 0
+    fine, step, coarse = np.log([FINEST, start, COARSEST])
+    before = step, 0
+    while True:
+        found = size(float(np.exp(step)))
+        if (1.0 - SLACK) * allowed <= found <= allowed:
+            return found
+        fine, coarse = (fine, step) if found <= allowed else (step, coarse)
+        if coarse - fine <= SLACK:
+            return found if found <= allowed else size(float(np.exp(coarse)))
+        if trial > 0:
+            power = max(0.1, np.log(before[1] / found) / (step - before[0]))
+        before, trial = (step, found), trial + 1
+        guess = step + np.log(found / aim) / power if trial < FEW_TRIALS else 0.5 * (fine + coarse)
+        step = np.clip(guess, fine + SLACK / 2, coarse - SLACK / 2)
+
+
+def _kinds(blocks: NDArray[np.uint8], n: int) -> NDArray[np.uint8]:
+    """Return the different blocks, if they are no more than n; otherwise more than n of them."""
+    some = np.unique(blocks[: 16 * n], axis=0)
+    return some if len(some) > n else np.unique(blocks, axis=0)
 
 
 def count_pixels(images: list[NDArray[np.uint8]]) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
-from protolearn.core.chunks import CACHED, block_size, cut, row_blocks
+from protolearn.core.chunks import CACHED, HELD, block_size, cut, row_blocks
 from protolearn.core.parameters import constrained, integer, positive
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats
@@ -48,7 +48,8 @@ T = TypeVar("T")
 class Precomputed:
     """Squared distances (n, n) between samples, which all functions here take in place of the samples.
 
-    Densities are then known up to a factor.
+    They are an array, or a function that reads rows of it, a slice or indices, of ``n_samples`` samples. Densities are
+    then known up to a factor.
 
     Examples
     --------
@@ -58,14 +59,21 @@ class Precomputed:
     4.0
     """
 
-    squared: Array
+    squared: Array | Callable[[Any], Array]
+    n_samples: int | None = None
     shape = (0, 0)  # no coordinates
 
     def __len__(self) -> int:
-        return len(self.squared)
+        return len(self.squared) if self.n_samples is None else self.n_samples  # type: ignore[arg-type]
 
     def __getitem__(self, chosen: Any) -> Precomputed:
-        return Precomputed(self.squared[np.ix_(chosen, chosen)])
+        places = np.arange(len(self))[chosen]
+        bands = row_blocks(len(places), 8 * len(self), HELD)
+        return Precomputed(np.concatenate([self.rows(places[band])[:, places] for band in bands]))
+
+    def rows(self, chosen: Any) -> Array:
+        """Return the squared distances (c, n) of some samples to all."""
+        return self.squared(chosen) if callable(self.squared) else self.squared[chosen]
 
 
 Samples = ArrayLike | Precomputed
@@ -451,18 +459,21 @@ def _map_bands(
     given = isinstance(B, Precomputed)
     origin = None if given else B.mean(axis=0, dtype=np.float64)
     side = min(TILE_SIDE, block_size(8 * B.shape[1], CACHED))
+    height = min(side, block_size(8 * len(B), HELD)) if given else side
 
     def tiles(rows: slice) -> Tiles:
+        parts = [rows, *cut(len(B), side, rows.stop)] if upper else cut(len(B), side)
         if given:
-            for columns in cut(len(B), side, rows.start if upper else 0):
-                yield columns, np.maximum(B.squared[rows, columns].astype(np.float64), 0.0)
+            band = B.rows(rows)
+            for columns in parts:
+                yield columns, np.maximum(band[:, columns].astype(np.float64), 0.0)
             return
         left = A[rows] - origin
-        for columns in cut(len(B), side, rows.start if upper else 0):
+        for columns in parts:
             yield columns, squared_distances(left, B[columns] - origin)
 
     with chunk_threads(n_jobs) as n_threads:
-        yield from Threads(n_threads).map(lambda rows: function(rows, tiles(rows)), cut(len(A), side))
+        yield from Threads(n_threads).map(lambda rows: function(rows, tiles(rows)), cut(len(A), height))
 
 
 def _times(rows: slice, columns: slice) -> float:

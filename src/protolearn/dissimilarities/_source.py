@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
@@ -30,7 +31,8 @@ class Dissimilarities:
     ----------
     data : sequence of objects, or square array
         Objects (strings, sequences, rows of an array, ...) for a metric between them; or with
-        ``metric="precomputed"`` their dissimilarities: an array, a memory map, an HDF5 data set or a Zarr array.
+        ``metric="precomputed"`` their dissimilarities: an array, a memory map, an HDF5 data set or a Zarr array. A
+        vector is read as the condensed form of SciPy's ``pdist`` and ``squareform``, of which no matrix is made.
     metric : str, callable or learned metric, default="precomputed"
         Name of a dissimilarity (see `protolearn.dissimilarities.METRICS`), a function of two objects, or whatever
         `protolearn.as_metric` takes.
@@ -82,6 +84,8 @@ class Dissimilarities:
         self.n_computed = 0
         self._checked = False
         if self.precomputed:
+            if len(np.shape(self.data)) == 1:
+                self.data = _Condensed(self.data)
             shape = getattr(self.data, "shape", np.shape(self.data))
             if len(shape) != 2 or shape[0] != shape[1]:
                 raise ValueError(
@@ -102,8 +106,19 @@ class Dissimilarities:
 
     @property
     def in_memory(self) -> bool:
-        """Say whether all dissimilarities are in memory."""
-        return self.precomputed and type(self.data) is np.ndarray
+        """Say whether all dissimilarities are in memory, or mapped into it."""
+        return self.precomputed and isinstance(self.data, np.ndarray)
+
+    @property
+    def condensed(self) -> bool:
+        """Say whether dissimilarities are stored in condensed form."""
+        return isinstance(self.data, _Condensed)
+
+    @property
+    def itemsize(self) -> int:
+        """Number of bytes that a dissimilarity takes in a block."""
+        dtype = np.dtype(self.data.dtype) if self.precomputed and hasattr(self.data, "dtype") else np.dtype(np.float64)
+        return dtype.itemsize if dtype.kind == "f" else 8
 
     def like(self, data: Any) -> Dissimilarities:
         """Return a source of the same kind with other data, or with some of the same."""
@@ -134,6 +149,8 @@ class Dissimilarities:
         """
         first = np.asarray(rows, dtype=np.int64)
         second = first if columns is None else np.asarray(columns, dtype=np.int64)
+        if len(first) == 0 or len(second) == 0:
+            return np.empty((len(first), len(second)))
         if self.precomputed:
             self.n_computed += len(first) * len(second)
             return self._read(first, second)
@@ -178,12 +195,14 @@ class Dissimilarities:
 
     def _read(self, rows: Indices, columns: Indices) -> Array:
         """Read a block of a stored matrix, whole rows at a time where only rising indices can be asked for."""
+        every = len(columns) == len(self) and bool((columns == np.arange(len(self))).all())
         if isinstance(self.data, np.ndarray):
-            block = self.data[np.ix_(rows, columns)]
-            return block if block.dtype.kind == "f" else block.astype(np.float64)
-        wanted, places = np.unique(rows, return_inverse=True)
-        parts = [np.asarray(self.data[slab])[kept][:, columns] for slab, kept in self._slabs(wanted)]
-        block = np.concatenate(parts)[places]
+            block = self.data[rows] if every else self.data[np.ix_(rows, columns)]
+        else:
+            wanted, places = np.unique(rows, return_inverse=True)
+            slabs = ((np.asarray(self.data[slab]), kept) for slab, kept in self._slabs(wanted))
+            block = np.concatenate([slab[kept] if every else slab[np.ix_(kept, columns)] for slab, kept in slabs])
+            block = block[places]
         return block if block.dtype.kind == "f" else block.astype(np.float64)
 
     def _slabs(self, wanted: Indices) -> Iterator[tuple[slice, Indices]]:
@@ -193,3 +212,30 @@ class Dissimilarities:
         for run in runs:
             for part in np.split(run, np.arange(size, len(run), size)):
                 yield slice(int(part[0]), int(part[-1]) + 1), part - part[0]
+
+
+class _Condensed:
+    """A symmetric matrix with a zero diagonal, of which only the part above the diagonal is stored, row after row.
+
+    Rows below the diagonal are gathered from a column, neighbors in which are neighbors of the next row, too.
+    """
+
+    def __init__(self, data: Any) -> None:
+        self.vector = data if hasattr(data, "dtype") else np.asarray(data)
+        n = (1 + math.isqrt(1 + 8 * len(self.vector))) // 2
+        if n * (n - 1) // 2 != len(self.vector) or self.vector.dtype.kind not in "fiu":
+            raise ValueError(
+                "Precomputed dissimilarities must be a square matrix, or a condensed vector of n (n - 1) / 2 numbers "
+                f"for n objects; got a vector of {len(self.vector)}. For objects give a metric, such as metric='edit'."
+            )
+        self.shape, self.dtype = (n, n), self.vector.dtype
+        i = np.arange(n)
+        self.starts = i * (2 * n - i - 3) // 2 - 1  # pair i < j is at starts[i] + j
+
+    def __getitem__(self, rows: slice) -> Array:
+        n = len(self.starts)
+        block = np.zeros((rows.stop - rows.start, n), self.dtype)
+        for i, row in enumerate(block, rows.start):
+            row[:i] = self.vector[self.starts[:i] + i]
+            row[i + 1 :] = self.vector[self.starts[i] + i + 1 : self.starts[i] + n]
+        return block

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from threading import Lock
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from protolearn.core.parameters import constrained, option
 from protolearn.core.types import Floats, Indices
 from protolearn.core.validation import require_memory
-from protolearn.metrics._spaces import Space, check_size, check_spaces, documented, sweep
+from protolearn.metrics._spaces import Rows, Space, check_size, check_spaces, documented, sweep
 
 __all__ = [
     "LocalGlobal",
@@ -414,7 +414,9 @@ class RankCurves:
 
 
 class RankCounts:
-    """Counts of pairs of ranks, from which the measures follow for all sizes of neighborhoods.
+    """Counts of pairs of ranks among n samples, from which the measures follow for all sizes of neighborhoods.
+
+    Measures are averages over the ``n_rows`` samples whose distances have been added. Counts of others add.
 
     Examples
     --------
@@ -426,17 +428,17 @@ class RankCounts:
     """
 
     def __init__(self, n: int, labels: NDArray[np.intp] | None = None) -> None:
-        self.n, self.labels = n, labels
+        self.n, self.labels, self.n_rows = n, labels, 0
         self.counts = np.zeros((5, n - 1), np.int64)
         self.agreement = np.zeros(n - 1, np.int64)
         self._lock = Lock()
 
-    def add(self, rows: slice, first: int, given: Floats, shown: Floats) -> None:
+    def add(self, rows: Rows, first: int, given: Floats, shown: Floats) -> None:
         """Take in the distances (b, n) of some samples to all."""
         from protolearn.metrics._coranking_kernels import count_agreement, count_ranks
 
         counts, agreement = np.zeros_like(self.counts), np.zeros_like(self.agreement)
-        own = np.arange(rows.start, rows.stop)
+        own = np.arange(self.n)[rows]
         order = neighbor_order(shown, own)
         count_ranks(neighbor_order(given, own), order, counts)
         if self.labels is not None:
@@ -444,16 +446,23 @@ class RankCounts:
         with self._lock:
             self.counts += counts
             self.agreement += agreement
+            self.n_rows += len(own)
+
+    def __iadd__(self, other: RankCounts) -> Self:
+        self.counts += other.counts
+        self.agreement += other.agreement
+        self.n_rows += other.n_rows
+        return self
 
     def curves(self) -> RankCurves:
         """Return the measures."""
-        n, k = self.n, np.arange(1, self.n)
+        n, rows, k = self.n, self.n_rows, np.arange(1, self.n)
         same, came_closer, went_away, *sums = self.counts
         kept = (same + came_closer + went_away).cumsum()
-        overlap = kept / (k * n)
+        overlap = kept / (k * rows)
         lcmc, r_nx = overlap - k / (n - 1), (overlap[:-1] * (n - 1) - k[:-1]) / (n - 1 - k[:-1])
         k_max = int(lcmc.round(12).argmax()) + 1  # the first of equal ones, whatever their last digits
-        strangers = k * n - kept  # in the neighborhoods of the view; as many neighbors are missing there
+        strangers = k * rows - kept  # in the neighborhoods of the view; as many neighbors are missing there
         excess = [
             (at_lower - k * at_higher).cumsum() - k * strangers
             for at_lower, at_higher in zip(sums, (came_closer, went_away))
@@ -461,14 +470,14 @@ class RankCounts:
         return RankCurves(
             k=k[:-1],
             q_nx=overlap[:-1],
-            b_nx=((went_away - came_closer).cumsum() / (k * n))[:-1],
-            mild_intrusions=(came_closer.cumsum() / (k * n))[:-1],
-            mild_extrusions=(went_away.cumsum() / (k * n))[:-1],
-            hard_intrusions=(strangers / (k * n))[:-1],
+            b_nx=((went_away - came_closer).cumsum() / (k * rows))[:-1],
+            mild_intrusions=(came_closer.cumsum() / (k * rows))[:-1],
+            mild_extrusions=(went_away.cumsum() / (k * rows))[:-1],
+            hard_intrusions=(strangers / (k * rows))[:-1],
             lcmc=lcmc[:-1],
             r_nx=r_nx,
-            trustworthiness=_without(excess[0], n),
-            continuity=_without(excess[1], n),
+            trustworthiness=_without(excess[0] / rows, n),
+            continuity=_without(excess[1] / rows, n),
             auc=float(np.average(r_nx, weights=1.0 / k[:-1])),
             q_local=float(overlap[:k_max].mean()),
             q_global=float(overlap[k_max - 1 :].mean()),
@@ -477,7 +486,7 @@ class RankCounts:
 
     def neighborhood_hit(self) -> Floats:
         """Return the share of neighbors in the view that have the label of the sample."""
-        return (self.agreement.cumsum() / (np.arange(1, self.n) * self.n))[:-1]
+        return (self.agreement.cumsum() / (np.arange(1, self.n) * self.n_rows))[:-1]
 
 
 def rank_curves(given: Space, shown: Space, n_jobs: int | None = None) -> RankCurves:
@@ -521,10 +530,10 @@ def neighbor_order(distances: Floats, own: Indices) -> NDArray[np.int32]:
     return order
 
 
-def _without(excess: Indices, n: int) -> Floats:
-    """Return one minus the share of the largest possible excess of ranks, for K = 1, ..., n - 2."""
+def _without(excess: Floats, n: int) -> Floats:
+    """Return one minus the share of the largest possible excess of the ranks of a sample, for K = 1, ..., n - 2."""
     k = np.arange(1, n - 1)
-    largest = np.where(2 * k < n, k * (2 * n - 3 * k - 1), (n - k) * (n - k - 1)) * n
+    largest = np.where(2 * k < n, k * (2 * n - 3 * k - 1), (n - k) * (n - k - 1))
     return 1.0 - 2.0 * excess[:-1] / largest
 
 

@@ -192,6 +192,8 @@ class Moments:
     def sammon_stress(self, scaled: bool = True) -> float:
         """Return Sammon's stress, of the view in its best size or as it is."""
         d, e, ratio = self._sums()[5:]
+        if d == 0.0:
+            return float("nan")  # all samples coincide
         scale = e / ratio if scaled and ratio else 1.0
         return max(0.0, float((d - 2.0 * scale * e + scale**2 * ratio) / d))
 
@@ -253,7 +255,7 @@ def _pairs(space: Space) -> Floats:
 def _ranks(distances: Floats, reach: float) -> Floats:
     """Return the ranks of distances of at most ``reach``; those that are equal up to rounding share their average."""
     order = np.argsort(distances)
-    squares = np.square(distances[order] / reach)
+    squares = np.square(distances[order] / (reach or 1.0))
     apart = np.diff(squares) > np.minimum(ROUNDING, TIED * squares[1:])
     ranks = np.empty(len(distances))
     ranks[order] = rankdata(np.concatenate([[0], np.cumsum(apart)]))

@@ -16,7 +16,7 @@ from protolearn.core.density import squared_distances
 from protolearn.core.documentation import filled
 from protolearn.core.parameters import constrained, integer, option
 from protolearn.core.threads import Threads, chunk_threads
-from protolearn.core.types import Array, Bools, Floats
+from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.dissimilarities import check_dissimilarities
 
 __all__ = [
@@ -73,6 +73,9 @@ class Space(Protocol):
     def block(self, rows: Rows, others: Rows = ALL) -> Floats:
         """Return the distances (b, m) of some samples to others, in an array of its own."""
 
+    def at(self, rows: Indices) -> Space:
+        """Return some of the samples."""
+
 
 class Points:
     """Points of a Euclidean space, the rows of an array.
@@ -103,6 +106,10 @@ class Points:
         squared = squared_distances(self.points[rows], self.points[others])
         return np.sqrt(squared, out=squared)
 
+    def at(self, rows: Indices) -> Points:
+        """Return some of the samples."""
+        return Points(self.points[rows])
+
 
 class Dissimilar:
     """Objects known by their dissimilarities.
@@ -125,11 +132,15 @@ class Dissimilar:
         """Return the distances (b, m) of some samples to others, in an array of its own."""
         return np.maximum(self.matrix[rows, others], 0.0, dtype=np.float64)  # negative ones are rounding
 
+    def at(self, rows: Indices) -> Dissimilar:
+        """Return some of the objects."""
+        return Dissimilar(self.matrix[np.ix_(rows, rows)])
+
 
 class Collector(Protocol):
     """Something that adds up over blocks of distances."""
 
-    def add(self, rows: slice, first: int, given: Floats, shown: Floats) -> None:
+    def add(self, rows: Any, first: int, given: Floats, shown: Floats) -> None:
         """Take in the distances (b, n - first) of some samples to all from ``first`` on, from several threads."""
 
 
@@ -228,14 +239,26 @@ def check_size(name: str, value: Any, high: int, n: int) -> None:
     integer(1, high).check(name, value, f", as there are {n} samples")
 
 
-def sweep(given: Space, shown: Space, *collectors: Collector, above: bool = False, n_jobs: int | None = None) -> None:
-    """Show all distances to the collectors, blocks of rows at a time; with ``above`` only from the diagonal on."""
+def sweep(
+    given: Space,
+    shown: Space,
+    *collectors: Collector,
+    rows: Indices | None = None,
+    above: bool = False,
+    n_jobs: int | None = None,
+) -> None:
+    """Show all distances to the collectors, blocks of rows at a time.
 
-    def visit(rows: slice) -> None:
-        first = rows.start if above else 0
-        distances = given.block(rows, slice(first, None)), shown.block(rows, slice(first, None))
+    They are those of all samples or of some ``rows``; with ``above``, only from the diagonal on.
+    """
+    n = len(given)
+
+    def visit(part: slice) -> None:
+        first = part.start if above else 0
+        some: Rows = part if rows is None else rows[part]
+        distances = given.block(some, slice(first, None)), shown.block(some, slice(first, None))
         for collector in collectors:
-            collector.add(rows, first, *distances)
+            collector.add(some, first, *distances)
 
     with chunk_threads(n_jobs) as n_threads:
-        list(Threads(n_threads).map(visit, row_blocks(len(given), 8 * len(given), HELD)))
+        list(Threads(n_threads).map(visit, row_blocks(n if rows is None else len(rows), 8 * n, HELD)))

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
+from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from protolearn.core.parameters import constrained, integer, option
 from protolearn.core.types import Floats
 from protolearn.metrics._coranking import RankCounts, RankCurves
 from protolearn.metrics._label_neighbors import check_labels
 from protolearn.metrics._mds import Moments, RankCorrelation
-from protolearn.metrics._spaces import check_view, documented, sweep
+from protolearn.metrics._spaces import Space, check_view, documented, sweep
 
 __all__ = ["ViewQuality", "view_quality"]
+
+MOST_SAMPLES = 20_000  # up to which all are measured
+LEAST_AUTO = 1000  # of more samples that are measured, however many there are
+LEAST_SAMPLED = 100  # so that a group has five
+N_GROUPS = 20  # of measured samples, which differ as much as chance makes them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +54,10 @@ class ViewQuality(RankCurves):
         See the function of the same name, with one neighbor; None without labels.
     n_unplaced : int
         Number of samples without a position, which are left out.
+    n_samples : int
+        Number of samples whose neighborhoods were looked at: all, or some drawn at random.
+    standard_errors : dict
+        If these are some: the standard error of each measure, by its name, a number or an array as the measure is.
     """
 
     sammon_stress: float
@@ -54,40 +66,64 @@ class ViewQuality(RankCurves):
     neighborhood_hit: Floats | None = None
     nearest_neighbor_error: float | None = None
     n_unplaced: int = 0
+    n_samples: int = 0
+    standard_errors: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
-        numbers = {field.name: getattr(self, field.name) for field in fields(self)}
+        numbers = {one.name: getattr(self, one.name) for one in fields(self)}
         if not self.n_unplaced:
             del numbers["n_unplaced"]
-        shown = (f"{name}={value:.4g}" for name, value in numbers.items() if isinstance(value, int | float))
+        if not self.standard_errors:
+            del numbers["n_samples"]
+        shown = (
+            f"{name}={value:.4g}" + (f" ± {self.standard_errors[name]:.1g}" if name in self.standard_errors else "")
+            for name, value in numbers.items()
+            if isinstance(value, int | float)
+        )
         return f"ViewQuality({', '.join(shown)})"
 
 
 @documented
+@constrained(n_samples=integer(LEAST_SAMPLED) | option("auto"))
 def view_quality(
     X: ArrayLike,
     Y: ArrayLike,
     y: ArrayLike | None = None,
     *,
     metric: str = "euclidean",
+    n_samples: int | str = "auto",
+    random_state: int = 0,
     n_jobs: int | None = None,
 ) -> ViewQuality:
     """Measure how well a view shows data: neighbors at every scale, distances and, with labels, classes.
 
     All measures are made of the same distances, which are computed in blocks and never held: memory grows with the
-    number of samples, time with its square.
+    number of samples, time with its square, up to 20,000 samples. Of more, some are drawn at random. Their neighbors
+    are sought, and ranked, among all samples, so that every measure is an estimate without bias of that of all samples
+    for the same size of neighborhoods; distances are compared between those drawn. The result says how many there were,
+    and has a standard error for each measure.
 
     Parameters
     ----------
     %(view)s
     y : array-like of shape (n,), optional
         Labels.
+    n_samples : int or "auto", default="auto"
+        Number of samples whose neighborhoods are looked at, at least 100; all, if there are not more. ``"auto"`` means
+        all up to 20,000, and beyond so many that it takes as long as that, but at least 1,000: 6,666 of 60,000.
+    random_state : int, default=0
+        Which samples are drawn.
     %(options)s
 
     Returns
     -------
     ViewQuality
         Curves over the size of neighborhoods, and numbers.
+
+    Notes
+    -----
+    The standard error is found from 20 groups of the samples drawn, each of which has measures of its own: it is their
+    standard deviation over the square root of 20, times ``sqrt(1 - m / n)`` for m samples out of n.
 
     Examples
     --------
@@ -102,16 +138,69 @@ def view_quality(
     spearman=0.71...)
     """
     given, shown, placed = check_view(X, Y, metric)
-    n, n_all = len(given), len(placed)
-    counts = RankCounts(n, None if y is None else check_labels(y, n_all)[placed])
-    moments, ranks = Moments(given, shown), RankCorrelation(given, shown)
-    sweep(given, shown, counts, moments, ranks, n_jobs=n_jobs)
+    n, n_unplaced = len(given), len(placed) - len(given)
+    counts = RankCounts(n, None if y is None else check_labels(y, len(placed))[placed])
+    if isinstance(n_samples, str):
+        n_samples = n if n <= MOST_SAMPLES else max(LEAST_AUTO, MOST_SAMPLES**2 // n)
+    if n_samples >= n:
+        moments, ranks = Moments(given, shown), RankCorrelation(given, shown)
+        sweep(given, shown, counts, moments, ranks, n_jobs=n_jobs)
+        return ViewQuality(**_measures(counts, moments, ranks, n_jobs), n_unplaced=n_unplaced, n_samples=n)
+    drawn = np.random.default_rng(random_state).permutation(n)[:n_samples]
+    spreads = _Spreads()
+    for rows in np.array_split(drawn, N_GROUPS):
+        own = RankCounts(n, counts.labels)
+        sweep(given, shown, own, rows=rows, n_jobs=n_jobs)
+        counts += own
+        spreads.add(_measures(own, *_distances(given.at(rows), shown.at(rows), n_jobs), n_jobs))
     return ViewQuality(
-        **vars(counts.curves()),
-        sammon_stress=moments.sammon_stress(),
-        pearson=moments.correlation(),
-        spearman=ranks.correlation(n_jobs),
-        neighborhood_hit=None if y is None else counts.neighborhood_hit(),
-        nearest_neighbor_error=None if y is None else 1.0 - float(counts.agreement[0]) / n,
-        n_unplaced=n_all - n,
+        **_measures(counts, *_distances(given.at(drawn), shown.at(drawn), n_jobs), n_jobs),
+        n_unplaced=n_unplaced,
+        n_samples=n_samples,
+        standard_errors=spreads.errors(np.sqrt(1.0 - n_samples / n)),
     )
+
+
+def _distances(given: Space, shown: Space, n_jobs: int | None) -> tuple[Moments, RankCorrelation]:
+    """Return what is measured of the distances of all pairs."""
+    moments, ranks = Moments(given, shown), RankCorrelation(given, shown)
+    sweep(given, shown, moments, ranks, above=True, n_jobs=n_jobs)
+    return moments, ranks
+
+
+def _measures(counts: RankCounts, moments: Moments, ranks: RankCorrelation, n_jobs: int | None) -> dict[str, Any]:
+    """Return all measures by their names."""
+    labeled = counts.labels is not None
+    return vars(counts.curves()) | {
+        "sammon_stress": moments.sammon_stress(),
+        "pearson": moments.correlation(),
+        "spearman": ranks.correlation(n_jobs),
+        "neighborhood_hit": counts.neighborhood_hit() if labeled else None,
+        "nearest_neighbor_error": 1.0 - float(counts.agreement[0]) / counts.n_rows if labeled else None,
+    }
+
+
+class _Spreads:
+    """Sums over groups of their measures and of the squares of these."""
+
+    def __init__(self) -> None:
+        self.n_groups = 0
+        self.sums: dict[str, Any] = {}
+        self.squares: dict[str, Any] = {}
+
+    def add(self, measures: dict[str, Any]) -> None:
+        """Take in the measures of a group, but for those that are sizes of neighborhoods."""
+        self.n_groups += 1
+        for name, value in measures.items():
+            if value is not None and name not in ("k", "k_max"):
+                self.sums[name] = self.sums.get(name, 0.0) + value
+                self.squares[name] = self.squares.get(name, 0.0) + np.square(value)
+
+    def errors(self, share: float) -> dict[str, Any]:
+        """Return the standard errors of means over groups, times a factor."""
+        m = self.n_groups
+        scale = share / np.sqrt(m * (m - 1))
+        return {
+            name: scale * np.sqrt(np.maximum(self.squares[name] - np.square(total) / m, 0.0))
+            for name, total in self.sums.items()
+        }

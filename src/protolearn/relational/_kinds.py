@@ -61,8 +61,9 @@ class _Related(Kind):
         return replace(self, condensed=True)
 
     def density_data(self, samples: Samples) -> Precomputed:
-        """Return squared dissimilarities."""
-        return Precomputed(self.pairs(samples.X, np.random.RandomState(0)).squares)
+        """Return squared dissimilarities, of which some rows are read at a time."""
+        pairs = self.pairs(samples.X, np.random.RandomState(0))
+        return Precomputed(pairs.rows, pairs.n_samples)
 
     def source(self, samples: Samples, past: Any, n_threads: int, rng: np.random.RandomState) -> Pairs:
         """Return the objects of a patch as the loop reads them."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from protolearn.core.chunks import block_size, cut
+from protolearn.core.chunks import HELD, block_size, cut, row_blocks
 from protolearn.core.learning import Fitted
 from protolearn.core.neighbors import two_nearest
 from protolearn.core.pairs import Pairs
@@ -22,6 +22,7 @@ from protolearn.dissimilarities import Dissimilarities, checked_with_scale
 __all__ = ["FittedObjects", "Kept", "Objects", "Reading", "Supported"]
 
 MOST_BYTES = 4 << 30  # dissimilarities on a disk, or between objects, are held in memory up to this size
+UNPACKED_BYTES = 32 << 20  # a condensed vector becomes a square matrix up to this size
 CROSS_BYTES = 32 << 20  # dissimilarities to new objects made at a time
 
 
@@ -123,6 +124,11 @@ class Reading:
     is_kernel: bool
     symmetrize: str
 
+    @property
+    def plain(self) -> bool:
+        """Say whether numbers are used as they are."""
+        return self.squared or self.is_kernel
+
     def sound(self, block: Array) -> Array:
         """Require finite dissimilarities that are not negative, in a block."""
         if not np.isfinite(block).all():
@@ -133,13 +139,19 @@ class Reading:
 
     def squares(self, block: Array) -> Array:
         """Return squared dissimilarities; a kernel stays as it is."""
-        plain = self.squared or self.is_kernel
-        refuse_large(block, float(np.abs(block).max(initial=0.0)), plain)
-        return block if plain else np.square(block)
+        refuse_large(block, float(np.abs(block).max(initial=0.0)), self.plain)
+        return block if self.plain else np.square(block)
+
+    def _held(self, objects: Objects) -> bool:
+        """Say whether all numbers between objects are, or come to be, in memory; a map of plain ones is as good."""
+        source = objects.source
+        if objects.whole and source.in_memory and (self.plain or type(source.data) is np.ndarray):
+            return True
+        return len(objects) ** 2 * source.itemsize <= (UNPACKED_BYTES if source.condensed else MOST_BYTES)
 
     def pairs(self, objects: Objects, **common: Any) -> Pairs:
         """Return the objects as the loop reads them: with all squared dissimilarities, or row by row."""
-        if len(objects) ** 2 * 8 > MOST_BYTES and not (objects.whole and objects.source.in_memory):
+        if not self._held(objects):
             if self.is_kernel:
                 raise ValueError("A kernel matrix of this size cannot be read row by row; use patch_size.")
             return Pairs(lambda rows: self.squares(self.sound(objects.rows(rows))), n_samples=len(objects), **common)
@@ -237,13 +249,14 @@ class FittedObjects(Supported, Fitted):
 def check_kernel(K: Array, symmetrize: str) -> Array:
     """Require a symmetric matrix of finite numbers, with a diagonal that a kernel can have."""
     K = check_array(K, dtype=[np.float64, np.float32], input_name="K")
-    scale = np.abs(K).max()
+    scale = max(K.max(), -K.min())
     if scale > 0 and K.diagonal().max() <= 0:
         raise ValueError(
             f"The largest entry on the diagonal is {K.diagonal().max():g}, which no kernel has. If these are "
             "dissimilarities, use metric='precomputed'."
         )
-    if np.abs(K - K.T).max() <= (1e-8 if K.dtype == np.float64 else 1e-5) * scale:
+    gap = max(np.abs(K[rows] - K[:, rows].T).max() for rows in row_blocks(len(K), K.itemsize * len(K), HELD))
+    if gap <= (1e-8 if K.dtype == np.float64 else 1e-5) * scale:
         return K
     if symmetrize == "mean":
         return 0.5 * (K + K.T)

@@ -23,7 +23,7 @@ def compress(
     target: Annotated[Path, typer.Argument(help="Compressed file to write, such as picture.plc.")],
     bpp: Annotated[float, typer.Option(help="Bits for each pixel that the file may take.")] = 1.25,
     method: Annotated[str, typer.Option(help="matrix, ngpca, vqpca, ppca, pca or vq.")] = "matrix",
-    entropy: Annotated[bool, typer.Option("--entropy", help="Use an arithmetic coder: a better picture.")] = False,
+    entropy: Annotated[bool, typer.Option(help="Use an arithmetic coder: a better picture.")] = True,
     seed: Annotated[int, typer.Option(help="Makes the result repeatable.")] = 0,
 ) -> None:
     """Compress a picture with prototypes and local principal components, learned from the picture itself."""
