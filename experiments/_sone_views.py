@@ -25,7 +25,7 @@ OURS = "own neighborhoods, nearest image wins"
 SIGNIFICANT = 0.05
 SETTINGS = {
     "view": "two dimensions",
-    "sigma": "a third of the distance of neighbor n_k, by perplexity where the document has it and with the defaults of "
+    "sigma": "a third of the distance of neighbor n_k, by perplexity where the document has it and by the defaults of "
     "the library. The mesh has a spacing of 10. The document gives neither; the spacing is the default of the library",
     "affinities": "of squared distances beyond that of the nearest neighbor, unless most samples have several of these "
     "(document: of squared distances). Offset and sigma are those of the winner, as printed, or with own neighborhoods "
