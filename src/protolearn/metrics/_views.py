@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Any
 
 from numpy.typing import ArrayLike
 
+from protolearn.core.sheets import Printed, Sheet, import_pandas
 from protolearn.core.types import Floats
 from protolearn.metrics._coranking import RankCounts, RankCurves
 from protolearn.metrics._label_neighbors import check_labels
@@ -16,8 +18,8 @@ __all__ = ["ViewQuality", "view_quality"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ViewQuality(RankCurves):
-    """How good a view of data is, at every scale; made by `view_quality`.
+class ViewQuality(RankCurves, Printed):
+    """How good a view of data is, at every scale; made by `view_quality`. Printed, it is a table.
 
     Parameters
     ----------
@@ -56,11 +58,31 @@ class ViewQuality(RankCurves):
     n_unplaced: int = 0
 
     def __repr__(self) -> str:
+        return f"ViewQuality({', '.join(f'{name}={value:.4g}' for name, value in self._numbers().items())})"
+
+    def to_frame(self) -> Any:
+        """Return the curves as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            A row for each size ``k`` of neighborhoods, and a column for each measure.
+        """
+        curves = {field.name: getattr(self, field.name) for field in fields(self)}
+        curves = {name: values for name, values in curves.items() if name != "k" and hasattr(values, "shape")}
+        pd = import_pandas()
+        return pd.DataFrame(curves, index=pd.Index(self.k, name="k"))
+
+    def _numbers(self) -> dict[str, float]:
+        """Return what is not a curve."""
         numbers = {field.name: getattr(self, field.name) for field in fields(self)}
         if not self.n_unplaced:
             del numbers["n_unplaced"]
-        shown = (f"{name}={value:.4g}" for name, value in numbers.items() if isinstance(value, int | float))
-        return f"ViewQuality({', '.join(shown)})"
+        return {name: value for name, value in numbers.items() if isinstance(value, int | float)}
+
+    def _sheet(self) -> Sheet:
+        rows = [[name, f"{value:.4g}"] for name, value in self._numbers().items()]
+        return Sheet("", ["measure", "value"], rows)
 
 
 @documented
