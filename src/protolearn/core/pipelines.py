@@ -23,10 +23,13 @@ class Parts:
         The steps before the model; None if there are none.
     last : object
         The model itself.
+    given : object
+        What was taken apart.
     """
 
     before: Pipeline | None
     last: Any
+    given: Any
 
     def transform(self, X: Any) -> Any:
         """Return samples as the model takes them."""
@@ -34,19 +37,19 @@ class Parts:
 
     def names_in(self) -> Array:
         """Return the names of the features of samples; ``x0``, ``x1``, ... if the fit had no names."""
-        steps = [self.last] if self.before is None else [step for _, step in self.before.steps] + [self.last]
-        first = next(step for step in steps if hasattr(step, "n_features_in_"))
+        steps = [] if self.before is None else [step for _, step in self.before.steps]
+        first = next(step for step in (self.given, *steps, self.last) if hasattr(step, "n_features_in_"))
         return _names(getattr(first, "feature_names_in_", None), first.n_features_in_)
 
     def names_out(self, n_columns: int) -> Array:
         """Return the names of the columns that the model takes, as far as the steps before it can tell."""
-        given = getattr(self.last, "feature_names_in_", None)
-        if given is None and self.before is not None:
-            try:
-                given = self.before.get_feature_names_out()
-            except (AttributeError, TypeError, ValueError):  # a step that cannot tell
-                given = None
-        return _names(given, n_columns)
+        if self.before is None:
+            return self.names_in()
+        try:
+            given = getattr(self.last, "feature_names_in_", None)
+            return _names(self.before.get_feature_names_out() if given is None else given, n_columns)
+        except (AttributeError, TypeError, ValueError):  # a step that cannot tell
+            return _names(None, n_columns)
 
 
 def take_apart(model: Any) -> Parts:
@@ -62,10 +65,11 @@ def take_apart(model: Any) -> Parts:
     ('KMeans', 1)
     """
     steps: list[Any] = []
-    while isinstance(model, Pipeline):
-        steps += model.steps[:-1]
-        model = model.steps[-1][1]
-    return Parts(Pipeline(steps) if steps else None, model)
+    last = model
+    while isinstance(last, Pipeline):
+        steps += last.steps[:-1]
+        last = last.steps[-1][1]
+    return Parts(Pipeline(steps) if steps else None, last, model)
 
 
 def take_map_apart(model: Any) -> Parts:
@@ -85,7 +89,7 @@ def take_map_apart(model: Any) -> Parts:
     outer = take_apart(model)
     inner = take_apart(getattr(outer.last, "estimator_", outer.last))
     steps = [step for part in (outer, inner) if part.before is not None for step in part.before.steps]
-    return Parts(Pipeline(steps) if steps else None, inner.last)
+    return Parts(Pipeline(steps) if steps else None, inner.last, model)
 
 
 def _names(given: Any, n_columns: int) -> Array:
