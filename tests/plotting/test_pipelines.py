@@ -299,6 +299,9 @@ def test_the_stages_of_the_slope_are_marked(iris):
     ax = plotting.plot_learning_curve(model)
     (line,) = [line for line in ax.lines if line.get_linestyle() == ":"]
     assert line.get_xdata()[0] == start - 0.5
+    curve = ax.lines[0].get_xydata()
+    assert np.array_equal(curve[np.isnan(curve[:, 1]), 0], [start - 0.5])
+    assert np.array_equal(curve[~np.isnan(curve[:, 1]), 1], model.cost_history_)
     assert "slope" in ax.get_xlabel()
     plain = plotting.plot_learning_curve(first)
     assert len(plain.lines) == 1
