@@ -49,8 +49,8 @@ som, _ = train(OnLattice(chain(20)), geometric(5.0, 0.3, 60))
 # A new cooperation
 # -----------------
 # Nothing more is needed than a method ``gather`` that sums the samples for every prototype. The one below is *soft*:
-# sample j counts for prototype i with :math:`e^{-d_{ij} / 2 \lambda^2}`, divided by the sum over all prototypes. That is
-# a mixture of equal round Gaussians, with the range as their width (deterministic annealing). ``prototypes.measure``
+# sample j counts for prototype i with :math:`e^{-d_{ij} / 2 \lambda^2}`, divided by the sum over all prototypes. That
+# is a mixture of equal round Gaussians, with the range as their width (deterministic annealing). ``prototypes.measure``
 # gives the distances of a chunk, and a function that sums its samples with any weights; chunks, threads and float32
 # are taken care of by the source.
 

@@ -42,8 +42,8 @@ X_test, y_test = measure_samples(3000)
 # One relevance for each group
 # ----------------------------
 # The distance is :math:`\lVert A (x - w) \rVert^2` with a diagonal matrix whose entries repeat within a group. A
-# ``Relevance`` says where its parameters start, how ``A`` follows from them, and how derivatives by ``A`` become those by the parameters.
-# All else is inherited.
+# ``Relevance`` says where its parameters start, how ``A`` follows from them, and how derivatives by ``A`` become those
+# by the parameters. All else is inherited.
 
 
 class Grouped(Relevance):

@@ -19,6 +19,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from protolearn.applications._metric_maps import Recommendation
 from protolearn.core.parameters import constrained, integer, option
+from protolearn.core.sheets import Printed, Sheet, import_pandas
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.lvq import mean_canonical_matrix
 from protolearn.metrics import precision_curve
@@ -29,8 +30,8 @@ SEEDS = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RetrievalRates:
-    """Correct retrieval rates of a metric, with their errors; made by `retrieval_rates`.
+class RetrievalRates(Printed):
+    """Correct retrieval rates of a metric, with their errors; made by `retrieval_rates`. Printed, they are a table.
 
     Attributes
     ----------
@@ -106,6 +107,23 @@ class RetrievalRates:
         parts = zip(self.ks[some], self.rates[some], self.eps_data[some])
         pairs = ", ".join(f"{k}: {rate:.3f} ± {error:.3f}" for k, rate, error in parts)
         return f"RetrievalRates({pairs})"
+
+    def to_frame(self) -> Any:
+        """Return the rates as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            A row for each number of results ``k``: the rate and, where they are known, its errors.
+        """
+        pd = import_pandas()
+        columns = {"rate": self.rates, "sigma_init": self.sigma_init, "eps_data": self.eps_data}
+        known = {name: values for name, values in columns.items() if values is not None}
+        return pd.DataFrame(known, index=pd.Index(self.ks, name="k"))
+
+    def _sheet(self) -> Sheet:
+        rows = [[str(k), f"{rate:.3f}", f"{error:.3f}"] for k, rate, error in zip(self.ks, self.rates, self.eps_data)]
+        return Sheet("", ["k", "rate", "standard error"], rows)
 
     def _shared(self) -> Floats:
         """Return the canonical matrix of the mean metric of all runs, for each prototype that has its own."""

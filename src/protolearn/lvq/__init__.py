@@ -9,10 +9,17 @@ from protolearn.lvq._lfda import LFDA
 from protolearn.lvq._lmnn import LMNN
 from protolearn.lvq._lpp import LPP
 from protolearn.lvq._lvq1 import LVQ1, LVQ21
-from protolearn.lvq._request import Category, Number, Table, Unused
+from protolearn.lvq._request import Category, Mixing, Number, Table, Unused
 from protolearn.lvq._rslvq import RSLVQ
 from protolearn.lvq._tangent import TangentMetric
-from protolearn.lvq._units import counterfactual, explain, prototypes_in_units, table_of
+from protolearn.lvq._units import (
+    PrototypeTable,
+    counterfactual,
+    explain,
+    prototype_table,
+    prototypes_in_units,
+    table_of,
+)
 from protolearn.lvq.filters import difference_of_gaussians_bank, gabor_bank
 from protolearn.lvq.reading import Counterfactuals, Explanation
 from protolearn.lvq.relevance import (
@@ -56,8 +63,10 @@ __all__ = [
     "MatrixMetric",
     "Metric",
     "MinkowskiMetric",
+    "Mixing",
     "Number",
     "ProductMetric",
+    "PrototypeTable",
     "Relevance",
     "RelevanceStability",
     "Solver",
@@ -72,6 +81,7 @@ __all__ = [
     "explain",
     "gabor_bank",
     "mean_canonical_matrix",
+    "prototype_table",
     "prototypes_in_units",
     "relevance_stability",
     "table_of",

@@ -22,7 +22,7 @@ from protolearn.core.reject import acceptance_radii, check_reject, novelty, rela
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.core.validation import check_scale, given_array, hinted, read_samples, refuse_empty_rows
-from protolearn.lvq._request import Number, Table, find_counterfactuals, read_request
+from protolearn.lvq._request import Table, find_counterfactuals, read_request
 from protolearn.lvq.cost import relative_distance
 from protolearn.lvq.reading import Counterfactuals, Explanation, contributions
 from protolearn.lvq.relevance import Metric, Relevance, Theta
@@ -372,9 +372,8 @@ class LVQClassifier(ClassifierMixin, Estimator):
             Changed samples, and the lengths of the changes; infinite where no allowed change was found.
         """
         X = self._check_new(X).astype(np.float64)
-        table = Table(self._feature_names(), [Number(np.array([i])) for i in range(X.shape[1])])
         request = read_request(
-            table,
+            Table.of_numbers(self._feature_names()),
             fixed=fixed,
             bounds=bounds,
             increasing=increasing,
@@ -383,7 +382,7 @@ class LVQClassifier(ClassifierMixin, Estimator):
             groups=groups,
         )
         return find_counterfactuals(
-            self, X, X, lambda row, s: row, request, target, sparse=sparse, margin=margin, length=length
+            self, X, X, X, lambda row, s: (row, row), request, target, sparse=sparse, margin=margin, length=length
         )
 
     def _confidence(self, X: Array) -> Floats:

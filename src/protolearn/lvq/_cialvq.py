@@ -101,6 +101,8 @@ class CIALVQ(GLVQ):
         The classes.
     cost_history_ : list of float
         Cost after every iteration. Of batches given to ``partial_fit``, the mean cost of each, of the last 1,000.
+    stage_starts_ : list of int
+        Iterations, from 1, at which the slope of the squashing function takes a new value with ``lbfgs``.
     score_history_ : list of float
         Accuracy after every iteration, if ``early_stopping``.
     n_iter_ : int

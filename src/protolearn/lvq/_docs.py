@@ -141,6 +141,9 @@ ATTRIBUTES = """
 cost_history_ : list of float
     Cost after every iteration; with ``sgd`` and ``adam`` the mean cost that samples met during an epoch (``sgd``:
     without the regularization). Of batches given to ``partial_fit``, the mean cost of each, of the last 1,000.
+stage_starts_ : list of int
+    Iterations, from 1, at which the slope of the squashing function takes a new value with ``lbfgs``; the cost before
+    and after them is not the same.
 score_history_ : list of float
     Accuracy after every iteration, if ``early_stopping``.
 n_iter_ : int

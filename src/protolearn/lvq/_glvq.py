@@ -500,7 +500,7 @@ class GLVQ(LVQClassifier):
             watch.judge = self._problem(frame, metric, judged, W, theta, n_threads)
         interrupted = False
         watch.flat = pack(W, theta)
-        watch.snapshot = lambda flat, costs: self._snapshot(problem, frame, flat, costs, samples)
+        watch.snapshot = lambda flat, costs: self._snapshot(problem, frame, flat, costs, watch.stage_starts, samples)
         try:
             if max_iter:
                 with watch.progress:
@@ -512,6 +512,7 @@ class GLVQ(LVQClassifier):
                 raise
             interrupted = True
         self.cost_history_ = watch.costs
+        self.stage_starts_ = watch.stage_starts
         self.n_iter_ = max(min(1, max_iter), len(watch.costs))
         self._mass = samples.mass
         self.__dict__.pop("score_history_", None)
@@ -524,11 +525,18 @@ class GLVQ(LVQClassifier):
             raise KeyboardInterrupt
 
     def _snapshot(
-        self, problem: Problem, frame: Frame, flat: Floats, costs: list[float], samples: TrainingSamples
+        self,
+        problem: Problem,
+        frame: Frame,
+        flat: Floats,
+        costs: list[float],
+        stage_starts: list[int],
+        samples: TrainingSamples,
     ) -> GLVQ:
         """Return a copy of the classifier as it was at a moment of training."""
         then = copy(self)
         then.cost_history_, then.n_iter_ = costs, len(costs)
+        then.stage_starts_ = [start for start in stage_starts if start <= len(costs)]
         then._store(problem, frame, flat)
         then._finish(samples)
         return then
@@ -576,7 +584,7 @@ class GLVQ(LVQClassifier):
             stream = Stream(frame, rng, metric, W, theta, np.full(len(self.classes_), resumes))
             if resumes:
                 stream.settled, stream.mass = self._standardizes, self._mass
-            self.cost_history_, self.n_iter_ = [], 0
+            self.cost_history_, self.stage_starts_, self.n_iter_ = [], [], 0
         else:
             stream = deepcopy(self._stream)  # the old one serves on if this batch fails
         stream.settle(self._stream_frame(samples, solver.rescales, resumes=False), samples.X)
@@ -619,6 +627,7 @@ class _Watch:
         self.judge: Problem | None = None
         self.snapshot: Callable[[Floats, list[float]], GLVQ]
         self.costs: list[float] = []
+        self.stage_starts: list[int] = []
         self.scores: list[float] = []
         self.flat = np.empty(0)
         self._best: Floats | None = None
@@ -628,9 +637,11 @@ class _Watch:
         """The state with the best score, or the last one."""
         return self.flat if self._best is None else self._best
 
-    def __call__(self, flat: Floats, cost: float) -> None:
+    def __call__(self, flat: Floats, cost: float, stage: int = 0) -> None:
         self.flat = flat.copy()  # solvers may change theirs in place
         self.costs.append(cost)
+        if stage > len(self.stage_starts):
+            self.stage_starts.append(len(self.costs))
         self.progress.step(len(self.costs), cost=cost)
         stops = self._exhausted()
         make = partial(self.snapshot, self.flat, [*self.costs])

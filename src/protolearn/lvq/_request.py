@@ -13,7 +13,7 @@ from protolearn.core.types import Array, Floats, Indices
 from protolearn.lvq._counterfactual import Borders, Room, smallest_change
 from protolearn.lvq.reading import Counterfactuals
 
-__all__ = ["Category", "Number", "Table", "Unused"]
+__all__ = ["Category", "Mixing", "Number", "Table", "Unused"]
 
 LENGTH = option("metric", "euclidean")
 MARGIN = number(0, 1, open_high=True)
@@ -21,7 +21,7 @@ MARGIN = number(0, 1, open_high=True)
 
 @dataclass(frozen=True)
 class Number:
-    """A feature that is a number, and the column of the classifier that it becomes.
+    """A feature that is a number, and the column that it becomes.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Category:
-    """A feature that is a category, and the columns of the classifier that it becomes.
+    """A feature that is a category, and the columns that it becomes.
 
     Attributes
     ----------
@@ -107,6 +107,59 @@ Feature = Number | Category | Unused
 
 
 @dataclass(frozen=True)
+class Mixing:
+    """What steps such as PCA do to the columns R of a table before the classifier sees them, as Z, and the way back.
+
+    Attributes
+    ----------
+    slopes : ndarray of shape (N, n_columns)
+    offsets : ndarray of shape (N,)
+        ``Z = R @ slopes.T + offsets``.
+    back_slopes : ndarray of shape (n_columns, N)
+    back_offsets : ndarray of shape (n_columns,)
+        ``R = Z @ back_slopes.T + back_offsets``, which the former undoes.
+
+    Examples
+    --------
+    >>> from protolearn.lvq import Mixing
+    >>> mean = Mixing(np.array([[0.5, 0.5]]), np.zeros(1), np.ones((2, 1)), np.zeros(2))
+    >>> mean.forward(np.array([[1.0, 3.0]])), mean.back(np.array([[2.0]]))
+    (array([[2.]]), array([[2., 2.]]))
+    """
+
+    slopes: Floats
+    offsets: Floats
+    back_slopes: Floats
+    back_offsets: Floats
+
+    @classmethod
+    def identity(cls, n_columns: int) -> Mixing:
+        """Return what leaves columns as they are."""
+        return cls(np.eye(n_columns), np.zeros(n_columns), np.eye(n_columns), np.zeros(n_columns))
+
+    def forward(self, R: Floats) -> Floats:
+        """Return what the classifier sees of columns."""
+        return R @ self.slopes.T + self.offsets
+
+    def back(self, Z: Floats) -> Floats:
+        """Return columns of which the classifier sees Z, those that the inverse of the steps chooses."""
+        return Z @ self.back_slopes.T + self.back_offsets
+
+    def then(self, other: Mixing) -> Mixing:
+        """Return this and another one after it."""
+        return Mixing(
+            other.slopes @ self.slopes,
+            other.slopes @ self.offsets + other.offsets,
+            self.back_slopes @ other.back_slopes,
+            self.back_slopes @ other.back_offsets + self.back_offsets,
+        )
+
+    def folded(self, A: Floats) -> Floats:
+        """Return matrices (s, M, n_columns) of the columns for matrices (s, M, N) or (s, N) of the classifier."""
+        return A @ self.slopes if A.ndim == 3 else A[:, :, None] * self.slopes
+
+
+@dataclass(frozen=True)
 class Table:
     """The features that samples have, as a user sees them.
 
@@ -116,6 +169,10 @@ class Table:
         Names of the features.
     features : sequence of Number, Category or Unused
         What becomes of each.
+    mixing : Mixing or None
+        What mixes the columns of the features before the classifier sees them; None if these are its own columns.
+    prepare : callable
+        Function from samples as the user has them to the columns of the features.
 
     Examples
     --------
@@ -127,6 +184,13 @@ class Table:
 
     names: Array
     features: Sequence[Feature]
+    mixing: Mixing | None = None
+    prepare: Callable[[Any], Array] = np.asarray
+
+    @classmethod
+    def of_numbers(cls, names: Array) -> Table:
+        """Return a table of numbers, which the classifier sees as they are."""
+        return cls(names, [Number(np.array([i])) for i in range(len(names))])
 
     def find(self, given: Any, role: str) -> int:
         """Return the number of a feature, given by name or number."""
@@ -327,7 +391,8 @@ def find_counterfactuals(
     model: Any,
     rows: Array,
     Z: Floats,
-    renewed: Callable[[Array, int], Floats],
+    seen: Floats,
+    renewed: Callable[[Array, int], tuple[Floats, Floats]],
     request: Request,
     target: Any,
     *,
@@ -343,10 +408,12 @@ def find_counterfactuals(
         Fitted.
     rows : ndarray of shape (n, n_features)
         Samples as the user sees them.
-    Z : ndarray of shape (n, N)
-        The same samples as the classifier sees them.
+    Z : ndarray of shape (n, n_columns)
+        The columns of the same samples.
+    seen : ndarray of shape (n, N)
+        What the classifier sees of them: the same columns, unless something mixes these.
     renewed : callable
-        Returns what the classifier sees (N,) of a changed row, of the sample of some number.
+        Returns the columns (n_columns,) of a changed row, of the sample of some number, and what the classifier sees.
     request : Request
         What is allowed.
     target, sparse, margin, length
@@ -361,31 +428,32 @@ def find_counterfactuals(
     MARGIN.check("margin", margin)
     code = None if target is None else _code(model, target)
     margin = max(margin, model.reject_threshold)  # a rejected sample has no class
-    table, borders = request.table, _borders(model)
-    present = model._codes[model._winners(Z)]
+    table = request.table
+    borders = _borders(model, table.mixing)
+    present = model._codes[model._winners(seen)]
 
-    def reaches(z: Floats, own: int) -> bool:
-        after = model._codes[model._winners(z[None])[0]]
-        sure = margin == 0 or model._confidence(z[None])[0] >= margin
+    def reaches(seen: Floats, own: int) -> bool:
+        after = model._codes[model._winners(seen[None])[0]]
+        sure = margin == 0 or model._confidence(seen[None])[0] >= margin
         return bool(sure and (after != own if code is None else after == code))
 
     samples, weights = rows.copy(), np.zeros(rows.shape)
-    lengths, proven, after = np.zeros(len(Z)), np.ones(len(Z), bool), Z.copy()
+    lengths, proven, after = np.zeros(len(Z)), np.ones(len(Z), bool), seen.copy()
     for s, (row, z, own) in enumerate(zip(rows, Z, present)):
         room = request.room(row, z, s)
-        if own == code and reaches(z, own):
+        if own == code and reaches(seen[s], own):
             continue
 
         def confirmed(changed: Floats, s: int = s, row: Array = row, z: Floats = z, own: int = own) -> bool:
-            return reaches(renewed(request.restored(row, z, changed), s), own)
+            return reaches(renewed(request.restored(row, z, changed), s)[1], own)
 
         change = smallest_change(
             z, borders, room, confirmed, present=own, target=code, margin=margin, sparse=sparse, length=length
         )
         samples[s] = request.restored(row, z, change.sample)
-        after[s] = renewed(samples[s], s)
+        new, after[s] = renewed(samples[s], s)
         lengths[s], proven[s] = change.length, change.proven
-        S, delta = borders.measure(z, own, length), np.nan_to_num(after[s] - z)
+        S, delta = borders.measure(z, own, length), np.nan_to_num(new - z)
         weights[s] = [delta[f.columns] @ S[np.ix_(f.columns, f.columns)] @ delta[f.columns] for f in table.features]
     return Counterfactuals(
         samples,
@@ -408,12 +476,16 @@ def _code(model: Any, target: Any) -> int:
     return int(np.searchsorted(model.classes_, target))
 
 
-def _borders(model: Any) -> Borders:
+def _borders(model: Any, mixing: Mixing | None) -> Borders:
+    """Return prototypes and metrics as quadratic inequalities of the columns."""
     A, slots = model._matrices("counterfactual")
+    W = model.prototypes_
+    if mixing is not None:  # |A (Z - W)|^2 = |A slopes (R - back(W))|^2
+        A, W = mixing.folded(A), mixing.back(W)
     L = np.stack([np.diag(a**2) if a.ndim == 1 else a.T @ a for a in A])
     seen = np.ones(len(slots), bool)
     seen[model._hidden] = False
-    return Borders(model.prototypes_[seen], model._codes[seen], L, slots[seen])
+    return Borders(W[seen], model._codes[seen], L, slots[seen])
 
 
 def _differences(table: Table, rows: Array, samples: Array) -> Floats:

@@ -1,8 +1,6 @@
 """Reading a pipeline in the columns and units of its table: prototypes, explanations and counterfactuals.
 
-The steps before the classifier are followed column by column. Scalers and other transformers that treat each column by
-itself and can be inverted are undone, encoded categories are one feature, imputers and selectors leave values as they
-are.
+Where a step cannot be undone, answers are in the columns that the model sees, and say so.
 """
 
 from __future__ import annotations
@@ -12,44 +10,40 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin
-from sklearn.compose import ColumnTransformer
-from sklearn.feature_selection import SelectorMixin
-from sklearn.impute import KNNImputer, SimpleImputer
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, Normalizer, OneHotEncoder
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.fitted import is_relational
+from protolearn.core.pipelines import Parts, take_apart, take_map_apart
+from protolearn.core.sheets import Printed, Sheet, import_pandas
 from protolearn.core.types import Array, Floats
-from protolearn.lvq._request import (
-    Category,
-    Feature,
-    Number,
-    Table,
-    Unused,
-    find_counterfactuals,
-    is_missing,
-    read_request,
-)
-from protolearn.lvq.reading import Counterfactuals, Explanation
+from protolearn.lvq._columns import NoUnits, is_plain, table_behind
+from protolearn.lvq._request import Category, Number, Table, find_counterfactuals, is_missing, read_request
+from protolearn.lvq.reading import Counterfactuals, Explanation, contributions, shown
 
-__all__ = ["counterfactual", "explain", "prototypes_in_units", "table_of"]
+__all__ = ["PrototypeTable", "counterfactual", "explain", "prototype_table", "prototypes_in_units", "table_of"]
 
 
 def prototypes_in_units(model: Any) -> Array:
-    """Return the prototypes of a fitted classifier, or of a pipeline that ends in one, in the units of the data.
+    """Return the prototypes of a fitted model, or of a pipeline that ends in one, in the units of the data.
 
     Parameters
     ----------
-    model : classifier or Pipeline
-        Fitted. The steps of a pipeline before the last are undone: those with ``inverse_transform``, and behind a
-        ``ColumnTransformer`` scalers, encoders of categories, imputers and selectors of features.
+    model : estimator or Pipeline
+        Fitted, with prototypes that are vectors. The steps of a pipeline before the last are undone: scalers, PCA and
+        others with an inverse, ``ColumnTransformer`` block by block, encoders of categories, imputers and selectors of
+        features.
 
     Returns
     -------
     prototypes : ndarray of shape (k, n_features)
-        The prototypes as if they were samples. A categorical feature has the category whose code is nearest to the
-        prototype, and a feature that the classifier does not see is NaN. With categories, the array is one of objects.
+        The prototypes as if they were samples. A categorical feature has the most likely category, and a feature that
+        the model does not see is NaN. With categories, the array is one of objects. Where a step cannot be undone, a
+        warning says so, and the prototypes are in the columns that the model sees.
+
+    See Also
+    --------
+    prototype_table : The same with the names of the features, and the shares of the categories.
 
     Examples
     --------
@@ -63,23 +57,131 @@ def prototypes_in_units(model: Any) -> Array:
     >>> prototypes_in_units(pipeline)[0].round()
     array([5., 3., 1., 0.])
     """
-    model = _unwrapped(model)
-    if not isinstance(model, Pipeline):
-        return model.prototypes_
-    if hasattr(model[:-1], "inverse_transform"):
-        return np.asarray(model[:-1].inverse_transform(model[-1].prototypes_))
-    table = _table(model)
-    typical = np.full((len(model[-1].prototypes_), len(table.features)), np.nan, dtype=object)
-    for i, feature in enumerate(table.features):
-        values = model[-1].prototypes_[:, feature.columns]
-        if isinstance(feature, Number):
-            typical[:, i] = feature.back(values[:, 0])
-        elif isinstance(feature, Category):
-            spans = np.ptp(feature.rows, axis=0)
-            apart = (values[:, None] - feature.rows) / np.where(spans > 0, spans, 1.0)
-            typical[:, i] = feature.categories[(apart**2).sum(axis=2).argmin(axis=1)]
-    mixed = any(isinstance(feature, Category) for feature in table.features)
-    return typical if mixed else typical.astype(np.float64)
+    table = prototype_table(model)
+    if table.note:
+        warnings.warn(table.note, UserWarning, stacklevel=2)
+    return table.values
+
+
+@dataclass(frozen=True, repr=False)
+class PrototypeTable(Printed):
+    """Prototypes as a table: in the features and units of the samples, as far as the steps of a pipeline allow.
+
+    Attributes
+    ----------
+    values : ndarray of shape (k, n_features)
+        The prototypes as if they were samples. A categorical feature has the most likely category, and a feature that
+        the model does not see is NaN. With categories, the array is one of objects.
+    shares : ndarray of shape (k, n_features)
+        How much of a prototype its category is, from 0 to 1; NaN for all else, and where one number codes several
+        categories.
+    feature_names : ndarray of shape (n_features,)
+        Names of the features.
+    labels : ndarray of shape (k,) or None
+        Class of each prototype; None if the model knows no classes.
+    note : str
+        Which step cannot be undone, so that columns are those that the model sees; empty if all steps are undone.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from protolearn import GLVQ
+    >>> from protolearn.lvq import prototype_table
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> table = prototype_table(make_pipeline(StandardScaler(), GLVQ(random_state=0)).fit(X, y))
+    >>> table.to_frame().shape, table.note
+    ((3, 4), '')
+    """
+
+    values: Array
+    shares: Floats
+    feature_names: Array
+    labels: Array | None
+    note: str = ""
+
+    __repr__ = Printed.__str__
+
+    def to_frame(self) -> Any:
+        """Return the prototypes as a pandas DataFrame, with the share of a category beside it.
+
+        Returns
+        -------
+        frame : DataFrame
+            A row for each prototype, by its class if it has one.
+        """
+        pd = import_pandas()
+        index = pd.RangeIndex(len(self.values), name="prototype")
+        index = index if self.labels is None else pd.Index(self.labels, name="class")
+        frame = pd.DataFrame({}, index=index)
+        for name, column, shares in zip(self.feature_names, self.values.T, self.shares.T):
+            frame[name] = column
+            if not np.isnan(shares).all():
+                frame[f"{name} share"] = shares
+        return frame.infer_objects()
+
+    def _sheet(self) -> Sheet:
+        names = list(map(str, range(len(self.values)) if self.labels is None else self.labels))
+        cells = [
+            [shown(value) if np.isnan(share) else f"{value} ({share:.0%})" for value, share in zip(row, shares)]
+            for row, shares in zip(self.values, self.shares)
+        ]
+        # Features are rows: they have names, and there are often more of them than prototypes.
+        rows = [[str(name), *column] for name, column in zip(self.feature_names, zip(*cells))]
+        return Sheet(self.note, ["feature" if self.labels is None else "class", *names], rows)
+
+
+def prototype_table(model: Any, prototypes: ArrayLike | None = None) -> PrototypeTable:
+    """Return the prototypes of a fitted model, or of a pipeline that ends in one, with names and units of the data.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        Fitted, with prototypes that are vectors: a map, a classifier, or a pipeline that ends in one.
+    prototypes : array-like of shape (k, N), optional
+        Other vectors of the columns that the model sees, such as prototypes that have moved; by default its own.
+
+    Returns
+    -------
+    table : PrototypeTable
+        Values, names, shares of categories and classes; it prints as a table, and has ``to_frame``.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from sklearn.compose import make_column_transformer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import OneHotEncoder, StandardScaler
+    >>> from protolearn import KMeans
+    >>> from protolearn.lvq import prototype_table
+    >>> X = pd.DataFrame({"age": [30, 40, 60, 70], "smoker": ["no", "no", "yes", "no"]})
+    >>> columns = make_column_transformer((StandardScaler(), ["age"]), (OneHotEncoder(), ["smoker"]))
+    >>> print(prototype_table(make_pipeline(columns, KMeans(1)).fit(X)))
+    feature         0
+    age            50
+    smoker   no (75%)
+    """
+    parts = take_map_apart(model)
+    check_is_fitted(parts.last)
+    if prototypes is None and not hasattr(parts.last, "prototypes_"):
+        kind = "knows them by dissimilarities only" if is_relational(parts.last) else "has no prototypes_"
+        raise ValueError(
+            f"Prototypes that are vectors have units, and {type(parts.last).__name__} {kind}. Give a map or classifier "
+            "of vectors, such as SOM or GMLVQ, or a pipeline that ends in one."
+        )
+    W = np.asarray(parts.last.prototypes_ if prototypes is None else prototypes)
+    labels = getattr(take_apart(model).last, "prototype_labels_", None)
+    values, note = W, ""
+    shares = None
+    names = parts.names_out(W.shape[1])
+    if parts.before is not None:
+        try:
+            values, shares, names = _undone(parts, W)
+        except NoUnits as error:
+            note = f"{error} These are the columns that {type(parts.last).__name__} sees."
+    shares = np.full(values.shape, np.nan) if shares is None else shares
+    return PrototypeTable(values, shares, names, labels if labels is not None and len(labels) == len(W) else None, note)
 
 
 def table_of(model: Any) -> Table:
@@ -111,12 +213,11 @@ def table_of(model: Any) -> Table:
     >>> age.back(np.zeros(1)), smoker.categories.tolist(), smoker.columns.tolist()
     (array([50.]), ['no', 'yes'], [1, 2])
     """
-    model = _unwrapped(model)
-    if isinstance(model, Pipeline):
-        return _table(model)
-    check_is_fitted(model)
-    names = getattr(model, "feature_names_in_", np.array([f"x{i}" for i in range(model.n_features_in_)]))
-    return Table(names, [Number(np.array([i])) for i in range(len(names))])
+    parts = take_apart(model)
+    check_is_fitted(parts.last)
+    if parts.before is not None:
+        return table_behind(parts)
+    return Table.of_numbers(parts.names_in())
 
 
 def explain(model: Any, X: Any) -> Explanation:
@@ -150,12 +251,22 @@ def explain(model: Any, X: Any) -> Explanation:
     >>> explanation.feature_names, explanation.contributions.shape
     (array(['age', 'smoker'], dtype=object), (4, 2))
     """
-    model = _unwrapped(model)
-    if not isinstance(model, Pipeline):
-        return model.explain(X)
-    table = _table(model)
-    plain = model[-1].explain(model[:-1].transform(X))
-    sums = [plain.contributions[:, feature.columns].sum(axis=1) for feature in table.features]
+    parts = take_apart(model)
+    if parts.before is None:
+        return parts.last.explain(X)
+    plain = parts.last.explain(parts.transform(X))
+    try:
+        table = table_of(model)
+    except NoUnits as error:
+        _warn_of_columns(parts, error)
+        return replace(plain, feature_names=parts.names_out(plain.contributions.shape[1]))
+    pieces = plain.contributions
+    if table.mixing is not None:  # |A (Z - W)|^2 = |A slopes (R - back(W))|^2
+        A, slots = parts.last._matrices("explain")
+        A, W = table.mixing.folded(A), table.mixing.back(parts.last.prototypes_)
+        R = table.prepare(X).astype(np.float64)
+        pieces = contributions(R, W, A, slots, plain.rival_prototypes) - contributions(R, W, A, slots, plain.prototypes)
+    sums = [pieces[:, feature.columns].sum(axis=1) for feature in table.features]
     return replace(plain, contributions=np.stack(sums, axis=1), feature_names=table.names)
 
 
@@ -236,29 +347,41 @@ def counterfactual(
         "groups": groups,
     }
     how: dict[str, Any] = {"sparse": sparse, "margin": margin, "length": length}
-    model = _unwrapped(model)
-    if not isinstance(model, Pipeline):
-        return model.counterfactual(X, target, **request, **how)
-    table = _table(model)
+    parts = take_apart(model)
+    if parts.before is None:
+        return parts.last.counterfactual(X, target, **request, **how)
+    seen = parts.transform(X)
+    try:
+        table = table_of(model)
+    except NoUnits as error:
+        _warn_of_columns(parts, error)
+        Z = parts.last._check_new(seen).astype(np.float64)
+        asked = read_request(Table.of_numbers(parts.names_out(Z.shape[1])), **request)
+        return find_counterfactuals(parts.last, Z, Z, Z, lambda row, s: (row, row), asked, target, **how)
     mixed = not all(isinstance(feature, Number) for feature in table.features)
     rows = np.array(X, dtype=object if mixed else np.float64)
 
-    def columns(given: Any) -> Floats:
-        return model[-1]._check_new(model[:-1].transform(given)).astype(np.float64)
+    def columns(given: Any, seen: Any) -> tuple[Floats, Floats]:
+        checked = parts.last._check_new(seen).astype(np.float64)
+        return (checked if table.mixing is None else table.prepare(given).astype(np.float64)), checked
 
-    def renewed(row: Array, s: int) -> Floats:
-        return columns(_as_given(X[s : s + 1], row[None], rows[[s]]))[0]
+    def renewed(row: Array, s: int) -> tuple[Floats, Floats]:
+        new = _as_given(X[s : s + 1], row[None], rows[[s]])
+        (made,), (checked,) = columns(new, parts.transform(new))
+        return made, checked
 
     flags = [i for i, dtype in enumerate(getattr(X, "dtypes", ())) if getattr(dtype, "kind", "") == "b"]
     request["bounds"] = {**dict.fromkeys(flags, (0, 1)), **(bounds or {})}
     request["integers"] = flags + table.find_all(integers, "integers")
     asked = read_request(table, **request)
-    found = find_counterfactuals(model[-1], rows, columns(X), renewed, asked, target, **how)
+    found = find_counterfactuals(parts.last, rows, *columns(X, seen), renewed, asked, target, **how)
     return replace(found, samples=_as_given(X, found.samples, rows))
 
 
-def _unwrapped(model: Any) -> Any:
-    return model[-1] if isinstance(model, Pipeline) and len(model) == 1 else model
+def _warn_of_columns(parts: Parts, error: NoUnits) -> None:
+    warnings.warn(
+        f"{error} The answer is in the columns that {type(parts.last).__name__} sees.", UserWarning, stacklevel=3
+    )
 
 
 def _as_given(X: Any, samples: Array, rows: Array) -> Any:
@@ -276,167 +399,46 @@ def _as_given(X: Any, samples: Array, rows: Array) -> Any:
     return frame
 
 
-@dataclass(frozen=True)
-class _Column:
-    """A column on its way to the classifier: the feature it is made of, and how.
+def _undone(parts: Parts, W: Array) -> tuple[Array, Floats | None, Array]:
+    """Return rows (k, N) of what a model sees in units, the shares of their categories, and the names of features."""
+    assert parts.before is not None
+    if is_plain(parts.before):
+        return np.asarray(parts.before.inverse_transform(W)), None, parts.names_in()
+    try:
+        table = table_behind(parts)
+    except NoUnits:
+        if not hasattr(parts.before, "inverse_transform"):
+            raise
+        return np.asarray(parts.before.inverse_transform(W)), None, parts.names_in()
+    R = W if table.mixing is None else table.mixing.back(W)
+    values = np.full((len(W), len(table.features)), np.nan, dtype=object)
+    shares = np.full(values.shape, np.nan)
+    for i, feature in enumerate(table.features):
+        if isinstance(feature, Number):
+            values[:, i] = feature.back(R[:, feature.columns[0]])
+        elif isinstance(feature, Category):
+            chosen, shares[:, i] = _likeliest(R[:, feature.columns], feature.rows)
+            values[:, i] = feature.categories[chosen]
+    mixed = any(isinstance(feature, Category) for feature in table.features)
+    return (values if mixed else values.astype(np.float64)), shares, table.names
 
-    The steps are for numbers; ``codes`` are for categories, and hold what the column is for each of them.
+
+def _likeliest(values: Floats, rows: Floats) -> tuple[Array, Floats]:
+    """Return the number of the likeliest category for values (k, m) of columns, and its share.
+
+    Values are a mixture of the rows (c, m) of categories, with shares that sum to one. If several mixtures give the
+    same values, as with a code of one number, the nearest row is chosen, and its share is not known.
     """
-
-    feature: int
-    steps: tuple[_Step, ...] = ()
-    categories: Array | None = None
-    codes: Floats | None = None
-
-    def through(self, step: _Step) -> _Column:
-        if self.codes is None:
-            return replace(self, steps=(*self.steps, step))
-        return replace(self, codes=step.forward(self.codes))
-
-    def forward(self, values: Floats) -> Floats:
-        for step in self.steps:
-            values = step.forward(values)
-        return values
-
-    def back(self, values: Floats) -> Floats:
-        for step in reversed(self.steps):
-            values = step.back(values)
-        return values
-
-
-@dataclass(frozen=True)
-class _Step:
-    """What a transformer that treats each column by itself does to one of them."""
-
-    transformer: Any
-    place: int
-    width: int
-
-    def forward(self, values: Floats) -> Floats:
-        return self._apply(self.transformer.transform, values)
-
-    def back(self, values: Floats) -> Floats:
-        return self._apply(self.transformer.inverse_transform, values)
-
-    def _apply(self, function: Any, values: Floats) -> Floats:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # other columns hold the same values, which may not suit them
-            return _dense(function(np.repeat(values[:, None], self.width, axis=1)))[:, self.place].astype(np.float64)
-
-
-def _table(pipeline: Pipeline) -> Table:
-    """Return the features of the samples that a pipeline takes, and the columns of its classifier they become."""
-    check_is_fitted(pipeline[-1])
-    first = next(step for step in pipeline if hasattr(step, "n_features_in_"))
-    names = getattr(first, "feature_names_in_", np.array([f"x{i}" for i in range(first.n_features_in_)], object))
-    columns = [_Column(i) for i in range(len(names))]
-    for name, step in pipeline.steps[:-1]:
-        columns = _through(step, name, columns)
-    places: list[list[int]] = [[] for _ in names]
-    for place, column in enumerate(columns):
-        places[column.feature].append(place)
-    return Table(names, [_feature(name, own, columns) for name, own in zip(names, places)])
-
-
-def _feature(name: Any, own: list[int], columns: list[_Column]) -> Feature:
-    """Return what a feature becomes: the columns at its own places."""
-    places = np.array(own, np.int64)
-    mine = [columns[place] for place in own]
-    if not mine:
-        return Unused(places)
-    codes = [column.codes for column in mine if column.codes is not None]
-    if mine[0].categories is not None and len(codes) == len(mine):
-        return Category(places, mine[0].categories, np.stack(codes, axis=1))
-    if len(mine) == 1:
-        return Number(places, mine[0].forward, mine[0].back)
-    raise ValueError(f"The pipeline makes {len(mine)} columns of {name!s}, so these cannot be changed one by one.")
-
-
-def _through(step: Any, name: str, columns: list[_Column]) -> list[_Column]:
-    """Return what a fitted transformer makes of columns."""
-    if step is None or isinstance(step, str) or (type(step) is FunctionTransformer and step.func is None):
-        return columns
-    if isinstance(step, Pipeline):
-        for inner, transformer in step.steps:
-            columns = _through(transformer, inner, columns)
-        return columns
-    if isinstance(step, ColumnTransformer):
-        return _side_by_side(step, columns)
-    if isinstance(step, SelectorMixin):
-        return [column for column, kept in zip(columns, step.get_support()) if kept]
-    if hasattr(step, "categories_"):
-        return [made for place, column in enumerate(columns) for made in _encoded(step, name, place, column)]
-    if isinstance(step, (SimpleImputer, KNNImputer)) or hasattr(step, "imputation_sequence_"):
-        if len(step.get_feature_names_out()) == len(columns):
-            return columns
-        raise ValueError(f"Step {name!r} adds or drops columns, so the units of the table cannot be restored.")
-    if not hasattr(step, "inverse_transform"):
-        raise ValueError(f"Step {name!r} of the pipeline has no inverse_transform, so its units cannot be restored.")
-    if isinstance(step, FunctionTransformer) and step.inverse_func is None:
-        raise ValueError(f"Step {name!r} of the pipeline has no inverse_func, so its units cannot be restored.")
-    if not isinstance(step, (OneToOneFeatureMixin, FunctionTransformer)) or isinstance(step, Normalizer):
-        raise ValueError(
-            f"Step {name!r} ({type(step).__name__}) of the pipeline mixes columns, so that they have no units of the "
-            "table."
-        )
-    return [column.through(_Step(step, place, len(columns))) for place, column in enumerate(columns)]
-
-
-def _side_by_side(step: ColumnTransformer, columns: list[_Column]) -> list[_Column]:
-    made: dict[int, _Column] = {}
-    for name, transformer, chosen in step.transformers_:
-        if isinstance(transformer, str) and transformer == "drop":
-            continue
-        some = [columns[place] for place in _places(step, chosen)]
-        made.update(zip(range(*step.output_indices_[name].indices(10**9)), _through(transformer, name, some)))
-    return [made[place] for place in sorted(made)]
-
-
-def _places(step: ColumnTransformer, chosen: Any) -> Array:
-    """Return the numbers of columns that are given by names, numbers, a mask or a slice."""
-    n_columns = step.n_features_in_
-    numbers = np.arange(n_columns)
-    if isinstance(chosen, slice) and isinstance(chosen.start or chosen.stop, str):
-        names = list(step.feature_names_in_)
-        first = 0 if chosen.start is None else names.index(chosen.start)
-        last = n_columns if chosen.stop is None else names.index(chosen.stop) + 1
-        return numbers[first:last]
-    if isinstance(chosen, slice):
-        return numbers[chosen]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FutureWarning)  # scikit-learn 1.6, on the numbers of remaining columns
-        wanted = np.atleast_1d(np.asarray(chosen))
-    if wanted.dtype.kind in "OUT" and len(wanted):
-        places = {name: place for place, name in enumerate(step.feature_names_in_)}
-        return np.array([places[name] for name in wanted.tolist()])
-    return numbers[wanted] if len(wanted) else numbers[:0]
-
-
-def _encoded(step: Any, name: str, place: int, column: _Column) -> list[_Column]:
-    """Return the columns that an encoder makes of one, with the codes of its categories."""
-    if column.steps or column.codes is not None:
-        raise ValueError(
-            f"Step {name!r} encodes what an earlier step has changed, so the categories are not those of the table."
-        )
-    categories = np.array(step.categories_[place], object)
-    samples = np.empty((len(categories), len(step.categories_)), object)
-    samples[:] = [known[0] for known in step.categories_]
-    samples[:, place] = categories
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # these samples have no names
-        codes = _dense(step.transform(samples)).astype(np.float64)
-    first, last = (sum(_n_codes(step, i) for i in range(end)) for end in (place, place + 1))
-    return [_Column(column.feature, (), categories, codes[:, i]) for i in range(first, last)]
-
-
-def _n_codes(step: Any, place: int) -> int:
-    """Return how many columns an encoder makes of one."""
-    if not isinstance(step, OneHotEncoder):
-        return len(step.get_feature_names_out()) // len(step.categories_)
-    rare = getattr(step, "infrequent_categories_", [None] * len(step.categories_))[place]
-    dropped = step.drop_idx_ is not None and step.drop_idx_[place] is not None
-    return len(step.categories_[place]) - (0 if rare is None else len(rare) - 1) - int(dropped)
-
-
-def _dense(values: Any) -> Array:
-    return np.asarray(values.toarray() if hasattr(values, "toarray") else values)
+    spans = np.ptp(rows, axis=0)
+    scale = np.where(spans > 0, spans, 1.0)
+    codes, first = np.unique(rows / scale, axis=0, return_index=True)
+    if np.linalg.matrix_rank(np.column_stack([codes, np.ones(len(codes))])) < len(codes):
+        apart = ((values / scale)[:, None] - rows / scale) ** 2
+        return apart.sum(axis=2).argmin(axis=1), np.full(len(values), np.nan)
+    mixture = np.linalg.lstsq(
+        np.column_stack([codes, np.ones(len(codes))]).T, np.column_stack([values / scale, np.ones(len(values))]).T
+    )[0].T
+    mixture = np.maximum(mixture, 0.0)
+    mixture /= mixture.sum(axis=1, keepdims=True)
+    best = mixture.argmax(axis=1)
+    return first[best], mixture[np.arange(len(values)), best]

@@ -11,14 +11,17 @@ from typing import Any
 
 import numpy as np
 
+from protolearn.core.sheets import Printed, Sheet, import_pandas
 from protolearn.core.types import Array, Bools, Floats, Indices
 
 __all__ = ["Counterfactuals", "Explanation"]
 
+MOST_ROWS = 10  # samples, or features of one, that are printed
 
-@dataclass(frozen=True)
-class Explanation:
-    """Why samples were classified as they were.
+
+@dataclass(frozen=True, repr=False)
+class Explanation(Printed):
+    """Why samples were classified as they were; printed, it is a table.
 
     Attributes
     ----------
@@ -56,6 +59,22 @@ class Explanation:
     contributions: Floats
     feature_names: Array
 
+    __repr__ = Printed.__str__
+
+    def to_frame(self) -> Any:
+        """Return the contributions as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            A row for each sample, by its number, its class and the class of the rival; a column for each feature.
+        """
+        pd = import_pandas()
+        index = pd.MultiIndex.from_arrays(
+            [np.arange(len(self.classes)), self.classes, self.rivals], names=["sample", "class", "rival"]
+        )
+        return pd.DataFrame(self.contributions, index, self.feature_names)
+
     def table(self, sample: int = 0, n_features: int = 10) -> str:
         """Return the reasons for one sample as text, the weightiest features first.
 
@@ -71,24 +90,53 @@ class Explanation:
         text : str
             A few lines.
         """
-        parts = self.contributions[sample]
-        total = np.abs(parts).sum() or 1.0
+        reasons = self._reasons(sample, n_features)
+        width = max(len(name) for name, _ in reasons)
         lines = [
+            f"  {name:<{width}}  {100 * abs(share):5.1f} % {'for' if share >= 0 else 'against'}"
+            for name, share in reasons
+        ]
+        return "\n".join([self._sentence(sample), *lines])
+
+    def _sentence(self, sample: int) -> str:
+        return (
             f"{self.classes[sample]}, because prototype {self.prototypes[sample]} is at {self.distances[sample]:.3g} "
             f"and the nearest of another class ({self.rivals[sample]}, prototype {self.rival_prototypes[sample]}) at "
             f"{self.rival_distances[sample]:.3g}."
-        ]
+        )
+
+    def _reasons(self, sample: int, n_features: int) -> list[tuple[str, float]]:
+        """Return the weightiest features of a sample by name, each with its share in all contributions."""
+        parts = self.contributions[sample]
+        shares = parts / (np.abs(parts).sum() or 1.0)
         order = np.argsort(-np.abs(parts), kind="stable")[:n_features]
-        width = max(len(str(self.feature_names[i])) for i in order)
-        for i in order:
-            side = "for" if parts[i] >= 0 else "against"
-            lines.append(f"  {self.feature_names[i]!s:<{width}}  {100 * abs(parts[i]) / total:5.1f} % {side}")
-        return "\n".join(lines)
+        return [(str(self.feature_names[i]), float(shares[i])) for i in order]
+
+    def _sheet(self) -> Sheet:
+        if len(self.classes) == 1:
+            rows = [
+                [name, f"{100 * abs(share):.1f} %", "for" if share >= 0 else "against"]
+                for name, share in self._reasons(0, MOST_ROWS)
+            ]
+            return Sheet(self._sentence(0), ["feature", "share", "speaks"], rows)
+        rows = [
+            [
+                str(i),
+                str(self.classes[i]),
+                str(self.rivals[i]),
+                f"{self.distances[i]:.3g}",
+                f"{self.rival_distances[i]:.3g}",
+                ", ".join(f"{name} {100 * share:+.0f} %" for name, share in self._reasons(i, 3)),
+            ]
+            for i in range(min(len(self.classes), MOST_ROWS))
+        ]
+        header = ["sample", "class", "rival", "distance", "rival distance", "weightiest features"]
+        return Sheet("", header, rows, _rest(len(self.classes) - len(rows), "samples"))
 
 
-@dataclass(frozen=True)
-class Counterfactuals:
-    """The smallest allowed changes that give samples another class.
+@dataclass(frozen=True, repr=False)
+class Counterfactuals(Printed):
+    """The smallest allowed changes that give samples another class; printed, they are a table.
 
     Attributes
     ----------
@@ -140,6 +188,21 @@ class Counterfactuals:
     feature_names: Array
     target: Any
 
+    __repr__ = Printed.__str__
+
+    def to_frame(self) -> Any:
+        """Return the changes as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            A row for each feature of each sample that changes, the largest parts of a change first: number of the
+            sample, its class and the one it becomes, the feature, its value before and after.
+        """
+        columns = ["sample", "class", "becomes", "feature", "before", "after"]
+        rows = [row for sample in range(len(self.classes)) for row in self._changes(sample)]
+        return import_pandas().DataFrame(rows, columns=columns)
+
     def table(self, sample: int = 0, n_features: int = 10) -> str:
         """Return the change of one sample as text, the largest parts of it first.
 
@@ -160,24 +223,46 @@ class Counterfactuals:
             wanted = "another class" if self.target is None else f"class {self.target}"
             how = "There is no allowed change" if self.proven[sample] else "No allowed change was found"
             return f"{before}. {how} to {wanted}."
-        changed = np.flatnonzero(self.changes[sample])
-        if not len(changed):
+        changes = self._changes(sample)
+        if not changes:
             return f"{before}, as was asked for, without a change."
-        order = changed[np.argsort(-self.weights[sample, changed], kind="stable")]
-        after = np.asarray(self.samples, dtype=object)[sample]
-        rows = [
-            (str(self.feature_names[i]), _shown(self.originals[sample, i]), _shown(after[i]))
-            for i in order[:n_features]
-        ]
+        rows = [(str(name), shown(old), shown(new)) for *_, name, old, new in changes[:n_features]]
         name, old = (max(len(row[column]) for row in rows) for column in (0, 1))
         lines = [f"{before} becomes {self.classes[sample]} with"]
         lines += [f"  {row[0]:<{name}}  {row[1]:>{old}} -> {row[2]}" for row in rows]
-        if len(order) > n_features:
-            lines.append(f"  and {len(order) - n_features} smaller changes")
+        if len(changes) > n_features:
+            lines.append(f"  and {len(changes) - n_features} smaller changes")
         return "\n".join(lines)
 
+    def _changes(self, sample: int) -> list[tuple[Any, ...]]:
+        """Return what changes in a sample, the largest parts first, as rows of `to_frame`."""
+        changed = np.flatnonzero(self.changes[sample])
+        order = changed[np.argsort(-self.weights[sample, changed], kind="stable")]
+        after = np.asarray(self.samples, dtype=object)[sample]
+        classes = (self.original_classes[sample], self.classes[sample])
+        return [(sample, *classes, self.feature_names[i], self.originals[sample, i], after[i]) for i in order]
 
-def _shown(value: Any) -> str:
+    def _sheet(self) -> Sheet:
+        rows = []
+        for sample in range(min(len(self.classes), MOST_ROWS)):
+            changes = self._changes(sample)
+            first = [str(sample), str(self.original_classes[sample])]
+            if not changes:
+                rows.append([*first, "" if self.found[sample] else "no change found", "", "", ""])
+            for number, (*_, after, name, old, new) in enumerate(changes[:MOST_ROWS]):
+                rows.append([*(first if number == 0 else ["", ""]), str(after), str(name), shown(old), shown(new)])
+            if len(changes) > MOST_ROWS:
+                rows.append(["", "", "", f"and {len(changes) - MOST_ROWS} smaller changes", "", ""])
+        header = ["sample", "class", "becomes", "feature", "before", "after"]
+        return Sheet("", header, rows, _rest(len(self.classes) - MOST_ROWS, "samples"))
+
+
+def _rest(n_more: int, what: str) -> str:
+    return f"and {n_more} more {what}" if n_more > 0 else ""
+
+
+def shown(value: Any) -> str:
+    """Return a number in short, and anything else as it is."""
     return f"{value:.4g}" if isinstance(value, (float, int, np.number)) else str(value)
 
 

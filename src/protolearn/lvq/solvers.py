@@ -6,10 +6,10 @@ A solver sees a `Problem`: a flat vector of prototypes and metric, its cost and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ClassVar
+from typing import ClassVar, Protocol
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
@@ -25,7 +25,14 @@ __all__ = ["LBFGS", "SGD", "SOLVERS", "Adam", "Solver", "Waypoint"]
 
 LARGE = 200_000  # samples above which mini-batches are faster than L-BFGS
 
-Watch = Callable[[Floats, float], None]
+
+class Watch(Protocol):
+    """What follows a solver: it is told the state and the cost after every step, and in which stage the solver is."""
+
+    def __call__(self, flat: Floats, cost: float, stage: int = 0) -> None:
+        """Take notice of a step, or raise ``StopIteration`` to end the work."""
+
+
 Rate = float | tuple[float, float]
 RATE = number(0) | Constraint(
     lambda value: isinstance(value, (tuple, list)) and len(value) == 2 and all(map(positive.allows, value)),
@@ -79,11 +86,12 @@ class LBFGS(Solver):
     ) -> bool:
         """Improve ``start``, and tell ``watch`` about every step; return False if ``max_iter`` came too early."""
         stopped = False
+        number = 0
 
         def callback(intermediate_result: OptimizeResult) -> None:
             nonlocal stopped
             try:
-                watch(intermediate_result.x, float(intermediate_result.fun))
+                watch(intermediate_result.x, float(intermediate_result.fun), number)
             except StopIteration:
                 stopped = True
                 raise
@@ -104,7 +112,7 @@ class LBFGS(Solver):
             )
             if stopped:
                 return True
-            start, left = result.x, left - result.nit
+            start, left, number = result.x, left - result.nit, number + 1
         return bool(result.status != 1)
 
 

@@ -12,12 +12,13 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from protolearn.core.parameters import constrained, fraction, integer, none
+from protolearn.core.pipelines import take_apart
+from protolearn.core.sheets import Printed, Sheet, import_pandas
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.lvq.relevance import canonical_matrix
 
@@ -26,8 +27,8 @@ __all__ = ["RelevanceStability", "relevance_stability"]
 RATES = np.linspace(0.0, 1.0, 101)  # false positive rates at which ROC curves are compared
 
 
-@dataclass(frozen=True)
-class RelevanceStability:
+@dataclass(frozen=True, repr=False)
+class RelevanceStability(Printed):
     """Relevances of features, and the quality of the classifier, in each split of a cross-validation.
 
     Intervals are percentiles over the splits. These share most of their training samples, so an interval tells how much
@@ -72,6 +73,11 @@ class RelevanceStability:
     true_positive_rates: Floats
     n_top: int
     level: float
+
+    def __str__(self) -> str:
+        return self.table()
+
+    __repr__ = __str__
 
     @property
     def mean_relevances(self) -> Floats:
@@ -153,28 +159,45 @@ class RelevanceStability:
         text : str
             A few lines.
         """
-        percent = f"{100 * self.level:g} %"
-        lines = [f"{len(self.relevances)} splits; in brackets the middle {percent} of them"]
-        curves = self.auc.mean(axis=1)
-        for name, values in (
-            ("accuracy", self.accuracy),
-            ("balanced accuracy", self.balanced_accuracy),
-            ("area under the ROC curve", curves),
-        ):
-            low, high = self.interval(values)
-            lines.append(f"{name:<25}{np.nanmean(values):.3f} [{low:.3f}, {high:.3f}]")
-        lines.append(f"{'rank correlation':<25}{self.rank_correlation:.3f}")
-        lines.append(f"{f'agreement of the top {self.n_top}':<25}{self.kuncheva_index:.3f}")
-        order = self._order()[:n_features]
-        width = max(len("feature"), *(len(str(self.feature_names[i])) for i in order))
+        lines = [self._heading(), *(f"{name:<25}{text}" for name, text in self._qualities().items())]
+        return "\n".join([*lines, self._features(n_features).text()])
+
+    def _heading(self) -> str:
+        return f"{len(self.relevances)} splits; in brackets the middle {100 * self.level:g} % of them"
+
+    def _qualities(self) -> dict[str, str]:
+        """Return accuracies and agreement by name."""
+        numbers = {
+            "accuracy": self.accuracy,
+            "balanced accuracy": self.balanced_accuracy,
+            "area under the ROC curve": self.auc.mean(axis=1),
+        }
+        texts = {
+            name: f"{np.nanmean(values):.3f} {_brackets(*self.interval(values))}" for name, values in numbers.items()
+        }
+        agreement = {
+            "rank correlation": self.rank_correlation,
+            f"agreement of the top {self.n_top}": self.kuncheva_index,
+        }
+        return texts | {name: f"{value:.3f}" for name, value in agreement.items()}
+
+    def _features(self, n_features: int) -> Sheet:
+        """Return the most relevant features as a table."""
         low, high = self.interval(self.relevances)
-        lines.append(f"{'feature':<{width}}  relevance         among the top {self.n_top}")
-        lines += [
-            f"{self.feature_names[i]!s:<{width}}  {self.mean_relevances[i]:.3f} [{low[i]:.3f}, {high[i]:.3f}]  "
-            f"{100 * self.top_share[i]:3.0f} %"
-            for i in order
+        rows = [
+            [
+                str(self.feature_names[i]),
+                f"{self.mean_relevances[i]:.3f} {_brackets(low[i], high[i])}",
+                f"{100 * self.top_share[i]:.0f} %",
+            ]
+            for i in self._order()[:n_features]
         ]
-        return "\n".join(lines)
+        return Sheet("", ["feature", "relevance", f"among the top {self.n_top}"], rows)
+
+    def _sheet(self) -> Sheet:
+        features = self._features(10)
+        told = "; ".join(f"{name} {text}" for name, text in self._qualities().items())
+        return Sheet(f"{self._heading()}: {told}.", features.header, features.rows)
 
     def to_frame(self) -> Any:
         """Return the features as a pandas DataFrame, the most relevant first.
@@ -184,8 +207,7 @@ class RelevanceStability:
         frame : DataFrame
             Mean and interval of the relevance, mean rank, and share of the splits among the top, by feature.
         """
-        import pandas as pd
-
+        pd = import_pandas()
         low, high = self.interval(self.relevances)
         columns = {
             "relevance": self.mean_relevances,
@@ -300,7 +322,8 @@ def relevance_stability(
 def _assess(estimator: Any, X: Any, y: Array, train: Indices, test: Indices) -> tuple[Any, ...]:
     """Return what one split says about features, and how good the classifier is on the samples held out."""
     estimator.fit(_safe_indexing(X, train), y[train])
-    model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    parts = take_apart(estimator)
+    model = parts.last
     if not hasattr(model, "feature_importances_"):
         raise ValueError(
             f"{type(model).__name__} learns no relevances (it has no feature_importances_); give an LVQ classifier "
@@ -314,20 +337,8 @@ def _assess(estimator: Any, X: Any, y: Array, train: Indices, test: Indices) -> 
     curves = [_roc(truth == label, P[:, c]) for c, label in enumerate(classes)][1 if len(classes) == 2 else 0 :]
     areas, rates = zip(*curves)
     relevances = model.feature_importances_
-    names = _names(estimator, model, len(relevances))
+    names = parts.names_out(len(relevances))
     return names, classes, relevances, _canonical(model), right.mean(), balanced, areas, rates
-
-
-def _names(estimator: Any, model: Any, n_features: int) -> Array:
-    """Return the names of the features that the classifier sees, which steps before it may have made."""
-    if hasattr(model, "feature_names_in_"):
-        return model.feature_names_in_
-    if isinstance(estimator, Pipeline) and hasattr(estimator, "feature_names_in_"):
-        try:
-            return np.asarray(estimator[:-1].get_feature_names_out(), dtype=object)
-        except (AttributeError, ValueError):  # a step that cannot tell
-            pass
-    return np.array([f"x{i}" for i in range(n_features)], dtype=object)
 
 
 def _canonical(model: Any) -> Floats | None:
@@ -354,6 +365,10 @@ def _roc(positive: Bools, scores: Floats) -> tuple[float, Floats]:
     rates = np.interp(RATES, false, true)
     rates[0] = 0.0
     return float(auc(false, true)), rates
+
+
+def _brackets(low: float, high: float) -> str:
+    return f"[{low:.3f}, {high:.3f}]"
 
 
 def _mean_of_pairs(matrix: Floats) -> float:

@@ -15,6 +15,7 @@ from sklearn.utils import check_array, column_or_1d
 from protolearn.core.parameters import constrained, fraction, integer, none, positive
 from protolearn.core.types import Floats
 from protolearn.core.validation import check_weights
+from protolearn.metrics._bounds import PrintedBound
 
 __all__ = [
     "MarginBound",
@@ -27,7 +28,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class MarginBound:
+class MarginBound(PrintedBound):
     """Bound of the error on new samples, with all its terms; made by `margin_bound`.
 
     The bound itself is `value`, the sum of error, complexity and confidence.

@@ -10,6 +10,7 @@ from sklearn.utils import check_random_state
 
 from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.parameters import constrained, integer, none
+from protolearn.core.sheets import import_pandas
 from protolearn.core.threads import Threads, chunk_threads
 from protolearn.core.types import Floats
 from protolearn.metrics._neighborhood import check_below_half
@@ -23,6 +24,16 @@ class PointQuality(NamedTuple):
 
     trustworthiness: Floats
     continuity: Floats
+
+    def to_frame(self) -> Any:
+        """Return both as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            A row for each sample.
+        """
+        return import_pandas().DataFrame(self._asdict())
 
 
 @documented

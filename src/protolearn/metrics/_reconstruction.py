@@ -11,6 +11,7 @@ from sklearn.utils import check_array, check_random_state, column_or_1d
 
 from protolearn.core.parameters import constrained, fraction, integer
 from protolearn.core.types import Floats
+from protolearn.metrics._bounds import PrintedBound
 
 __all__ = ["ReconstructionBound", "reconstruction_bound", "reconstruction_error"]
 
@@ -53,7 +54,7 @@ def reconstruction_error(X: ArrayLike, X_hat: ArrayLike, *, relative: bool = Fal
 
 
 @dataclass(frozen=True)
-class ReconstructionBound:
+class ReconstructionBound(PrintedBound):
     """Bound of the reconstruction error on new samples, with all its terms; made by `reconstruction_bound`.
 
     Parameters

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from protolearn.core.parameters import constrained, integer, option
+from protolearn.core.sheets import Printed, Sheet, import_pandas
 from protolearn.core.types import Floats
 from protolearn.metrics._coranking import RankCounts, RankCurves
 from protolearn.metrics._label_neighbors import check_labels
@@ -24,8 +25,8 @@ N_GROUPS = 20  # of measured samples, which differ as much as chance makes them
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ViewQuality(RankCurves):
-    """How good a view of data is, at every scale; made by `view_quality`.
+class ViewQuality(RankCurves, Printed):
+    """How good a view of data is, at every scale; made by `view_quality`. Printed, it is a table.
 
     Parameters
     ----------
@@ -70,17 +71,36 @@ class ViewQuality(RankCurves):
     standard_errors: dict[str, Any] = field(default_factory=dict)
 
     def __repr__(self) -> str:
+        return f"ViewQuality({', '.join(f'{name}={value}' for name, value in self._numbers().items())})"
+
+    def to_frame(self) -> Any:
+        """Return the curves as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            A row for each size ``k`` of neighborhoods, and a column for each measure.
+        """
+        curves = {one.name: getattr(self, one.name) for one in fields(self)}
+        curves = {name: values for name, values in curves.items() if name != "k" and hasattr(values, "shape")}
+        pd = import_pandas()
+        return pd.DataFrame(curves, index=pd.Index(self.k, name="k"))
+
+    def _numbers(self) -> dict[str, str]:
+        """Return what is not a curve, as texts, with standard errors where there are some."""
         numbers = {one.name: getattr(self, one.name) for one in fields(self)}
         if not self.n_unplaced:
             del numbers["n_unplaced"]
         if not self.standard_errors:
             del numbers["n_samples"]
-        shown = (
-            f"{name}={value:.4g}" + (f" ± {self.standard_errors[name]:.1g}" if name in self.standard_errors else "")
+        return {
+            name: f"{value:.4g}" + (f" ± {self.standard_errors[name]:.1g}" if name in self.standard_errors else "")
             for name, value in numbers.items()
             if isinstance(value, int | float)
-        )
-        return f"ViewQuality({', '.join(shown)})"
+        }
+
+    def _sheet(self) -> Sheet:
+        return Sheet("", ["measure", "value"], [[name, value] for name, value in self._numbers().items()])
 
 
 @documented

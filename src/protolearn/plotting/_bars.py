@@ -83,15 +83,22 @@ def draw_dots(ax: Axes, parts: Floats, labels: Array | None, *, first: int = 0, 
     ax.scatter(x.ravel(), y.ravel(), s=16, c=colors, edgecolors="white", linewidths=0.5, zorder=3)
 
 
-def draw_heat_map(ax: Axes, values: Floats, aspect: Literal["equal", "auto"]) -> AxesImage:
-    """Draw values (h, w) in colors that diverge from zero: blue above, red below."""
+def draw_heat_map(ax: Axes, values: Floats, aspect: Literal["equal", "auto"], cmap: str) -> AxesImage:
+    """Draw values (h, w) in colors that diverge from zero."""
     limit = np.abs(values).max() or 1.0
     tidy(ax, hidden=())
-    return ax.imshow(values, cmap="RdBu", vmin=-limit, vmax=limit, interpolation="nearest", aspect=aspect)
+    return ax.imshow(values, cmap=cmap, vmin=-limit, vmax=limit, interpolation="nearest", aspect=aspect)
 
 
 def draw_image(
-    ax: Axes | None, values: Floats, shape: tuple[int, int], label: str, title: str, *, diverging: bool = False
+    ax: Axes | None,
+    values: Floats,
+    shape: tuple[int, int],
+    label: str,
+    title: str,
+    *,
+    cmap: str,
+    diverging: bool = False,
 ) -> Axes:
     """Draw values (h w,) as an image (h, w), in colors that diverge from zero or begin with it."""
     if np.shape(shape) != (2,) or np.prod(shape) != len(values):
@@ -99,9 +106,9 @@ def draw_image(
     pixels = values.reshape(shape)
     ax = axes_or_new(ax, shape[0] / shape[1])
     if diverging:
-        image = draw_heat_map(ax, pixels, "equal")
+        image = draw_heat_map(ax, pixels, "equal", cmap)
     else:
-        image = ax.imshow(pixels, cmap="viridis", vmin=0.0, interpolation="nearest", aspect="equal")
+        image = ax.imshow(pixels, cmap=cmap, vmin=0.0, interpolation="nearest", aspect="equal")
     add_color_bar(ax, image, label)
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set_visible(False)

@@ -12,13 +12,15 @@ from matplotlib.colors import to_rgb
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection  # type: ignore[import-untyped]
 from numpy.typing import ArrayLike
 from sklearn.decomposition import PCA
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_array
 
 from protolearn.core.parameters import constrained, option, positive
+from protolearn.core.pipelines import take_apart
 from protolearn.core.types import Floats
 from protolearn.embedding.charts import Charts
 from protolearn.plotting._bars import entitle
 from protolearn.plotting._embedding import Coloring, axes_in_space, check_sizes, frame_in_space, scatter_points
+from protolearn.plotting._inputs import fitted_model
 from protolearn.plotting._relational import bare_plane
 from protolearn.plotting._shapes import moved_within
 from protolearn.plotting.style import INK, class_colors
@@ -37,6 +39,7 @@ def plot_charts(
     *,
     space: Literal["view", "data"] = "view",
     size: float = 1.5,
+    cmap: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show the charts of a view, each as an ellipse around the samples it has a share in.
@@ -48,7 +51,7 @@ def plot_charts(
     Parameters
     ----------
     charting : fitted estimator
-        Fitted embedding with charts, such as Charting.
+        Fitted embedding with charts, such as Charting, or a Pipeline that ends in one.
     X : array-like of shape (n, d)
         Samples.
     y : array-like of shape (n,), optional
@@ -60,6 +63,8 @@ def plot_charts(
     size : float, default=1.5
         Half-axes of the ellipses in standard deviations. Charts of three dimensions are shown by three ellipses, those
         of one by a line.
+    cmap : str, optional
+        Name of a color map for the classes, the numbers or the charts.
     ax : Axes, optional
         Where to draw, with three dimensions if the view or the data have as many; by default in a new figure.
 
@@ -82,9 +87,11 @@ def plot_charts(
     >>> len(ax.collections[-1].get_paths())
     9
     """
-    check_is_fitted(charting)
+    parts = take_apart(charting)
+    charting = fitted_model(charting)
     if not hasattr(charting, "charts_") or not hasattr(charting, "isometry_defect_"):
         raise ValueError(f"This picture shows charts, and {type(charting).__name__} has none. Give a fitted Charting.")
+    X = parts.transform(X)
     samples = check_array(X, dtype=np.float64, input_name="X")
     shares = charting.charts_.shares(samples)
     used = shares.any(axis=0)
@@ -101,8 +108,8 @@ def plot_charts(
             f"Charts are shown in two or three dimensions, but the {space} has {points.shape[1]}. "
             "plot_embedding(charting, charting.labels_) shows positions on a line in a row for each chart."
         )
-    colors = Coloring.of(y, len(samples))
-    own = class_colors(len(used))
+    colors = Coloring.of(y, len(samples), cmap)
+    own = class_colors(len(used), cmap)
     ax = _draw(
         ax,
         points,

@@ -7,18 +7,18 @@ from typing import Any
 import numpy as np
 from matplotlib import pyplot as plt
 from scipy.fft import fftshift
-from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.parameters import constrained, integer
 from protolearn.core.types import Array, Floats
 from protolearn.lvq import CIALVQ
+from protolearn.plotting._inputs import fitted_model
 from protolearn.plotting.style import INK
 
 __all__ = ["plot_color_filters"]
 
 
 @constrained(n_prototypes=integer(1))
-def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> Array:
+def plot_color_filters(model: Any, *, n_prototypes: int = 4, cmap: str = "magma", ax: Any = None) -> Array:
     """Show the color filters of a classifier of textures, and its prototypes with their powers.
 
     Each class has a row: first its color filter in space (the real part, if filters are complex), in which
@@ -28,10 +28,14 @@ def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> Array:
     Parameters
     ----------
     model : CIALVQ
-        Fitted, on patches of any number of channels: three are shown as colors, the first ones of more, and only the
-        first of fewer.
+        Fitted, or a Pipeline that ends in one, on patches of any number of channels: three are shown as colors, the
+        first ones of more, and only the first of fewer.
     n_prototypes : int, default=4
         Most prototypes to show of each class.
+    cmap : str, default="magma"
+        Name of a color map for the powers.
+    ax : array of Axes, optional
+        Where to draw, of shape (n_classes, n_panels); by default in a new figure.
 
     Returns
     -------
@@ -53,33 +57,34 @@ def plot_color_filters(model: Any, *, n_prototypes: int = 4) -> Array:
     >>> axes.shape
     (5, 5)
     """
+    model = fitted_model(model)
     if not isinstance(model, CIALVQ):
         raise ValueError(f"plot_color_filters shows a fitted CIALVQ, not a {type(model).__name__}.")
-    check_is_fitted(model)
     slots = model.prototype_maps_
     members = [np.flatnonzero(model.prototype_labels_ == name)[:n_prototypes] for name in model.classes_]
     widest = max(map(len, members))
     patches = None if model.learn_filters else model.prototype_patches_
     n_kinds = 1 if patches is None else 2
-    _, axes = plt.subplots(
-        len(members),
-        1 + n_kinds * widest,
-        figsize=(0.95 * (1 + n_kinds * widest) + 0.6, 1.0 * len(members) + 0.35),
-        squeeze=False,
-        layout="constrained",
-    )
+    shape = (len(members), 1 + n_kinds * widest)
+    if ax is None:
+        size = (0.95 * shape[1] + 0.6, 1.0 * shape[0] + 0.35)
+        axes = plt.subplots(*shape, figsize=size, squeeze=False, layout="constrained")[1]
+    else:
+        axes = np.asarray(ax, dtype=object)
+        if axes.shape != shape:
+            raise ValueError(f"ax has shape {axes.shape}, but there are {shape[0]} rows of {shape[1]} panels to draw.")
     filters = np.real(model.color_filters_)
     powers = fftshift(np.log1p(_relative(model.prototype_powers_)), axes=(1, 2))
     for row, mine, name in zip(axes, members, model.classes_):
-        for ax in row:
-            ax.set(xticks=[], yticks=[])
-            ax.spines[:].set_visible(False)
+        for panel in row:
+            panel.set(xticks=[], yticks=[])
+            panel.spines[:].set_visible(False)
         row[0].imshow(_picture(filters[slots[mine[0]]], center=0.0))
         row[0].set_ylabel(str(name), color=INK)
         for place, prototype in enumerate(mine):
             if patches is not None:
                 row[1 + place].imshow(_picture(patches[prototype]))
-            row[1 + (n_kinds - 1) * widest + place].imshow(powers[prototype], cmap="magma")
+            row[1 + (n_kinds - 1) * widest + place].imshow(powers[prototype], cmap=cmap)
     axes[0, 0].set_title("filter", color=INK, fontsize="small")
     if patches is not None:
         axes[0, 1].set_title("prototypes", color=INK, fontsize="small", loc="left")

@@ -25,7 +25,7 @@ def plot_history(estimator: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     estimator : fitted map
-        Such as KMeans, NeuralGas or SOM, or a PrototypeClassifier of one.
+        Such as KMeans, NeuralGas or SOM, a PrototypeClassifier of one, or a Pipeline that ends in one.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -64,7 +64,7 @@ def plot_topographic_function(som: Any, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     som : fitted map
-        Fitted map with a lattice, such as SOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as SOM, a PrototypeClassifier of one, or a Pipeline that ends in one.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 

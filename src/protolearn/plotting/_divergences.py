@@ -49,6 +49,7 @@ def plot_divergence_simplex(
     *,
     levels: int | ArrayLike = 8,
     direction: Literal["p", "q"] = "p",
+    cmap: str = "viridis",
     ax: Axes | None = None,
 ) -> Axes:
     """Show how a divergence from a reference grows over all densities of three values: isolines on a triangle.
@@ -65,6 +66,8 @@ def plot_divergence_simplex(
         Values of the isolines; or their number, with values between which there are equal areas.
     direction : {"p", "q"}, default="p"
         Which argument varies: show ``D(p || reference)``, or ``D(reference || q)``.
+    cmap : str, default="viridis"
+        Name of a color map for the isolines, the lowest of which are light.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -99,7 +102,7 @@ def plot_divergence_simplex(
     ax = axes_or_new(ax, CORNERS[2, 1])
     _draw_frame(ax, direction)
     heights = _check_levels(levels, value)
-    _draw_isolines(ax, [_isoline(value, origin, height) for height in heights], heights)
+    _draw_isolines(ax, [_isoline(value, origin, height) for height in heights], heights, cmap)
     ax.plot(*(origin @ CORNERS), "o", color=OKABE_ITO[3], markersize=5, zorder=4)
     entitle(ax, str(chosen))
     return ax
@@ -198,10 +201,10 @@ def _reached(value: Callable[[Floats], Floats], starts: Floats, ends: Floats, le
     return starts + high[..., None] * (ends - starts)
 
 
-def _draw_isolines(ax: Any, lines: list[Floats], heights: Floats) -> None:
+def _draw_isolines(ax: Any, lines: list[Floats], heights: Floats, cmap: str) -> None:
     """Draw lines of densities (m, 3), the darker the higher, with their heights where these are farthest apart."""
     written = CORNERS
-    shades = mpl.colormaps["viridis"](np.linspace(0.85, 0.0, len(lines)))
+    shades = mpl.colormaps[cmap](np.linspace(0.85, 0.0, len(lines)))
     for line, height, shade in zip(lines, heights, shades):
         ax.plot(*(line @ CORNERS).T, color=shade, linewidth=1.3)
         inner = line[line.min(axis=1) > 0.03] @ CORNERS

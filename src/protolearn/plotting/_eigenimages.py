@@ -10,12 +10,11 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.parameters import constrained, integer
 from protolearn.core.types import Array, Floats
 from protolearn.maps import PrototypeClassifier
-from protolearn.plotting._inputs import check_labels, fitted_map
+from protolearn.plotting._inputs import check_labels, fitted_map, fitted_model, in_units, slopes_in_units
 from protolearn.plotting._shapes import check_shapes, stacked, winners_of
 from protolearn.plotting.style import INK, OKABE_ITO, axes_or_new
 
@@ -37,7 +36,8 @@ def plot_codebook(
     Parameters
     ----------
     model : fitted map or classifier
-        Fitted model of images, such as NeuralGas, SOM or NGPCA, a PrototypeClassifier of one, or GLVQ.
+        Fitted model of images, such as NeuralGas, SOM or NGPCA, a PrototypeClassifier of one, GLVQ, or a Pipeline that
+        ends in one of them.
     shape : tuple (height, width), default=(28, 28)
         Pixels of an image.
     labels : array-like of shape (k,), optional
@@ -64,7 +64,7 @@ def plot_codebook(
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9']
     """
-    images = _images(stacked(model, "prototypes_"), shape)
+    images = _images(_pixels(model), shape)
     order, names = _arrangement(model, len(images), labels)
     pixels = _mosaic(images, order)
     ax = axes_or_new(ax, pixels.shape[0] / pixels.shape[1])
@@ -78,7 +78,13 @@ def plot_codebook(
 
 @constrained(n_components=integer(1))
 def plot_eigenimages(
-    model: Any, prototype: int = 0, shape: Size = (28, 28), *, n_components: int = 10, ax: Any = None
+    model: Any,
+    prototype: int = 0,
+    shape: Size = (28, 28),
+    *,
+    n_components: int = 10,
+    cmap: str = "gray",
+    ax: Any = None,
 ) -> Array:
     """Show a prototype of images and the directions in which its images vary, most first.
 
@@ -88,13 +94,16 @@ def plot_eigenimages(
     Parameters
     ----------
     model : fitted map
-        Fitted model of images, with prototypes that have a shape, such as NGPCA, or a PrototypeClassifier of one.
+        Fitted model of images, with prototypes that have a shape, such as NGPCA, a PrototypeClassifier of one, or a
+        Pipeline that ends in one of them.
     prototype : int, default=0
         Number of the prototype, in a classifier with a map for each class among all of them.
     shape : tuple (height, width), default=(28, 28)
         Pixels of an image.
     n_components : int, default=10
         Most directions to show.
+    cmap : str, default="gray"
+        Name of a color map.
     ax : array of Axes, optional
         Where to draw, one for the prototype and for each direction; by default in a new figure.
 
@@ -124,10 +133,10 @@ def plot_eigenimages(
     center, directions, variances = _shape_of(model, prototype, shape)
     directions = directions[:n_components]
     axes = _panels(1 + len(directions), shape, ax)
-    _draw_image(axes[0], center, title="prototype")
+    _draw_image(axes[0], center, title="prototype", cmap=cmap)
     limit = np.abs(directions).max()
     for panel, image, variance in zip(axes[1:], directions, variances):
-        _draw_image(panel, image, (-limit, limit), f"{variance:.3g}")
+        _draw_image(panel, image, (-limit, limit), f"{variance:.3g}", cmap=cmap)
     return axes
 
 
@@ -138,6 +147,7 @@ def plot_variation(
     component: int = 0,
     steps: Sequence[int] = range(-4, 5),
     *,
+    cmap: str = "gray",
     ax: Any = None,
 ) -> Array:
     """Show how the images of a prototype vary along one of its directions, in steps of half a standard deviation.
@@ -148,7 +158,8 @@ def plot_variation(
     Parameters
     ----------
     model : fitted map
-        Fitted model of images, with prototypes that have a shape, such as NGPCA, or a PrototypeClassifier of one.
+        Fitted model of images, with prototypes that have a shape, such as NGPCA, a PrototypeClassifier of one, or a
+        Pipeline that ends in one of them.
     prototype : int, default=0
         Number of the prototype, in a classifier with a map for each class among all of them.
     shape : tuple (height, width), default=(28, 28)
@@ -157,6 +168,8 @@ def plot_variation(
         Number of the direction.
     steps : sequence of int, default=range(-4, 5)
         Which steps to show, 0 for the prototype.
+    cmap : str, default="gray"
+        Name of a color map.
     ax : array of Axes, optional
         Where to draw, one for each step and one for the direction; by default in a new figure.
 
@@ -191,25 +204,29 @@ def plot_variation(
     axes = _panels(len(images) + 1, shape, ax, n_rows=1)
     for panel, image, deviation in zip(axes, images, deviations):
         title = f"{deviation:+g} σ".replace("-", "−") if deviation else "0"
-        _draw_image(panel, image, (images.min(), images.max()), title, framed=deviation == 0)
+        _draw_image(panel, image, (images.min(), images.max()), title, framed=deviation == 0, cmap=cmap)
     limit = np.abs(direction).max()
-    _draw_image(axes[-1], direction, (-limit, limit), "direction")
+    _draw_image(axes[-1], direction, (-limit, limit), "direction", cmap=cmap)
     return axes
 
 
-def plot_misclassified(model: Any, X: ArrayLike, y: ArrayLike, shape: Size = (28, 28), *, ax: Any = None) -> Array:
+def plot_misclassified(
+    model: Any, X: ArrayLike, y: ArrayLike, shape: Size = (28, 28), *, cmap: str = "gray", ax: Any = None
+) -> Array:
     """Show the first misclassified image of each class, and below it the prototype that it was taken for.
 
     Parameters
     ----------
     model : fitted PrototypeClassifier
-        Fitted model of images.
+        Fitted model of images, or a Pipeline that ends in one.
     X : array-like of shape (n, d)
         Images.
     y : array-like of shape (n,)
         Their classes.
     shape : tuple (height, width), default=(28, 28)
         Pixels of an image.
+    cmap : str, default="gray"
+        Name of a color map.
     ax : array of Axes, optional
         Where to draw, of shape (2, n), for n classes with mistakes; by default in a new figure.
 
@@ -233,27 +250,27 @@ def plot_misclassified(model: Any, X: ArrayLike, y: ArrayLike, shape: Size = (28
     >>> all(image.get_title() != prototype.get_title() for image, prototype in axes.T)
     True
     """
-    check_is_fitted(model)
-    if not isinstance(model, PrototypeClassifier):
+    classifier = fitted_model(model)
+    if not isinstance(classifier, PrototypeClassifier):
         raise ValueError(
             f"This picture shows which prototypes mistakes were taken for, by a PrototypeClassifier, and "
-            f"{type(model).__name__} is none."
+            f"{type(classifier).__name__} is none."
         )
     samples = check_array(X, dtype=np.float64, input_name="X")
     truth: Array = np.asarray(check_labels(y, len(samples)))
     nearest = winners_of(model, X)
-    found = model.prototype_labels_[nearest]
+    found = classifier.prototype_labels_[nearest]
     wrong = np.flatnonzero(found != truth)
     if not len(wrong):
         raise ValueError("The model classifies all samples of X rightly, so there is no mistake to show.")
     _, first = np.unique(truth[wrong], return_index=True)
     shown = wrong[first]
-    prototypes = stacked(model, "prototypes_")[nearest[shown]]
+    prototypes = _pixels(model)[nearest[shown]]
     images = _images(np.stack([samples[shown], prototypes]), shape)
     axes = _panels(2 * len(shown), shape, ax, n_rows=2).reshape(2, -1)
     for row, pictures, names, what in zip(axes, images, (truth, found), ("image", "prototype")):
         for panel, image, name in zip(row, pictures, names[shown]):
-            _draw_image(panel, image, title=str(name))
+            _draw_image(panel, image, title=str(name), cmap=cmap)
         row[0].set_ylabel(what, fontsize="small")
     return axes
 
@@ -261,10 +278,16 @@ def plot_misclassified(model: Any, X: ArrayLike, y: ArrayLike, shape: Size = (28
 def _shape_of(model: Any, prototype: int, shape: Size) -> tuple[Floats, Floats, Floats]:
     """Return center (h, w) and directions (q, h, w) of a prototype, and the variances (q,) along them."""
     check_shapes(model)
-    centers = stacked(model, "prototypes_")
+    centers = _pixels(model)
     integer(0, len(centers) - 1).check("prototype", prototype)
     directions, variances = (stacked(model, name)[prototype] for name in ("components_", "variances_"))
-    return _images(centers[prototype], shape), _images(directions, shape), variances
+    slopes = slopes_in_units(model, np.arange(centers.shape[1]), directions.shape[1])
+    return _images(centers[prototype], shape), _images(directions @ slopes.T, shape), variances
+
+
+def _pixels(model: Any) -> Array:
+    """Return prototypes (k, h w) in the units of the images."""
+    return in_units(model, None, stacked(model, "prototypes_")).values
 
 
 def _images(values: Array, shape: Size) -> Array:
@@ -279,7 +302,7 @@ def _arrangement(model: Any, n_prototypes: int, labels: ArrayLike | None) -> tup
     lattice = getattr(fitted_map(model), "lattice_", None)
     if labels is None and lattice is not None and lattice.shape is not None:
         return np.arange(n_prototypes).reshape(lattice.shape)[::-1], []  # the first row of a lattice is the lowest
-    classes = getattr(model, "prototype_labels_", None) if labels is None else np.asarray(labels)
+    classes = getattr(fitted_model(model), "prototype_labels_", None) if labels is None else np.asarray(labels)
     if classes is None:
         n_columns = int(np.ceil(np.sqrt(n_prototypes)))
         return _in_rows(np.arange(n_prototypes) // n_columns), []
@@ -327,10 +350,16 @@ def _panels(n_panels: int, shape: Size, ax: Any, n_rows: int | None = None) -> A
 
 
 def _draw_image(
-    ax: Axes, image: Array, limits: tuple[float, float] | None = None, title: str = "", framed: bool = False
+    ax: Axes,
+    image: Array,
+    limits: tuple[float, float] | None = None,
+    title: str = "",
+    framed: bool = False,
+    *,
+    cmap: str,
 ) -> None:
     low, high = limits or (image.min(), image.max())
-    ax.imshow(image, cmap="gray", vmin=low, vmax=high, interpolation="nearest", aspect="equal")
+    ax.imshow(image, cmap=cmap, vmin=low, vmax=high, interpolation="nearest", aspect="equal")
     ax.set(xticks=[], yticks=[])
     ax.set_title(title, fontsize="small", pad=3)
     ax.spines[:].set(visible=framed, color=OKABE_ITO[3], linewidth=2)

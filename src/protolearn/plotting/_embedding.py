@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import matplotlib as mpl
@@ -18,13 +18,12 @@ from matplotlib.patheffects import withStroke
 from matplotlib.ticker import LogLocator
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.parameters import constrained, integer, none, option, positive
-from protolearn.core.types import Array, Floats
+from protolearn.core.types import Array, Bools, Floats
 from protolearn.metrics import ViewQuality
-from protolearn.plotting._bars import MOST_NAMES, label_size, whole_numbers
-from protolearn.plotting._inputs import check_labels
+from protolearn.plotting._bars import MOST_NAMES, entitle, label_size, whole_numbers
+from protolearn.plotting._inputs import check_labels, fitted_model
 from protolearn.plotting._labels import LARGEST, SMALLEST, LabelBox, ScaledText, label_extent
 from protolearn.plotting._relational import bare_plane
 from protolearn.plotting.cells import points_per_unit
@@ -65,24 +64,29 @@ def plot_embedding(
     *,
     labels: Literal["centers", "legend"] | None = "centers",
     sizes: float | ArrayLike | None = None,
+    cmap: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show a view of data: a point for each sample, in the color of its class or value.
 
     Class names stand at the centers of the classes, above those that they would hide or, where there is no room, near
     them with a line to the center; and never one over another. With many samples, points are small and transparent.
-    They are drawn in random order, so that no class hides another.
+    They are drawn in random order, so that no class hides another. Samples without a position (NaN) are left out, and
+    the title tells how many there are.
 
     Parameters
     ----------
     Y : array-like of shape (n, 1), (n, 2) or (n, 3), or fitted estimator
-        Positions of the samples, or an estimator with the attribute ``embedding_``, such as TSNE.
+        Positions of the samples, or an estimator with the attribute ``embedding_``, such as TSNE, or a Pipeline that
+        ends in one.
     y : array-like of shape (n,), optional
         Classes of the samples; or numbers that are not whole, shown by a color bar.
     labels : {"centers", "legend"} or None, default="centers"
         Where to write the names of the classes. The center of a class is the median of its positions.
     sizes : float or array-like of shape (n,), optional
         Areas of the points, in square points (1/72 inch); by default the smaller, the more there are.
+    cmap : str, optional
+        Name of a color map for the classes, or for the numbers; of the latter ``"viridis"`` by default.
     ax : Axes, optional
         Where to draw, with three dimensions if the positions have three; by default in a new figure.
 
@@ -106,24 +110,25 @@ def plot_embedding(
     >>> [text.get_text() for text in ax.texts]
     ['setosa', 'versicolor', 'virginica']
     """
-    points = view_positions(Y)
-    colors = Coloring.of(y, len(points))
-    areas = check_sizes(sizes, len(points))
+    points, known = placed_samples(Y)
+    colors = Coloring.of(y, len(known), cmap).of_some(known)
+    areas = check_sizes(sizes, len(known))[known]
     order = np.random.RandomState(0).permutation(len(points))
     if points.shape[1] == 3:
         ax = axes_in_space(ax)
         frame_in_space(ax, points)
         if labels == "centers":
-            _draw_names_in_space(ax, colors.names, _centers(points, colors.codes)[0])
+            _draw_names_in_space(ax, colors.names, _centers(points, colors)[0])
     elif points.shape[1] == 2:
         ax = _room_for(ax, points)
         if labels == "centers":
-            _draw_names(ax, colors.names, *_centers(points, colors.codes))
+            _draw_names(ax, colors.names, *_centers(points, colors))
     else:
         ax, points = _rows(ax, points[:, 0], colors, named=labels == "centers")
     scatter_points(ax, points[order], colors.rgb[order], areas[order])
     if labels == "legend" or colors.scale is not None:
         colors.explain(ax)
+    tell_unplaced(ax, known)
     return ax
 
 
@@ -175,11 +180,9 @@ def plot_images(
     >>> len(ax.images)
     50
     """
-    points = view_positions(Y)
-    if points.shape[1] != 2:
-        raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")
-    pixels = check_images(images, len(points))
-    colors = Coloring.of(y, len(points))
+    points, known = placed_samples(Y, 2)
+    pixels = check_images(images, len(known))[known]
+    colors = Coloring.of(y, len(known)).of_some(known)
     height, width = pixels.shape[1:3]
     side = zoom * THUMBNAIL * (np.ptp(points, axis=0).max() or 1.0)
     half = 0.5 * side * np.sqrt([width / height, height / width])
@@ -188,11 +191,17 @@ def plot_images(
     chosen = _spread_out(points / (2.0 * half), n_images, 1.1)
     draw_thumbnails(ax, pixels, chosen, points[chosen], half, cmap, MUTED if y is None else colors.rgb[chosen])
     colors.explain(ax)
+    tell_unplaced(ax, known)
     return ax
 
 
 def plot_coranking(
-    Q: ArrayLike, *, max_rank: int | None = None, n_neighbors: int | None = None, ax: Axes | None = None
+    Q: ArrayLike,
+    *,
+    max_rank: int | None = None,
+    n_neighbors: int | None = None,
+    cmap: str = "viridis",
+    ax: Axes | None = None,
 ) -> Axes:
     """Show how ranks of neighbors change from the data to a view.
 
@@ -207,6 +216,8 @@ def plot_coranking(
         Largest rank to show; by default all.
     n_neighbors : int, optional
         Size K of a neighborhood, whose borders are drawn as lines.
+    cmap : str, default="viridis"
+        Name of a color map.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -244,7 +255,7 @@ def plot_coranking(
     ax = axes_or_new(ax, 1.0)
     tidy(ax, hidden=())
     shown = np.ma.masked_equal(means, 0.0)
-    colors = mpl.colormaps["viridis"].with_extremes(bad=EMPTY)
+    colors = mpl.colormaps[cmap].with_extremes(bad=EMPTY)
     image = ax.imshow(
         shown,
         cmap=colors,
@@ -290,8 +301,8 @@ def plot_quality(
     Returns
     -------
     Axes
-        The drawing. The legend tells the area under the curve of ``r_nx`` of each view. The gray line is what a random
-        view would have on average.
+        The drawing. The legend tells the area under the curve of ``r_nx`` (AUC) of each view. The gray line is what a
+        random view would have on average.
 
     References
     ----------
@@ -314,11 +325,12 @@ def plot_quality(
     runs = _runs_by_name(qualities)
     ax = axes_or_new(ax)
     tidy(ax)
+    curves_drawn: list[Any] = []
     for (name, several), color in zip(runs.items(), class_colors(len(runs))):
         sizes, curves = several[0].k, np.array([getattr(one, measure) for one in several])
         mean, deviation = curves.mean(axis=0), curves.std(axis=0)
-        area = f"AUC of R_NX {np.mean([one.auc for one in several]):.3f}"
-        ax.plot(sizes, mean, color=color, linewidth=1.4, label=f"{name} ({area})" if name else area)
+        area = f"AUC {np.mean([one.auc for one in several]):.3f}"
+        curves_drawn += ax.plot(sizes, mean, color=color, linewidth=1.4, label=f"{name}\n{area}" if name else area)
         if len(several) > 1:
             ax.fill_between(sizes, mean - deviation, mean + deviation, color=color, alpha=0.2, linewidth=0)
     sizes = max((several[0].k for several in runs.values()), key=len)
@@ -327,7 +339,7 @@ def plot_quality(
         ax.plot(sizes, by_chance, color=MUTED, linewidth=0.8, zorder=1)
     ax.set_xscale("log")
     ax.set(xlim=(1, max(len(sizes), 2)), xlabel="number K of neighbors", ylabel=MEASURES[measure])
-    ax.legend(loc="best", frameon=False, fontsize="small")
+    add_legend(ax, curves_drawn, title="area under $R_{NX}$")
     return ax
 
 
@@ -359,9 +371,10 @@ class Coloring:
     classes: Array
     scale: ScalarMappable | None = None
     label: str = ""
+    cmap: str | None = None
 
     @classmethod
-    def of(cls, y: ArrayLike | None, n_samples: int) -> Coloring:
+    def of(cls, y: ArrayLike | None, n_samples: int, cmap: str | None = None) -> Coloring:
         values = check_labels(y, n_samples)
         codes, classes = np.zeros(n_samples, dtype=np.intp), np.empty(0)
         if values is None:
@@ -369,10 +382,14 @@ class Coloring:
         if values.dtype.kind == "f" and not (values == np.round(values)).all():
             if not np.isfinite(values).all():
                 raise ValueError("y contains NaN or infinity; leave out such samples, or give classes.")
-            scale = ScalarMappable(Normalize(values.min(), values.max()), "viridis")
+            scale = ScalarMappable(Normalize(values.min(), values.max()), cmap or "viridis")
             return cls(scale.to_rgba(values)[:, :3], codes, classes, scale, str(getattr(y, "name", None) or "y"))
         classes, codes = np.unique(values, return_inverse=True)
-        return cls(class_colors(len(classes))[codes], codes, classes)
+        return cls(class_colors(len(classes), cmap)[codes], codes, classes, cmap=cmap)
+
+    def of_some(self, known: Bools) -> Coloring:
+        """Return the colors of some samples; classes keep theirs."""
+        return replace(self, rgb=self.rgb[known], codes=self.codes[known])
 
     @property
     def names(self) -> list[str]:
@@ -383,23 +400,41 @@ class Coloring:
         if self.scale is not None:
             add_color_bar(ax, self.scale, self.label)
         elif len(self.classes):
-            add_legend(ax, class_handles(self.classes, class_colors(len(self.classes))))
+            add_legend(ax, class_handles(self.classes, class_colors(len(self.classes), self.cmap)))
 
 
-def view_positions(Y: Any) -> Floats:
-    """Return positions (n, 1 to 3), those of an estimator or those given."""
+def view_positions(Y: Any, unplaced: bool = False) -> Floats:
+    """Return positions (n, 1 to 3), those of an estimator or those given; of NaN only if some may be ``unplaced``."""
     if hasattr(Y, "fit"):
-        check_is_fitted(Y)
-        if not hasattr(Y, "embedding_"):
+        model = fitted_model(Y)
+        if not hasattr(model, "embedding_"):
             raise ValueError(
-                f"This picture shows a view, and {type(Y).__name__} has no embedding_. Give positions of the samples, "
-                "such as the result of its transform."
+                f"This picture shows a view, and {type(model).__name__} has no embedding_. Give positions of the "
+                "samples, such as the result of its transform."
             )
-        Y = Y.embedding_
-    points = check_array(Y, dtype=np.float64, input_name="Y")
+        Y = model.embedding_
+    finite: Any = "allow-nan" if unplaced else True
+    points = check_array(Y, dtype=np.float64, input_name="Y", ensure_all_finite=finite)
     if points.shape[1] > 3:
         raise ValueError(f"Y has {points.shape[1]} columns; a view has up to three.")
     return points
+
+
+def placed_samples(Y: Any, n_columns: int | None = None) -> tuple[Floats, Bools]:
+    """Return the positions of all samples that have one, and which these are (n,)."""
+    points = view_positions(Y, unplaced=True)
+    if n_columns is not None and points.shape[1] != n_columns:
+        raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")
+    known = ~np.isnan(points).any(axis=1)
+    if not known.any():
+        raise ValueError("No sample has a position: all of them are NaN.")
+    return points[known], known
+
+
+def tell_unplaced(ax: Axes, known: Bools) -> None:
+    """Say above a picture how many samples are not in it."""
+    n_unplaced = int((~known).sum())
+    entitle(ax, f"without {n_unplaced:,} of {len(known):,} samples, which have no position" if n_unplaced else "")
 
 
 def check_sizes(sizes: Any, n_samples: int) -> Floats:
@@ -419,13 +454,18 @@ def scatter_points(ax: Any, points: Floats, colors: Floats, areas: Floats) -> No
     ax.scatter(*points.T, s=areas, c=colors, alpha=opacity, linewidths=0, zorder=1, rasterized=n_samples > 5000, **look)
 
 
-def _centers(points: Floats, codes: Indices) -> tuple[Floats, Floats]:
-    """Return for each class the median (C, q) of its points, and how far most of them are from it (C, q)."""
-    classes = [points[codes == code] for code in range(codes.max() + 1)]
-    centers = np.array([np.median(some, axis=0) for some in classes])
-    return centers, np.array(
-        [np.quantile(np.abs(some - center), 0.8, axis=0) for some, center in zip(classes, centers)]
-    )
+def _centers(points: Floats, colors: Coloring) -> tuple[Floats, Floats]:
+    """Return for each class the median (C, q) of its points, and how far most of them are from it (C, q).
+
+    Both are NaN for a class without points.
+    """
+    centers = np.full((len(colors.classes), points.shape[1]), np.nan)
+    reaches = centers.copy()
+    for code in np.unique(colors.codes[: len(points) if len(centers) else 0]):
+        some = points[colors.codes == code]
+        centers[code] = np.median(some, axis=0)
+        reaches[code] = np.quantile(np.abs(some - centers[code]), 0.8, axis=0)
+    return centers, reaches
 
 
 def _room_for(ax: Axes | None, points: Floats) -> Axes:
@@ -456,6 +496,8 @@ def _draw_names(ax: Axes, names: Sequence[str], centers: Floats, reaches: Floats
 
     The name of a class that it would hide, most of whose points are not farther away than reaches (C, 2), stands above.
     """
+    shown = ~np.isnan(centers[:, 0])
+    names, centers, reaches = [name for name, known in zip(names, shown) if known], centers[shown], reaches[shown]
     if not names:
         return
     low, high = np.array([ax.get_xlim(), ax.get_ylim()]).T
@@ -485,6 +527,8 @@ def frame_in_space(ax: Any, points: Floats) -> None:
 def _draw_names_in_space(ax: Any, names: Sequence[str], centers: Floats) -> None:
     halo = [withStroke(linewidth=2, foreground="white", alpha=0.7)]
     for name, center in zip(names, centers):
+        if np.isnan(center[0]):
+            continue
         ax.text(*center, name, ha="center", va="center", fontsize="small", color=INK, zorder=4, path_effects=halo)
 
 

@@ -13,10 +13,23 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
-from sklearn.utils import check_array
+from sklearn.utils import _safe_indexing, check_array
 
+from protolearn.core.pipelines import take_map_apart
 from protolearn.core.types import Array, Floats
-from protolearn.plotting._inputs import check_labels, classes_of, fitted_map, select_features, value_of
+from protolearn.lvq import PrototypeTable
+from protolearn.plotting._inputs import (
+    check_labels,
+    check_numbers,
+    classes_of,
+    fitted_map,
+    fitted_model,
+    in_units,
+    samples_in_units,
+    select_features,
+    slopes_in_units,
+    value_of,
+)
 from protolearn.plotting._voronoi import voronoi_cells
 from protolearn.plotting.style import INK, MUTED, add_legend, axes_or_new, class_colors, class_handles, tidy, tint
 
@@ -33,6 +46,8 @@ def plot_prototypes(
     features: Sequence[int | str] = (0, 1),
     voronoi: bool = True,
     *,
+    feature_names: Sequence[str] | None = None,
+    cmap: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show the prototypes among the samples, with their receptive fields and, for a SOM, the edges of the lattice.
@@ -40,7 +55,8 @@ def plot_prototypes(
     Parameters
     ----------
     estimator : fitted map or LVQ classifier
-        Such as KMeans, NeuralGas or SOM, a PrototypeClassifier of one, or GLVQ.
+        Such as KMeans, NeuralGas or SOM, a PrototypeClassifier of one, GLVQ, or a Pipeline that ends in one of them,
+        whose prototypes are shown in the features and units of its samples.
     X : array-like of shape (n, d), optional
         Samples to draw behind the prototypes.
     y : array-like of shape (n,), optional
@@ -50,7 +66,12 @@ def plot_prototypes(
     voronoi : bool, default=True
         Draw the receptive fields, in the color of the prototype's class if it has one. They are drawn for data of two
         features only: in more dimensions, a receptive field is not a region of the plane. Nor are they drawn for LVQ
-        classifiers with another distance than the Euclidean; `plot_decision_regions` shows the classes of any.
+        classifiers with another distance than the Euclidean; `plot_decision_regions` shows the classes of any. Behind
+        a pipeline they are drawn if its steps only scale and shift.
+    feature_names : sequence of str, optional
+        Names of the features; by default those that the model was fitted with.
+    cmap : str, optional
+        Name of a color map for the classes.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -69,16 +90,19 @@ def plot_prototypes(
     >>> len(ax.collections[0].get_paths())  # receptive fields
     10
     """
-    columns, names = two_features(estimator, features)
-    points = value_of(estimator, "prototypes_", "prototypes")[:, columns].astype(np.float64)
-    samples = samples_in_plane(X, columns, estimator)
+    table = in_units(estimator, feature_names)
+    columns, names = two_features(table, features)
+    points = points_in_plane(table, columns)
+    samples = samples_in_plane(X, columns, estimator, table)
     labels = check_labels(y, len(samples))
     classes = classes_of(estimator, labels)
-    learned = class_codes(getattr(estimator, "prototype_labels_", None), classes)
-    colors = class_colors(0 if classes is None else len(classes))
+    learned = class_codes(getattr(fitted_model(estimator), "prototype_labels_", None), classes)
+    colors = class_colors(0 if classes is None else len(classes), cmap)
     ax, low, high = feature_plane(ax, np.concatenate([points, samples]), names)
-    if voronoi and fitted_map(estimator).prototypes_.shape[1] == 2 and _is_euclidean(estimator):
-        fields = PolyCollection(voronoi_cells(points, low, high), edgecolor=MUTED, linewidth=0.6, zorder=0.5)
+    scale = _scale(estimator, columns) if voronoi and _is_euclidean(estimator) else None
+    if scale is not None:
+        cells = [cell * scale for cell in voronoi_cells(points / scale, low / scale, high / scale)]
+        fields = PolyCollection(cells, edgecolor=MUTED, linewidth=0.6, zorder=0.5)
         fields.set_facecolor(colored(learned, tint(colors, 0.18), "none"))
         ax.add_collection(fields, autolim=False)
     scatter_samples(ax, samples, colored(class_codes(labels, classes), colors, SAMPLE))
@@ -96,6 +120,7 @@ def plot_graph(
     X: ArrayLike | None = None,
     features: Sequence[int | str] = (0, 1),
     *,
+    feature_names: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show the topology representing network: which prototypes are neighbors in the data.
@@ -105,11 +130,13 @@ def plot_graph(
     Parameters
     ----------
     estimator : fitted map
-        Such as KMeans, NeuralGas or SOM, or a PrototypeClassifier of one.
+        Such as KMeans, NeuralGas or SOM, a PrototypeClassifier of one, or a Pipeline that ends in one of them.
     X : array-like of shape (n, d), optional
         Samples to draw behind the graph.
     features : two of int or str, default=(0, 1)
         Numbers or names of the features across and up.
+    feature_names : sequence of str, optional
+        Names of the features; by default those that the model was fitted with.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -133,9 +160,10 @@ def plot_graph(
     >>> 2 * len(ax.collections[1].get_segments()) == gas.graph_.nnz
     True
     """
-    columns, names = two_features(estimator, features)
-    points = value_of(estimator, "prototypes_", "prototypes")[:, columns].astype(np.float64)
-    samples = samples_in_plane(X, columns, estimator)
+    table = in_units(estimator, feature_names)
+    columns, names = two_features(table, features)
+    points = points_in_plane(table, columns)
+    samples = samples_in_plane(X, columns, estimator, table)
     graph = sparse.triu(value_of(estimator, "graph_", "the graph of neighboring prototypes"), k=1).tocoo()
     heaviest = graph.data.max(initial=0.0)
     ax, _, _ = feature_plane(ax, np.concatenate([points, samples]), names)
@@ -152,28 +180,47 @@ def plot_graph(
 
 def _is_euclidean(estimator: Any) -> bool:
     """Say whether prototypes are compared by Euclidean distance, so that receptive fields are Voronoi cells."""
+    estimator = fitted_model(estimator)
     if str(getattr(estimator, "metric", "euclidean")) != "euclidean" or hasattr(estimator, "relevance_matrix_"):
         return False
     weights = np.asarray(getattr(estimator, "relevances_", 1.0)) / getattr(estimator, "scale_", 1.0) ** 2
     return bool((weights == weights.max()).all())
 
 
-def two_features(estimator: Any, features: Sequence[int | str]) -> tuple[NDArray[np.intp], list[str]]:
-    columns, names = select_features(estimator, features)
+def _scale(estimator: Any, columns: NDArray[np.intp]) -> Floats | None:
+    """Return the units (2,) of two features, of which there are no others; None if the steps of a pipeline mix them."""
+    if fitted_map(estimator).prototypes_.shape[1] != 2:
+        return None
+    try:
+        slopes = slopes_in_units(estimator, columns, 2)
+    except ValueError:  # a step that is not affine
+        return None
+    return slopes.sum(axis=1) if (np.count_nonzero(slopes, axis=1) == 1).all() else None
+
+
+def two_features(table: PrototypeTable, features: Sequence[int | str]) -> tuple[NDArray[np.intp], list[str]]:
+    columns, names = select_features(table, features)
     if len(columns) != 2 or columns[0] == columns[1]:
         raise ValueError(f"features={features!r} must be two different features, one across and one up.")
     return columns, names
 
 
-def samples_in_plane(X: ArrayLike | None, columns: NDArray[np.intp], estimator: Any) -> Floats:
-    """Return the samples in the plane (n, 2), none if there are none."""
+def points_in_plane(table: PrototypeTable, columns: NDArray[np.intp]) -> Floats:
+    """Return prototypes in the plane (k, 2) of two features."""
+    return np.stack([check_numbers(table, column) for column in columns], axis=1)
+
+
+def samples_in_plane(X: Any, columns: NDArray[np.intp], estimator: Any, table: PrototypeTable) -> Floats:
+    """Return the samples in the plane (n, 2), none if there are none; a missing value is NaN."""
     if X is None:
         return np.empty((0, 2))
-    samples = check_array(X, dtype=np.float64, input_name="X")
-    n_features = fitted_map(estimator).prototypes_.shape[1]
-    if samples.shape[1] != n_features:
-        raise ValueError(f"X has {samples.shape[1]} features, but the prototypes have {n_features}.")
-    return samples[:, columns]
+    X = samples_in_units(estimator, table, X)
+    n_given, n_features = np.shape(X)[1], len(table.feature_names)
+    if n_given != n_features:
+        raise ValueError(f"X has {n_given} features, but the prototypes have {n_features}.")
+    whole = take_map_apart(estimator).before is None  # a step of a pipeline may fill in what is missing
+    chosen = _safe_indexing(X if hasattr(X, "shape") else np.asarray(X), columns, axis=1)
+    return check_array(chosen, dtype=np.float64, input_name="X", ensure_all_finite=True if whole else "allow-nan")
 
 
 def class_codes(labels: Array | None, classes: Array | None) -> NDArray[np.intp] | None:
@@ -189,7 +236,7 @@ def colored(codes: NDArray[np.intp] | None, colors: Floats, otherwise: str) -> A
 
 def feature_plane(ax: Axes | None, points: Floats, names: list[str]) -> tuple[Axes, Floats, Floats]:
     """Return Axes that show all points (n, 2) with a margin, and the corners of what they show."""
-    low, high = points.min(axis=0), points.max(axis=0)
+    low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     extent = high - low
     extent[extent == 0] = extent.max() or 1.0
     low, high = low - 0.06 * extent, high + 0.06 * extent

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,16 +11,16 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
-from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.pipelines import take_apart
 from protolearn.core.types import Array, Floats
-from protolearn.lvq import canonical_matrix, prototypes_in_units
+from protolearn.lvq import canonical_matrix, prototype_table
 from protolearn.plotting._bars import entitle
-from protolearn.plotting._features import SAMPLE, feature_plane, samples_in_plane, scatter_samples
-from protolearn.plotting._inputs import check_labels, fitted_map
+from protolearn.plotting._features import SAMPLE, feature_plane, scatter_samples
+from protolearn.plotting._inputs import check_labels, check_names, fitted_map
 from protolearn.plotting._matrices import matrices_of, select
 from protolearn.plotting.style import INK, add_legend, class_colors, class_handles, tint
 
@@ -36,6 +36,7 @@ def plot_view(
     matrix: Any = None,
     *,
     regions: bool = True,
+    cmap: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show samples and prototypes in the plane of the two directions that tell the classes apart best.
@@ -48,7 +49,7 @@ def plot_view(
     Parameters
     ----------
     model : fitted classifier
-        Fitted model with a matrix: GMLVQ, LLiRaMLVQ or LGMLVQ.
+        Fitted model with a matrix: GMLVQ, LLiRaMLVQ or LGMLVQ, or a Pipeline that ends in one.
     X : array-like of shape (n_samples, n_features)
         Samples.
     y : array-like of shape (n_samples,), optional
@@ -57,6 +58,8 @@ def plot_view(
         Only for LGMLVQ, whose matrices have no common view: the number of a matrix, or the class it belongs to.
     regions : bool, default=True
         Draw the regions of the classes, where the model rejects a sample in white.
+    cmap : str, optional
+        Name of a color map for the classes.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -81,8 +84,13 @@ def plot_view(
     >>> np.allclose(ax.collections[-1].get_offsets(), model.transform(model.prototypes_))
     True
     """
+    parts = take_apart(model)
+    model = parts.last
     omega, title = _view(model, matrix)
-    samples = samples_in_plane(X, np.arange(omega.shape[1]), model)
+    X = parts.transform(X)
+    samples = check_array(X, dtype=np.float64, input_name="X")
+    if samples.shape[1] != omega.shape[1]:
+        raise ValueError(f"X has {samples.shape[1]} features, but the prototypes have {omega.shape[1]}.")
     lengths = np.square(omega * getattr(model, "scale_", 1.0)).sum(axis=1)  # for features in standard deviations
     shares = lengths / lengths.sum()
     plane = omega[:2]
@@ -101,13 +109,21 @@ def plot_view(
         model.prototype_labels_,
         model.classes_,
         predict if regions and complete else None,
+        cmap,
     )
     entitle(ax, title)
     return ax
 
 
 def plot_decision_regions(
-    model: Any, X: ArrayLike, y: ArrayLike | None = None, *, mapping: Any = None, ax: Axes | None = None
+    model: Any,
+    X: ArrayLike,
+    y: ArrayLike | None = None,
+    *,
+    mapping: Any = None,
+    feature_names: Sequence[str] | None = None,
+    cmap: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Show which class a classifier gives to each point in the plane of two features, or of a view of more features.
 
@@ -125,6 +141,10 @@ def plot_decision_regions(
         A mapping of the samples to the plane and back, such as Charting, MappedEmbedding or PCA: it has ``transform``
         and ``inverse_transform``. A place in the view has the class of the sample that the mapping would place there.
         To show a classifier that was fitted on positions in a view, give these as X, and no mapping.
+    feature_names : sequence of str, optional
+        Names of the two features, or of the coordinates of the view; by default the columns of X, if it has names.
+    cmap : str, optional
+        Name of a color map for the classes.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -162,6 +182,7 @@ def plot_decision_regions(
             f"Regions are drawn in the plane of two features, but {shown} has {samples.shape[1]}. Fit the model on two "
             "of them, give a mapping to a plane, or see plot_view for models with a matrix."
         )
+    names = list(check_names(feature_names, names))
     points, labels = _prototypes(model)
     if len(points):
         points = _placed(mapping, X, points)
@@ -169,7 +190,7 @@ def plot_decision_regions(
     def predict(points: Floats) -> Array:
         return model.predict(_like(X, np.asarray(mapping.inverse_transform(points))))
 
-    return _draw_scene(ax, names, samples, check_labels(y, len(samples)), points, labels, model.classes_, predict)
+    return _draw_scene(ax, names, samples, check_labels(y, len(samples)), points, labels, model.classes_, predict, cmap)
 
 
 def _view(model: Any, matrix: Any) -> tuple[Floats, str]:
@@ -197,12 +218,11 @@ def _view(model: Any, matrix: Any) -> tuple[Floats, str]:
 
 def _prototypes(model: Any) -> tuple[Floats, Array]:
     """Return prototypes (k, d) in the units of the samples, and their classes; none if that cannot be done."""
-    if isinstance(model, Pipeline):
-        known = hasattr(model[-1], "prototype_labels_") and hasattr(model[-1], "prototypes_")
-        if known and hasattr(model[:-1], "inverse_transform"):
-            return prototypes_in_units(model), model[-1].prototype_labels_
-    elif hasattr(model, "prototype_labels_"):
-        return fitted_map(model).prototypes_, model.prototype_labels_
+    last, W = take_apart(model).last, getattr(fitted_map(model), "prototypes_", None)
+    if W is not None and hasattr(last, "prototype_labels_"):
+        table = prototype_table(model, W)
+        if not table.note and table.values.dtype.kind == "f":
+            return table.values, last.prototype_labels_
     return np.empty((0, 2)), np.empty(0)
 
 
@@ -215,9 +235,10 @@ def _draw_scene(
     prototype_labels: Array,
     classes: Array,
     predict: Callable[[Floats], Array] | None,
+    cmap: str | None,
 ) -> Axes:
     """Draw samples (n, 2) and prototypes (k, 2) in the colors of their classes, on the regions that are predicted."""
-    colors = class_colors(len(classes))
+    colors = class_colors(len(classes), cmap)
     shades = SAMPLE if labels is None else colors[_known_codes(labels, classes)]
     low, high = samples.min(axis=0), samples.max(axis=0)
     room = np.where(high > low, 0.5 * (high - low), np.inf)  # prototypes may be far away from all samples

@@ -17,7 +17,17 @@ from numpy.typing import ArrayLike, NDArray
 from protolearn.core.fitted import edge_lengths
 from protolearn.core.lattices import Lattice
 from protolearn.core.types import Array, Floats
-from protolearn.plotting._inputs import class_shares, fitted_map, lattice_of, select_features, value_of, winners
+from protolearn.lvq import PrototypeTable
+from protolearn.plotting._inputs import (
+    class_shares,
+    fitted_map,
+    in_units,
+    lattice_of,
+    numbers_of,
+    select_features,
+    value_of,
+    winners,
+)
 from protolearn.plotting.cells import draw_cells, draw_pies, focused, height_to_width
 from protolearn.plotting.style import (
     EMPTY,
@@ -50,7 +60,8 @@ def plot_u_matrix(som: Any, ax: Axes | None = None, *, focus: int | None = None,
     Parameters
     ----------
     som : fitted map
-        Fitted map with a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as SOM or RelationalSOM, a PrototypeClassifier of one, or a Pipeline that ends
+        in one.
     ax : Axes, optional
         Where to draw; by default in a new figure.
     focus : int, optional
@@ -94,7 +105,8 @@ def plot_hits(
     Parameters
     ----------
     som : fitted map
-        Fitted map with a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as SOM or RelationalSOM, a PrototypeClassifier of one, or a Pipeline that ends
+        in one.
     X : array-like of shape (n, d), optional
         Samples to count, as the map's ``predict`` takes them; by default those of the fit, with their weights.
     focus : int, optional
@@ -132,6 +144,7 @@ def plot_component_planes(
     som: Any,
     features: Sequence[int | str] | None = None,
     *,
+    feature_names: Sequence[str] | None = None,
     ax: Any = None,
     cmap: str = "viridis",
 ) -> Array:
@@ -140,13 +153,17 @@ def plot_component_planes(
     Parameters
     ----------
     som : fitted map
-        Fitted map with a lattice, such as SOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as SOM, a PrototypeClassifier of one, or a Pipeline that ends in one of them:
+        features have the names and units of its samples, and a feature with categories shows the most likely one of
+        each node.
     features : sequence of int or str, optional
         Numbers or names of features; by default all.
+    feature_names : sequence of str, optional
+        Names of the features; by default those that the map was fitted with.
     ax : array of Axes, optional
         Where to draw, one for each feature; by default in a new figure.
     cmap : str, default="viridis"
-        Name of a color map. Every map has its own scale.
+        Name of a color map for numbers. Every map has its own scale.
 
     Returns
     -------
@@ -164,22 +181,27 @@ def plot_component_planes(
     ['petal length (cm)', 'petal width (cm)']
     """
     lattice = lattice_of(som)
-    columns, names = select_features(som, features)
-    prototypes = value_of(som, "prototypes_", "prototypes")
+    table = in_units(som, feature_names)
+    columns, names = select_features(table, features)
     axes = _panels(len(columns), lattice) if ax is None else np.ravel(np.asarray(ax, dtype=object))
     if len(axes) != len(columns):
         raise ValueError(
             f"ax holds {len(axes)} Axes, but there are {len(columns)} features to draw; give one for each."
         )
     for panel, column, name in zip(axes, columns, names):
-        cells = draw_cells(panel, lattice, values=prototypes[:, column], cmap=cmap)
-        add_color_bar(panel, cells, "", n_ticks=3)
+        _draw_plane(panel, lattice, table, column, cmap)
         panel.set_title(fill(name, 28), fontsize="small")
     return axes
 
 
 def plot_class_map(
-    som: Any, X: Any = None, y: ArrayLike | None = None, *, focus: int | None = None, ax: Axes | None = None
+    som: Any,
+    X: Any = None,
+    y: ArrayLike | None = None,
+    *,
+    focus: int | None = None,
+    cmap: str | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """Show which classes lie where on the lattice.
 
@@ -189,7 +211,8 @@ def plot_class_map(
     Parameters
     ----------
     som : fitted map
-        Fitted map with a lattice, such as SOM or RelationalSOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as SOM or RelationalSOM, a PrototypeClassifier of one, or a Pipeline that ends
+        in one.
     X : array-like of shape (n, d), optional
         Samples, as the map's ``predict`` takes them; by default those of the fit.
     y : array-like of shape (n,), optional
@@ -197,6 +220,8 @@ def plot_class_map(
         labels.
     focus : int, optional
         Node of a hyperbolic lattice to move to the center of the disc, where there is most room.
+    cmap : str, optional
+        Name of a color map for the classes.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -217,11 +242,23 @@ def plot_class_map(
     """
     lattice = focused(lattice_of(som), focus)
     classes, shares, hits = class_hits(som, X, y)
-    colors = class_colors(len(classes))
+    colors = class_colors(len(classes), cmap)
     ax = axes_or_new(ax, height_to_width(lattice))
     draw_classes(ax, lattice, shares, hits, tint(colors, 0.35), colors)
     add_legend(ax, [*class_handles(classes, colors), disc_entry(hits.max())])
     return ax
+
+
+def _draw_plane(ax: Axes, lattice: Lattice, table: PrototypeTable, column: int, cmap: str) -> None:
+    """Draw a feature of prototypes: numbers by a color map, categories in colors of their own."""
+    numbers = numbers_of(table, column)
+    if numbers is not None:
+        add_color_bar(ax, draw_cells(ax, lattice, values=numbers, cmap=cmap), "", n_ticks=3)
+        return
+    categories, codes = np.unique(table.values[:, column].astype(str), return_inverse=True)
+    colors = class_colors(len(categories))
+    draw_cells(ax, lattice, colors=colors[codes])
+    add_legend(ax, class_handles(categories, colors))
 
 
 def class_hits(som: Any, X: Any, y: ArrayLike | None) -> tuple[Array, Floats, Floats]:

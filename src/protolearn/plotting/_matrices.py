@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_is_fitted
 
-from protolearn.core.types import Array, Floats
+from protolearn.core.pipelines import take_apart
+from protolearn.core.types import Array, Floats, Indices
+from protolearn.lvq import Category, Table, table_of
+from protolearn.plotting._inputs import fitted_model
 
-__all__ = ["matrices_of", "select"]
+__all__ = ["column_names", "columns_by_feature", "matrices_of", "select"]
 
 
 def matrices_of(model: Any, attribute: str, n_axes: int, what: str) -> tuple[Floats, Array | None]:
@@ -20,11 +22,11 @@ def matrices_of(model: Any, attribute: str, n_axes: int, what: str) -> tuple[Flo
     there is one for all, and for an array.
     """
     if hasattr(model, "get_params"):
-        check_is_fitted(model)
+        model = fitted_model(model)
         if not hasattr(model, attribute):
             raise ValueError(
                 f"This picture shows {what}, and {type(model).__name__} has no {attribute}. Give a classifier that "
-                "learns a metric, such as GMLVQ; of a Pipeline, give its last step."
+                "learns a metric, such as GMLVQ, or a pipeline that ends in one."
             )
         values = np.asarray(getattr(model, attribute))
     else:
@@ -43,6 +45,48 @@ def matrices_of(model: Any, attribute: str, n_axes: int, what: str) -> tuple[Flo
         if labels is not None and len(labels) == len(values):
             return values, labels
     return values, None
+
+
+def columns_by_feature(model: Any, n_columns: int) -> tuple[list[str], list[Indices]]:
+    """Return the features of the samples by name, and the columns that a classifier sees of each.
+
+    Behind steps that mix columns, or cannot be undone, these are the columns themselves.
+    """
+    table = _table(model)
+    if table is None:
+        return _own_names(model, n_columns), [np.array([i]) for i in range(n_columns)]
+    seen = [(str(name), feature.columns) for name, feature in zip(table.names, table.features) if len(feature.columns)]
+    return [name for name, _ in seen], [columns for _, columns in seen]
+
+
+def column_names(model: Any, n_columns: int) -> list[str]:
+    """Return names of the columns that a classifier sees: of a feature, with its category if it has any."""
+    names, table = _own_names(model, n_columns), _table(model)
+    if table is not None:
+        for name, feature in zip(table.names, table.features):
+            for place, column in enumerate(feature.columns):
+                several = isinstance(feature, Category) and len(feature.columns) > 1
+                own = feature.categories[feature.rows[:, place].argmax()] if several else None
+                names[column] = f"{name} = {own}" if several else str(name)
+    return names
+
+
+def _table(model: Any) -> Table | None:
+    """Return how features become columns behind the steps of a pipeline, if each column is of one feature."""
+    if not hasattr(model, "get_params") or take_apart(model).before is None:
+        return None
+    try:
+        table = table_of(model)
+    except ValueError:  # a step that cannot be undone
+        return None
+    return table if table.mixing is None else None
+
+
+def _own_names(model: Any, n_columns: int) -> list[str]:
+    parts = take_apart(model)
+    if parts.before is None and not hasattr(model, "feature_names_in_"):
+        return [f"feature {i}" for i in range(n_columns)]
+    return list(map(str, parts.names_out(n_columns)))
 
 
 def select(stack: Floats, labels: Array | None, matrix: Any) -> tuple[Floats, Floats, str]:

@@ -14,14 +14,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 from PIL import Image
-from sklearn.utils.validation import check_is_fitted
 
 from protolearn.core.fitted import prototype_distances
 from protolearn.core.lattices import from_distances
 from protolearn.plotting._embedding import plot_embedding
 from protolearn.plotting._features import class_codes, plot_graph, plot_prototypes
-from protolearn.plotting._inputs import fitted_map
+from protolearn.plotting._inputs import fitted_map, fitted_model
 from protolearn.plotting._maps import plot_class_map, plot_u_matrix
+from protolearn.plotting._matrices import columns_by_feature
 from protolearn.plotting._relational import bare_plane, plot_prototype_view
 from protolearn.plotting._relevances import plot_relevances
 from protolearn.plotting._training import plot_learning_curve
@@ -47,7 +47,7 @@ def plot_model(model: Any, *, ax: Axes | None = None) -> Axes:
     Parameters
     ----------
     model : fitted estimator
-        A map, a classifier, a transformer or a view.
+        A map, a classifier, a transformer or a view, or a Pipeline that ends in one.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -112,8 +112,8 @@ def sketch(model: Any) -> str:
 
 def _picture_of(model: Any) -> tuple[str, Callable[[Any, Axes | None], Axes]]:
     """Return what a picture shows, and the function that draws it."""
-    check_is_fitted(model)
     inner = fitted_map(model)
+    model = fitted_model(model)
     if hasattr(model, "embedding_"):
         return "View", _plot_positions
     if hasattr(inner, "lattice_"):
@@ -131,7 +131,7 @@ def _picture_of(model: Any) -> tuple[str, Callable[[Any, Axes | None], Axes]]:
 
 
 def _plot_positions(model: Any, ax: Axes | None) -> Axes:
-    positions = np.asarray(model.embedding_)[:, :2]
+    positions = np.asarray(fitted_model(model).embedding_)[:, :2]
     if len(positions) > MOST_POINTS:
         positions = positions[np.random.RandomState(0).choice(len(positions), MOST_POINTS, replace=False)]
     return plot_embedding(positions, ax=ax)
@@ -142,11 +142,10 @@ def _plot_classes(model: Any, ax: Axes | None) -> Axes:
 
 
 def _plot_most_relevant(model: Any, ax: Axes | None) -> Axes:
-    n_features = np.shape(model.relevances_)[-1]
-    names = getattr(model, "feature_names_in_", [f"feature {i}" for i in range(n_features)])
-    short = [" ".join(str(name).split()) for name in names]
+    names, _ = columns_by_feature(model, np.shape(fitted_model(model).relevances_)[-1])
+    short = [" ".join(name.split()) for name in names]
     short = [name if len(name) <= LONGEST else name[: LONGEST - 1] + "…" for name in short]
-    return plot_relevances(model, short, min(MOST_RELEVANT, n_features), ax=ax)
+    return plot_relevances(model, short, min(MOST_RELEVANT, len(names)), ax=ax)
 
 
 def _plot_network(model: Any, ax: Axes | None) -> Axes:
@@ -159,6 +158,7 @@ def _plot_network(model: Any, ax: Axes | None) -> Axes:
 def _plot_by_class(model: Any, ax: Axes | None) -> Axes:
     if _is_flat(model):
         return plot_prototypes(model, ax=ax)
+    model = fitted_model(model)
     _check_number(len(model.prototypes_))
     points = from_distances(prototype_distances(model)).coordinates
     ax = bare_plane(ax, points)

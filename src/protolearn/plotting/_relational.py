@@ -22,7 +22,7 @@ from protolearn.dissimilarities import signature, spectrum
 from protolearn.metrics import stress
 from protolearn.plotting._bars import entitle, whole_numbers
 from protolearn.plotting._features import line_widths
-from protolearn.plotting._inputs import classes_of, fitted_map, lattice_of, value_of, winners
+from protolearn.plotting._inputs import classes_of, fitted_map, lattice_of, value_of, winners, with_samples
 from protolearn.plotting._labels import draw_labels
 from protolearn.plotting._maps import class_hits, disc_entry, draw_classes, hits_of
 from protolearn.plotting.cells import focused, height_to_width, node_radii, points_per_unit
@@ -67,7 +67,8 @@ def plot_examples(
     Parameters
     ----------
     som : fitted map
-        Fitted map with a lattice, such as RelationalSOM, MedianSOM or SOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as RelationalSOM, MedianSOM or SOM, a PrototypeClassifier of one, or a Pipeline
+        that ends in one.
     objects : sequence of n objects
         What to show of each sample: the samples of the fit or, if it is given, those of X.
     X : array-like of shape (n, d), optional
@@ -136,7 +137,8 @@ def plot_profiles(
     Parameters
     ----------
     som : fitted map
-        Fitted map with a lattice, such as RelationalSOM, MedianSOM or SOM, or a PrototypeClassifier of one.
+        Fitted map with a lattice, such as RelationalSOM, MedianSOM or SOM, a PrototypeClassifier of one, or a Pipeline
+        that ends in one.
     curves : array-like of shape (n, t)
         The curve of each sample: of the fit or, if it is given, of X.
     X : array-like of shape (n, d), optional
@@ -202,7 +204,8 @@ def plot_prototype_view(
     Parameters
     ----------
     estimator : fitted map
-        Such as RelationalNeuralGas, MedianNeuralGas or NeuralGas, or a PrototypeClassifier of one.
+        Such as RelationalNeuralGas, MedianNeuralGas or NeuralGas, a PrototypeClassifier of one, or a Pipeline that ends
+        in one.
     kind : {"metric", "nonmetric", "classical"}, default="metric"
         Keep the distances themselves, or only their order. Classical scaling is faster, and keeps the distances less
         well; it is where the others start.
@@ -323,7 +326,8 @@ def _nearest_members(som: Any, X: Any, n_objects: int, n_examples: int) -> list[
                 "the samples X of the objects."
             )
     else:
-        distances = model.transform(X)
+        inner, samples = with_samples(som, X)
+        distances = inner.transform(samples)
         preferred = distances.argsort(axis=0, kind="stable").T
         found = _check_one_each(distances.argmin(axis=1), n_objects, "objects")
     members = [[*first[found[first] == node], *np.flatnonzero(found == node)] for node, first in enumerate(preferred)]

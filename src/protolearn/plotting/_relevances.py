@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
-from numpy.typing import NDArray
 
 from protolearn.core.parameters import constrained, integer, none
-from protolearn.core.types import Floats
+from protolearn.core.types import Array, Floats, Indices
 from protolearn.lvq import Explanation
 from protolearn.plotting._bars import (
     MOST_NAMES,
@@ -23,7 +22,8 @@ from protolearn.plotting._bars import (
     label_size,
     whole_numbers,
 )
-from protolearn.plotting._matrices import matrices_of, select
+from protolearn.plotting._inputs import check_names
+from protolearn.plotting._matrices import column_names, columns_by_feature, matrices_of, select
 from protolearn.plotting.style import INK, MUTED, OKABE_ITO, add_color_bar, axes_or_new
 
 __all__ = ["plot_eigenvalues", "plot_explanation", "plot_relevance_matrix", "plot_relevances"]
@@ -39,25 +39,33 @@ def plot_relevances(
     n_features: int | None = None,
     matrix: Any = None,
     *,
+    sort: bool = True,
     shape: tuple[int, int] | None = None,
+    cmap: str = "viridis",
     ax: Axes | None = None,
 ) -> Axes:
-    """Show how much each feature counts in the learned distance.
+    """Show how much each feature counts in the learned distance, the most relevant first.
 
     Of a model with several matrices, bars show the mean, and dots the relevances in each of them.
 
     Parameters
     ----------
     model : fitted classifier, or array-like of shape (n_features,) or (s, n_features)
-        Fitted model with relevances, such as GRLVQ, GMLVQ or LGMLVQ; or the relevances themselves.
+        Fitted model with relevances, such as GRLVQ, GMLVQ or LGMLVQ; a Pipeline that ends in one; or the relevances
+        themselves. Of a pipeline, the relevances of the columns of a category are added up. Behind steps that mix
+        columns, such as PCA, relevances are those of the columns that the classifier sees.
     feature_names : sequence of str, optional
         Names of the features; by default those that the model was fitted with.
     n_features : int, optional
-        Show this many of the most relevant features, in falling order. By default all, in the order of the data.
+        Show this many of the most relevant features. By default all.
     matrix : int or str, optional
         Which of several matrices to show: its number, or the class it belongs to. By default all.
+    sort : bool, default=True
+        Show features in falling order of relevance; False keeps the order of the data, as for spectra.
     shape : tuple of int, optional
         Height and width of the images whose pixels are the features; their relevances are drawn as such an image.
+    cmap : str, default="viridis"
+        Name of a color map for such an image.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -81,8 +89,10 @@ def plot_relevances(
     if shape is not None:
         if n_features is not None:
             raise ValueError("An image shows all features; give shape or n_features, not both.")
-        return draw_image(ax, values, shape, "relevance", title)
-    columns, names = _chosen(model, values, feature_names, n_features)
+        return draw_image(ax, values, shape, "relevance", title, cmap=cmap)
+    own_names, groups = columns_by_feature(model, len(values))
+    values, parts = (np.stack([each[..., group].sum(axis=-1) for group in groups], -1) for each in (values, parts))
+    columns, names = _chosen(values, check_names(feature_names, own_names), n_features, sort)
     if len(columns) <= MOST_NAMES:
         ax = axes_or_new(ax, 0.045 * len(columns))
         draw_bars(ax, values[columns], names, _bar_color(parts))
@@ -92,7 +102,7 @@ def plot_relevances(
         ax = axes_or_new(ax, 0.5)
         draw_columns(ax, values[columns], 0, _bar_color(parts))
         draw_dots(ax, parts[:, columns].T, labels, first=0)
-        ax.set(ylabel="relevance", xlabel=_order(n_features))
+        ax.set(ylabel="relevance", xlabel=_order(sort))
     entitle(ax, title)
     return ax
 
@@ -104,6 +114,8 @@ def plot_relevance_matrix(
     n_features: int | None = None,
     matrix: Any = None,
     *,
+    sort: bool = True,
+    cmap: str = "RdBu",
     ax: Axes | None = None,
 ) -> Axes:
     """Show the relevance matrix: its diagonal as bars, and beside them the other entries as a heat map.
@@ -114,13 +126,18 @@ def plot_relevance_matrix(
     Parameters
     ----------
     model : fitted classifier, or array-like of shape (n_features, n_features) or (s, n_features, n_features)
-        Fitted model with a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; or the matrix itself.
+        Fitted model with a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; a Pipeline that ends in one; or the
+        matrix itself. Of a pipeline, each category has a row of its own.
     feature_names : sequence of str, optional
         Names of the features; by default those that the model was fitted with.
     n_features : int, optional
-        Show this many of the most relevant features, in falling order. By default all, in the order of the data.
+        Show this many of the most relevant features. By default all.
     matrix : int or str, optional
         Which of several matrices to show: its number, or the class it belongs to. By default their mean is shown.
+    sort : bool, default=True
+        Show features in falling order of relevance; False keeps the order of the data.
+    cmap : str, default="RdBu"
+        Name of a color map that diverges from its middle, which is zero.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -142,7 +159,8 @@ def plot_relevance_matrix(
     """
     stack, labels = matrices_of(model, "relevance_matrix_", 2, "a relevance matrix")
     whole, _, title = select(stack, labels, matrix)
-    columns, names = _chosen(model, whole.diagonal(), feature_names, n_features)
+    own_names = check_names(feature_names, column_names(model, len(whole)))
+    columns, names = _chosen(whole.diagonal(), own_names, n_features, sort)
     entries = whole[np.ix_(columns, columns)]
     relevances = entries.diagonal().copy()
     ax = axes_or_new(ax, 0.8)
@@ -150,7 +168,7 @@ def plot_relevance_matrix(
     bars, others = ax.inset_axes((0.0, 0.0, 0.27, 1.0)), ax.inset_axes((0.3, 0.0, 0.7, 1.0))
     draw_bars(bars, relevances, names, FOR)
     bars.set_xlabel("diagonal", fontsize="small")
-    image = draw_heat_map(others, entries - np.diag(relevances), aspect="auto")
+    image = draw_heat_map(others, entries - np.diag(relevances), "auto", cmap)
     add_color_bar(ax, image, "off the diagonal")
     others.tick_params(left=False, labelleft=False)
     if len(columns) <= MOST_NAMES:
@@ -158,8 +176,8 @@ def plot_relevance_matrix(
         others.tick_params(axis="x", labelsize=label_size(others, "x", len(columns)), length=0)
     else:
         others.xaxis.set_major_locator(whole_numbers())
-        others.set_xlabel(_order(n_features))
-        bars.set_ylabel(_order(n_features))
+        others.set_xlabel(_order(sort))
+        bars.set_ylabel(_order(sort))
     entitle(ax, title)
     return ax
 
@@ -172,8 +190,8 @@ def plot_eigenvalues(model: Any, matrix: Any = None, *, ax: Axes | None = None) 
     Parameters
     ----------
     model : fitted classifier, or array-like of shape (M,) or (s, M)
-        Fitted model with a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; or the eigenvalues themselves, in
-        falling order.
+        Fitted model with a relevance matrix, such as GMLVQ, LGMLVQ or LLiRaMLVQ; a Pipeline that ends in one; or the
+        eigenvalues themselves, in falling order.
     matrix : int or str, optional
         Which of several matrices to show: its number, or the class it belongs to. By default all.
     ax : Axes, optional
@@ -210,7 +228,9 @@ def plot_explanation(
     sample: int = 0,
     n_features: int = 10,
     *,
+    feature_names: Sequence[str] | None = None,
     shape: tuple[int, int] | None = None,
+    cmap: str = "RdBu",
     ax: Axes | None = None,
 ) -> Axes:
     """Show which features spoke for the class of a sample, and which against it.
@@ -220,13 +240,17 @@ def plot_explanation(
     Parameters
     ----------
     explanation : Explanation
-        What the method ``explain`` of a classifier returns.
+        What the method ``explain`` of a classifier returns, or `protolearn.lvq.explain` of a pipeline.
     sample : int, default=0
         Number of the sample in it.
     n_features : int, default=10
         How many features to show, the weightiest first; one more bar holds the sum of all others.
+    feature_names : sequence of str, optional
+        Names of the features; by default those of the explanation.
     shape : tuple of int, optional
         Height and width of the images whose pixels are the features; contributions are drawn as such an image.
+    cmap : str, default="RdBu"
+        Name of a color map for such an image, which diverges from its middle.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -257,10 +281,11 @@ def plot_explanation(
     winner, rival = explanation.classes[sample], explanation.rivals[sample]
     title = f"{winner}, not {rival}"
     if shape is not None:
-        return draw_image(ax, parts, shape, f"speaks for {rival} (-) or {winner} (+)", title, diverging=True)
+        label = f"speaks for {rival} (-) or {winner} (+)"
+        return draw_image(ax, parts, shape, label, title, cmap=cmap, diverging=True)
     order = np.argsort(-np.abs(parts), kind="stable")
     shown, others = order[:n_features], order[n_features:]
-    names = [str(explanation.feature_names[column]) for column in shown]
+    names = list(check_names(feature_names, explanation.feature_names)[shown])
     values, colors = parts[shown], [FOR if part >= 0 else AGAINST for part in parts[shown]]
     if len(others):
         names, colors = [*names, f"{len(others)} others"], [*colors, MUTED]
@@ -273,22 +298,15 @@ def plot_explanation(
     return ax
 
 
-def _chosen(
-    model: Any, relevances: Floats, feature_names: Sequence[str] | None, n_features: int | None
-) -> tuple[NDArray[np.intp], list[str]]:
+def _chosen(relevances: Floats, names: Array, n_features: int | None, sort: bool) -> tuple[Indices, list[str]]:
     """Return columns and names of the features to show: all, or the most relevant ones."""
-    given = getattr(model, "feature_names_in_", None) if feature_names is None else feature_names
-    names = [f"feature {i}" for i in range(len(relevances))] if given is None else list(map(str, given))
-    if len(names) != len(relevances):
-        raise ValueError(f"feature_names holds {len(names)} names for {len(relevances)} features; give one for each.")
-    columns = np.arange(len(relevances))
-    if n_features is not None:
-        columns = np.argsort(-relevances, kind="stable")[:n_features]
+    columns = np.argsort(-relevances, kind="stable")[:n_features]
+    columns = columns if sort else np.sort(columns)
     return columns, [names[column] for column in columns]
 
 
-def _order(n_features: int | None) -> str:
-    return "feature" if n_features is None else "features, the most relevant first"
+def _order(sort: bool) -> str:
+    return "features, the most relevant first" if sort else "feature"
 
 
 def _bar_color(parts: Floats) -> str:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import PercentFormatter
 
 from protolearn.plotting._bars import whole_numbers
-from protolearn.plotting.style import axes_or_new, class_colors, tidy
+from protolearn.plotting.style import add_legend, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_retrieval_rates"]
 
@@ -63,5 +63,5 @@ def plot_retrieval_rates(rates: Any, *, ax: Axes | None = None) -> Axes:
     ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     ax.set(xlabel="number of results k", ylabel="results of the class of the query")
     if isinstance(rates, Mapping):
-        ax.legend(frameon=False, fontsize="small")
+        add_legend(ax, ax.lines)
     return ax

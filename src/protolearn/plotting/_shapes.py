@@ -11,17 +11,28 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Ellipse
 from numpy.typing import ArrayLike, NDArray
 
+from protolearn.core.pipelines import take_apart
 from protolearn.core.types import Array, Floats
 from protolearn.plotting._features import (
     SAMPLE,
     class_codes,
     colored,
     feature_plane,
+    points_in_plane,
     samples_in_plane,
     scatter_samples,
     two_features,
 )
-from protolearn.plotting._inputs import check_labels, classes_of, fitted_map, value_of, winners
+from protolearn.plotting._inputs import (
+    check_labels,
+    classes_of,
+    fitted_map,
+    fitted_model,
+    in_units,
+    slopes_in_units,
+    value_of,
+    winners,
+)
 from protolearn.plotting.style import INK, add_legend, class_colors, class_handles
 
 __all__ = ["check_shapes", "plot_ellipses", "plot_training", "stacked", "winners_of"]
@@ -40,6 +51,8 @@ def plot_ellipses(
     size: float = 1.5,
     arrows: bool = True,
     winners: bool = False,
+    feature_names: Sequence[str] | None = None,
+    cmap: str | None = None,
     ax: Axes | None = None,
 ) -> Axes:
     """Show prototypes as ellipses among the samples, with their first two directions as arrows.
@@ -51,8 +64,8 @@ def plot_ellipses(
     Parameters
     ----------
     model : fitted map
-        Fitted model with prototypes that have a shape, such as NGPCA or MatrixNeuralGas, or a PrototypeClassifier of
-        one.
+        Fitted model with prototypes that have a shape, such as NGPCA or MatrixNeuralGas, a PrototypeClassifier of one,
+        or a Pipeline that ends in one of them, whose shapes are shown in the features and units of its samples.
     X : array-like of shape (n, d), optional
         Samples to draw behind the ellipses. Ellipses that reach far beyond them are cut off.
     y : array-like of shape (n,), optional
@@ -66,6 +79,10 @@ def plot_ellipses(
     winners : bool, default=False
         Draw each ellipse in a color of its own, and the samples in that of the prototype they are assigned to. Without
         it, ellipses have the colors of the classes that prototypes have learned, if any.
+    feature_names : sequence of str, optional
+        Names of the features; by default those that the model was fitted with.
+    cmap : str, optional
+        Name of a color map for the classes, or for the winners.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -95,22 +112,24 @@ def plot_ellipses(
     if winners and (X is None or y is not None):
         raise ValueError("winners=True colors the samples of X by their prototype: give X, and no y.")
     check_shapes(model)
-    maps = _maps(model)
-    named = model if len(maps) == 1 else maps[0]
-    columns, names = two_features(named, features)
-    centers = stacked(model, "prototypes_")[:, columns].astype(np.float64)
-    half_axes, angles = _ellipses(model, columns, size)
-    tips = _directions(model, columns, size) if arrows else np.empty((len(centers), 0, 2))
-    samples = samples_in_plane(X, columns, named)
+    seen = stacked(model, "prototypes_")
+    table = in_units(model, feature_names, seen)
+    columns, names = two_features(table, features)
+    centers = points_in_plane(table, columns)
+    slopes = slopes_in_units(model, columns, seen.shape[1])
+    half_axes, angles = _ellipses(model, slopes, size)
+    tips = _directions(model, slopes, size) if arrows else np.empty((len(centers), 0, 2))
+    samples = samples_in_plane(X, columns, model, table)
     labels = check_labels(winners_of(model, X) if winners else y, len(samples))
     classes = np.arange(len(centers)) if winners else classes_of(model, labels)
-    colors = class_colors(0 if classes is None else len(classes))
+    colors = class_colors(0 if classes is None else len(classes), cmap)
     reach = _reach(half_axes, angles)
     outlines = np.concatenate([centers - reach, centers + reach, (centers[:, None] + tips).reshape(-1, 2)])
     own_figure = ax is None
     ax, _, _ = feature_plane(ax, np.concatenate([moved_within(outlines, samples), samples]), names)
     scatter_samples(ax, samples, colored(class_codes(labels, classes), colors, SAMPLE))
-    own = np.arange(len(centers)) if winners else class_codes(getattr(model, "prototype_labels_", None), classes)
+    learned = getattr(fitted_model(model), "prototype_labels_", None)
+    own = np.arange(len(centers)) if winners else class_codes(learned, classes)
     _draw_ellipses(ax, centers, half_axes, angles, colored(own, colors, INK))
     _draw_arrows(ax, centers, tips)
     if classes is not None and not winners:
@@ -127,6 +146,7 @@ def plot_training(
     features: Sequence[int | str] = (0, 1),
     size: float = 1.5,
     arrows: bool = True,
+    feature_names: Sequence[str] | None = None,
     ax: Any = None,
 ) -> Array:
     """Show how the ellipses find their places in training, with the mean log-likelihood of the samples at each stage.
@@ -146,6 +166,8 @@ def plot_training(
         Half-axes in standard deviations.
     arrows : bool, default=True
         Draw the first two directions.
+    feature_names : sequence of str, optional
+        Names of the features; by default those that the models were fitted with.
     ax : array of Axes, optional
         Where to draw, one for each stage; by default in a new figure.
 
@@ -177,7 +199,7 @@ def plot_training(
     if len(axes) != len(snapshots):
         raise ValueError(f"ax holds {len(axes)} Axes, but there are {len(snapshots)} snapshots; give one for each.")
     for panel, (title, model) in zip(axes, snapshots):
-        plot_ellipses(model, X, features=features, size=size, arrows=arrows, ax=panel)
+        plot_ellipses(model, X, features=features, size=size, arrows=arrows, feature_names=feature_names, ax=panel)
         panel.set_title(f"{title}\nlog-likelihood {model.score(X):.2f}", fontsize="small")
     _same_limits(axes)
     if ax is None:
@@ -191,8 +213,7 @@ def check_shapes(model: Any) -> None:
         if not hasattr(known, "components_") or not hasattr(known, "residual_variances_"):
             raise ValueError(
                 f"This picture shows the shapes of prototypes, and {type(known).__name__} has none (no components_ or "
-                "no residual_variances_). Give a fitted NGPCA or MatrixNeuralGas, for instance; of a Pipeline, its "
-                "last step."
+                "no residual_variances_). Give a fitted NGPCA or MatrixNeuralGas, for instance."
             )
 
 
@@ -203,7 +224,10 @@ def stacked(model: Any, attribute: str) -> Array:
 
 def winners_of(model: Any, X: Any) -> NDArray[np.intp]:
     """Return the number of the nearest prototype of each sample, among those of all maps."""
-    return winners(model, X) if len(_maps(model)) == 1 else model.nearest(X)
+    if len(_maps(model)) == 1:
+        return winners(model, X)
+    parts = take_apart(model)
+    return parts.last.nearest(parts.transform(X))
 
 
 def _maps(model: Any) -> list[Any]:
@@ -212,21 +236,24 @@ def _maps(model: Any) -> list[Any]:
     return getattr(whole, "estimators_", [whole])
 
 
-def _ellipses(model: Any, columns: NDArray[np.intp], size: float) -> tuple[Floats, Floats]:
-    """Return half-axes (k, 2), the longer one first, and the angle (k,) of the longer one in degrees."""
+def _ellipses(model: Any, slopes: Floats, size: float) -> tuple[Floats, Floats]:
+    """Return half-axes (k, 2), the longer one first, and the angle (k,) of the longer one in degrees.
+
+    The two features of the plane change by slopes (2, N) with what the map sees.
+    """
     if stacked(model, "components_").shape[1] == 1:
-        radii = size * np.sqrt(stacked(model, "residual_variances_"))
-        return np.column_stack([radii, radii]), np.zeros(len(radii))
-    # An ellipsoid casts the shadow of a Gaussian: it has the covariance of the features that are left.
-    variances, axes = np.linalg.eigh(stacked(model, "covariances_")[:, columns[:, None], columns])
+        shadows = stacked(model, "residual_variances_")[:, None, None] * (slopes @ slopes.T)
+    else:  # an ellipsoid casts the shadow of a Gaussian: it has the covariance of the features that are left
+        shadows = slopes @ stacked(model, "covariances_") @ slopes.T
+    variances, axes = np.linalg.eigh(shadows)
     half_axes = size * np.sqrt(np.maximum(variances[:, ::-1], 0.0))
     return half_axes, np.degrees(np.arctan2(axes[:, 1, 1], axes[:, 0, 1]))
 
 
-def _directions(model: Any, columns: NDArray[np.intp], size: float) -> Floats:
+def _directions(model: Any, slopes: Floats, size: float) -> Floats:
     """Return arrows (k, up to 2, 2) along the first directions, as long as the half-axes, seen in the plane."""
     lengths = size * np.sqrt(stacked(model, "variances_")[:, :2])
-    return lengths[:, :, None] * stacked(model, "components_")[:, :2, columns]
+    return lengths[:, :, None] * (stacked(model, "components_")[:, :2] @ slopes.T)
 
 
 def _reach(half_axes: Floats, angles: Floats) -> Floats:
@@ -240,7 +267,7 @@ def moved_within(points: Floats, samples: Floats) -> Floats:
     """Move points (m, 2) that are far from all samples nearer to them, if there are any."""
     if not len(samples):
         return points
-    low, high = samples.min(axis=0), samples.max(axis=0)
+    low, high = np.nanmin(samples, axis=0), np.nanmax(samples, axis=0)
     room = np.where(high > low, ROOM * (high - low), np.inf)
     return np.clip(points, low - room, high + room)
 

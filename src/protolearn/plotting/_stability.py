@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 
@@ -9,6 +11,7 @@ from protolearn.core.parameters import constrained, integer
 from protolearn.core.types import Indices
 from protolearn.lvq import RelevanceStability
 from protolearn.plotting._bars import draw_bars
+from protolearn.plotting._inputs import check_names
 from protolearn.plotting.style import INK, MUTED, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_relevance_stability"]
@@ -17,7 +20,13 @@ MOST_CURVES = 8  # more cannot be told apart
 
 
 @constrained(n_features=integer(1))
-def plot_relevance_stability(stability: RelevanceStability, n_features: int = 15, *, ax: Axes | None = None) -> Axes:
+def plot_relevance_stability(
+    stability: RelevanceStability,
+    n_features: int = 15,
+    *,
+    feature_names: Sequence[str] | None = None,
+    ax: Axes | None = None,
+) -> Axes:
     """Show the mean relevances over the splits of a cross-validation with intervals, and beside them the ROC curve.
 
     A gray line marks the relevance that all features would have if they were equal.
@@ -28,6 +37,8 @@ def plot_relevance_stability(stability: RelevanceStability, n_features: int = 15
         What `protolearn.lvq.relevance_stability` returns.
     n_features : int, default=15
         Show this many of the most relevant features, in falling order.
+    feature_names : sequence of str, optional
+        Names of the features; by default those of the cross-validation.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -53,18 +64,19 @@ def plot_relevance_stability(stability: RelevanceStability, n_features: int = 15
             f"stability is of type {type(stability).__name__}; give what relevance_stability returns, as in "
             "plot_relevance_stability(relevance_stability(model, X, y))."
         )
+    names = check_names(feature_names, stability.feature_names)
     order = np.argsort(-stability.mean_relevances, kind="stable")[:n_features]
     ax = axes_or_new(ax, max(0.45, 0.04 * len(order)), width=8.0)
     ax.set_axis_off()
-    _draw_profile(ax.inset_axes((0.0, 0.0, 0.48, 1.0)), stability, order)
+    _draw_profile(ax.inset_axes((0.0, 0.0, 0.48, 1.0)), stability, order, list(names[order]))
     _draw_roc(ax.inset_axes((0.62, 0.0, 0.38, 1.0)), stability)
     return ax
 
 
-def _draw_profile(ax: Axes, stability: RelevanceStability, order: Indices) -> None:
+def _draw_profile(ax: Axes, stability: RelevanceStability, order: Indices, names: list[str]) -> None:
     means = stability.mean_relevances[order]
     low, high = (end[order] for end in stability.interval(stability.relevances))
-    draw_bars(ax, means, [str(name) for name in stability.feature_names[order]], class_colors(1)[0])
+    draw_bars(ax, means, names, class_colors(1)[0])
     ax.errorbar(
         means,
         np.arange(len(order)),

@@ -10,10 +10,11 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
+from protolearn.core.pipelines import take_apart
 from protolearn.plotting._bars import whole_numbers
-from protolearn.plotting.style import MUTED, OKABE_ITO, axes_or_new, class_colors, tidy
+from protolearn.plotting._inputs import fitted_model
+from protolearn.plotting.style import MUTED, OKABE_ITO, add_legend, axes_or_new, class_colors, tidy
 
 __all__ = ["plot_learning_curve", "plot_margins"]
 
@@ -22,13 +23,13 @@ def plot_learning_curve(models: Any, *, ax: Axes | None = None) -> Axes:
     """Show how the cost fell in training and, as dashed lines, how the accuracy rose.
 
     The accuracy is recorded by fits with ``early_stopping``, and by LVQ1 and LVQ21, which have no cost. A dot marks the
-    state that early stopping has kept. A sudden step in the cost is where the slope of the squashing function changes,
-    and the cost with it.
+    state that early stopping has kept. A dotted line marks where the slope of the squashing function changes, and the
+    cost with it, so that costs before and after it cannot be compared.
 
     Parameters
     ----------
     models : fitted classifier, or list or dict of these
-        LVQ classifiers. The keys of a dict are their names in the legend.
+        LVQ classifiers, or pipelines that end in one. The keys of a dict are their names in the legend.
     ax : Axes, optional
         Where to draw; by default in a new figure.
 
@@ -60,17 +61,22 @@ def plot_learning_curve(models: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("iteration")
     ax.xaxis.set_major_locator(whole_numbers())
     if costs:
-        _draw_curves(ax, costs, {}, colors, "-")
+        starts = {name: getattr(named[name], "stage_starts_", []) for name in costs}
+        _draw_curves(ax, costs, {}, colors, "-", starts)
         ax.set_ylabel("cost")
+        for name, places in starts.items():
+            for start in places:
+                color = colors[name] if len(named) > 1 else MUTED
+                ax.axvline(start - 0.5, color=color, linewidth=1.0, linestyle=":", zorder=0.5)
+        if any(starts.values()):
+            ax.set_xlabel("iteration (dotted line: the slope of the squashing function changes)")
     if scores:
         beside = ax.twinx() if costs else ax
         tidy(beside, hidden=("top", "left" if costs else "right"))
         _draw_curves(beside, scores, kept, colors, "--" if costs else "-")
         beside.set_ylabel("accuracy (dashed)" if costs else "accuracy")
     if len(named) > 1:
-        handles = [Line2D([], [], color=color, label=name) for name, color in colors.items()]
-        above: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.3}
-        ax.legend(handles=handles, ncols=min(4, len(handles)), frameon=False, fontsize="small", **above)
+        add_legend(ax, [Line2D([], [], color=color, label=name) for name, color in colors.items()], above=True)
     return ax
 
 
@@ -92,7 +98,7 @@ def plot_margins(
     Parameters
     ----------
     model : fitted classifier
-        An LVQ classifier.
+        An LVQ classifier, or a Pipeline that ends in one.
     X : array-like of shape (n_samples, n_features)
         Samples, for instance those of the fit.
     y : array-like of shape (n_samples,)
@@ -121,18 +127,20 @@ def plot_margins(
     >>> [text.get_text().split(":")[0] for text in ax.get_legend().get_texts()]
     ['train', 'test']
     """
-    check_is_fitted(model)
+    parts = take_apart(model)
+    model = fitted_model(model)
     if not hasattr(model, "margins"):
         raise ValueError(
             f"This picture shows margins, and {type(model).__name__} has no method margins. Give a fitted LVQ "
-            "classifier; of a Pipeline, give its last step."
+            "classifier, or a pipeline that ends in one."
         )
     if (X_test is None) != (y_test is None):
         raise ValueError("X_test and y_test belong together; give both, or neither.")
     sets = {"samples": (X, y)} if X_test is None else {"train": (X, y), "test": (X_test, y_test)}
-    margins = {
-        name: -model.relative_distance(*each) if relative else model.margins(*each) for name, each in sets.items()
-    }
+    margins = {}
+    for name, (given, truth) in sets.items():
+        each = (parts.transform(given), truth)
+        margins[name] = -model.relative_distance(*each) if relative else model.margins(*each)
     ax = axes_or_new(ax)
     tidy(ax)
     ax.axvline(0, color=MUTED, linewidth=0.8)
@@ -140,33 +148,42 @@ def plot_margins(
         ax.ecdf(values, color=color, linewidth=1.4, label=f"{name}: {np.mean(values <= 0):.1%} errors")
     ax.set(xlabel=f"{'relative ' if relative else ''}margin\n(below 0: misclassified)", ylabel="share of samples")
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
-    ax.legend(loc="best", frameon=False, fontsize="small")
+    add_legend(ax, ax.lines[1:])
     return ax
 
 
 def _named(models: Any) -> dict[str, Any]:
     """Return fitted models by name: the keys given, or the names of their types, numbered if several are alike."""
     if isinstance(models, Mapping):
-        named = {str(name): model for name, model in models.items()}
+        named = {str(name): fitted_model(model) for name, model in models.items()}
     else:
-        listed = list(models) if isinstance(models, list | tuple) else [models]
+        listed = [fitted_model(model) for model in (models if isinstance(models, list | tuple) else [models])]
         kinds = [type(model).__name__ for model in listed]
         numbers = [f" {1 + kinds[:i].count(kind)}" if kinds.count(kind) > 1 else "" for i, kind in enumerate(kinds)]
         named = {kind + number: model for kind, number, model in zip(kinds, numbers, listed)}
     if not named:
         raise ValueError("There is no model to show; give at least one.")
     for model in named.values():
-        check_is_fitted(model)
         if not hasattr(model, "cost_history_") and not hasattr(model, "error_history_"):
             raise ValueError(
                 f"This picture shows the course of training, and {type(model).__name__} has no cost_history_. Give "
-                "fitted LVQ classifiers; of a Pipeline, give its last step."
+                "fitted LVQ classifiers, or pipelines that end in one."
             )
     return named
 
 
-def _draw_curves(ax: Axes, curves: dict[str, Any], marked: dict[str, int], colors: dict[str, Any], style: str) -> None:
+def _draw_curves(
+    ax: Axes,
+    curves: dict[str, Any],
+    marked: dict[str, int],
+    colors: dict[str, Any],
+    style: str,
+    breaks: Mapping[str, list[int]] = {},
+) -> None:
+    """Draw curves over the iterations, with a dot where they are marked, and a gap before each of some iterations."""
     for name, values in curves.items():
         dots = [marked[name]] if name in marked else ([0] if len(values) == 1 else [])
-        steps = np.arange(1, len(values) + 1)
+        before = np.array(breaks.get(name, []), dtype=np.intp) - 1
+        steps = np.insert(np.arange(1.0, len(values) + 1), before, before + 0.5)
+        values = np.insert(np.asarray(values, dtype=np.float64), before, np.nan)
         ax.plot(steps, values, style, color=colors[name], linewidth=1.4, marker="o", markersize=4.5, markevery=dots)

@@ -20,7 +20,9 @@ from protolearn.plotting._embedding import (
     check_images,
     draw_thumbnails,
     frame_in_space,
+    placed_samples,
     places_apart,
+    tell_unplaced,
     view_positions,
 )
 from protolearn.plotting._relational import bare_plane
@@ -171,11 +173,9 @@ def plot_image_grid(
     >>> len(ax.images) <= 12 * 12
     True
     """
-    points = view_positions(Y)
-    if points.shape[1] != 2:
-        raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")
-    pixels = check_images(images, len(points))
-    colors = Coloring.of(y, len(points))
+    points, known = placed_samples(Y, 2)
+    pixels = check_images(images, len(known))[known]
+    colors = Coloring.of(y, len(known)).of_some(known)
     proportions = _half_sides(pixels, 1.0)
     cell = proportions * ((np.ptp(points, axis=0) / proportions).max() / n_cells or 1.0)
     chosen, centers = _nearest_in_cells(points, cell)
@@ -183,6 +183,7 @@ def plot_image_grid(
     edges = MUTED if y is None else colors.rgb[chosen]
     draw_thumbnails(ax, pixels, chosen, centers, 0.5 * GAP * cell, cmap, edges)
     colors.explain(ax)
+    tell_unplaced(ax, known)
     return ax
 
 

@@ -13,6 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.backend_bases import RendererBase
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import to_rgb
+from matplotlib.legend import Legend
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import Bbox
@@ -49,8 +50,10 @@ def axes_or_new(ax: Axes | None, ratio: float = 0.75, width: float = 6.4) -> Axe
     return plt.subplots(figsize=(width, 0.3 + np.clip(room * ratio, 2.1, room)), layout="constrained")[1]
 
 
-def class_colors(n_classes: int) -> Floats:
-    """Return a color (n_classes, 3) for each class: Okabe-Ito for up to 8, tab20 for up to 20.
+def class_colors(n_classes: int, cmap: str | None = None) -> Floats:
+    """Return a color (n_classes, 3) for each class: Okabe-Ito for up to 8, tab20 for up to 20, or of a color map.
+
+    Of a color map that is a list of at most 20 colors, such as ``"Set2"``, these are taken one after the other.
 
     Examples
     --------
@@ -58,6 +61,10 @@ def class_colors(n_classes: int) -> Floats:
     array([[0.  , 0.45, 0.7 ],
            [0.9 , 0.62, 0.  ]])
     """
+    if cmap is not None:
+        chosen = mpl.colormaps[cmap]
+        listed = max(n_classes, 2) <= chosen.N <= 20
+        return chosen(np.arange(n_classes) if listed else np.linspace(0.0, 1.0, n_classes))[:, :3]
     if n_classes <= len(OKABE_ITO):
         return np.array([to_rgb(color) for color in OKABE_ITO[:n_classes]])
     if n_classes <= 20:
@@ -113,18 +120,35 @@ def class_handles(classes: Array, colors: Floats) -> list[Artist]:
     ]
 
 
-def add_legend(ax: Axes, handles: Sequence[Artist], title: str | None = None) -> None:
-    """Draw a small legend to the right of the Axes, in as many columns as keep it about as high as these."""
+def add_legend(ax: Axes, handles: Sequence[Any], title: str | None = None, *, above: bool = False) -> None:
+    """Draw a small legend to the right of the Axes, in as many columns as keep it about as high as these, or above."""
     n_rows = int(np.clip(ax.bbox.height / ax.figure.dpi / 0.2, 4, 16))
-    ax.legend(
+    beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+    over: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.3}
+    legend = ax.legend(
         handles=handles,
         title=title,
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1.0),
-        borderaxespad=0.0,
         frameon=False,
         fontsize="small",
         title_fontsize="small",
         alignment="left",
-        ncols=1 + (len(handles) - 1) // n_rows,
+        ncols=min(4, len(handles)) if above else 1 + (len(handles) - 1) // n_rows,
+        **(over if above else beside),
     )
+    _make_room(ax, legend)
+
+
+def _make_room(ax: Axes, legend: Legend) -> None:
+    """Shrink Axes by a legend beside or above them, in a figure whose layout finds no room for it by itself."""
+    figure: Any = ax.figure
+    place = ax.get_subplotspec()
+    if figure.get_layout_engine() is not None or place is None:
+        return
+    cell = place.get_position(figure)
+    box = ax.get_position(original=True)
+    needed = legend.get_window_extent().transformed(figure.transFigure.inverted())
+    active = ax.get_position()
+    right = min(box.x1, cell.x1 - max(needed.x1 - active.x1, 0.0))
+    top = min(box.y1, cell.y1 - max(needed.y1 - active.y1, 0.0))
+    if right > box.x0 and top > box.y0:
+        ax.set_position(Bbox([[box.x0, box.y0], [right, top]]))

@@ -22,6 +22,7 @@ from protolearn.core.partitions import blockwise
 from protolearn.core.progress import Progress
 from protolearn.core.reject import check_reject, relative_similarity, with_rejects
 from protolearn.core.relational import Median, Relational
+from protolearn.core.sheets import Printed, Sheet, import_pandas
 from protolearn.core.sources import cut_patches
 from protolearn.core.threads import chunk_threads
 from protolearn.core.ties import first_lowest
@@ -37,10 +38,14 @@ from protolearn.relational._start import spread_objects
 
 __all__ = ["Learned", "ObjectExplanation", "ObjectLVQ", "first_medoids"]
 
+MOST_ROWS = 10  # objects that are printed
 
-@dataclass(frozen=True)
-class ObjectExplanation:
+
+@dataclass(frozen=True, repr=False)
+class ObjectExplanation(Printed):
     """Why objects were classified as they were: by which prototypes, and which objects these stand for.
+
+    Printed, it is a table.
 
     Attributes
     ----------
@@ -71,6 +76,34 @@ class ObjectExplanation:
     rival_distances: Floats
     members: Indices
     rival_members: Indices
+
+    __repr__ = Printed.__str__
+
+    def to_frame(self) -> Any:
+        """Return the reasons as a pandas DataFrame.
+
+        Returns
+        -------
+        frame : DataFrame
+            A row for each object: its class and the rival, the squared distances to their prototypes, and the training
+            objects that these stand for.
+        """
+        return import_pandas().DataFrame(self._rows(), columns=self._header)
+
+    _header = ("class", "rival", "distance", "rival_distance", "members", "rival_members")
+
+    def _rows(self) -> list[tuple[Any, ...]]:
+        lists = (self.members.tolist(), self.rival_members.tolist())
+        return list(zip(self.classes, self.rivals, self.distances, self.rival_distances, *lists))
+
+    def _sheet(self) -> Sheet:
+        rows = [
+            [str(i), str(own), str(rival), f"{near:.3g}", f"{far:.3g}", *(", ".join(map(str, some)) for some in lists)]
+            for i, (own, rival, near, far, *lists) in enumerate(self._rows()[:MOST_ROWS])
+        ]
+        rest = len(self.classes) - len(rows)
+        header = ["object", *(name.replace("_", " ") for name in self._header)]
+        return Sheet("", header, rows, f"and {rest} more objects" if rest else "")
 
 
 @dataclass(frozen=True)
