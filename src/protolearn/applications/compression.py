@@ -54,7 +54,7 @@ LOCAL: dict[str, Any] = {
     "ppca": partial(MixturePPCA, init="k-means++"),
 }
 METHODS = (*LOCAL, "pca", "vq")
-MOST_BLOCKS = 50_000  # that a codebook is learned from
+MOST_BLOCKS = 20_000  # that a codebook is learned from
 TRIAL_EPOCHS, TRIAL_BLOCKS = 5, 5_000  # of the training when plans are compared
 FINEST, USUAL, COARSEST = 2.0**-2, 2.0**4, 2.0**10  # steps of coefficients
 SLACK = 0.02  # share of the bytes allowed that need not be used
@@ -100,7 +100,7 @@ class ImageCompressor(Estimator):
         Bits for each pixel that a file of the training pictures may take, codebook and all. If given, ``block_size``,
         ``n_prototypes``, ``n_components`` and ``coefficient_bits`` are not used: several choices that meet the rate are
         tried, and the one with the best picture is taken.
-    max_iter : int, default=50
+    max_iter : int, default=20
         Number of epochs of training.
     random_state : int, RandomState instance or None, default=None
         Makes training repeatable.
@@ -132,7 +132,7 @@ class ImageCompressor(Estimator):
     Notes
     -----
     A stream holds a header, the codebook, the indices, the coefficients and a checksum. Decoding uses integers only, so
-    a stream gives the same picture everywhere. At most 50 000 blocks, drawn at random, are used for training. Colors
+    a stream gives the same picture everywhere. At most 20 000 blocks, drawn at random, are used for training. Colors
     are not separated first: principal components of blocks of all colors do that themselves, and better.
 
     References
@@ -178,7 +178,7 @@ class ImageCompressor(Estimator):
         assignment: str = "reconstruction",
         entropy: bool = True,
         bpp: float | None = None,
-        max_iter: int = 50,
+        max_iter: int = 20,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:

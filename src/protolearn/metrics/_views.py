@@ -21,6 +21,7 @@ __all__ = ["ViewQuality", "view_quality"]
 MOST_SAMPLES = 20_000  # up to which all are measured
 LEAST_AUTO = 1000  # of more samples that are measured, however many there are
 LEAST_SAMPLED = 100  # so that a group has five
+NO_AVERAGES = ("k", "k_max", "q_local", "q_global")  # but sizes of neighborhoods, and what depends on the best one
 N_GROUPS = 20  # of measured samples, which differ as much as chance makes them
 
 
@@ -58,7 +59,8 @@ class ViewQuality(RankCurves, Printed):
     n_samples : int
         Number of samples whose neighborhoods were looked at: all, or some drawn at random.
     standard_errors : dict
-        If these are some: the standard error of each measure, by its name, a number or an array as the measure is.
+        If these are some: the standard error of each measure, by its name, a number or an array as the measure is. What
+        depends on where a curve is highest has none: ``k_max``, ``q_local`` and ``q_global``.
     """
 
     sammon_stress: float
@@ -121,7 +123,7 @@ def view_quality(
     number of samples, time with its square, up to 20,000 samples. Of more, some are drawn at random. Their neighbors
     are sought, and ranked, among all samples, so that every measure is an estimate without bias of that of all samples
     for the same size of neighborhoods; distances are compared between those drawn. The result says how many there were,
-    and has a standard error for each measure.
+    and has standard errors.
 
     Parameters
     ----------
@@ -209,10 +211,10 @@ class _Spreads:
         self.squares: dict[str, Any] = {}
 
     def add(self, measures: dict[str, Any]) -> None:
-        """Take in the measures of a group, but for those that are sizes of neighborhoods."""
+        """Take in the measures of a group, but for those that are no averages."""
         self.n_groups += 1
         for name, value in measures.items():
-            if value is not None and name not in ("k", "k_max"):
+            if value is not None and name not in NO_AVERAGES:
                 self.sums[name] = self.sums.get(name, 0.0) + value
                 self.squares[name] = self.squares.get(name, 0.0) + np.square(value)
 
