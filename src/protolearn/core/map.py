@@ -246,12 +246,13 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
         if fitted is not None and fitted is not past:
             self._rng = rng
             self._publish(fitted)
+            if failure is None:
+                self._warn_of_end()
             keep(self)
         if failure is not None:
             raise failure
         if fitted is None:
             raise ValueError("There are no patches in the iterator; give at least one.")
-        self._warn_of_end()
         return self
 
     def _condense(self, samples: Any, rng: np.random.RandomState) -> Self:

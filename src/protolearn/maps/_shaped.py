@@ -258,9 +258,7 @@ class ShapedMap(PrototypeMap):
         check_is_fitted(self, "prototypes_")
         option("joint", "marginal", "blend").check("how", how)
         samples = read_samples(self, X, ensure_all_finite="allow-nan")
-        empty = np.isnan(samples).all(axis=1)
-        if empty.any():
-            raise ValueError(f"Row {int(empty.argmax())} of X has no known value to complete it from; leave it out.")
+        refuse_empty_rows(samples)
         model = self._fitted
         with np.errstate(divide="ignore"):
             log_shares = np.log(self.weights_)
