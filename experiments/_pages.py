@@ -37,7 +37,7 @@ CAUSES = {  # of misses, by what their remarks say; the first that is found coun
     "the start, or too few runs to tell": r"(local|poor|worse) optim|lead to the optimum|start at small|start alike|"
     r"Better starts|all starts|of ten starts|\b(one|single) (run|repeat)\b",
 }
-OTHERWISE = "none of these: the statement fails here, or holds by less than its rule asks for"
+OTHERWISE = "none of these, or no remark: the statement fails here, or holds by less than its rule asks for"
 AIMS = "Those of E34, B09 and B10 are aims of the library; all others are printed in the documents."
 AGAIN = """
 ## How to run them again
@@ -82,8 +82,8 @@ def _summary(results: Mapping[str, Result], groups: Mapping[str, Mapping[str, Re
     for letter, group in groups.items():
         counts = Counter(line["verdict"] for _, line in _judged(group))
         minutes = sum(result["seconds"] for result in group.values()) / 60
-        cells = (_link(letter), *(str(counts[verdict]) for verdict in JUDGED), f"{minutes:.0f}")
-        lines.append(f"| {' | '.join(cells)} |")
+        texts = (_link(letter), *(str(counts[verdict]) for verdict in JUDGED), f"{minutes:.0f}")
+        lines.append(f"| {' | '.join(texts)} |")
     return "\n".join([*lines, *_verdicts(results), *_misses(results), *AGAIN, *_contents(groups)]) + "\n"
 
 
@@ -122,7 +122,7 @@ def _misses(results: Mapping[str, Result]) -> list[str]:
         "## What the misses have in common",
         *_paragraph(
             f"Missed rows are **bold** on the pages of the documents, and all but {unexplained} have a remark on the "
-            "likely cause. Counted by what the remarks mention first:"
+            "likely cause. Each counts for the first cause of this list that its remark mentions:"
         ),
         "",
         "| likely cause | missed rows |",
@@ -148,8 +148,9 @@ def _document(letter: str, results: Mapping[str, Result]) -> str:
         *_paragraph(
             "Values are mean ± standard deviation over runs; where no number of runs is given, the value has no chance "
             "in it or is made of several others. A letter behind a verdict refers to the remarks below the table. "
-            f"*{ADDED}* marks variants that were added after a first look, to find the cause of a miss. "
-            f"What the verdicts mean, and how to run all this again: [Experiments](../{SUMMARY})."
+            f"*{ADDED}* marks variants that were added after a first look, to find the cause of a miss; "
+            f"*{NOT_YET}* and *{SKIPPED}* rows have not been run. What the verdicts mean, and how to run all this "
+            f"again: [Experiments](../{SUMMARY})."
         ),
     ]
     for name, result in results.items():
