@@ -81,42 +81,125 @@ def rank_weights(
                     weights[j, i] = weight
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"})
-def _smallest(values: Array) -> Any:
-    smallest = values[0]
-    for i in range(values.shape[0]):
-        smallest = min(smallest, values[i])
-    return smallest
+@njit(cache=True, nogil=True)
+def settle_winners(
+    lifted: Array,
+    wanted: Indices,
+    forms: Array,
+    exact: Floats,
+    limits: tuple[float, float, float, float, float],
+    coarse: float,
+    size: int,
+    winners: Array,
+    room: Floats,
+) -> int:
+    """Find the nearest prototypes of the samples that are wanted, and the room that they have; see `core.bounds`.
+
+    Lifted samples (n, L) are multiplied with ``forms`` (k, L or L - 1), which are ``exact`` up to rounding, for ``size``
+    samples at a time, so that products stay in the cache of a core, and nothing holds up other threads. The search ends
+    before a block of which a share above ``coarse`` is too close to call; returns how many samples are done.
+    """
+    k, n_terms = forms.shape
+    margin, margin_per_length, too_large, least_room, reach = limits
+    block = np.empty((size, n_terms), forms.dtype)
+    products = np.empty(k * size, forms.dtype)
+    first = np.empty(size, np.int32)
+    low, second = np.empty(size, forms.dtype), np.empty(size, forms.dtype)
+    squares, margins = np.empty(size), np.empty(size)
+    for start in range(0, len(wanted), size):
+        m = min(size, len(wanted) - start)
+        for j in range(m):
+            squares[j] = _copy_lifted(lifted[wanted[start + j]], block[j])
+        here = products[: k * m].reshape(k, m)
+        np.dot(forms, block[:m].T, here)
+        _two_smallest_rows(here, first[:m], low[:m], second[:m])
+        n_close = 0
+        for j in range(m):
+            margins[j] = margin + margin_per_length * np.sqrt(squares[j])
+            if not margins[j] < too_large:  # products may have overflown
+                margins[j] = np.inf
+            n_close += not np.float64(second[j]) - low[j] > margins[j]
+        if n_close > coarse * m:
+            return start
+        for j in range(m):
+            sample = wanted[start + j]
+            gap = np.float64(second[j]) - low[j] - margins[j]
+            if gap > 0.0:
+                base = squares[j] + margins[j]
+                apart = np.sqrt(max(base + second[j], 0.0)) + np.sqrt(max(base + low[j], 0.0))
+                winners[sample] = first[j]
+                room[sample] = gap / apart - least_room * (np.sqrt(squares[j]) + reach)
+            else:
+                winners[sample] = _lowest_product(lifted[sample], exact, here[:, j], low[j] + margins[j])
+                room[sample] = 0.0
+    return len(wanted)
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _copy_lifted(row: Array, copy: Array) -> float:
+    """Copy as much of a lifted sample as there is room for, and return its squared length without the one."""
+    total = 0.0
+    at_one = row.shape[0] - 2
+    for t in range(at_one):
+        copy[t] = row[t]
+        total += np.float64(row[t]) * row[t]
+    for t in range(at_one, copy.shape[0]):
+        copy[t] = row[t]
+        total += np.float64(row[t]) * row[t] * (t > at_one)
+    return total
 
 
 @njit(cache=True, nogil=True)
-def sum_nearest(lifted: Array, columns: Array, weights: Array, sums: Floats, size: int) -> None:
-    """Add each sample (c, D + 2), times its weight, to the row of ``sums`` (k, D + 2) of its nearest prototype.
+def _two_smallest_rows(products: Array, first: Array, low: Array, second: Array) -> None:
+    """Write for each column (m,) of products (k, m) the row of the smallest, the first of equal ones, and both values.
 
-    ``lifted @ columns`` (D + 2, k) are the distances; they are computed for ``size`` samples at a time, so that they
-    stay in the cache of a core, and nothing holds up other threads.
+    Two passes of this form become vector instructions, one pass does not.
     """
-    distances = np.empty((size, columns.shape[1]), lifted.dtype)
-    for start in range(0, lifted.shape[0], size):
-        block = lifted[start : start + size]
-        here = distances[: block.shape[0]]
-        np.dot(block, columns, here)
-        for j in range(block.shape[0]):
-            nearest = _smallest(here[j])
-            i = 0
-            while here[j, i] != nearest:
-                i += 1
-            u = weights[start + j]
-            for t in range(block.shape[1]):
-                sums[i, t] += u * block[j, t]
+    k, m = products.shape
+    first[:] = 0
+    low[:] = products[0]
+    for i in range(1, k):
+        row, number = products[i], np.int32(i)
+        for j in range(m):
+            value, least = row[j], low[j]
+            first[j] = number if value < least else first[j]
+            low[j] = value if value < least else least
+    second[:] = np.inf
+    for i in range(k):
+        row, number = products[i], np.int32(i)
+        for j in range(m):
+            least = second[j]
+            value = least if first[j] == number else row[j]
+            second[j] = value if value < least else least
+
+
+@njit(cache=True, nogil=True)
+def _lowest_product(row: Array, exact: Floats, products: Array, limit: float) -> int:
+    """Return the first of the rows of ``exact`` with the lowest product, among those not above a limit by rounding."""
+    best, lowest = 0, np.inf
+    for i in range(exact.shape[0]):
+        if not products[i] > limit:
+            product = 0.0
+            for t in range(exact.shape[1]):
+                product += row[t] * exact[i, t]
+            if product < lowest:
+                best, lowest = i, product
+    return best
+
+
+@njit(cache=True, nogil=True)
+def sum_fields(lifted: Array, weights: Array, winners: Array, sums: Floats) -> None:
+    """Add each sample (c, D + 2), times its weight, to the row of ``sums`` (k, D + 2) of its winner."""
+    for j in range(lifted.shape[0]):
+        _add_scaled(sums[winners[j]], np.float64(weights[j]), lifted[j])
 
 
 @njit(cache=True, nogil=True)
 def sum_nearby(lifted: Array, columns: Array, weights: Array, table: Floats, sums: Floats, size: int) -> None:
     """Add each sample, times its weight and ``table[rank]``, to the rows of ``sums`` of its nearest prototypes.
 
-    As many of these learn as the table is long; between equal distances the lower index is nearer. See `sum_nearest`
-    for the others.
+    As many of these learn as the table is long; between equal distances the lower index is nearer. Distances
+    ``lifted @ columns`` are computed for ``size`` samples at a time, as in `settle_winners`.
     """
     k, n_near = columns.shape[1], len(table)
     distances = np.empty((size, k), lifted.dtype)
