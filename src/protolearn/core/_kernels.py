@@ -87,7 +87,7 @@ def settle_winners(
     wanted: Indices,
     forms: Array,
     exact: Floats,
-    limits: tuple[float, float, float, float, float],
+    limits: tuple[float, float, float, float, float, float],
     coarse: float,
     size: int,
     winners: Array,
@@ -100,52 +100,50 @@ def settle_winners(
     before a block of which a share above ``coarse`` is too close to call; returns how many samples are done.
     """
     k, n_terms = forms.shape
-    margin, margin_per_length, too_large, least_room, reach = limits
+    margin, margin_per_length, too_large, least_room, reach, growth = limits
     block = np.empty((size, n_terms), forms.dtype)
     products = np.empty(k * size, forms.dtype)
     first = np.empty(size, np.int32)
     low, second = np.empty(size, forms.dtype), np.empty(size, forms.dtype)
-    squares, margins = np.empty(size), np.empty(size)
+    squares, margins, rooms = np.empty(size), np.empty(size), np.empty(size)
     for start in range(0, len(wanted), size):
         m = min(size, len(wanted) - start)
         for j in range(m):
-            squares[j] = _copy_lifted(lifted[wanted[start + j]], block[j])
+            row = lifted[wanted[start + j]]
+            for t in range(n_terms):
+                block[j, t] = row[t]
+            squares[j] = row[-1] * growth if reach < np.inf else _squared_length(row)
         here = products[: k * m].reshape(k, m)
         np.dot(forms, block[:m].T, here)
         _two_smallest_rows(here, first[:m], low[:m], second[:m])
         n_close = 0
         for j in range(m):
-            margins[j] = margin + margin_per_length * np.sqrt(squares[j])
-            if not margins[j] < too_large:  # products may have overflown
-                margins[j] = np.inf
-            n_close += not np.float64(second[j]) - low[j] > margins[j]
+            length = np.sqrt(squares[j])
+            wide = margin + margin_per_length * length
+            margins[j] = wide if wide < too_large else np.inf  # products may have overflown
+            gap = np.float64(second[j]) - low[j] - margins[j]
+            base = squares[j] + margins[j]
+            apart = np.sqrt(max(base + second[j], 0.0)) + np.sqrt(max(base + low[j], 0.0))
+            rooms[j] = gap / apart - least_room * (length + reach) if gap > 0.0 else np.nan
+            n_close += not gap > 0.0
         if n_close > coarse * m:
             return start
         for j in range(m):
             sample = wanted[start + j]
-            gap = np.float64(second[j]) - low[j] - margins[j]
-            if gap > 0.0:
-                base = squares[j] + margins[j]
-                apart = np.sqrt(max(base + second[j], 0.0)) + np.sqrt(max(base + low[j], 0.0))
-                winners[sample] = first[j]
-                room[sample] = gap / apart - least_room * (np.sqrt(squares[j]) + reach)
-            else:
+            winners[sample], room[sample] = first[j], rooms[j]
+            if np.isnan(rooms[j]):
                 winners[sample] = _lowest_product(lifted[sample], exact, here[:, j], low[j] + margins[j])
                 room[sample] = 0.0
     return len(wanted)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
-def _copy_lifted(row: Array, copy: Array) -> float:
-    """Copy as much of a lifted sample as there is room for, and return its squared length without the one."""
-    total = 0.0
+@njit(cache=True, nogil=True)
+def _squared_length(row: Array) -> float:
+    """Return the squared length of a lifted sample, without the one."""
     at_one = row.shape[0] - 2
-    for t in range(at_one):
-        copy[t] = row[t]
-        total += np.float64(row[t]) * row[t]
-    for t in range(at_one, copy.shape[0]):
-        copy[t] = row[t]
-        total += np.float64(row[t]) * row[t] * (t > at_one)
+    total = 0.0
+    for t in range(row.shape[0]):
+        total += np.float64(row[t]) * row[t] * (t != at_one)
     return total
 
 
@@ -191,7 +189,9 @@ def _lowest_product(row: Array, exact: Floats, products: Array, limit: float) ->
 def sum_fields(lifted: Array, weights: Array, winners: Array, sums: Floats) -> None:
     """Add each sample (c, D + 2), times its weight, to the row of ``sums`` (k, D + 2) of its winner."""
     for j in range(lifted.shape[0]):
-        _add_scaled(sums[winners[j]], np.float64(weights[j]), lifted[j])
+        row, total, weight = lifted[j], sums[winners[j]], np.float64(weights[j])
+        for t in range(len(row)):
+            total[t] += weight * row[t]
 
 
 @njit(cache=True, nogil=True)

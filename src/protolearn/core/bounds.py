@@ -19,13 +19,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from protolearn.core.chunks import block_size
+from protolearn.core.chunks import CLOSE, block_size
 from protolearn.core.types import Array, Floats
 
 __all__ = ["Bounds", "Search"]
 
-BLOCK_BYTES = 200_000  # distances of a block of samples, less than the second cache of a core
-LEAST_ROWS = 128  # samples of a block, so that the product is worth a call
+VECTOR = 64  # rows of a block are a multiple of it, so that loops along them are vector instructions only
 COARSE = 0.05  # share of samples that single precision may leave open, before double precision is faster
 
 
@@ -113,7 +112,7 @@ class Search:
             return
         left = np.flatnonzero(bounds.room <= 0.0)
         for forms, limits in self._passes:
-            size = block_size(forms.itemsize * len(forms), BLOCK_BYTES, LEAST_ROWS)
+            size = VECTOR * block_size(VECTOR * forms.itemsize * len(forms), CLOSE, least=2)
             coarse = COARSE if forms is not self._passes[-1][0] else 1.0
             known = bounds.winners, bounds.room
             left = left[settle_winners(lifted, left, forms, self.forms, limits, coarse, size, *known) :]
@@ -122,7 +121,7 @@ class Search:
         """Return the relative error of a product, and as much again for that of the forms and of decisions."""
         return (self.forms.shape[1] + 8) * float(np.finfo(dtype).eps)
 
-    def _limits(self, dtype: Any) -> tuple[float, float, float, float, float]:
+    def _limits(self, dtype: Any) -> tuple[float, ...]:
         """Return by how much two products must differ, at least and for each unit of a sample's length, and the rest.
 
         Products whose terms add up to half the largest number, or more, are not to be trusted; terms lose what is below
@@ -132,4 +131,6 @@ class Search:
         at_least = 2.0 * (rounding * self.constant + tiny * (1.0 + self.slope))
         per_length = 2.0 * (rounding * self.slope + tiny)
         reach = np.sqrt(self.constant) if self.euclidean else np.inf
-        return at_least, per_length, rounding * float(np.finfo(dtype).max), self.least_room, float(reach)
+        too_large = rounding * float(np.finfo(dtype).max)
+        growth = 1.0 + self._rounding(np.float32)  # of |x|^2, which samples may hold in single precision
+        return at_least, per_length, too_large, self.least_room, float(reach), growth

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from scipy.spatial.distance import cdist
 
 from protolearn.core import initialization
-from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import mean_pairwise_distance, parzen_log_density
 from protolearn.core.learning import Fitted, Kind, Learned, Recipe, Wins, as_counts, density_exponent
@@ -250,10 +250,11 @@ def _gaps(values: Array, weights: Array, owners: Indices, places: Array) -> Floa
     """Return the sum of the differences of values from places (k, d) in each receptive field."""
     k, d = places.shape
     gaps = np.zeros((k, d))
-    for rows in row_blocks(len(values), 8 * d, HELD):
+    for rows in row_blocks(len(values), 8 * d, CACHED):
         own = owners[rows]
-        part = np.nan_to_num(values[rows] - places[own], copy=False)
-        gaps += csr_array((weights[rows], (own, np.arange(len(own)))), shape=(k, len(own))) @ part
+        part = values[rows] - places[own]
+        part[np.isnan(part)] = 0.0
+        gaps += csc_array((weights[rows], own, np.arange(len(own) + 1)), shape=(k, len(own))) @ part
     return gaps
 
 
