@@ -87,7 +87,7 @@ def settle_winners(
     wanted: Indices,
     forms: Array,
     exact: Floats,
-    limits: tuple[float, float, float, float, float, float],
+    limits: tuple[float, float, float, float, float, float, float],
     coarse: float,
     size: int,
     winners: Array,
@@ -95,12 +95,12 @@ def settle_winners(
 ) -> int:
     """Find the nearest prototypes of the samples that are wanted, and the room that they have; see `core.bounds`.
 
-    Lifted samples (n, L) are multiplied with ``forms`` (k, L or L - 1), which are ``exact`` up to rounding, for ``size``
-    samples at a time, so that products stay in the cache of a core, and nothing holds up other threads. The search ends
-    before a block of which a share above ``coarse`` is too close to call; returns how many samples are done.
+    Lifted samples (n, L) are multiplied with ``forms`` (k, L or L - 1), which are ``exact`` up to rounding, for
+    ``size`` samples at a time, so that products stay in the cache of a core, and nothing holds up other threads. The
+    search ends before a block of which a share above ``coarse`` is too close to call; returns how many are done.
     """
     k, n_terms = forms.shape
-    margin, margin_per_length, too_large, least_room, reach, growth = limits
+    margin, margin_per_length, too_large, least_room, reach, growth, least_square = limits
     block = np.empty((size, n_terms), forms.dtype)
     products = np.empty(k * size, forms.dtype)
     first = np.empty(size, np.int32)
@@ -112,7 +112,7 @@ def settle_winners(
             row = lifted[wanted[start + j]]
             for t in range(n_terms):
                 block[j, t] = row[t]
-            squares[j] = row[-1] * growth if reach < np.inf else _squared_length(row)
+            squares[j] = np.float64(row[-1]) * growth + least_square if reach < np.inf else _squared_length(row)
         here = products[: k * m].reshape(k, m)
         np.dot(forms, block[:m].T, here)
         _two_smallest_rows(here, first[:m], low[:m], second[:m])

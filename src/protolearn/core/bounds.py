@@ -89,7 +89,8 @@ class Search:
         self.slope = float(np.sqrt(np.square(np.delete(self.forms, forms.shape[1] - 2, axis=1)).sum(axis=1).max()))
         self.constant = float(np.abs(forms[:, -2]).max())
         # coefficients that cancel, as those of thin shapes do, are not worth a try in single precision
-        types = (np.float32, np.float64) if euclidean else (np.float64,)
+        short = self.euclidean and max(self.constant, self.slope) < float(np.finfo(np.float32).max)
+        types = (np.float32, np.float64) if short else (np.float64,)
         self._passes = [(self.forms.astype(dtype, copy=False), self._limits(dtype)) for dtype in types]
 
     @property
@@ -112,6 +113,8 @@ class Search:
             return
         left = np.flatnonzero(bounds.room <= 0.0)
         for forms, limits in self._passes:
+            if len(left) == 0:
+                return
             size = VECTOR * block_size(VECTOR * forms.itemsize * len(forms), CLOSE, least=2)
             coarse = COARSE if forms is not self._passes[-1][0] else 1.0
             known = bounds.winners, bounds.room
@@ -132,5 +135,6 @@ class Search:
         per_length = 2.0 * (rounding * self.slope + tiny)
         reach = np.sqrt(self.constant) if self.euclidean else np.inf
         too_large = rounding * float(np.finfo(dtype).max)
-        growth = 1.0 + self._rounding(np.float32)  # of |x|^2, which samples may hold in single precision
-        return at_least, per_length, too_large, self.least_room, float(reach), growth
+        # samples may hold |x|^2 in single precision
+        growth, least_square = 1.0 + self._rounding(np.float32), self.forms.shape[1] * float(np.finfo(np.float32).tiny)
+        return at_least, per_length, too_large, self.least_room, float(reach), growth, least_square
