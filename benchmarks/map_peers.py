@@ -36,7 +36,7 @@ def our_neural_gas(X: np.ndarray, task: MapTask) -> Fitted:
     return model.prototypes_, model.n_iter_
 
 
-@competitor(OURS, "kmeans", package="protolearn", environment="own", threads=(1, 2))
+@competitor(OURS, "kmeans", "kmeans-clusters", package="protolearn", environment="own", threads=(1, 2))
 def our_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
     from protolearn import KMeans
 
@@ -44,7 +44,7 @@ def our_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
     return model.prototypes_, model.n_iter_
 
 
-@competitor(FLOOR, "som", "kmeans", "memmap", package="numpy", environment="own", threads=(1, 2))
+@competitor(FLOOR, "som", "kmeans", "kmeans-clusters", "memmap", package="numpy", environment="own", threads=(1, 2))
 def winner_products(X: np.ndarray, task: MapTask) -> Fitted:
     for _ in range(task.epochs):
         for rows in chunks(len(X)):
@@ -163,7 +163,19 @@ def prosemble_model(name: str, *size: int, **parameters: Any) -> Any:
     return getattr(models, name)(*size, **parameters)
 
 
-@competitor("scikit-learn (KMeans)", "kmeans", package="scikit-learn", environment="own", threads=(1, 2))
+@competitor("faiss", "kmeans", "kmeans-clusters", package="faiss-cpu", threads=(1, 2))
+def faiss_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
+    from faiss import Kmeans
+
+    # it learns from 256 samples for each prototype unless told otherwise
+    model = Kmeans(X.shape[1], task.n_prototypes, niter=task.epochs, max_points_per_centroid=len(X))
+    model.train(X, init_centroids=task.init)
+    return model.centroids, task.epochs
+
+
+@competitor(
+    "scikit-learn (KMeans)", "kmeans", "kmeans-clusters", package="scikit-learn", environment="own", threads=(1, 2)
+)
 @competitor("scikit-learn (KMeans)", "ng", package="scikit-learn", environment="own", threads=(1, 2), alike=False)
 def sklearn_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
     from sklearn.cluster import KMeans
@@ -172,7 +184,15 @@ def sklearn_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
     return model.cluster_centers_, model.n_iter_
 
 
-@competitor("scikit-learn (MiniBatchKMeans)", "kmeans", "ng", package="scikit-learn", environment="own", alike=False)
+@competitor(
+    "scikit-learn (MiniBatchKMeans)",
+    "kmeans",
+    "kmeans-clusters",
+    "ng",
+    package="scikit-learn",
+    environment="own",
+    alike=False,
+)
 def sklearn_minibatch_kmeans(X: np.ndarray, task: MapTask) -> Fitted:
     from sklearn.cluster import MiniBatchKMeans
 

@@ -22,12 +22,13 @@ WARM_UP_SAMPLES, WARM_UP_EPOCHS = 2000, 2
 
 @dataclass(frozen=True)
 class MapTask(Task):
-    """A map of a given size, fitted to noise for a number of epochs; judged by its prototypes."""
+    """A map of a given size, fitted to noise or clusters for a number of epochs; judged by its prototypes."""
 
     epochs: int
     n_samples: int = 50_000
     n_features: int = 50
     lattice: tuple[int, int] = (10, 10)
+    n_clusters: int = 1  # normal clusters of unit variance; one is noise
     topographic: bool = False  # whether neighbors on the lattice mean anything for these prototypes
     memory_map: bool = False  # whether the samples stay on disk
     memory_limit: float | None = None  # MB that protolearn may use beyond the samples
@@ -58,9 +59,10 @@ class MapTask(Task):
     def describe(self) -> str:
         """State the work in one line."""
         where = ", memory-mapped" if self.memory_map else ""
+        kind = "standard normal samples" if self.n_clusters == 1 else f"samples in {self.n_clusters} clusters"
         return (
             f"{self.title}, {self.n_prototypes} prototypes, {self.epochs} epochs over "
-            f"{self.n_samples:,} x {self.n_features} float32 standard normal samples{where}"
+            f"{self.n_samples:,} x {self.n_features} float32 {kind}{where}"
         )
 
     def write_data(self) -> None:
@@ -70,6 +72,9 @@ class MapTask(Task):
         X = np.lib.format.open_memmap(self.folder / "samples.npy", mode="w+", dtype=np.float32, shape=shape)
         for rows in chunks(self.n_samples, 50_000):
             X[rows] = rng.standard_normal((rows.stop - rows.start, self.n_features), dtype=np.float32)
+        if self.n_clusters > 1:
+            centers = rng.uniform(-10.0, 10.0, (self.n_clusters, self.n_features)).astype(np.float32)
+            X += centers[rng.integers(self.n_clusters, size=self.n_samples)]
         np.save(self.folder / "init.npy", X[np.sort(rng.choice(self.n_samples, self.n_prototypes, replace=False))])
         X.flush()
 
@@ -119,6 +124,7 @@ TASKS: dict[str, Task] = {
         MapTask("som", "self-organizing map on a 10 x 10 lattice", epochs=10, topographic=True),
         MapTask("ng", "neural gas", epochs=10),
         MapTask("kmeans", "k-means from the same start", epochs=20),
+        MapTask("kmeans-clusters", "k-means from the same start", epochs=20, n_clusters=100),
         MapTask(
             "memmap",
             "self-organizing map on a 10 x 10 lattice",

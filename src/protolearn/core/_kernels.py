@@ -81,42 +81,125 @@ def rank_weights(
                     weights[j, i] = weight
 
 
-@njit(cache=True, nogil=True, fastmath={"nnan", "ninf", "nsz"})
-def _smallest(values: Array) -> Any:
-    smallest = values[0]
-    for i in range(values.shape[0]):
-        smallest = min(smallest, values[i])
-    return smallest
+@njit(cache=True, nogil=True)
+def settle_winners(
+    lifted: Array,
+    wanted: Indices,
+    forms: Array,
+    exact: Floats,
+    limits: tuple[float, float, float, float, float, float, float],
+    coarse: float,
+    size: int,
+    winners: Array,
+    room: Floats,
+) -> int:
+    """Find the nearest prototypes of the samples that are wanted, and the room that they have; see `core.bounds`.
+
+    Lifted samples (n, L) are multiplied with ``forms`` (k, L or L - 1), which are ``exact`` up to rounding, for
+    ``size`` samples at a time, so that products stay in the cache of a core, and nothing holds up other threads. The
+    search ends before a block of which a share above ``coarse`` is too close to call; returns how many are done.
+    """
+    k, n_terms = forms.shape
+    margin, margin_per_length, too_large, least_room, reach, growth, least_square = limits
+    block = np.empty((size, n_terms), forms.dtype)
+    products = np.empty(k * size, forms.dtype)
+    first = np.empty(size, np.int32)
+    low, second = np.empty(size, forms.dtype), np.empty(size, forms.dtype)
+    squares, margins, rooms = np.empty(size), np.empty(size), np.empty(size)
+    for start in range(0, len(wanted), size):
+        m = min(size, len(wanted) - start)
+        for j in range(m):
+            row = lifted[wanted[start + j]]
+            for t in range(n_terms):
+                block[j, t] = row[t]
+            squares[j] = np.float64(row[-1]) * growth + least_square if reach < np.inf else _squared_length(row)
+        here = products[: k * m].reshape(k, m)
+        np.dot(forms, block[:m].T, here)
+        _two_smallest_rows(here, first[:m], low[:m], second[:m])
+        n_close = 0
+        for j in range(m):
+            length = np.sqrt(squares[j])
+            wide = margin + margin_per_length * length
+            margins[j] = wide if wide < too_large else np.inf  # products may have overflown
+            gap = np.float64(second[j]) - low[j] - margins[j]
+            base = squares[j] + margins[j]
+            apart = np.sqrt(max(base + second[j], 0.0)) + np.sqrt(max(base + low[j], 0.0))
+            rooms[j] = gap / apart - least_room * (length + reach) if gap > 0.0 else np.nan
+            n_close += not gap > 0.0
+        if n_close > coarse * m:
+            return start
+        for j in range(m):
+            sample = wanted[start + j]
+            winners[sample], room[sample] = first[j], rooms[j]
+            if np.isnan(rooms[j]):
+                winners[sample] = _lowest_product(lifted[sample], exact, here[:, j], low[j] + margins[j])
+                room[sample] = 0.0
+    return len(wanted)
 
 
 @njit(cache=True, nogil=True)
-def sum_nearest(lifted: Array, columns: Array, weights: Array, sums: Floats, size: int) -> None:
-    """Add each sample (c, D + 2), times its weight, to the row of ``sums`` (k, D + 2) of its nearest prototype.
+def _squared_length(row: Array) -> float:
+    """Return the squared length of a lifted sample, without the one."""
+    at_one = row.shape[0] - 2
+    total = 0.0
+    for t in range(row.shape[0]):
+        total += np.float64(row[t]) * row[t] * (t != at_one)
+    return total
 
-    ``lifted @ columns`` (D + 2, k) are the distances; they are computed for ``size`` samples at a time, so that they
-    stay in the cache of a core, and nothing holds up other threads.
+
+@njit(cache=True, nogil=True)
+def _two_smallest_rows(products: Array, first: Array, low: Array, second: Array) -> None:
+    """Write for each column (m,) of products (k, m) the row of the smallest, the first of equal ones, and both values.
+
+    Two passes of this form become vector instructions, one pass does not.
     """
-    distances = np.empty((size, columns.shape[1]), lifted.dtype)
-    for start in range(0, lifted.shape[0], size):
-        block = lifted[start : start + size]
-        here = distances[: block.shape[0]]
-        np.dot(block, columns, here)
-        for j in range(block.shape[0]):
-            nearest = _smallest(here[j])
-            i = 0
-            while here[j, i] != nearest:
-                i += 1
-            u = weights[start + j]
-            for t in range(block.shape[1]):
-                sums[i, t] += u * block[j, t]
+    k, m = products.shape
+    first[:] = 0
+    low[:] = products[0]
+    for i in range(1, k):
+        row, number = products[i], np.int32(i)
+        for j in range(m):
+            value, least = row[j], low[j]
+            first[j] = number if value < least else first[j]
+            low[j] = value if value < least else least
+    second[:] = np.inf
+    for i in range(k):
+        row, number = products[i], np.int32(i)
+        for j in range(m):
+            least = second[j]
+            value = least if first[j] == number else row[j]
+            second[j] = value if value < least else least
+
+
+@njit(cache=True, nogil=True)
+def _lowest_product(row: Array, exact: Floats, products: Array, limit: float) -> int:
+    """Return the first of the rows of ``exact`` with the lowest product, among those not above a limit by rounding."""
+    best, lowest = 0, np.inf
+    for i in range(exact.shape[0]):
+        if not products[i] > limit:
+            product = 0.0
+            for t in range(exact.shape[1]):
+                product += row[t] * exact[i, t]
+            if product < lowest:
+                best, lowest = i, product
+    return best
+
+
+@njit(cache=True, nogil=True)
+def sum_fields(lifted: Array, weights: Array, winners: Array, sums: Floats) -> None:
+    """Add each sample (c, D + 2), times its weight, to the row of ``sums`` (k, D + 2) of its winner."""
+    for j in range(lifted.shape[0]):
+        row, total, weight = lifted[j], sums[winners[j]], np.float64(weights[j])
+        for t in range(len(row)):
+            total[t] += weight * row[t]
 
 
 @njit(cache=True, nogil=True)
 def sum_nearby(lifted: Array, columns: Array, weights: Array, table: Floats, sums: Floats, size: int) -> None:
     """Add each sample, times its weight and ``table[rank]``, to the rows of ``sums`` of its nearest prototypes.
 
-    As many of these learn as the table is long; between equal distances the lower index is nearer. See `sum_nearest`
-    for the others.
+    As many of these learn as the table is long; between equal distances the lower index is nearer. Distances
+    ``lifted @ columns`` are computed for ``size`` samples at a time, as in `settle_winners`.
     """
     k, n_near = columns.shape[1], len(table)
     distances = np.empty((size, k), lifted.dtype)

@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csc_array
 from scipy.special import logsumexp
 
+from protolearn.core.bounds import Bounds, Search
 from protolearn.core.chunks import block_size
 from protolearn.core.decay import decayed, flushed
 from protolearn.core.lattices import Lattice
 from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
-from protolearn.core.prototypes import Lifted, Prototypes, Subspace
+from protolearn.core.prototypes import Lifted, Mean, Prototypes, Subspace
 from protolearn.core.sources import Chunk, PointSource
 from protolearn.core.statistics import Statistics
 from protolearn.core.types import Array, Floats, Indices
@@ -133,8 +134,10 @@ class Ranks:
     def _gather_near(self, prototypes: Prototypes, range_: float, table: Array, source: Any) -> Statistics:
         """Sum samples for the prototypes near to them; for all, if one of these is near to hardly any."""
         k = len(prototypes)
-        if len(table) <= MOST_SUMMED and is_compiled(prototypes, source):
-            statistics = source.sum(_learn_compiled(prototypes, source, table=table), k, width=1)
+        if len(table) == 1:
+            statistics = sum_by_winner(prototypes, source)
+        elif len(table) <= MOST_SUMMED and is_compiled(prototypes, source):
+            statistics = source.sum(_learn_nearby(prototypes, source, table), k, width=1)
         else:
             statistics = source.sum(self._learner(prototypes, range_, table, source.dtype), k)
         if statistics.mass.min() >= FEW * source.mass / k:
@@ -307,9 +310,9 @@ def _follow(kernel: Callable[..., None], points: Array, positions: Array, *rule:
 
 
 def is_compiled(prototypes: Prototypes, source: PointSource) -> bool:
-    """Say whether compiled code sums the samples of the nearest prototypes: if there are many of them."""
+    """Say whether compiled code sums the samples of the nearest prototypes: if there are many, and all values known."""
     large = source.n_samples * (source.n_lifted - 2) * len(prototypes) >= LARGE_WORK
-    return large and isinstance(prototypes, Lifted) and prototypes.linear
+    return large and not source.partial and isinstance(prototypes, Lifted) and prototypes.linear
 
 
 def sum_by_winner(
@@ -342,20 +345,38 @@ def _learn_plain(
 
 
 def _learn_compiled(
-    prototypes: Any, source: PointSource, mixture: Floats | Structured | None = None, table: Array | None = None
+    prototypes: Any, source: PointSource, mixture: Floats | Structured | None = None
 ) -> Callable[[Chunk], Statistics]:
-    """Return the function that sums a chunk for the nearest prototype, or for as many as the table has weights."""
-    columns = prototypes.columns(source.dtype, mixture)
+    """Return the function that sums a chunk for the nearest prototypes, which it need not find anew each time."""
+    euclidean = isinstance(prototypes, Mean) and bool((prototypes.metric == 1.0).all())
+    search, k, n_terms = Search(prototypes.forms(mixture), euclidean), len(prototypes), source.n_lifted
+    known, first = source.bounds, source.first
+    if known is not None:
+        known.follow(search)
+
+    def learn(chunk: Chunk) -> Statistics:
+        from protolearn.core._kernels import sum_fields
+
+        rows = slice(chunk.rows.start - first, chunk.rows.stop - first)
+        bounds = Bounds.unknown(len(chunk.weights)) if known is None else known[rows]
+        search.settle(chunk.lifted, bounds)
+        sums = np.zeros((k, n_terms))
+        sum_fields(chunk.lifted, chunk.weights, bounds.winners, sums)
+        return Statistics(sums, np.zeros(k))
+
+    return learn
+
+
+def _learn_nearby(prototypes: Any, source: PointSource, table: Array) -> Callable[[Chunk], Statistics]:
+    """Return the function that sums a chunk for as many of the nearest prototypes as the table has weights."""
+    columns = prototypes.columns(source.dtype)
     size = block_size(columns[0].nbytes, BLOCK_BYTES, least=16)
 
     def learn(chunk: Chunk) -> Statistics:
-        from protolearn.core._kernels import sum_nearby, sum_nearest
+        from protolearn.core._kernels import sum_nearby
 
         sums = np.zeros(columns.shape[::-1])
-        if table is None or len(table) == 1:
-            sum_nearest(chunk.lifted, columns, chunk.weights, sums, size)
-        else:
-            sum_nearby(chunk.lifted, columns, chunk.weights, table, sums, size)
+        sum_nearby(chunk.lifted, columns, chunk.weights, table, sums, size)
         return Statistics(sums, np.zeros(len(sums)))
 
     return learn

@@ -83,14 +83,17 @@ class Lifted(ABC):
     def affine(self) -> Floats:
         """Rows whose product with a lifted sample is the distance; the last coefficient is the same for all."""
 
-    def columns(self, dtype: Any, mixture: Any = None) -> Array:
-        """Return the matrix, a column for each prototype, that turns lifted samples into distances.
+    def forms(self, mixture: Any = None) -> Floats:
+        """Return rows whose product with a lifted sample is the distance.
 
-        With a ``mixture``, an array (k, k) or what multiplies like one, it gives ``distances @ mixture.T``, at no extra
-        cost for the samples.
+        With a ``mixture``, an array (k, k) or what multiplies like one, it is an entry of ``distances @ mixture.T``, at
+        no extra cost for the samples.
         """
-        forms = self.affine if mixture is None else mixture @ self.affine
-        return np.ascontiguousarray(forms.T, dtype=dtype)
+        return self.affine if mixture is None else mixture @ self.affine
+
+    def columns(self, dtype: Any, mixture: Any = None) -> Array:
+        """Return the matrix, a column for each prototype, that turns lifted samples into (mixed) distances."""
+        return np.ascontiguousarray(self.forms(mixture).T, dtype=dtype)
 
     def measure(self, dtype: Any) -> Callable[[Chunk], tuple[Array, Sums]]:
         """Return the function that gives distances of a chunk and its sums."""

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from protolearn.core.bounds import Bounds
 from protolearn.core.chunks import CACHED, cut
 from protolearn.core.shapes import Shapes
 from protolearn.core.threads import Threads
@@ -261,6 +262,8 @@ class PointSource(Source):
     label_unit: float
     mean_label: Array | None
     partial: bool
+    first = 0  # index of the first row, where these samples are some of many
+    bounds: Bounds | None = None  # what is known of the nearest prototypes, where it can be kept
 
     @property
     def n_labels(self) -> int:
@@ -403,6 +406,7 @@ class ArraySource(PointSource):
         if labels is None:
             self.metric[:] = 1.0
 
+        self.bounds = Bounds.unknown(self.n_samples)
         self._kept: Array | None = None
         if keep and self.n_samples * self.n_lifted * self.dtype.itemsize <= KEPT_BYTES:
             self._kept = self._lift(slice(None))

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 from scipy.spatial.distance import cdist
 
 from protolearn.core import initialization
-from protolearn.core.chunks import HELD, row_blocks
+from protolearn.core.chunks import CACHED, row_blocks
 from protolearn.core.cooperation import Cooperation, plane_of
 from protolearn.core.density import mean_pairwise_distance, parzen_log_density
 from protolearn.core.learning import Fitted, Kind, Learned, Recipe, Wins, as_counts, density_exponent
@@ -263,12 +263,12 @@ def _gaps(values: Array, weights: Array, owners: Indices, places: Array) -> tupl
     """Return the sum of the differences of values from places (k, d) in each receptive field, and of all squares."""
     k, d = places.shape
     gaps, squares = np.zeros((k, d)), 0.0
-    for rows in row_blocks(len(values), 8 * d, HELD):
+    for rows in row_blocks(len(values), 8 * d, CACHED):
         own = owners[rows]
         part = values[rows] - places[own]
         missing = np.isnan(part)
         part[missing] = 0.0
-        gaps += csr_array((weights[rows], (own, np.arange(len(own)))), shape=(k, len(own))) @ part
+        gaps += csc_array((weights[rows], own, np.arange(len(own) + 1)), shape=(k, len(own))) @ part
         scales = d / np.maximum(d - missing.sum(axis=1), 1)
         squares += float((weights[rows] * scales) @ np.einsum("ij,ij->i", part, part))
     return gaps, squares

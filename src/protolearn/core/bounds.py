@@ -1,0 +1,140 @@
+"""The nearest prototype of every sample, without looking at all of them anew: what was nearest by far still is.
+
+A search leaves behind how much farther the second nearest prototype of a sample is, its *room*. Prototypes that move by
+so much together can take as much from it, and no more; until it is used up, the winner needs no search (Hamerly 2010).
+Rounding is taken from the room as well. What a search in single precision cannot tell apart for certain is decided in
+double precision, one distance after the other, the lowest index first among equal ones. So winners do not depend on
+what was known before, on the precision of the search, on blocks, or on the matrix library.
+
+References
+----------
+Hamerly, G. (2010). Making k-means even faster. SIAM International Conference on Data Mining, 130-140.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from protolearn.core.chunks import CLOSE, block_size
+from protolearn.core.types import Array, Floats
+
+__all__ = ["Bounds", "Search"]
+
+VECTOR = 64  # rows of a block are a multiple of it, so that loops along them are vector instructions only
+COARSE = 0.05  # share of samples that single precision may leave open, before double precision is faster
+
+
+@dataclass
+class Bounds:
+    """What is known of samples from the last search: winners (n,) and the room (n,) that each has.
+
+    A sample without room has to be searched for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> search = Search(np.array([[-2.0, 1.0, 1.0], [-10.0, 25.0, 1.0]]), euclidean=True)  # of points at 1 and 5
+    >>> bounds = Bounds.unknown(2)
+    >>> search.settle(np.array([[0.0, 1.0, 0.0], [2.9, 1.0, 8.41]]), bounds)
+    >>> bounds.winners, bounds.room.round(3)
+    (array([0, 0], dtype=int32), array([4. , 0.2]))
+    """
+
+    winners: NDArray[np.int32]
+    room: Floats
+    sites: Floats | None = None
+
+    @classmethod
+    def unknown(cls, n: int) -> Bounds:
+        """Return what is known of samples before a search: nothing."""
+        return cls(np.zeros(n, np.int32), np.zeros(n))
+
+    def __getitem__(self, rows: slice) -> Bounds:
+        """Return the same of some samples, to be written to."""
+        return Bounds(self.winners[rows], self.room[rows])
+
+    def follow(self, search: Search) -> None:
+        """Take from the room what the prototypes of another search than the last one may have used up."""
+        sites = search.sites if search.euclidean else None
+        if sites is None or self.sites is None or sites.shape != self.sites.shape:
+            self.room[:] = 0.0
+        else:
+            moves = np.sqrt(np.square(sites - self.sites).sum(axis=1))
+            moves *= 1.0 + 2.0 * search.least_room  # for rounding here, and the margin that grows with the sites
+            others = np.full(len(moves), moves.max(initial=0.0))
+            others[moves.argmax()] = np.delete(moves, moves.argmax()).max(initial=0.0)
+            self.room -= (moves + others)[self.winners]
+        self.sites = sites
+
+
+class Search:
+    """The prototypes nearest to lifted samples, those with the lowest product of the sample and a row.
+
+    Parameters
+    ----------
+    forms : array of shape (k, D + 2)
+        The rows, or (k, L) if samples are lifted further; the last but one coefficient is the constant.
+    euclidean : bool
+        Whether the products are squared distances to sites, ``|x - w|^2 + h^2``, so that room can be told.
+    """
+
+    def __init__(self, forms: Floats, euclidean: bool) -> None:
+        alike = np.ptp(forms[:, -1]) < 1e-12  # |x|^2 then decides nothing
+        self.euclidean = bool(euclidean and alike)
+        self.forms = np.ascontiguousarray(forms[:, :-1] if alike else forms)
+        self.slope = float(np.sqrt(np.square(np.delete(self.forms, forms.shape[1] - 2, axis=1)).sum(axis=1).max()))
+        self.constant = float(np.abs(forms[:, -2]).max())
+        # coefficients that cancel, as those of thin shapes do, are not worth a try in single precision
+        short = self.euclidean and max(self.constant, self.slope) < float(np.finfo(np.float32).max)
+        types = (np.float32, np.float64) if short else (np.float64,)
+        self._passes = [(self.forms.astype(dtype, copy=False), self._limits(dtype)) for dtype in types]
+
+    @property
+    def sites(self) -> Floats:
+        """Points (k, D + 1) whose squared distance to (x, 0) is the product: w, and its height h."""
+        places = -0.5 * self.forms[:, :-1]
+        heights = np.maximum(self.forms[:, -1] - np.square(places).sum(axis=1), 0.0)
+        return np.column_stack([places, np.sqrt(heights)])
+
+    @property
+    def least_room(self) -> float:
+        """Room, in units of the lengths of sample and site, that the rounding of squares can hide."""
+        return float(np.sqrt(2.0 * self._rounding(np.float64)))
+
+    def settle(self, lifted: Array, bounds: Bounds) -> None:
+        """Find winner and room of the samples that have no room."""
+        from protolearn.core._kernels import settle_winners
+
+        if len(self.forms) == 1:
+            return
+        left = np.flatnonzero(bounds.room <= 0.0)
+        for forms, limits in self._passes:
+            if len(left) == 0:
+                return
+            size = VECTOR * block_size(VECTOR * forms.itemsize * len(forms), CLOSE, least=2)
+            coarse = COARSE if forms is not self._passes[-1][0] else 1.0
+            known = bounds.winners, bounds.room
+            left = left[settle_winners(lifted, left, forms, self.forms, limits, coarse, size, *known) :]
+
+    def _rounding(self, dtype: Any) -> float:
+        """Return the relative error of a product, and as much again for that of the forms and of decisions."""
+        return (self.forms.shape[1] + 8) * float(np.finfo(dtype).eps)
+
+    def _limits(self, dtype: Any) -> tuple[float, ...]:
+        """Return by how much two products must differ, at least and for each unit of a sample's length, and the rest.
+
+        Products whose terms add up to half the largest number, or more, are not to be trusted; terms lose what is below
+        the smallest one.
+        """
+        rounding, tiny = self._rounding(dtype), self.forms.shape[1] * float(np.finfo(dtype).tiny)
+        at_least = 2.0 * (rounding * self.constant + tiny * (1.0 + self.slope))
+        per_length = 2.0 * (rounding * self.slope + tiny)
+        reach = np.sqrt(self.constant) if self.euclidean else np.inf
+        too_large = rounding * float(np.finfo(dtype).max)
+        # samples may hold |x|^2 in single precision
+        growth, least_square = 1.0 + self._rounding(np.float32), self.forms.shape[1] * float(np.finfo(np.float32).tiny)
+        return at_least, per_length, too_large, self.least_room, float(reach), growth, least_square
