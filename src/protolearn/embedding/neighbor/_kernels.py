@@ -244,8 +244,8 @@ def edge_squares(indptr: Any, indices: Any, points: Floats, first: int, last: in
             squares[k] = square
 
 
-@njit(inline="always")
-def _spline(t: float, w: Floats) -> None:
+@njit(cache=True, nogil=True)
+def spline(t: Any, w: Floats) -> None:
     """Set w (6,) to the quintic B-splines of the six nearest nodes, at the fraction t behind the third of them."""
     u = 1.0 - t
     t2, u2 = t * t, u * u
@@ -258,8 +258,8 @@ def _spline(t: float, w: Floats) -> None:
     w[4] = (26.0 - 50.0 * u + 20.0 * u2 + 20.0 * u2 * u - 20.0 * u4 + 5.0 * u4 * u) / 120.0
 
 
-@njit(inline="always")
-def _spline_slope(t: float, w: Floats) -> None:
+@njit(cache=True, nogil=True)
+def spline_slope(t: Any, w: Floats) -> None:
     """Set w (6,) to the derivatives of the splines with respect to t."""
     u = 1.0 - t
     t2, u2 = t * t, u * u
@@ -273,28 +273,14 @@ def _spline_slope(t: float, w: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def bounds(points: Floats, low: Floats, high: Floats) -> None:
-    """Set low and high (d,) to the least and the largest coordinates of points (n, d); high to NaN if one is NaN."""
-    low[:] = points[0]
-    high[:] = points[0]
-    for i in range(1, len(points)):
-        for k in range(points.shape[1]):
-            x = points[i, k]
-            if x < low[k]:
-                low[k] = x
-            elif not x <= high[k] and high[k] == high[k]:
-                high[k] = x
-
-
-@njit(cache=True, nogil=True)
 def spread(points: Floats, charges: Floats, low: Floats, step: Floats, grid: Any) -> None:
     """Add the charge (n,) of each point to the nodes of the grid around it."""
     a, b = np.empty(6), np.empty(6)
     for i in range(len(points)):
         x, y = (points[i, 0] - low[0]) / step[0], (points[i, 1] - low[1]) / step[1]
         left, below = int(x), int(y)
-        _spline(x - left, a)
-        _spline(y - below, b)
+        spline(x - left, a)
+        spline(y - below, b)
         for j in range(6):
             c = charges[i] * a[j]
             for k in range(6):
@@ -326,10 +312,10 @@ def gather(
         left, below = int(x), int(y)
         x -= left
         y -= below
-        _spline(x, a)
-        _spline(y, b)
-        _spline_slope(x, da)
-        _spline_slope(y, db)
+        spline(x, a)
+        spline(y, b)
+        spline_slope(x, da)
+        spline_slope(y, db)
         value, along, across = 0.0, 0.0, 0.0
         for j in range(6):
             row, slope = 0.0, 0.0
@@ -359,16 +345,16 @@ def gather(
         gradients[i, 1] = across / step[1]
 
 
-@njit(inline="always")
+@njit(cache=True, nogil=True)
 def _read_field(y: Floats, low: Floats, step: Floats, nodes: Floats, splines: Floats, slope: Floats) -> float:
     """Return the value of a field on a grid at a point y (2,), and set slope (2,); splines (4, 6) are room for this."""
     u, v = (y[0] - low[0]) / step[0], (y[1] - low[1]) / step[1]
     left, below = int(u), int(v)
     a, b, da, db = splines[0], splines[1], splines[2], splines[3]
-    _spline(u - left, a)
-    _spline(v - below, b)
-    _spline_slope(u - left, da)
-    _spline_slope(v - below, db)
+    spline(u - left, a)
+    spline(v - below, b)
+    spline_slope(u - left, da)
+    spline_slope(v - below, db)
     value, along, across = 0.0, 0.0, 0.0
     for j in range(6):
         row, rise = 0.0, 0.0
@@ -410,7 +396,8 @@ def place(
     splines = np.empty((4, 6))
     heavy = dof < np.inf
     for i in range(first, last):
-        there[:] = places[i]
+        for c in range(d):
+            there[c] = places[i, c]
         best, share, curvature = np.inf, 1.0, 1.0
         for t in range(n_steps):
             cost, near, steep = 0.0, 0.0, 0.0
@@ -459,7 +446,8 @@ def place(
                     break
             for c in range(d):
                 there[c] = min(max(here[c] - share * gradient[c] / curvature, low[c]), high[c])
-        places[i] = here
+        for c in range(d):
+            places[i, c] = here[c]
 
 
 @njit(cache=True, nogil=True)
@@ -476,24 +464,6 @@ def count_fractions(points: Floats, low: Floats, step: Floats, counts: Floats) -
         counts[j + 1, k] += u * (1.0 - v)
         counts[j, k + 1] += (1.0 - u) * v
         counts[j + 1, k + 1] += u * v
-
-
-@njit(cache=True)
-def spline_overlaps(fractions: Floats, values: Floats, slopes: Floats) -> None:
-    """Fill values and slopes (m, 6) with the sums of ``a_j a_{j +- d}`` and ``a'_j a_{j +- d}`` over the splines a.
-
-    They are those of a point at each of the fractions (m,), for nodes that lie d = 0, ..., 5 apart in either direction.
-    """
-    a, da = np.empty(6), np.empty(6)
-    for i in range(len(fractions)):
-        _spline(fractions[i], a)
-        _spline_slope(fractions[i], da)
-        for d in range(6):
-            for j in range(6):
-                for k in range(6):
-                    if abs(j - k) == d:
-                        values[i, d] += a[j] * a[k]
-                        slopes[i, d] += da[j] * a[k]
 
 
 @njit(cache=True, nogil=True)
@@ -572,7 +542,9 @@ def city_blocks(rows: Singles, queries: Any, others: Singles, members: Any, dist
     sums = np.empty(4, np.float32)
     for first in range(0, m, 4):
         for k in range(4):
-            few[k] = others[members[min(first + k, m - 1)]]
+            member = members[min(first + k, m - 1)]
+            for c in range(d):
+                few[k, c] = others[member, c]
         for a in range(len(queries)):
             x = rows[queries[a]]
             s, t, u, v = f32(0.0), f32(0.0), f32(0.0), f32(0.0)
