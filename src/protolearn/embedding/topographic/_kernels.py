@@ -37,8 +37,7 @@ def observe(
     cost = 0.0
     for t in range(len(points)):
         s = points[t]
-        _squared_distances(s, images, distances)
-        best = int(np.argmin(distances))
+        best = _squared_distances(s, images, distances)
         if winner != IMAGE:
             best = lowest(distances, weights, best)
         won[t] = best
@@ -89,13 +88,14 @@ def present(
     for t in range(len(points)):
         for m in range(M):
             s[m] = points[t, m] + (images[anchors[t], m] if anchors[t] >= 0 else 0.0)
-        _squared_distances(s, images, distances)
+        best = _squared_distances(s, images, distances)
         if winner != IMAGE or b != 0.0:
             for k in range(n):
                 c[k] = _minus_log(distances[k], student, scale)
         if scale_free:
-            c -= c.min()
-        best = int(np.argmin(distances))
+            nearest = c[best]  # the kernel falls with the distance
+            for k in range(n):
+                c[k] -= nearest
         if winner == MEAN or (winner == DIVERGENCE and b == 0.0):
             best = lowest(c, weights, best)
         elif winner == DIVERGENCE:
@@ -140,12 +140,17 @@ def _row(i: int, rows: Any) -> Any:
 
 
 @njit(**INLINED)
-def _squared_distances(s: Floats, images: Floats, distances: Floats) -> None:
+def _squared_distances(s: Floats, images: Floats, distances: Floats) -> int:
+    """Write the squared distances (n,) to the images; return which is the nearest, the first of equal ones."""
+    nearest = 0
     for k in range(len(images)):
         distance = 0.0
         for m in range(images.shape[1]):
             distance += (s[m] - images[k, m]) ** 2
         distances[k] = distance
+        if distance < distances[nearest]:
+            nearest = k
+    return nearest
 
 
 @njit(**INLINED)
@@ -253,7 +258,9 @@ def settle(squares: Floats, precisions: Floats, images: Floats, scale: float, pl
     n, M = images.shape
     h, following = np.empty(n), np.empty(M)
     for i in range(len(squares)):
-        nearest = squares[i].min()
+        nearest = np.inf
+        for k in range(n):
+            nearest = min(nearest, squares[i, k])
         for k in range(n):
             x = precisions[i] * (squares[i, k] - nearest)
             h[k] = np.exp(-x) if x < NOTHING else 0.0
@@ -290,7 +297,9 @@ def entropic_precisions(squares: Floats, shares: Floats, perplexity: float, prec
     target = np.log(perplexity)
     for i in range(len(squares)):
         row = squares[i]
-        nearest = row.min()
+        nearest = np.inf
+        for k in range(len(row)):
+            nearest = min(nearest, row[k])
         low, high, beta = 0.0, np.inf, precisions[i]
         for _ in range(60):
             total, first, second = 0.0, 0.0, 0.0
