@@ -378,7 +378,8 @@ def place(
     low: Floats,
     high: Floats,
     step: Floats,
-    nodes: Floats,
+    nodes: Floats | None,
+    others: Floats | None,
     n_steps: int,
     still: float,
     first: int,
@@ -387,9 +388,10 @@ def place(
 ) -> None:
     """Move each of the places (m, d) down ``-sum_j p_j log w_j + log sum_j w_j``, between low and high (d,).
 
-    The first sum is over the points with indices (m, k), the second over all points (n, d): read from the nodes of a
-    grid, if there are any. Where a Student kernel is bounded by Gaussians, the first sum alone leads to a weighted mean
-    in one step; such a step is halved as long as it leads upwards.
+    The first sum is over the points with indices (m, k) among all (n, d), the second over all: read from the nodes of a
+    grid or, if there is none, summed over the others, which are all points; one of the two is None. Where a Student
+    kernel is bounded by Gaussians, the first sum alone leads to a weighted mean in one step; such a step is halved as
+    long as it leads upwards.
     """
     d = points.shape[1]
     here, there, gradient, slope, push = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
@@ -414,20 +416,20 @@ def place(
                 steep += pull
                 for c in range(d):
                     slope[c] += pull * (there[c] - points[j, c])
-            if len(nodes):
+            total = 0.0
+            if nodes is not None:
                 total = _read_field(there, low, step, nodes, splines, push)
-            else:
-                total = 0.0
+            if others is not None:
                 push[:] = 0.0
-                for j in range(len(points)):
+                for j in range(len(others)):
                     r = 0.0
                     for c in range(d):
-                        r += (there[c] - points[j, c]) ** 2
+                        r += (there[c] - others[j, c]) ** 2
                     w = (1.0 + r / dof) ** (-0.5 * (dof + 1.0)) if heavy else np.exp(-r)
                     total += w
                     w *= -2.0 * (0.5 * (dof + 1.0) / (dof + r) if heavy else 1.0)
                     for c in range(d):
-                        push[c] += w * (there[c] - points[j, c])
+                        push[c] += w * (there[c] - others[j, c])
             total = max(total, near)
             cost += np.log(total)
             moved = 0.0

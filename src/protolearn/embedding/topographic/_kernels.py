@@ -25,12 +25,10 @@ INLINED: dict[str, Any] = {"cache": True, "nogil": True, "forceinline": True}
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def observe(
-    points: Floats, images: Floats, rows: Any, precision: float, weights: Any, winner: int, rate: float, won: Any
-) -> float:
+def observe(points: Floats, images: Floats, rows: Any, precision: float, weights: Any, rate: float, won: Any) -> float:
     """Present sampling vectors (T, M) to an exploratory observation machine; return the mean cost.
 
-    The winners are written to ``won`` (T,).
+    The winners are written to ``won`` (T,); without weights (None) they are those with the nearest images.
     """
     n, M = images.shape
     distances = np.empty(n)
@@ -38,7 +36,7 @@ def observe(
     for t in range(len(points)):
         s = points[t]
         best = _squared_distances(s, images, distances)
-        if winner != IMAGE:
+        if weights is not None:
             best = lowest(distances, weights, best)
         won[t] = best
         row = _row(best, rows)
@@ -96,12 +94,13 @@ def present(
             nearest = c[best]  # the kernel falls with the distance
             for k in range(n):
                 c[k] -= nearest
-        if winner == MEAN or (winner == DIVERGENCE and b == 0.0):
-            best = lowest(c, weights, best)
-        elif winner == DIVERGENCE:
-            for k in range(n):
-                powers[k] = np.exp(-b * min(c[k], floor))
-            best = _lowest_log(powers, weights, b) if scale_free else lowest(powers, weights, best)
+        if weights is not None:  # or else the nearest image wins, and the functions here are not compiled
+            if winner == MEAN or b == 0.0:
+                best = lowest(c, weights, best)
+            else:
+                for k in range(n):
+                    powers[k] = np.exp(-b * min(c[k], floor))
+                best = _lowest_log(powers, weights, b) if scale_free else lowest(powers, weights, best)
         won[t] = best
         row = _row(best, rows)
         for k in range(n):
