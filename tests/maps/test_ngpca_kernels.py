@@ -40,7 +40,7 @@ def copies(state):
 def learn(X, state, order, ranges, rates, measure="combined", rule="rrlsa", refresh=1000, floor=1e-9, step=0):
     """Run the compiled loop on copies of the state."""
     new = copies(state)
-    codes = MEASURES.index(measure), RULES.index(rule)
+    codes = MEASURES.index(measure), RULES.index(rule) or None
     present(X, order, *new, ranges, rates, *codes, refresh, floor, step)
     return new
 
@@ -143,7 +143,7 @@ def test_settling_is_the_slow_oracle(rule, m):
         sig2 = (1 - alpha) * sig2 + alpha * error if m < 4 else sig2
         W, lam = slow_pca(W, lam, x - center, alpha, rule)
     kept, new_axes, new_variances, new_residual = center.copy(), axes.copy(), variances.copy(), np.array([residual])
-    settle(X, order, center, new_axes, new_variances, new_residual, rates, RULES.index(rule), 1000, 1e-9)
+    settle(X, order, center, new_axes, new_variances, new_residual, rates, RULES.index(rule) or None, 1000, 1e-9)
     assert_array_equal(center, kept)
     assert_allclose(new_axes, W, rtol=1e-8, atol=1e-8)
     assert_allclose(new_variances, lam, rtol=1e-8)
@@ -261,7 +261,7 @@ def test_refresh_counts_earlier_presentations():
     assert_allclose(due[1], expected, atol=1e-14)
     assert np.abs(due[1] - state[1]).max() > 0.01
     center, axes, variances, _ = (part[0] for part in copies(state))
-    settle(X, order, center, axes, variances, np.ones(1), rates + 1e-15, 0, 5, 1e-9)
+    settle(X, order, center, axes, variances, np.ones(1), rates + 1e-15, None, 5, 1e-9)
     assert_allclose(axes, expected[0], atol=1e-12)
 
 
@@ -307,7 +307,7 @@ def test_floor_holds_on_constant_samples(rule, m):
     assert_array_equal(residual[0], 1e-3 * 2 if m == 2 else state[3][0])
     assert_orthonormal(axes)
     center, axes, variances, residual = (part[:1] for part in copies(state))
-    settle(X, order, center[0], axes[0], variances[0], residual, rates, RULES.index(rule), 1000, 1e-3)
+    settle(X, order, center[0], axes[0], variances[0], residual, rates, RULES.index(rule) or None, 1000, 1e-3)
     assert_array_equal(variances, 1e-3)
     assert_array_equal(residual, 1e-3 * 2 if m == 2 else state[3][:1])
     assert_orthonormal(axes)
@@ -383,7 +383,7 @@ def test_settling_finds_the_principal_components(rule):
     order, _, rates = course(X, 30_000, rates=(0.5, 0.0005))
     _, axes, variances, residual = (part[0] for part in start(X, 1, 3))
     total = np.array([residual])
-    settle(X, order, np.full(5, 4.0), axes, variances, total, rates, RULES.index(rule), 1000, 1e-9)
+    settle(X, order, np.full(5, 4.0), axes, variances, total, rates, RULES.index(rule) or None, 1000, 1e-9)
     assert_allclose(variances, eigenvalues[:3], rtol=0.07)
     assert (np.abs(np.sum(axes * vectors[:3], axis=1)) > 0.999).all()
     assert_allclose(total, eigenvalues[3:].sum(), rtol=0.07)

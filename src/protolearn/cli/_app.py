@@ -11,6 +11,7 @@ from protolearn.cli._commands.models import explain, info, predict
 from protolearn.cli._commands.retrieve import retrieve
 from protolearn.cli._commands.texture import texture
 from protolearn.cli._commands.version import version
+from protolearn.cli._commands.warmup import warmup
 
 __all__ = ["app"]
 
@@ -36,7 +37,7 @@ def _options(
     """Prototype-based learning: maps of data that show what is typical and what is alike."""
 
 
-for command in (classify, cluster, compress, decompress, demo, explain, info, predict, texture, version, view):
+for command in (classify, cluster, compress, decompress, demo, explain, info, predict, texture, version, view, warmup):
     app.command()(command)
 app.command("map")(map_)
 app.add_typer(retrieve, name="retrieve", no_args_is_help=True)

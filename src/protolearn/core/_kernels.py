@@ -271,6 +271,38 @@ def _two_smallest(distances: Array, places: Indices) -> None:
 
 
 @njit(cache=True, nogil=True)
+def _lowest(values: Array) -> int:
+    """Return where the smallest is, the lower index of equal ones."""
+    lowest = 0
+    for i in range(1, values.shape[0]):
+        if values[i] < values[lowest]:
+            lowest = i
+    return lowest
+
+
+@njit(cache=True, nogil=True)
+def _sort(values: Array, order: Indices, room: Indices) -> None:
+    """Write the order (k,) of values (k,), equal ones by their index, by merging; ``room`` (k,) is used for this."""
+    k, width = values.shape[0], 1
+    for i in range(k):
+        order[i] = i
+    while width < k:
+        for start in range(0, k, 2 * width):
+            middle, end = min(start + width, k), min(start + 2 * width, k)
+            a, b = start, middle
+            for t in range(start, end):
+                if b == end or (a < middle and values[order[a]] <= values[order[b]]):
+                    room[t] = order[a]
+                    a += 1
+                else:
+                    room[t] = order[b]
+                    b += 1
+        for i in range(k):
+            order[i] = room[i]
+        width *= 2
+
+
+@njit(cache=True, nogil=True)
 def link_winners(seen: Indices, strengths: Floats, ages: Indices, lifetime: int) -> None:
     """Connect the two nearest prototypes of one sample after the other, and drop edges that were not renewed.
 
@@ -305,7 +337,8 @@ def online_gas(
 
     The step is multiplied by the gain (k,) of the winner; the two nearest prototypes (n, 2) are written to ``seen``.
     """
-    distances = np.empty(positions.shape[0], points.dtype)
+    k = positions.shape[0]
+    distances, order, room = np.empty(k, points.dtype), np.empty(k, np.int64), np.empty(k, np.int64)
     for j in range(points.shape[0]):
         _squared_distances(points[j], positions, metric, distances)
         _two_smallest(distances, seen[j])
@@ -314,8 +347,9 @@ def online_gas(
         if fade < 1e-12:  # only the winner moves
             _pull(positions[seen[j, 0]], points[j], step)
             continue
-        for i in np.argsort(distances, kind="mergesort"):
-            _pull(positions[i], points[j], step)  # Hasenfuss 2009, eq. 2.9
+        _sort(distances, order, room)
+        for rank in range(k):
+            _pull(positions[order[rank]], points[j], step)  # Hasenfuss 2009, eq. 2.9
             step *= fade
             if step < 1e-12:
                 break
@@ -346,7 +380,7 @@ def online_lattice(
         winner = seen[j, 0]
         if mixture.shape[0] > 0:
             _mix(mixture, distances, mixed)
-            winner = np.argmin(mixed)
+            winner = _lowest(mixed)
         for i in range(k):
             step = rates[j] * gains[winner] * neighborhood[winner, i]
             if step > 1e-12:
@@ -424,7 +458,7 @@ def sum_weighted(
 
 @njit(cache=True, nogil=True)
 def _second(S: Array, medoids: Indices, o: int, first: int) -> tuple[int, float]:
-    """Return the medoid nearest to object ``o`` but for one, and its dissimilarity."""
+    """Return the medoid nearest to object ``o`` but for ``first``, and its dissimilarity."""
     best, least = -1, np.inf
     for i in range(medoids.shape[0]):
         if i != first and S[medoids[i], o] < least:
@@ -442,17 +476,17 @@ def swap_medoids(S: Array, weights: Floats, medoids: Indices, order: Indices, n_
     An object is tried against all medoids at once: Schubert and Rousseeuw 2021, alg. FasterPAM.
     """
     n, k = S.shape[0], medoids.shape[0]
-    first, second = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    first, second, taken = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n, np.int64)
     d1, d2 = np.empty(n), np.empty(n)
-    taken = np.zeros(n, np.bool_)
     total = 0.0
+    taken[:] = 0
     for i in range(k):
-        taken[medoids[i]] = True
+        taken[medoids[i]] = 1
     for o in range(n):
-        first[o], d1[o] = _second(S, medoids, o, -1)
+        first[o], d1[o] = _second(S, medoids, o, k)
         second[o], d2[o] = _second(S, medoids, o, first[o])
         total += weights[o] * (abs(d1[o]) + abs(d2[o]))
-    removal, change = np.zeros(k), np.zeros(k)
+    removal, change = np.empty(k), np.empty(k)
     still_open, stale = 0, True
     for place in range(n):
         if place >= n_open and still_open == 0:
@@ -465,7 +499,8 @@ def swap_medoids(S: Array, weights: Floats, medoids: Indices, order: Indices, n_
             for o in range(n):
                 removal[first[o]] += weights[o] * (d2[o] - d1[o])
             stale = False
-        change[:] = removal
+        for i in range(k):
+            change[i] = removal[i]
         gained = 0.0
         for o in range(n):
             d = S[x, o]
@@ -473,10 +508,10 @@ def swap_medoids(S: Array, weights: Floats, medoids: Indices, order: Indices, n_
                 nearer = min(d, d1[o])
                 gained += weights[o] * (nearer - d1[o])
                 change[first[o]] += weights[o] * (max(d, d1[o]) - d2[o])
-        i = int(change.argmin())
+        i = _lowest(change)
         if change[i] + gained >= -1e-12 * total:
             continue
-        taken[medoids[i]], taken[x] = False, True
+        taken[medoids[i]], taken[x] = 0, 1
         medoids[i] = x
         for o in range(n):
             d = S[x, o]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from shutil import get_terminal_size
 from threading import Lock
 from time import monotonic
 from typing import Any, Self, TextIO
+
+from protolearn.core.compiling import compiling_told
 
 __all__ = ["Progress"]
 
@@ -67,6 +70,7 @@ class Progress:
     _stopped: bool = field(default=False, init=False)
     _start: float = field(default_factory=lambda: monotonic(), init=False)
     _turn: Any = field(default_factory=Lock, init=False, repr=False)  # for runs side by side
+    _notice: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # In another process there is nothing to go on with.
@@ -74,9 +78,12 @@ class Progress:
 
     def __enter__(self) -> Self:
         self._redraws = 0 < self.verbose <= 1 and can_redraw(sys.stdout)
+        if self.verbose:
+            self._notice.enter_context(compiling_told())
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._notice.close()
         if self._bar is None:
             return
         try:

@@ -56,6 +56,7 @@ def survey(D: Array, first: int, step: int, extremes: Array) -> None:
                 row = D[top + a, left : left + width]
                 finite &= _vanishes(row, mirror[a, :width])
                 _widen(row, mirror[a, :width], own)
-    extremes[:] = own
+    for k in range(len(own)):
+        extremes[k] = own[k]
     if not finite:
         extremes[0] = np.nan

@@ -260,17 +260,20 @@ def dtw_block(
         for w in range(len(members)):
             start = y_starts[members[w]]
             for b in range(y_lengths[members[w]]):
-                points[:, b, w] = y[start + b]
+                for t in range(d):
+                    points[t, b, w] = y[start + b, t]
         for i in range(len(x_starts)):
+            furthest = window
             for w in range(LANES):
-                length = y_lengths[members[min(w, len(members) - 1)]]
-                reach[w] = max(window, abs(x_lengths[i] - length))
-            furthest = int(reach.max())
+                away = abs(x_lengths[i] - y_lengths[members[min(w, len(members) - 1)]])
+                reach[w] = max(window, away)
+                furthest = max(furthest, away)
             costs[:] = np.inf
             costs[0] = 0.0
             for a in range(x_lengths[i]):
                 begin, end = max(0, a - furthest), min(depth, a + furthest + 1)
-                corner[:] = costs[begin]
+                for w in range(LANES):
+                    corner[w] = costs[begin, w]
                 left[:] = np.inf
                 _squared_distances(x[x_starts[i] + a], points, begin, end, squares)
                 _dtw_row(a, begin, end, squares, costs, left, corner, reach)
@@ -358,7 +361,7 @@ def alignment_block(
             for a in range(x_lengths[i]):
                 corner[:] = _border(a, gap_open, gap_extend, local)
                 left[:] = _border(a + 1, gap_open, gap_extend, local)
-                scores[0] = left
+                scores[0] = _border(a + 1, gap_open, gap_extend, local)
                 rightward[:] = -np.inf
                 row = matrix[x[x_starts[i] + a]]
                 _alignment_row(

@@ -2,10 +2,13 @@
 
 Arrays: X (n, N), y (n,), u (n,) weights, W (k, N), classes (k,), omega (s, M, N), slots (k,) matrix of each prototype.
 ``rates`` are those of prototypes, of the diagonal and of the other entries of a matrix. A missing value (NaN) differs
-from no prototype. A ``rule`` is a cost: its kind, slope (or width, of soft LVQ), and range of cooperation (0: none).
+from no prototype. A ``rule`` is a cost: its kind and slope, the range of cooperation (None: none), and the width of
+soft LVQ (None: another cost). Code that an argument of None leaves out is not compiled, which would take seconds.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -14,7 +17,9 @@ from protolearn.core.types import Array
 
 NEGLIGIBLE = 1e-16  # shares of one that change nothing
 
-IDENTITY, SIGMOID, SWISH, SOFT = range(4)
+IDENTITY, SIGMOID, SWISH = range(3)
+
+Rule = tuple[int, float, float | None, float | None]
 
 
 @njit(cache=True, nogil=True)
@@ -29,15 +34,18 @@ def squash(kind: int, mu: float, slope: float) -> tuple[float, float]:
 
 
 @njit(cache=True, nogil=True)
-def slopes_of(rule: tuple[int, float, float], d: Array, own: Array, u: float, gamma: Array) -> float:
+def slopes_of(
+    kind: int, slope: float, reach: float | None, width: float | None, d: Array, own: Array, u: float, gamma: Array
+) -> float:
     """Write ``u`` times the derivative of a sample's cost by each distance to gamma; return the cost, or NaN.
 
     NaN is for samples that do not count: those without a prototype on either side, or on both of their winners.
     """
     gamma[:] = 0.0
-    if rule[0] == SOFT:
-        return _soft_slopes(rule[1], d, own, u, gamma)
-    J, K = -1, -1
+    if width is not None:
+        return _soft_slopes(width, d, own, u, gamma)
+    J: Any = np.int64(-1)  # a literal would be another type, for which functions that take it are compiled as well
+    K: Any = np.int64(-1)
     for p in range(len(d)):
         if own[p]:
             if d[p] < np.inf and (J < 0 or d[p] < d[J]):
@@ -46,18 +54,18 @@ def slopes_of(rule: tuple[int, float, float], d: Array, own: Array, u: float, ga
             K = p
     if J < 0 or K < 0 or not 0 < d[J] + d[K] < np.inf:
         return np.nan
-    if rule[2] == 0.0:
-        return _pair_slopes(rule, d[J], d[K], u, gamma, J, K)
+    if reach is None:
+        return _pair_slopes(kind, slope, d[J], d[K], u, gamma, J, K)
     total = 0.0
     cost = 0.0
     for p in range(len(d)):
         if own[p] and d[p] < np.inf:
-            total += np.exp(-_rank(p, d, own) / rule[2])
+            total += np.exp(-_rank(p, d, own) / reach)
     for p in range(len(d)):
         if own[p] and d[p] < np.inf:
-            share = np.exp(-_rank(p, d, own) / rule[2]) / total
+            share = np.exp(-_rank(p, d, own) / reach) / total
             if share > NEGLIGIBLE:
-                cost += share * _pair_slopes(rule, d[p], d[K], u * share, gamma, p, K)
+                cost += share * _pair_slopes(kind, slope, d[p], d[K], u * share, gamma, p, K)
     return cost
 
 
@@ -72,12 +80,10 @@ def _rank(p: int, d: Array, own: Array) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _pair_slopes(
-    rule: tuple[int, float, float], d_J: float, d_K: float, u: float, gamma: Array, J: int, K: int
-) -> float:
+def _pair_slopes(kind: int, slope: float, d_J: float, d_K: float, u: float, gamma: Array, J: int, K: int) -> float:
     """Add the derivatives of ``u phi(mu)`` by both distances to gamma; return ``phi(mu)``."""
     total = d_J + d_K
-    value, steepness = squash(rule[0], (d_J - d_K) / total, rule[1])
+    value, steepness = squash(kind, (d_J - d_K) / total, slope)
     gamma[J] += u * steepness * 2.0 * d_K / (total * total)
     gamma[K] += -u * steepness * 2.0 * d_J / (total * total)
     return value
@@ -153,13 +159,51 @@ def _add_outer(omega: Array, z: Array, f: Array, diagonal: float, rest: float, s
 
 @njit(cache=True, nogil=True)
 def _widen(omega: Array, diagonal: float, rest: float) -> None:
-    """Add the rates times the transposed pseudo-inverse, the derivative of the logarithm of the volume."""
-    gram = omega @ omega.T + 1e-12 * np.eye(len(omega))
-    if np.isfinite(gram).all():
-        slope = np.linalg.solve(gram, omega)
-        for m in range(omega.shape[0]):
-            for t in range(omega.shape[1]):
-                omega[m, t] += (diagonal if t == m else rest) * slope[m, t]
+    """Add the rates times the transposed pseudo-inverse, the derivative of the logarithm of the volume.
+
+    That is ``slope = gram^-1 omega`` with ``gram = omega omega^T = L D L^T``, by substitution of whole rows.
+    """
+    M, N = omega.shape
+    L, slope = np.empty((M, M)), np.empty((M, N))  # D is kept on the diagonal of L
+    for m in range(M):
+        for j in range(m + 1):
+            L[m, j] = _dot(omega[m], omega[j], N) + (1e-12 if j == m else 0.0)
+    for m in range(M):
+        for j in range(m):
+            L[m, j] -= _dot(L[m], L[j], j)  # so far L[m] holds the products with D
+        for j in range(m):
+            product = L[m, j]
+            L[m, j] /= L[j, j]
+            L[m, m] -= product * L[m, j]
+        if not 0.0 < L[m, m] < np.inf:
+            return
+    for m in range(M):
+        for t in range(N):
+            slope[m, t] = omega[m, t]
+        for j in range(m):
+            _add_scaled(slope[m], -L[m, j], slope[j])
+    for m in range(M - 1, -1, -1):
+        for t in range(N):
+            slope[m, t] /= L[m, m]
+        for j in range(m + 1, M):
+            _add_scaled(slope[m], -L[j, m], slope[j])
+    for m in range(M):
+        for t in range(N):
+            omega[m, t] += (diagonal if t == m else rest) * slope[m, t]
+
+
+@njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
+def _dot(a: Array, b: Array, n: int) -> float:
+    total = 0.0
+    for t in range(n):
+        total += a[t] * b[t]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath={"contract"})
+def _add_scaled(total: Array, factor: float, row: Array) -> None:
+    for t in range(len(row)):
+        total[t] += factor * row[t]
 
 
 @njit(cache=True, nogil=True)
@@ -170,21 +214,45 @@ def _normalize(omegas: Array) -> None:
         for m in range(omegas.shape[1]):
             for t in range(omegas.shape[2]):
                 total += omegas[s, m, t] * omegas[s, m, t]
-    omegas /= np.sqrt(total / omegas.shape[0])
+    scale = 1.0 / np.sqrt(total / omegas.shape[0])
+    for s in range(omegas.shape[0]):
+        for m in range(omegas.shape[1]):
+            for t in range(omegas.shape[2]):
+                omegas[s, m, t] *= scale
 
 
 @njit(cache=True, nogil=True)
 def _make_shares(relevances: Array, each: bool) -> None:
     """Clip at zero and divide by the sum, of each row or of the mean row; start anew if nothing is left."""
-    relevances[:] = np.maximum(relevances, 0.0)  # Biehl et al. 2006, section 2
-    for s in range(len(relevances)):
-        total = relevances[s].sum()
-        if total <= 0:
-            relevances[s] = 1.0 / relevances.shape[1]
-        elif each:
-            relevances[s] /= total
+    n, N = relevances.shape
+    of_all = 0.0
+    for s in range(n):
+        total = 0.0
+        for t in range(N):
+            relevances[s, t] = max(relevances[s, t], 0.0)  # Biehl et al. 2006, section 2
+            total += relevances[s, t]
+        of_all += total if total > 0 else 1.0
+        for t in range(N):
+            if total <= 0:
+                relevances[s, t] = 1.0 / N
+            elif each:
+                relevances[s, t] /= total
     if not each:
-        relevances /= relevances.sum() / len(relevances)
+        for s in range(n):
+            for t in range(N):
+                relevances[s, t] /= of_all / n
+
+
+@njit(cache=True, nogil=True)
+def _learning(own: Array, gamma: Array, moved: Array) -> int:
+    """Write the prototypes with a derivative to ``moved``, those of the class first; return how many there are."""
+    count = 0
+    for p in range(2 * len(own)):
+        q = p % len(own)
+        if gamma[q] != 0.0 and (own[q] != 0) == (p < len(own)):
+            moved[count] = q
+            count += 1
+    return count
 
 
 @njit(cache=True, nogil=True)
@@ -196,79 +264,128 @@ def sweep_matrix(
     W: Array,
     classes: Array,
     omega: Array,
-    psi: Array,
     slots: Array,
-    allowed: Array,
+    allowed: Array | None,
     symmetric: bool,
     each: bool,
     rates: tuple[float, float, float],
-    regularization: float,
-    rule: tuple[int, float, float],
+    regularization: float | None,
+    rule: Rule,
     sums: Array,
 ) -> None:
     """Matrix learning from some samples, in place; add the cost that they met, and their weight, to ``sums``.
 
-    Matrices have norm one, ``each`` or in the mean.
-    Without ``psi`` (length 0) prototype p uses ``omega[slots[p]]``; otherwise ``psi[slots[p]] @ omega[0]``.
+    Prototype p uses ``omega[slots[p]]``. Matrices have norm one, ``each`` or in the mean; a mask (M, N) tells which
+    entries are ``allowed``.
     """
     by_prototypes, by_diagonal, by_rest = rates
-    product = psi.shape[0] > 0
-    M, N = omega.shape[1], omega.shape[2]
+    n, M, N = omega.shape
     k = W.shape[0]
-    F, V, Z, back = np.empty((k, N)), np.empty((k, M)), np.empty((k, M)), np.empty((k, M))
-    d, gamma, own = np.empty(k), np.empty(k), np.empty(k, np.bool_)
+    F, V, d, gamma = np.empty((k, N)), np.empty((k, M)), np.empty(k), np.empty(k)
+    own, moved = np.empty(k, np.int64), np.empty(k, np.int64)
+    kind, slope, reach, width = rule
     cost, mass = sums[0], sums[1]
-    masked = not allowed.all()
     for i in order:
         x = X[i]
         for p in range(k):
             own[p] = classes[p] == y[i]
             _gap(x, W[p], F[p])
-            d[p] = _apply(omega[0 if product else slots[p]], F[p], V[p])
-            if product:
-                d[p] = _apply(psi[slots[p]], V[p], Z[p])
-        value = slopes_of(rule, d, own, u[i], gamma)
+            d[p] = _apply(omega[slots[p]], F[p], V[p])
+        value = slopes_of(kind, slope, reach, width, d, own, u[i], gamma)
         if np.isnan(value):
             continue
         cost += u[i] * value
         mass += u[i]
-        moved = np.concatenate((np.flatnonzero(own & (gamma != 0)), np.flatnonzero(~own & (gamma != 0))))
-        if product:  # Bunte 2011, eqs. 3.8 to 3.10, from the state before the step
-            for p in moved:
-                back[p] = psi[slots[p]].T @ Z[p]
-                _add_transposed(W[p], x, omega[0], back[p], 2.0 * by_prototypes * gamma[p])
-            if by_diagonal > 0 or by_rest > 0:
-                for p in moved:
-                    _add_outer(omega[0], back[p], F[p], by_diagonal * gamma[p], by_rest * gamma[p], False)
-                for p in moved:
-                    _add_outer(psi[slots[p]], Z[p], V[p], by_diagonal * gamma[p], by_rest * gamma[p], False)
-                if regularization > 0:
-                    weight = u[i] * regularization / M
-                    _widen(omega[0], by_diagonal * weight, by_rest * weight)
-                    pull = u[i] * regularization / (psi**2).sum()
-                    for s in range(psi.shape[0]):
-                        _widen(psi[s], by_diagonal * weight / len(psi), by_rest * weight / len(psi))
-                    for m in range(M):
-                        for t in range(M):
-                            psi[:, m, t] *= 1.0 - (by_diagonal if t == m else by_rest) * pull
-                _normalize(omega)
-            continue
-        for p in moved:
+        n_moved = _learning(own, gamma, moved)
+        for q in range(n_moved):
+            p = moved[q]
             _add_transposed(W[p], x, omega[slots[p]], V[p], 2.0 * by_prototypes * gamma[p])
         if by_diagonal > 0 or by_rest > 0:
-            for p in moved:
+            for q in range(n_moved):
+                p = moved[q]
                 _add_outer(omega[slots[p]], V[p], F[p], by_diagonal * gamma[p], by_rest * gamma[p], symmetric)
-            for s in range(omega.shape[0]):
-                if regularization > 0:
-                    weight = u[i] * regularization / (M * omega.shape[0])
+            for s in range(n):
+                changed = regularization is not None
+                if regularization is not None:
+                    weight = u[i] * regularization / (M * n)
                     _widen(omega[s], by_diagonal * weight, by_rest * weight)
-                if regularization > 0 or s in slots[moved]:
-                    if masked:
-                        omega[s] *= allowed
-                    if each:
-                        _normalize(omega[s : s + 1])  # Bunte 2011, eq. 2.21
+                for q in range(n_moved):
+                    changed |= slots[moved[q]] == s
+                if allowed is not None and changed:
+                    for m in range(M):
+                        for t in range(N):
+                            omega[s, m, t] *= allowed[m, t]
+                if changed and each:
+                    _normalize(omega[s : s + 1])  # Bunte 2011, eq. 2.21
             if not each:
                 _normalize(omega)
+    sums[0], sums[1] = cost, mass
+
+
+@njit(cache=True, nogil=True)
+def sweep_product(
+    X: Array,
+    y: Array,
+    u: Array,
+    order: Array,
+    W: Array,
+    classes: Array,
+    omega: Array,
+    psi: Array,
+    slots: Array,
+    rates: tuple[float, float, float],
+    regularization: float | None,
+    rule: Rule,
+    sums: Array,
+) -> None:
+    """Learn as `sweep_matrix` does, where prototype p uses ``psi[slots[p]] @ omega[0]``."""
+    by_prototypes, by_diagonal, by_rest = rates
+    n, M, N = psi.shape[0], omega.shape[1], omega.shape[2]
+    k = W.shape[0]
+    F, V, Z, back = np.empty((k, N)), np.empty((k, M)), np.empty((k, M)), np.empty((k, M))
+    d, gamma, own, moved = np.empty(k), np.empty(k), np.empty(k, np.int64), np.empty(k, np.int64)
+    kind, slope, reach, width = rule
+    cost, mass = sums[0], sums[1]
+    for i in order:
+        x = X[i]
+        for p in range(k):
+            own[p] = classes[p] == y[i]
+            _gap(x, W[p], F[p])
+            _apply(omega[0], F[p], V[p])
+            d[p] = _apply(psi[slots[p]], V[p], Z[p])
+        value = slopes_of(kind, slope, reach, width, d, own, u[i], gamma)
+        if np.isnan(value):
+            continue
+        cost += u[i] * value
+        mass += u[i]
+        n_moved = _learning(own, gamma, moved)
+        for q in range(n_moved):  # Bunte 2011, eqs. 3.8 to 3.10, from the state before the step
+            p = moved[q]
+            back[p] = 0.0
+            for m in range(M):
+                _add_scaled(back[p], Z[p, m], psi[slots[p], m])
+            _add_transposed(W[p], x, omega[0], back[p], 2.0 * by_prototypes * gamma[p])
+        if by_diagonal > 0 or by_rest > 0:
+            for q in range(n_moved):
+                p = moved[q]
+                _add_outer(omega[0], back[p], F[p], by_diagonal * gamma[p], by_rest * gamma[p], False)
+            for q in range(n_moved):
+                p = moved[q]
+                _add_outer(psi[slots[p]], Z[p], V[p], by_diagonal * gamma[p], by_rest * gamma[p], False)
+            if regularization is not None:
+                weight = u[i] * regularization / M
+                _widen(omega[0], by_diagonal * weight, by_rest * weight)
+                norm = 0.0
+                for s in range(n):
+                    for m in range(M):
+                        norm += _dot(psi[s, m], psi[s, m], M)
+                pull = u[i] * regularization / norm
+                for s in range(n):
+                    _widen(psi[s], by_diagonal * weight / n, by_rest * weight / n)
+                    for m in range(M):
+                        for t in range(M):
+                            psi[s, m, t] *= 1.0 - (by_diagonal if t == m else by_rest) * pull
+            _normalize(omega)
     sums[0], sums[1] = cost, mass
 
 
@@ -284,15 +401,16 @@ def sweep_diagonal(
     slots: Array,
     each: bool,
     rates: tuple[float, float, float],
-    regularization: float,
-    rule: tuple[int, float, float],
+    regularization: float | None,
+    rule: Rule,
     sums: Array,
 ) -> None:
     """Relevance learning on ``d = sum_t relevances_t (x_t - w_t)^2``, in place; add cost and weight to ``sums``."""
     by_prototypes, by_relevances, _ = rates
     k, N = W.shape
-    F, old = np.empty((k, N)), relevances.copy()
-    d, gamma, own = np.empty(k), np.empty(k), np.empty(k, np.bool_)
+    F, old, d, gamma = np.empty((k, N)), np.empty((k, N)), np.empty(k), np.empty(k)
+    own, moved = np.empty(k, np.int64), np.empty(k, np.int64)
+    kind, slope, reach, width = rule
     cost, mass = sums[0], sums[1]
     for i in order:
         x = X[i]
@@ -302,23 +420,26 @@ def sweep_diagonal(
             d[p] = 0.0
             for t in range(N):
                 d[p] += relevances[slots[p], t] * F[p, t] * F[p, t]
-        value = slopes_of(rule, d, own, u[i], gamma)
+        value = slopes_of(kind, slope, reach, width, d, own, u[i], gamma)
         if np.isnan(value):
             continue
         cost += u[i] * value
         mass += u[i]
-        moved = np.concatenate((np.flatnonzero(own & (gamma != 0)), np.flatnonzero(~own & (gamma != 0))))
-        for p in moved:
-            old[slots[p]] = relevances[slots[p]]
-        for p in moved:
+        n_moved = _learning(own, gamma, moved)
+        for q in range(n_moved):
             for t in range(N):
-                W[p, t] += 2.0 * by_prototypes * gamma[p] * old[slots[p], t] * F[p, t]
+                old[q, t] = relevances[slots[moved[q]], t]
+        for q in range(n_moved):
+            p = moved[q]
+            for t in range(N):
+                W[p, t] += 2.0 * by_prototypes * gamma[p] * old[q, t] * F[p, t]
                 relevances[slots[p], t] -= by_relevances * gamma[p] * F[p, t] * F[p, t]
         if by_relevances > 0:
-            for s in range(relevances.shape[0]):
-                if regularization > 0:  # the derivative of half the mean logarithm, kept finite
-                    step = by_relevances * u[i] * regularization / (2.0 * N * relevances.shape[0])
-                    relevances[s] += step / np.maximum(relevances[s], 1e-6)
+            if regularization is not None:  # the derivative of half the mean logarithm, kept finite
+                step = by_relevances * u[i] * regularization / (2.0 * N * relevances.shape[0])
+                for s in range(relevances.shape[0]):
+                    for t in range(N):
+                        relevances[s, t] += step / max(relevances[s, t], 1e-6)
             _make_shares(relevances, each)
     sums[0], sums[1] = cost, mass
 
@@ -350,7 +471,7 @@ def sweep_lvq1(
             _gap(x, W[p], f)
             d = 0.0
             for t in range(N):
-                d += relevances[t] * f[t] * f[t]
+                d += relevances[0, t] * f[t] * f[t]
             if d < nearest:
                 winner, nearest = p, d
         sign = 1.0 if classes[winner] == y[i] else -1.0
@@ -362,8 +483,8 @@ def sweep_lvq1(
             W[winner, t] += sign * rates[winner] * f[t]
         if by_relevances > 0:
             for t in range(N):
-                relevances[t] -= sign * by_relevances * abs(f[t])
-            _make_shares(relevances.reshape(1, N), True)
+                relevances[0, t] -= sign * by_relevances * abs(f[t])
+            _make_shares(relevances, True)
     return errors
 
 
@@ -399,9 +520,9 @@ def sweep_lvq21(
         errors += 1.0 if d_J > d_K else 0.0
         if min(d_J, d_K) > least * max(d_J, d_K):
             _gap(x, W[J], f)
-            W[J] += rate * f
+            _add_scaled(W[J], rate, f)
             _gap(x, W[K], f)
-            W[K] -= rate * f
+            _add_scaled(W[K], -rate, f)
     return errors
 
 

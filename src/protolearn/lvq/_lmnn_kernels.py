@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -98,7 +100,8 @@ def push(
     exact = 0.0
     smoothed = 0.0
     for p in range(len(pairs)):
-        i, j = pairs[p, 0], pairs[p, 1]
+        i: Any = np.int64(pairs[p, 0])  # as elsewhere, so that functions are compiled for one type of index only
+        j: Any = np.int64(pairs[p, 1])
         widest = 0.0
         for t in range(margins.shape[1]):
             widest = max(widest, margins[i, t], margins[j, t])

@@ -324,7 +324,7 @@ class LVQ1(_HeuristicLVQ):
 
         if not self.adaptive_rates:
             self._rates[:] = rate
-        state = W, self._codes, self.relevances_, self._rates
+        state = W, self._codes, self.relevances_[None], self._rates
         settings = float(self.learning_rate), bool(self.adaptive_rates), float(self.relevance_learning_rate)
         try:
             errors = sum(_kernels.sweep_lvq1(X, y, some, *state, *settings) for some in pieces(order, W.size))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from protolearn.lvq.relevance import DiagonalMetric, EuclideanMetric, MatrixMetr
 __all__ = ["pieces", "sweep"]
 
 Rates = tuple[float, float, float]
-Rule = tuple[int, float, float]
+Rule = tuple[int, float, float | None, float | None]
 CALL_ENTRIES = 50_000_000  # that one call of a compiled loop goes through: about a tenth of a second
 
 
@@ -43,12 +44,14 @@ def sweep(problem: Problem, flat: Floats, order: Indices, rates: Rates, stage: C
 
 
 def _rule(stage: Cost) -> Rule | None:
-    """Return a cost as compiled loops know it: its kind, slope or width, and range; None if they do not."""
+    """Return a cost as compiled loops know it: its kind, slope, range and width; None if they do not."""
     if type(stage) is CrossEntropy:
-        return len(KINDS), float(stage.width), 0.0
+        return 0, 1.0, None, float(stage.width)
     if type(stage) is CooperativeRelativeDistance:
-        return KINDS.index(stage.squashing), float(stage.slope[1]), float(stage.range_[1])
-    return (KINDS.index(stage.squashing), float(stage.slope[1]), 0.0) if type(stage) is RelativeDistance else None
+        return KINDS.index(stage.squashing), float(stage.slope[1]), float(stage.range_[1]), None
+    if type(stage) is RelativeDistance:
+        return KINDS.index(stage.squashing), float(stage.slope[1]), None, None
+    return None
 
 
 def _sweep_diagonal(problem: Problem, flat: Floats, order: Indices, rates: Rates, rule: Rule) -> tuple[Floats, float]:
@@ -70,7 +73,7 @@ def _sweep_diagonal(problem: Problem, flat: Floats, order: Indices, rates: Rates
             problem.metric.slots(problem.classes),
             problem.metric.norm == "each",
             rates if learns else (rates[0], 0.0, 0.0),
-            float(problem.regularization),
+            float(problem.regularization) or None,
             rule,
             sums,
         )
@@ -84,28 +87,18 @@ def _sweep_matrix(problem: Problem, flat: Floats, order: Indices, rates: Rates, 
     metric = problem.metric
     if isinstance(metric, MaskedMetric):
         theta = (metric.matrices(theta),)
-    omega, psi = theta if len(theta) == 2 else (theta[0], np.empty((0, 1, 1)))
-    mask = getattr(problem.metric, "mask", None)
-    shape = omega.shape[1:]
+    mask, shape = getattr(metric, "mask", None), theta[0].shape[1:]
     weights, sums = _relative_weights(problem), np.zeros(2)
-    for some in pieces(order, W.size * shape[0] + omega.size + psi.size):
-        _kernels.sweep_matrix(
-            problem.X,
-            problem.y,
-            weights,
-            some,
-            W,
-            problem.classes,
-            omega,
-            psi,
-            problem.metric.slots(problem.classes),
-            np.ones(shape, bool) if mask is None else allowed_entries(mask, shape),
-            bool(getattr(problem.metric, "symmetric", False)),
-            problem.metric.norm == "each",
-            rates,
-            float(problem.regularization),
-            rule,
-            sums,
+    kernel: Any = _kernels.sweep_product
+    options: tuple[Any, ...] = ()
+    if not isinstance(metric, ProductMetric):
+        kernel = _kernels.sweep_matrix
+        allowed = None if mask is None else allowed_entries(mask, shape)
+        options = (allowed, bool(getattr(metric, "symmetric", False)), metric.norm == "each")
+    for some in pieces(order, W.size * shape[0] + sum(part.size for part in theta)):
+        kernel(
+            *(problem.X, problem.y, weights, some, W, problem.classes, *theta, metric.slots(problem.classes)),
+            *(*options, rates, float(problem.regularization) or None, rule, sums),
         )
     return pack(W, metric.folded(theta) if isinstance(metric, MaskedMetric) else theta), _mean(sums)
 

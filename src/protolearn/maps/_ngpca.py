@@ -325,7 +325,7 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         units = _Units.of(model)
         two_stages = self.algorithm == "two-stage"
         measure = MEASURES.index("euclidean" if two_stages else self.measure)
-        settings = (ONLINE_PCA.index(self.online_pca), self.refresh, self.epsilon * model.unit)
+        settings = (ONLINE_PCA.index(self.online_pca) or None, self.refresh, self.epsilon * model.unit)
         drawn = _draw(source.weights, order, n_steps, rng)
         passed = np.minimum(np.arange(model.n_steps, model.n_steps + n_steps) / self.n_steps, 1.0)
         start = self._first_range(self._kind()) if self.range_start == "auto" else float(self.range_start)
@@ -365,7 +365,7 @@ class NGPCA(ClusterMixin, GasFamily, ShapedMap):
         order: Indices,
         centers: Floats,
         units: _Units,
-        settings: tuple[int, int, float],
+        settings: tuple[int | None, int, float],
         rng: np.random.RandomState,
         n_threads: int,
     ) -> _Units:

@@ -2,6 +2,7 @@
 
 Arrays: X (n, d) samples; centers (k, d), axes (k, m, d) with orthonormal rows, variances (k, m) along them and residual
 (k,), the variance in all other directions together, not used where m = d: the state of the units, changed in place.
+A rule of None is RRLSA, the rule that is mostly used: then the others are not compiled.
 """
 
 from __future__ import annotations
@@ -15,14 +16,14 @@ from protolearn.core.ties import TIED
 from protolearn.core.types import Array, Floats, Indices
 
 COMBINED, EUCLIDEAN, MAHALANOBIS, RECONSTRUCTION = range(4)  # measures of the competition
-RRLSA, GRAM_SCHMIDT, SANGER, CCIPCA = range(4)  # rules of the online PCA
+GRAM_SCHMIDT, SANGER, CCIPCA = range(1, 4)  # rules of the online PCA
 SUMS = {"reassoc", "contract", "nsz"}  # sums may be added in any order, so that they use vector instructions
 # Helpers become part of the one loop that calls them, so that it rounds alike, compiled just now or found in the cache.
 INLINED: dict[str, Any] = {"cache": True, "nogil": True, "forceinline": True}
 NEGLIGIBLE = 1e-14  # units that learn at a smaller rate are left alone
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, error_model="numpy")
 def present(
     X: Array,
     order: Indices,
@@ -33,7 +34,7 @@ def present(
     ranges: Floats,
     rates: Floats,
     measure: int,
-    rule: int,
+    rule: int | None,
     refresh: int,
     floor: float,
     step: int,
@@ -73,7 +74,8 @@ def present(
             _subtract(x, centers[i], gap)
             if measure == EUCLIDEAN:
                 rests[i] = _project(gap, squares[i], axes[i], y[i])
-            _add(centers[i], gap, rate)  # eq. 2
+            for t in range(d):
+                centers[i, t] += rate * gap[t]  # eq. 2
             _turn(axes[i], variances[i], y[i], squares[i], gap, drift, rate, rule, floor)  # eq. 4
             if n_minor > 0:
                 residual[i] = max(residual[i] + rate * (rests[i] - residual[i]), floor * n_minor)  # eq. 5
@@ -92,7 +94,7 @@ def settle(
     variances: Floats,
     residual: Floats,
     rates: Floats,
-    rule: int,
+    rule: int | None,
     refresh: int,
     floor: float,
 ) -> None:
@@ -109,19 +111,29 @@ def settle(
             orthonormalize(axes)
 
 
-@njit(**INLINED)
+@njit(**INLINED, fastmath=SUMS)
 def orthonormalize(axes: Floats) -> None:
     """Make the rows of axes (m, d) orthonormal, in order, by the modified Gram-Schmidt procedure."""
-    for i in range(len(axes)):
-        length = _dot(axes[i], axes[i])
+    m, d = axes.shape
+    for i in range(m):
+        length = 0.0
+        for t in range(d):
+            length += axes[i, t] * axes[i, t]
         for _ in range(2):  # where little is left, rounding is not orthogonal: once more
             before = length
             for j in range(i):
-                _add(axes[i], axes[j], -_dot(axes[j], axes[i]))
-            length = _dot(axes[i], axes[i])
+                product = 0.0
+                for t in range(d):
+                    product += axes[j, t] * axes[i, t]
+                for t in range(d):
+                    axes[i, t] -= product * axes[j, t]
+            length = 0.0
+            for t in range(d):
+                length += axes[i, t] * axes[i, t]
             if length > 0.1 * before:
                 break
-        _scale(axes[i], 1.0 / np.sqrt(length))
+        for t in range(d):
+            axes[i, t] /= np.sqrt(length)
 
 
 @njit(**INLINED)
@@ -133,11 +145,11 @@ def _turn(
     gap: Floats,
     drift: Floats,
     rate: float,
-    rule: int,
+    rule: int | None,
     floor: float,
 ) -> None:
     """Let the axes learn from ``gap``, of squared length ``square`` and coordinates y; gap and drift are used up."""
-    if rule == RRLSA:
+    if rule is None:
         if not _interlock(axes, variances, y, square, gap, drift, rate):
             orthonormalize(axes)
     elif rule == CCIPCA:
@@ -150,7 +162,7 @@ def _turn(
         variances[i] = max(variances[i], floor)
 
 
-@njit(**INLINED)
+@njit(**INLINED, fastmath=SUMS, error_model="numpy")
 def _interlock(
     axes: Floats, variances: Floats, y: Floats, square: float, gap: Floats, drift: Floats, rate: float
 ) -> bool:
@@ -171,27 +183,19 @@ def _interlock(
         norm = np.sqrt(old * old * (1.0 - share) + new * new * share * sine)
         pull = y[i] * (rate * sine - old * pulls) / norm
         expected = square - power
-        square = _interlock_axis(axes[i], gap, drift, y[i], kept / norm, rate * y[i] / norm, new * y[i] / norm, pull)
+        keep, learn, drop = kept / norm, rate * y[i] / norm, new * y[i] / norm
+        square = 0.0
+        for t in range(len(gap)):  # take the axis off the gap, mix it anew, and add it to the drift
+            rest = gap[t] - y[i] * axes[i, t]
+            mixed = keep * axes[i, t] + learn * rest - drop * drift[t]
+            gap[t] = rest
+            axes[i, t] = mixed
+            drift[t] += pull * mixed
+            square += rest * rest
         orthonormal &= abs(square - expected) <= slack
         pulls += pull * pull
         sine *= (kept / norm) ** 2
     return orthonormal
-
-
-@njit(**INLINED, fastmath=SUMS)
-def _interlock_axis(
-    axis: Floats, gap: Floats, drift: Floats, y: float, keep: float, learn: float, drop: float, pull: float
-) -> float:
-    """Take the axis off the gap, mix it anew, and add it to the drift; return the squared length of the gap."""
-    square = 0.0
-    for t in range(len(axis)):
-        rest = gap[t] - y * axis[t]
-        mixed = keep * axis[t] + learn * rest - drop * drift[t]
-        gap[t] = rest
-        axis[t] = mixed
-        drift[t] += pull * mixed
-        square += rest * rest
-    return square
 
 
 @njit(**INLINED)
@@ -237,8 +241,11 @@ def _project(gap: Floats, square: float, axes: Floats, y: Floats) -> float:
     m, d = axes.shape
     rest = square
     for i in range(m):
-        y[i] = _dot(axes[i], gap)
-        rest -= y[i] * y[i]
+        product = 0.0
+        for t in range(d):
+            product += axes[i, t] * gap[t]
+        y[i] = product
+        rest -= product * product
     return max(rest, 0.0) if m < d else 0.0
 
 

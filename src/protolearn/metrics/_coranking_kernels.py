@@ -51,7 +51,8 @@ def order_rows(distances: Floats, own: Indices, order: NDArray[np.int32]) -> Non
                 spare_key[place[digit]], spare_index[place[digit]] = key[i], index[i]
                 place[digit] += 1
             key, spare_key, index, spare_index = spare_key, key, spare_index, index
-        order[row] = index
+        for k in range(len(index)):
+            order[row, k] = index[k]
 
 
 @njit(cache=True, nogil=True)

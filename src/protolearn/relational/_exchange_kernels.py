@@ -33,7 +33,8 @@ def nearest_of_both(P: Floats, y: Indices, codes: Indices, left_out: int) -> Flo
 
     P (k, n) are squared dissimilarities of prototypes with class codes (k,), y (n,) class codes of the objects.
     """
-    nearest = np.full((2, P.shape[1]), np.inf)
+    nearest = np.empty((2, P.shape[1]))
+    nearest[:] = np.inf
     for p in range(P.shape[0]):
         if p == left_out:
             continue
@@ -59,8 +60,9 @@ def candidate_costs(
         before[j] = weights[j] * loss(nearest[0, j], nearest[1, j], squashing, slope)
         limits[j] = nearest[0, j] if y[j] == code else nearest[1, j]
         total += before[j]
-    costs = np.full(members.shape[0], total)
+    costs = np.empty(members.shape[0])
     for q in range(members.shape[0]):
+        costs[q] = total
         row = S[members[q]]
         for j in range(n):
             if row[j] < limits[j]:  # only what the candidate comes nearer to changes

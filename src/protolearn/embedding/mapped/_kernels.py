@@ -52,7 +52,10 @@ def place_among(
         count, probed = 0, 0
         nearest[:] = np.inf
         while probed < n_probes or count <= k:
-            cell = far.argmin()
+            cell = 0
+            for j in range(1, n_cells):
+                if far[j] < far[cell]:
+                    cell = j
             far[cell] = np.inf
             probed += 1
             for j in range(starts[cell], starts[cell + 1]):
@@ -86,4 +89,5 @@ def place_among(
                     mean[c] += weight * positions[indices[j], c]
             for c in range(n_dimensions):
                 place[c] = mean[c] / total
-        places[i] = place
+        for c in range(n_dimensions):
+            places[i, c] = place[c]

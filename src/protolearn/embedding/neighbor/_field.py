@@ -141,7 +141,7 @@ class Field:
         """
         from protolearn.embedding.neighbor._kernels import gather
 
-        grid, nodes = self.grid, self.nodes(waves, charges)
+        grid, nodes = self.grid, self.nodes(waves, charges).astype(np.float64, copy=False)
         values, gradients = np.empty(len(self.points)), np.empty_like(self.points)
         where = self.points, self._charges if charges is None else charges, grid.low, grid.step
         self.threads.over(len(self.points), gather, *where, nodes, waves.own, ..., values, gradients)
@@ -173,9 +173,9 @@ class Field:
         from protolearn.embedding.neighbor._kernels import spread
 
         grid, workers = self.grid, self.threads.n
-        nodes = np.zeros(grid.nodes, grid.dtype)
+        nodes = np.zeros(grid.nodes)
         spread(self.points, charges, grid.low, grid.step, nodes)
-        rows = rfft(nodes, grid.size[1], axis=1, workers=workers)
+        rows = rfft(nodes.astype(grid.dtype, copy=False), grid.size[1], axis=1, workers=workers)
         return fft(rows, grid.size[0], axis=0, overwrite_x=True, workers=workers)
 
     def _pair_counts(self) -> Floats:
@@ -212,20 +212,22 @@ def _cells(extent: Floats, width: float) -> Floats:
 
 
 def _bounds(points: Floats) -> tuple[Floats, Floats]:
-    from protolearn.embedding.neighbor._kernels import bounds
-
-    low, high = np.empty(2), np.empty(2)
-    bounds(points, low, high)
-    return low, high
+    """Return the least and the largest coordinates, by columns: NumPy is slow along rows that short."""
+    return np.array([column.min() for column in points.T]), np.array([column.max() for column in points.T])
 
 
 @cache
 def _overlaps() -> tuple[Floats, Floats]:
     """Return how much the splines of a point overlap themselves, and their slopes, for places between nodes (m, 6)."""
-    from protolearn.embedding.neighbor._kernels import spline_overlaps
+    from protolearn.embedding.neighbor._kernels import spline, spline_slope
 
-    values, slopes = np.zeros((N_FRACTIONS + 1, 6)), np.zeros((N_FRACTIONS + 1, 6))
-    spline_overlaps(np.linspace(0.0, 1.0, N_FRACTIONS + 1), values, slopes)
+    fractions = np.linspace(0.0, 1.0, N_FRACTIONS + 1)
+    a, da = np.empty((6, len(fractions))), np.empty((6, len(fractions)))
+    spline.py_func(fractions, a)
+    spline_slope.py_func(fractions, da)
+    # Of nodes that lie d = 0, ..., 5 apart in either direction: the sums of a_j a_{j +- d} and of a'_j a_{j +- d}.
+    apart = np.abs(np.subtract.outer(np.arange(6), np.arange(6))) == np.arange(6)[:, None, None]
+    values, slopes = (np.einsum("djk,ji,ki->id", apart.astype(float), left, a) for left in (a, da))
     return values, slopes
 
 

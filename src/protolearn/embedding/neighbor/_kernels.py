@@ -244,8 +244,8 @@ def edge_squares(indptr: Any, indices: Any, points: Floats, first: int, last: in
             squares[k] = square
 
 
-@njit(inline="always")
-def _spline(t: float, w: Floats) -> None:
+@njit(cache=True, nogil=True)
+def spline(t: Any, w: Floats) -> None:
     """Set w (6,) to the quintic B-splines of the six nearest nodes, at the fraction t behind the third of them."""
     u = 1.0 - t
     t2, u2 = t * t, u * u
@@ -258,8 +258,8 @@ def _spline(t: float, w: Floats) -> None:
     w[4] = (26.0 - 50.0 * u + 20.0 * u2 + 20.0 * u2 * u - 20.0 * u4 + 5.0 * u4 * u) / 120.0
 
 
-@njit(inline="always")
-def _spline_slope(t: float, w: Floats) -> None:
+@njit(cache=True, nogil=True)
+def spline_slope(t: Any, w: Floats) -> None:
     """Set w (6,) to the derivatives of the splines with respect to t."""
     u = 1.0 - t
     t2, u2 = t * t, u * u
@@ -273,28 +273,14 @@ def _spline_slope(t: float, w: Floats) -> None:
 
 
 @njit(cache=True, nogil=True)
-def bounds(points: Floats, low: Floats, high: Floats) -> None:
-    """Set low and high (d,) to the least and the largest coordinates of points (n, d); high to NaN if one is NaN."""
-    low[:] = points[0]
-    high[:] = points[0]
-    for i in range(1, len(points)):
-        for k in range(points.shape[1]):
-            x = points[i, k]
-            if x < low[k]:
-                low[k] = x
-            elif not x <= high[k] and high[k] == high[k]:
-                high[k] = x
-
-
-@njit(cache=True, nogil=True)
 def spread(points: Floats, charges: Floats, low: Floats, step: Floats, grid: Any) -> None:
     """Add the charge (n,) of each point to the nodes of the grid around it."""
     a, b = np.empty(6), np.empty(6)
     for i in range(len(points)):
         x, y = (points[i, 0] - low[0]) / step[0], (points[i, 1] - low[1]) / step[1]
         left, below = int(x), int(y)
-        _spline(x - left, a)
-        _spline(y - below, b)
+        spline(x - left, a)
+        spline(y - below, b)
         for j in range(6):
             c = charges[i] * a[j]
             for k in range(6):
@@ -326,10 +312,10 @@ def gather(
         left, below = int(x), int(y)
         x -= left
         y -= below
-        _spline(x, a)
-        _spline(y, b)
-        _spline_slope(x, da)
-        _spline_slope(y, db)
+        spline(x, a)
+        spline(y, b)
+        spline_slope(x, da)
+        spline_slope(y, db)
         value, along, across = 0.0, 0.0, 0.0
         for j in range(6):
             row, slope = 0.0, 0.0
@@ -359,16 +345,16 @@ def gather(
         gradients[i, 1] = across / step[1]
 
 
-@njit(inline="always")
+@njit(cache=True, nogil=True)
 def _read_field(y: Floats, low: Floats, step: Floats, nodes: Floats, splines: Floats, slope: Floats) -> float:
     """Return the value of a field on a grid at a point y (2,), and set slope (2,); splines (4, 6) are room for this."""
     u, v = (y[0] - low[0]) / step[0], (y[1] - low[1]) / step[1]
     left, below = int(u), int(v)
     a, b, da, db = splines[0], splines[1], splines[2], splines[3]
-    _spline(u - left, a)
-    _spline(v - below, b)
-    _spline_slope(u - left, da)
-    _spline_slope(v - below, db)
+    spline(u - left, a)
+    spline(v - below, b)
+    spline_slope(u - left, da)
+    spline_slope(v - below, db)
     value, along, across = 0.0, 0.0, 0.0
     for j in range(6):
         row, rise = 0.0, 0.0
@@ -392,7 +378,8 @@ def place(
     low: Floats,
     high: Floats,
     step: Floats,
-    nodes: Floats,
+    nodes: Floats | None,
+    others: Floats | None,
     n_steps: int,
     still: float,
     first: int,
@@ -401,16 +388,18 @@ def place(
 ) -> None:
     """Move each of the places (m, d) down ``-sum_j p_j log w_j + log sum_j w_j``, between low and high (d,).
 
-    The first sum is over the points with indices (m, k), the second over all points (n, d): read from the nodes of a
-    grid, if there are any. Where a Student kernel is bounded by Gaussians, the first sum alone leads to a weighted mean
-    in one step; such a step is halved as long as it leads upwards.
+    The first sum is over the points with indices (m, k) among all (n, d), the second over all: read from the nodes of a
+    grid or, if there is none, summed over the others, which are all points; one of the two is None. Where a Student
+    kernel is bounded by Gaussians, the first sum alone leads to a weighted mean in one step; such a step is halved as
+    long as it leads upwards.
     """
     d = points.shape[1]
     here, there, gradient, slope, push = np.empty(d), np.empty(d), np.empty(d), np.empty(d), np.empty(d)
     splines = np.empty((4, 6))
     heavy = dof < np.inf
     for i in range(first, last):
-        there[:] = places[i]
+        for c in range(d):
+            there[c] = places[i, c]
         best, share, curvature = np.inf, 1.0, 1.0
         for t in range(n_steps):
             cost, near, steep = 0.0, 0.0, 0.0
@@ -427,20 +416,20 @@ def place(
                 steep += pull
                 for c in range(d):
                     slope[c] += pull * (there[c] - points[j, c])
-            if len(nodes):
+            total = 0.0
+            if nodes is not None:
                 total = _read_field(there, low, step, nodes, splines, push)
-            else:
-                total = 0.0
+            if others is not None:
                 push[:] = 0.0
-                for j in range(len(points)):
+                for j in range(len(others)):
                     r = 0.0
                     for c in range(d):
-                        r += (there[c] - points[j, c]) ** 2
+                        r += (there[c] - others[j, c]) ** 2
                     w = (1.0 + r / dof) ** (-0.5 * (dof + 1.0)) if heavy else np.exp(-r)
                     total += w
                     w *= -2.0 * (0.5 * (dof + 1.0) / (dof + r) if heavy else 1.0)
                     for c in range(d):
-                        push[c] += w * (there[c] - points[j, c])
+                        push[c] += w * (there[c] - others[j, c])
             total = max(total, near)
             cost += np.log(total)
             moved = 0.0
@@ -459,7 +448,8 @@ def place(
                     break
             for c in range(d):
                 there[c] = min(max(here[c] - share * gradient[c] / curvature, low[c]), high[c])
-        places[i] = here
+        for c in range(d):
+            places[i, c] = here[c]
 
 
 @njit(cache=True, nogil=True)
@@ -476,24 +466,6 @@ def count_fractions(points: Floats, low: Floats, step: Floats, counts: Floats) -
         counts[j + 1, k] += u * (1.0 - v)
         counts[j, k + 1] += (1.0 - u) * v
         counts[j + 1, k + 1] += u * v
-
-
-@njit(cache=True)
-def spline_overlaps(fractions: Floats, values: Floats, slopes: Floats) -> None:
-    """Fill values and slopes (m, 6) with the sums of ``a_j a_{j +- d}`` and ``a'_j a_{j +- d}`` over the splines a.
-
-    They are those of a point at each of the fractions (m,), for nodes that lie d = 0, ..., 5 apart in either direction.
-    """
-    a, da = np.empty(6), np.empty(6)
-    for i in range(len(fractions)):
-        _spline(fractions[i], a)
-        _spline_slope(fractions[i], da)
-        for d in range(6):
-            for j in range(6):
-                for k in range(6):
-                    if abs(j - k) == d:
-                        values[i, d] += a[j] * a[k]
-                        slopes[i, d] += da[j] * a[k]
 
 
 @njit(cache=True, nogil=True)
@@ -572,7 +544,9 @@ def city_blocks(rows: Singles, queries: Any, others: Singles, members: Any, dist
     sums = np.empty(4, np.float32)
     for first in range(0, m, 4):
         for k in range(4):
-            few[k] = others[members[min(first + k, m - 1)]]
+            member = members[min(first + k, m - 1)]
+            for c in range(d):
+                few[k, c] = others[member, c]
         for a in range(len(queries)):
             x = rows[queries[a]]
             s, t, u, v = f32(0.0), f32(0.0), f32(0.0), f32(0.0)

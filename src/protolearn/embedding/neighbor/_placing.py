@@ -31,6 +31,7 @@ def placed(points: Floats, indices: Array, p: Floats, kernel: Kernel, threads: T
     among = np.ascontiguousarray(np.hstack([points, np.zeros((n, max(2 - d, 0)))]))
     places = among[indices[:, 0]]
     dof = np.inf if isinstance(kernel, GaussianKernel) else kernel.dof
+    nodes = others = None
     if d <= 2:
         grid = Grid(among, kernel.width(1.0))
         low, high, step = grid.low, grid.low + grid.extent, grid.step
@@ -38,7 +39,7 @@ def placed(points: Floats, indices: Array, p: Floats, kernel: Kernel, threads: T
     else:  # there is no grid, and the field is summed point by point
         room = 0.05 * np.ptp(among, axis=0)
         low, high, step = among.min(axis=0) - room, among.max(axis=0) + room, np.ones(d)
-        nodes = np.empty((0, 0))
-    rest = p, dof, low, high, step, nodes, N_STEPS, STILL * kernel.width(1.0)
+        others = among
+    rest = p, dof, low, high, step, nodes, others, N_STEPS, STILL * kernel.width(1.0)
     threads.over(len(places), place, among, indices, *rest, ..., places, most=10_000)
     return places[:, :d]

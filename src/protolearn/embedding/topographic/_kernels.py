@@ -25,21 +25,18 @@ INLINED: dict[str, Any] = {"cache": True, "nogil": True, "forceinline": True}
 
 
 @njit(cache=True, nogil=True, fastmath=SUMS)
-def observe(
-    points: Floats, images: Floats, rows: Any, precision: float, weights: Any, winner: int, rate: float, won: Any
-) -> float:
+def observe(points: Floats, images: Floats, rows: Any, precision: float, weights: Any, rate: float, won: Any) -> float:
     """Present sampling vectors (T, M) to an exploratory observation machine; return the mean cost.
 
-    The winners are written to ``won`` (T,).
+    The winners are written to ``won`` (T,); without weights (None) they are those with the nearest images.
     """
     n, M = images.shape
     distances = np.empty(n)
     cost = 0.0
     for t in range(len(points)):
         s = points[t]
-        _squared_distances(s, images, distances)
-        best = int(np.argmin(distances))
-        if winner != IMAGE:
+        best = _squared_distances(s, images, distances)
+        if weights is not None:
             best = lowest(distances, weights, best)
         won[t] = best
         row = _row(best, rows)
@@ -89,19 +86,21 @@ def present(
     for t in range(len(points)):
         for m in range(M):
             s[m] = points[t, m] + (images[anchors[t], m] if anchors[t] >= 0 else 0.0)
-        _squared_distances(s, images, distances)
+        best = _squared_distances(s, images, distances)
         if winner != IMAGE or b != 0.0:
             for k in range(n):
                 c[k] = _minus_log(distances[k], student, scale)
         if scale_free:
-            c -= c.min()
-        best = int(np.argmin(distances))
-        if winner == MEAN or (winner == DIVERGENCE and b == 0.0):
-            best = lowest(c, weights, best)
-        elif winner == DIVERGENCE:
+            nearest = c[best]  # the kernel falls with the distance
             for k in range(n):
-                powers[k] = np.exp(-b * min(c[k], floor))
-            best = _lowest_log(powers, weights, b) if scale_free else lowest(powers, weights, best)
+                c[k] -= nearest
+        if weights is not None:  # or else the nearest image wins, and the functions here are not compiled
+            if winner == MEAN or b == 0.0:
+                best = lowest(c, weights, best)
+            else:
+                for k in range(n):
+                    powers[k] = np.exp(-b * min(c[k], floor))
+                best = _lowest_log(powers, weights, b) if scale_free else lowest(powers, weights, best)
         won[t] = best
         row = _row(best, rows)
         for k in range(n):
@@ -140,12 +139,17 @@ def _row(i: int, rows: Any) -> Any:
 
 
 @njit(**INLINED)
-def _squared_distances(s: Floats, images: Floats, distances: Floats) -> None:
+def _squared_distances(s: Floats, images: Floats, distances: Floats) -> int:
+    """Write the squared distances (n,) to the images; return which is the nearest, the first of equal ones."""
+    nearest = 0
     for k in range(len(images)):
         distance = 0.0
         for m in range(images.shape[1]):
             distance += (s[m] - images[k, m]) ** 2
         distances[k] = distance
+        if distance < distances[nearest]:
+            nearest = k
+    return nearest
 
 
 @njit(**INLINED)
@@ -253,7 +257,9 @@ def settle(squares: Floats, precisions: Floats, images: Floats, scale: float, pl
     n, M = images.shape
     h, following = np.empty(n), np.empty(M)
     for i in range(len(squares)):
-        nearest = squares[i].min()
+        nearest = np.inf
+        for k in range(n):
+            nearest = min(nearest, squares[i, k])
         for k in range(n):
             x = precisions[i] * (squares[i, k] - nearest)
             h[k] = np.exp(-x) if x < NOTHING else 0.0
@@ -290,7 +296,9 @@ def entropic_precisions(squares: Floats, shares: Floats, perplexity: float, prec
     target = np.log(perplexity)
     for i in range(len(squares)):
         row = squares[i]
-        nearest = row.min()
+        nearest = np.inf
+        for k in range(len(row)):
+            nearest = min(nearest, row[k])
         low, high, beta = 0.0, np.inf, precisions[i]
         for _ in range(60):
             total, first, second = 0.0, 0.0, 0.0

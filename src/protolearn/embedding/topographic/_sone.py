@@ -443,7 +443,8 @@ class Attraction:
         from protolearn.embedding.topographic._kernels import present
 
         won = np.empty(len(points), np.int64)
-        affinities = self.squares.rows, self.offsets, self.precisions, self.own, self.weights, self.each
+        weights = None if WINNERS[self.winner] == "image" else self.weights
+        affinities = self.squares.rows, self.offsets, self.precisions, self.own, weights, self.each
         student = self.kernel == "student"
         cost = present(points, anchors, images, *affinities, self.winner, student, self.scale, rate, self.form, won)
         return cost, won

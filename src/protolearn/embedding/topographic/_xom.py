@@ -236,5 +236,6 @@ class Observer:
         from protolearn.embedding.topographic._kernels import observe
 
         won = np.empty(len(points), np.int64)
-        cost = observe(points, images, self.squares.rows, self.precision, self.weights, self.winner, rate, won)
+        weights = self.weights if self.winner else None
+        cost = observe(points, images, self.squares.rows, self.precision, weights, rate, won)
         return cost, won

@@ -1,0 +1,51 @@
+"""What is said of compilation, which takes seconds when a loop is first used, and where compiled loops are kept."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["cache_place", "compiling_told"]
+
+_told: list[bool] = []  # not empty once it has been told in this process
+
+
+@contextmanager
+def compiling_told() -> Iterator[None]:
+    """Say on the error stream, once in a process, that loops are compiled if some must be meanwhile.
+
+    Examples
+    --------
+    >>> with compiling_told():
+    ...     pass  # a fit of an estimator
+    """
+    from numba.core import event
+
+    class Notice(event.Listener):
+        def on_start(self, event: Any) -> None:
+            if not _told:
+                _told.append(True)
+                print(f"compiling what is used for the first time (once; kept in {cache_place()})", file=sys.stderr)
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    with event.install_listener("numba:compile", Notice()):  # there is no such event for what the cache has
+        yield
+
+
+def cache_place() -> str:
+    """Return where numba keeps what it has compiled for protolearn.
+
+    Examples
+    --------
+    >>> cache_place() != ""
+    True
+    """
+    from protolearn.core._kernels import link_winners
+
+    folder = Path(str(link_winners.stats.cache_path))
+    return f"__pycache__ of {folder.parents[1]}" if folder.name == "__pycache__" else str(folder.parent)
