@@ -325,9 +325,9 @@ class LargeMarginCost:
         exact = smoothed = 0.0
         for near in self.near_pairs(Z, radii):
             if isinstance(near, Tile):
-                rows, columns, weights, *lengths = near
+                rows, columns, weights, of_rows, of_columns = near
                 parts = margins[:, rows], margins[:, columns], smoothing, active[:, rows], active[:, columns]
-                sums = push_tile(weights, *lengths, *parts)
+                sums = push_tile(weights, of_rows, of_columns, *parts)
                 product[rows] -= b * (weights.sum(axis=1)[:, None] * V[rows] - weights @ V[columns])
                 product[columns] -= b * (weights.sum(axis=0)[:, None] * V[columns] - weights.T @ V[rows])
             else:
@@ -339,7 +339,7 @@ class LargeMarginCost:
 
 
 class Listed(NamedTuple):
-    """Some pairs of rows (m, 2), lower bounds (m,) of their distances, and what became of these: scaled, and then moved (n,)."""
+    """Pairs of rows (m, 2), lower bounds (m,) of their distances, and how these changed: a scale, and moves (n,)."""
 
     pairs: NDArray[np.int32]
     gaps: NDArray[np.float32]
@@ -442,10 +442,11 @@ class NearPairs:
         """Return the pairs of a tile that are near, and those that are almost so."""
         from protolearn.lvq._lmnn_kernels import near_pairs
 
-        rows, columns, products, *lengths = tile
-        lengths = [(1.0 - 1e-12) * part for part in lengths]  # rounding must not lose a pair
-        reach = slack * self.mobility
-        near, almost = near_pairs(products, *lengths, radii, reach, rows.start, columns.start, *self.found)
+        of_rows, of_columns = ((1.0 - 1e-12) * part for part in tile[3:])  # rounding must not lose a pair
+        places = tile.rows.start, tile.columns.start
+        near, almost = near_pairs(
+            tile.products, of_rows, of_columns, radii, slack * self.mobility, *places, *self.found
+        )
         still = np.zeros(len(radii))
         ends = slice(near), slice(len(self.found[0]) - almost, None)
         first, second = (Listed(self.found[0][end], self.found[1][end], 1.0, still) for end in ends)

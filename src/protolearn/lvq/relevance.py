@@ -40,8 +40,7 @@ Theta = tuple[Floats, ...]
 Pullback = Callable[[Floats], tuple[Floats, Theta]]
 Back = Callable[[Floats], tuple[Floats, Floats]]
 
-BLOCK = 64  # rows of a triangle, and of a symmetric matrix, that are multiplied at a time
-WIDEST = 1024  # rows of several matrices that are multiplied at a time
+BLOCK = 64  # rows that make a product worth its while: of a triangle, or of several small matrices together
 
 LOCALIZATIONS = ("global", "class", "prototype")
 NORMS = ("common", "each")
@@ -525,7 +524,7 @@ class MatrixComparison(Comparison):
     Distances do not change if A is replaced by the triangular factor of its QR decomposition, which takes half of the
     products. Derivatives follow from ``Q = sum_i g_i x_i x_i^T`` of each matrix, where ``g`` adds up the derivatives by
     the distances to its prototypes; Q is symmetric, which saves half of its products too. Both pay for wide matrices
-    and many samples. Products are made for all matrices at once, and for some of their rows at a time.
+    and many samples.
 
     Parameters
     ----------
@@ -539,61 +538,71 @@ class MatrixComparison(Comparison):
         About how many samples will be compared.
     """
 
-    def __init__(
-        self, metric: Relevance, W: Floats, classes: Indices, theta: Theta, A: Floats, n_samples: int
-    ) -> None:
+    def __init__(self, metric: Relevance, W: Floats, classes: Indices, theta: Theta, A: Floats, n_samples: int) -> None:
         super().__init__(metric, W, classes, theta)
         self.A = A
         self.slots = metric.slots(classes)
-        s, M, N = A.shape
-        self.symmetric = bool(theta) and 2 * M > N and n_samples > 2 * N
-        wide = M == N >= 2 * BLOCK and n_samples > 4 * N
-        self.root = np.linalg.qr(A, mode="r") if wide else A
-        self.size = BLOCK if wide else M
+        self.members = [_span(np.flatnonzero(self.slots == slot)) for slot in range(len(A))]
+        M, N = A.shape[1:]
+        self.symmetric = 2 * M > N >= 2 * BLOCK and n_samples > 2 * N
+        self.step = max(BLOCK, N // 6)  # rows of a triangle at a time, few enough to leave out most zeros
+        self.triangular = M == N >= 2 * BLOCK and n_samples > 4 * N
+        self.root = np.asarray(np.linalg.qr(A, mode="r")) if self.triangular else A
 
     def measure(self, X: Floats) -> tuple[Floats, Callable[[Floats], Theta]]:
         """Return distances (n, k), and a function from derivatives by these to sums over the samples."""
-        D = np.zeros((len(X), len(self.W)))
-        for slot, rows, Z in self._projections(X):
-            mine = np.flatnonzero(self.slots == slot)
-            V = self.W[mine] @ self.root[slot, rows].T
-            center = V.mean(axis=0)
-            V -= center
-            centered = Z - center
-            D[:, mine] += np.einsum("ij,ij->i", centered, centered)[:, None]
-            if len(mine) > 1:
-                D[:, mine] += np.einsum("ij,ij->i", V, V) - 2.0 * centered @ V.T
+        D = np.empty((len(X), len(self.W)))
+        for slot, Z in self._projections(X):
+            mine = self.members[slot]
+            V = self.W[mine] @ self.root[slot].T
+            if len(V) == 1:
+                Z -= V
+                D[:, mine] = np.einsum("ij,ij->i", Z, Z)[:, None]
+            else:
+                part = Z @ (-2.0 * V.T)
+                part += np.einsum("ij,ij->i", Z, Z)[:, None]
+                part += np.einsum("ij,ij->i", V, V)
+                np.maximum(part, 0.0, out=part)
+                if len(self.A) == 1:
+                    D = part
+                else:
+                    D[:, mine] = part
         if np.isnan(D[:, 0]).any():
             return self._measure_partial(X)
-        np.maximum(D, 0.0, out=D)
-        view = Z if len(self.A) == 1 else None
+        view = Z if len(self.A) == 1 < len(self.W) else None
         return D, lambda G: self._gather(X, G, view)
 
-    def _projections(self, X: Floats) -> Iterator[tuple[int, slice, Floats]]:
-        """Yield the samples as some rows of each matrix map them: the number of the matrix, the rows, the view."""
-        s, M, _ = self.root.shape
-        for rows in cut(M, self.size):
-            first = rows.start if self.size < M else 0  # entries of a triangle before it are zero
-            for group in cut(s, max(1, WIDEST // self.size)):
-                matrices = self.root[group, rows, first:]
-                Z = X[:, first:] @ matrices.reshape(-1, X.shape[1] - first).T
-                for number, view in enumerate(np.split(Z, len(matrices), axis=1), group.start):
-                    yield number, rows, view
+    def _projections(self, X: Floats) -> Iterator[tuple[int, Floats]]:
+        """Yield the number of each matrix, and the samples as it maps them."""
+        s, M, N = self.root.shape
+        if self.triangular:
+            for slot, matrix in enumerate(self.root):
+                Z = np.empty((len(X), M))
+                for rows in cut(M, self.step):
+                    np.matmul(X[:, rows.start :], matrix[rows, rows.start :].T, out=Z[:, rows])
+                yield slot, Z
+            return
+        for group in cut(s, max(1, BLOCK // 2 // M) if N > 4 * M else 1):  # flat matrices are multiplied together
+            Z = X @ self.root[group].reshape(-1, N).T
+            for slot in range(group.start, group.stop):
+                first = (slot - group.start) * M
+                yield slot, Z[:, first : first + M]
 
     def _gather(self, X: Floats, G: Floats, view: Floats | None) -> Theta:
-        """Return sums over samples, given their only view if there is one matrix of which all rows were used."""
+        """Return sums over samples, given their view if there is one matrix for all."""
         of_matrices = self._no_sums()
         for slot in range(len(self.A) if self.theta else 0):
-            g = G[:, self.slots == slot].sum(axis=1)
+            g = G[:, self.members[slot]].sum(axis=1)
             rows = slice(None) if view is not None else np.flatnonzero(g)
             some = X[rows]
             if self.symmetric:
                 weighted = g[rows, None] * some
-                for part in cut(X.shape[1], BLOCK):
-                    of_matrices[slot, part, part.start :] = weighted[:, part].T @ some[:, part.start :]
+                for part in cut(X.shape[1], self.step):
+                    products = of_matrices[slot, part, part.start :]
+                    np.matmul(weighted[:, part].T, some[:, part.start :], out=products)
             else:
                 Z = some @ self.A[slot].T if view is None else view
-                of_matrices[slot] = (g[rows, None] * Z).T @ some
+                np.matmul((g[rows, None] * Z).T, some, out=of_matrices[slot])
         return np.zeros_like(self.W), G.T @ X, G.sum(axis=0), of_matrices
 
     def _measure_partial(self, X: Floats) -> tuple[Floats, Callable[[Floats], Theta]]:
@@ -630,10 +639,11 @@ class MatrixComparison(Comparison):
         if self.symmetric:  # of which the upper triangle is known
             of_matrices = self.A @ (np.triu(of_matrices) + np.triu(of_matrices, 1).swapaxes(1, 2))
         dW, dA = dW.copy(), 2.0 * of_matrices
-        for p, slot in enumerate(self.slots):
-            v, pulled = self.A[slot] @ self.W[p], self.A[slot] @ S[p]
-            dW[p] += 2.0 * (masses[p] * v - pulled) @ self.A[slot]
-            dA[slot] += 2.0 * (np.outer(masses[p] * v - pulled, self.W[p]) - np.outer(v, S[p]))
+        for slot, (mine, matrix) in enumerate(zip(self.members, self.A)):
+            V = self.W[mine] @ matrix.T
+            dV = masses[mine, None] * V - S[mine] @ matrix.T
+            dW[mine] += 2.0 * dV @ matrix
+            dA[slot] += 2.0 * (dV.T @ self.W[mine] - V.T @ S[mine])
         return dW, self.metric.pull(self.theta, dA)  # Bunte 2011, eqs. 3.3 and 3.4, summed over the samples
 
 
@@ -739,6 +749,12 @@ def log_volume(omega: Floats) -> tuple[float, Floats]:
             slopes.append((U / safe) @ V)
     count = omega.shape[0] * omega.shape[1]
     return value / count, np.stack(slopes) / count
+
+
+def _span(members: Indices) -> Any:
+    """Return sorted numbers as a slice if they leave none out, which takes views instead of copies."""
+    first, last = members[0], members[-1]
+    return slice(first, last + 1) if last - first == len(members) - 1 else members
 
 
 def _project(X: Floats, A: Any) -> Floats:
