@@ -108,7 +108,8 @@ class Problem:
         stage = self.cost if stage is None else stage
         W, theta = self.unpack(flat)
         normal = self.metric.normalize(theta)
-        comparison = self.metric.compare(W, self.classes, normal, self.n_samples if rows is None else len(rows))
+        n_samples = self.n_samples if rows is None else len(self.u[rows])
+        comparison = self.metric.compare(W, self.classes, normal, n_samples)
         if rows is None:
             sums, mass = self.sums(comparison, stage), self.mass
         else:
