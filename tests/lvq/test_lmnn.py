@@ -120,7 +120,7 @@ def test_cost_with_ties_and_duplicates(values, n_neighbors, tile):
         patch.setattr(_lmnn, "TILE", tile)
         cost = LargeMarginCost(X, y, n_neighbors, 0.5)
         value, _ = cost.by_factor(np.eye(3))
-    assert value == by_definition(cost, np.eye(3))
+    assert_allclose(value, by_definition(cost, np.eye(3)), rtol=1e-12)
 
 
 @settings(max_examples=40, deadline=None)
@@ -141,9 +141,9 @@ def follow(cost, path):
     """Compare cost and gradient with those from a fresh search at every step; return how often the list served."""
     served = 0
     for upsilon in path:
-        before = cost.near_pairs.pairs
+        before = cost.near_pairs.listed
         value, gradient = cost.by_factor(upsilon)
-        served += before is not None and cost.near_pairs.pairs is before
+        served += cost.near_pairs.listed is before
         cost_anew = copy(cost)
         cost_anew.near_pairs = NearPairs(cost.X, cost.codes)
         value_anew, gradient_anew = cost_anew.by_factor(upsilon)
@@ -180,12 +180,22 @@ def test_lists_heed_growing_margins():
     assert follow(cost, [np.diag([10.0, factor]) for factor in np.linspace(0.1, 1.0, 300)]) > 5
 
 
-def test_long_lists_are_not_kept(monkeypatch):
-    monkeypatch.setattr(_lmnn, "KEPT_PAIRS", 10)
-    cost = LargeMarginCost(*overlapping(), 3, 0.5)
-    value = cost.by_factor(np.eye(4))[0]
-    assert cost.near_pairs.pairs is None
-    assert_allclose(value, by_definition(cost, np.eye(4)), rtol=1e-12)
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+@pytest.mark.parametrize(("most", "share"), [(10, 1.0), (1000, 0.0)], ids=["list full", "tiles crowded"])
+def test_pairs_that_are_not_listed_count_all_the_same(most, share, smoothing, monkeypatch):
+    """All pairs of a tile by products of matrices give what single pairs give, when samples have moved as well."""
+    X, y = overlapping(200, 6)
+    path = np.eye(6) + np.random.default_rng(0).normal(0, 1e-3, (5, 6, 6)).cumsum(axis=0)
+    expected = [LargeMarginCost(X, y, 5, 0.5).by_matrix(root, smoothing) for root in path]
+    monkeypatch.setattr(_lmnn, "TILE", (16, 100))
+    monkeypatch.setattr(_lmnn, "KEPT_PAIRS", most)
+    monkeypatch.setattr(_lmnn, "CROWDED", share)
+    cost = LargeMarginCost(X, y, 5, 0.5)
+    for root, values in zip(path, expected):
+        for value, reference in zip(cost.by_matrix(root, smoothing), values):
+            assert_allclose(value, reference, rtol=1e-9, atol=1e-9 * np.abs(values[2]).max())
+        assert len(cost.near_pairs.listed[0]) <= most
+        assert cost.near_pairs.unlisted
 
 
 def test_classes_beyond_the_margin_do_not_count():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from itertools import islice, pairwise
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -34,7 +34,8 @@ Watch = Callable[[Floats, float], None]
 
 TILE = (512, 1024)  # rows and columns of a tile of inner products: 4 MB
 LIFETIME = 5.0  # how many steps a list of near pairs is made for
-KEPT_PAIRS = 1 << 24  # longest list of near pairs: 128 MB
+KEPT_PAIRS = 10_000_000  # longest list of near pairs: 120 MB
+CROWDED = 0.125  # share of near pairs in a tile from which all are treated alike, by products of matrices
 SMOOTHINGS = (0.1, 0.01)  # widths of the rounded kink of the hinge, in units of the margin, one after the other
 LBFGS_VECTORS = 30  # as large as the matrix that the optimizer holds
 PATIENCE = 10  # iterations over which the progress of projected gradients is judged
@@ -308,19 +309,46 @@ class LargeMarginCost:
 
     def _evaluate(self, Z: Floats, V: Floats, smoothing: float) -> tuple[float, float, Floats]:
         """Return the cost of mapped samples Z, exact and with rounded hinges, and the product ``L V``."""
-        from protolearn.lvq._lmnn_kernels import pull, push
+        from protolearn.lvq._lmnn_kernels import pull, push, push_tile
 
         b = self.push
         distances = self.target_distances(Z)
-        margins = 1.0 + distances
+        margins = np.ascontiguousarray(1.0 + distances.T)
+        radii = np.sqrt(margins.max(axis=0))
         active, product = np.zeros_like(margins), np.zeros_like(V)
         exact = smoothed = 0.0
-        for pairs in self.near_pairs(Z, np.sqrt(margins.max(axis=1))):
-            sums = push(pairs, Z, V, margins, smoothing, b, active, product)
+        for near in self.near_pairs(Z, radii):
+            if isinstance(near, Tile):
+                rows, columns, weights, of_rows, of_columns = near
+                parts = margins[:, rows], margins[:, columns], smoothing, active[:, rows], active[:, columns]
+                sums = push_tile(weights, of_rows, of_columns, *parts)
+                product[rows] -= b * (weights.sum(axis=1)[:, None] * V[rows] - weights @ V[columns])
+                product[columns] -= b * (weights.sum(axis=0)[:, None] * V[columns] - weights.T @ V[rows])
+            else:
+                sums = push(*near, Z, V, margins, radii, smoothing, b, active, product)
             exact, smoothed = exact + sums[0], smoothed + sums[1]
-        pull(self.targets, (1.0 - b) + b * active, V, product)  # Bunte 2011, section 2.5
+        pull(self.targets, (1.0 - b) + b * active.T, V, product)  # Bunte 2011, section 2.5
         pulled = (1.0 - b) * distances.sum()
         return float(pulled + b * exact), float(pulled + b * smoothed), product
+
+
+class Listed(NamedTuple):
+    """Pairs of rows (m, 2), lower bounds (m,) of their distances, and how these changed: a scale, and moves (n,)."""
+
+    pairs: NDArray[np.int32]
+    gaps: NDArray[np.float32]
+    scale: float
+    moved: Floats
+
+
+class Tile(NamedTuple):
+    """All pairs of some rows with some columns: inner products around a common origin, and squared lengths."""
+
+    rows: slice
+    columns: slice
+    products: Floats
+    of_rows: Floats
+    of_columns: Floats
 
 
 class NearPairs:
@@ -328,7 +356,7 @@ class NearPairs:
 
     Pairs are listed with an allowance for the movement of each sample, and the list serves until a sample has used up
     its own: till then, pairs that are not in it are still too far apart. Allowances are in proportion to the distance
-    from the origin, because samples move by a change of a linear map.
+    from the origin, because samples move by a change of a linear map. A change of scale is no movement.
 
     Parameters
     ----------
@@ -339,59 +367,88 @@ class NearPairs:
     """
 
     def __init__(self, X: Floats, codes: Codes) -> None:
-        self.bounds = np.concatenate([[0], np.cumsum(np.bincount(codes))])
+        bounds = np.concatenate([[0], np.cumsum(np.bincount(codes))])
+        self.places = [
+            (rows, columns)
+            for first, last in pairwise(bounds[:-1])
+            for rows in cut(last, TILE[0], first)
+            for columns in cut(len(X), TILE[1], last)
+        ]
         norms = np.sqrt(np.einsum("ij,ij->i", X, X))
         self.mobility = np.maximum(norms, 1e-3 * norms.max()) if norms.any() else np.ones(len(X))
-        n_pairs = (len(X) ** 2 - (np.diff(self.bounds) ** 2).sum()) // 2
-        self.most = min(n_pairs // 8, KEPT_PAIRS)
-        self.pairs: NDArray[np.int32] | None = None
+        self.listed = np.empty((0, 2), np.int32), np.empty(0, np.float32)
+        self.unlisted: list[tuple[slice, slice]] = []
         self.seen: tuple[Floats, Floats] | None = None
         self.slack = 0.0
         self.age = 1
+        self.found = np.empty((TILE[0] * TILE[1], 2), np.int32), np.empty(TILE[0] * TILE[1], np.float32)
 
-    def __call__(self, Z: Floats, radii: Floats) -> Iterator[NDArray[np.int32]]:
-        """Yield pairs of rows, (m, 2) at a time: all that are nearer than the radius of either, and perhaps others."""
-        drift = self._drift(Z, radii)
-        if self.pairs is not None and drift <= self.slack:
+    def __call__(self, Z: Floats, radii: Floats) -> Iterator[Listed | Tile]:
+        """Yield all pairs that are nearer than the radius of either, and perhaps others."""
+        scale, moved, drift = self._movement(Z, radii)
+        if drift <= self.slack:
             self.age += 1
-            yield self.pairs
+            yield Listed(*self.listed, scale, moved)
+            for tile in self._tiles(Z, self.unlisted):
+                near, _ = self._search(tile, radii, 0.0)
+                yield near if self._is_short(tile, near) else tile
             return
         self.slack = LIFETIME * drift / self.age if np.isfinite(drift) else 0.0
-        self.seen, self.age, self.pairs = (Z, radii), 1, None
-        kept: list[NDArray[np.int32]] = []
+        self.seen, self.age, self.unlisted = (Z, radii), 1, []
+        kept = [self.listed[0][:0]], [self.listed[1][:0]]
         n_kept = 0
-        for near, almost in self._search(Z, radii):
-            n_kept += len(near) + len(almost)
-            if n_kept <= self.most:
-                kept += [near.copy(), almost.copy()]
-            else:  # comparing all pairs again is as fast as such a long list
-                self.slack = 0.0
-                kept.clear()
-            yield near
-        if n_kept <= self.most:
-            self.pairs = np.concatenate(kept)
+        for tile in self._tiles(Z, self.places):
+            near, almost = self._search(tile, radii, self.slack)
+            n_new = len(near.pairs) + len(almost.pairs)
+            if n_new <= CROWDED * tile.products.size and n_kept + n_new <= KEPT_PAIRS:
+                n_kept += n_new
+                for part in near, almost:
+                    kept[0].append(part.pairs.copy())
+                    kept[1].append(part.gaps.copy())
+            else:
+                self.unlisted.append((tile.rows, tile.columns))
+            yield near if self._is_short(tile, near) else tile
+        self.listed = np.concatenate(kept[0]), np.concatenate(kept[1])
 
-    def _drift(self, Z: Floats, radii: Floats) -> float:
-        """Return the most that a sample has moved and its radius has grown, relative to its mobility."""
+    def _movement(self, Z: Floats, radii: Floats) -> tuple[float, Floats, float]:
+        """Return a change of scale, how far each sample has moved besides, and the most relative to its mobility.
+
+        What a radius has grown counts as movement in the last of these.
+        """
         if self.seen is None or self.seen[0].shape != Z.shape:
-            return np.inf
-        moved = Z - self.seen[0]
-        used = np.sqrt(np.einsum("ij,ij->i", moved, moved)) + np.maximum(radii - self.seen[1], 0.0)
-        return float((used / self.mobility).max())
+            return 1.0, np.zeros(len(Z)), np.inf
+        before, radii_before = self.seen
+        scale = float(np.vdot(Z, before) / (np.vdot(before, before) or 1.0))
+        moves = Z - scale * before
+        moved = np.sqrt(np.einsum("ij,ij->i", moves, moves))
+        used = moved + np.maximum(radii - scale * radii_before, 0.0)
+        return scale, moved, float((used / self.mobility).max()) / scale if scale > 0.0 else np.inf
 
-    def _search(self, Z: Floats, radii: Floats) -> Iterator[tuple[NDArray[np.int32], NDArray[np.int32]]]:
-        """Compare all pairs, tile by tile; yield those that are near, and those that are almost so."""
+    def _tiles(self, Z: Floats, places: list[tuple[slice, slice]]) -> Iterator[Tile]:
+        """Yield the inner products of all pairs in some tiles, around the mean of the rows of each."""
+        for rows, columns in places:
+            A = Z[rows]
+            center = A.mean(axis=0)
+            A, B = A - center, Z[columns] - center
+            yield Tile(rows, columns, A @ B.T, np.einsum("ij,ij->i", A, A), np.einsum("ij,ij->i", B, B))
+
+    def _search(self, tile: Tile, radii: Floats, slack: float) -> tuple[Listed, Listed]:
+        """Return the pairs of a tile that are near, and those that are almost so."""
         from protolearn.lvq._lmnn_kernels import near_pairs
 
-        norms = (1.0 - 1e-12) * np.einsum("ij,ij->i", Z, Z)  # rounding must not lose a pair
-        found = np.empty((TILE[0] * TILE[1], 2), np.int32)
-        for first, last in pairwise(self.bounds[:-1]):
-            for rows in cut(last, TILE[0], first):
-                for columns in cut(len(Z), TILE[1], last):
-                    products = Z[rows] @ Z[columns].T
-                    allowances = self.slack * self.mobility
-                    near, almost = near_pairs(products, norms, radii, allowances, rows.start, columns.start, found)
-                    yield found[:near], found[len(found) - almost :]
+        of_rows, of_columns = ((1.0 - 1e-12) * part for part in tile[3:])  # rounding must not lose a pair
+        places = tile.rows.start, tile.columns.start
+        near, almost = near_pairs(
+            tile.products, of_rows, of_columns, radii, slack * self.mobility, *places, *self.found
+        )
+        still = np.zeros(len(radii))
+        ends = slice(near), slice(len(self.found[0]) - almost, None)
+        first, second = (Listed(self.found[0][end], self.found[1][end], 1.0, still) for end in ends)
+        return first, second
+
+    @staticmethod
+    def _is_short(tile: Tile, near: Listed) -> bool:
+        return len(near.pairs) <= CROWDED * tile.products.size
 
 
 def target_neighbors(X: Floats, codes: Codes, n_neighbors: int) -> Codes:

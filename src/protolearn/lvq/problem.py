@@ -15,7 +15,7 @@ from protolearn.core.chunks import CACHED, block_size, cut
 from protolearn.core.threads import Threads
 from protolearn.core.types import Bools, Floats, Indices
 from protolearn.lvq.cost import Cost
-from protolearn.lvq.relevance import Metric, Theta
+from protolearn.lvq.relevance import Comparison, Metric, Theta
 
 __all__ = ["PartitionedProblem", "Problem"]
 
@@ -25,14 +25,13 @@ N_SPANS = 8  # sums are added in this many parts, whatever the number of threads
 
 @dataclass(frozen=True)
 class Sums:
-    """Sums over samples: of costs, and of their derivatives by prototypes and by each parameter of the metric."""
+    """Sums over samples: of costs, and of what their derivatives follow from."""
 
     cost: float
-    by_W: Floats
-    by_theta: Theta
+    parts: Theta
 
     def __add__(self, other: Sums) -> Sums:
-        return Sums(self.cost + other.cost, self.by_W + other.by_W, tuple(map(add, self.by_theta, other.by_theta)))
+        return Sums(self.cost + other.cost, tuple(map(add, self.parts, other.parts)))
 
 
 @dataclass
@@ -109,11 +108,14 @@ class Problem:
         stage = self.cost if stage is None else stage
         W, theta = self.unpack(flat)
         normal = self.metric.normalize(theta)
+        n_samples = self.n_samples if rows is None else len(self.u[rows])
+        comparison = self.metric.compare(W, self.classes, normal, n_samples)
         if rows is None:
-            sums, mass = self.sums(W, normal, stage), self.mass
+            sums, mass = self.sums(comparison, stage), self.mass
         else:
-            sums, mass = self._part(W, normal, stage, rows), self.u[rows].sum()
-        cost, dW, slopes = sums.cost / mass, sums.by_W / mass, tuple(part / mass for part in sums.by_theta)
+            sums, mass = self._part(comparison, stage, rows), self.u[rows].sum()
+        cost = sums.cost / mass
+        dW, slopes = comparison.slopes(tuple(part / mass for part in sums.parts))
         if self.regularization:
             volume, by_theta = self.metric.log_volume(normal)
             cost -= self.regularization * volume
@@ -124,13 +126,13 @@ class Problem:
         """Return the share of samples, by weight, whose nearest prototype has their class."""
         return self.right(*self.unpack(self.normalized(flat))) / self.mass
 
-    def sums(self, W: Floats, theta: Theta, stage: Cost) -> Sums:
+    def sums(self, comparison: Comparison, stage: Cost) -> Sums:
         """Return the sums over all samples: those over each span of chunks, in order."""
         chunks = list(cut(self.n_samples, self._chunk_size())) or [slice(0)]
         spans = np.array_split(np.arange(len(chunks)), min(N_SPANS, len(chunks)))
 
         def total(span: Indices) -> Sums:
-            return reduce(add, (self._part(W, theta, stage, chunks[i]) for i in span))
+            return reduce(add, (self._part(comparison, stage, chunks[i]) for i in span))
 
         return reduce(add, self._threads.map(total, spans))
 
@@ -157,13 +159,13 @@ class Problem:
         n_numbers = self.blocks[-1].stop  # adding up gradients must not take longer than making them
         return block_size(16 * n_features, CACHED, least=max(128, n_numbers // (2 * n_features)))  # with projections
 
-    def _part(self, W: Floats, theta: Theta, stage: Cost, rows: Any) -> Sums:
-        D, pullback = self.metric.measure(self.X[rows], W, self.classes, theta)
+    def _part(self, comparison: Comparison, stage: Cost, rows: Any) -> Sums:
+        D, gather = comparison.measure(self.X[rows])
         if self.hidden is not None:
             D[:, self.hidden] = np.inf
         own = self.y[rows][:, None] == self.classes
         cost, G = stage(D, own, self.u[rows])
-        return Sums(cost, *pullback(G))
+        return Sums(cost, gather(G))
 
 
 @dataclass
@@ -196,9 +198,9 @@ class PartitionedProblem(Problem):
         """Weight of all samples."""
         return self.samples.mass
 
-    def sums(self, W: Floats, theta: Theta, stage: Cost) -> Sums:
+    def sums(self, comparison: Comparison, stage: Cost) -> Sums:
         """Return the sums over all samples."""
-        return self.samples.sum(partial(_on, self._alone(), "sums", (W, theta, stage)))
+        return self.samples.sum(partial(_on, self._alone(), "sums", (comparison, stage)))
 
     def right(self, W: Floats, theta: Theta) -> float:
         """Return the weight of the samples whose nearest prototype has their class."""

@@ -10,7 +10,7 @@ or (s, N) diagonals, of which prototype p uses number ``slots[p]``; theta, a tup
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,13 @@ from numpy.typing import ArrayLike
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from sklearn.base import BaseEstimator
 
+from protolearn.core.chunks import cut
 from protolearn.core.parameters import integer, option
 from protolearn.core.signs import largest_positive
 from protolearn.core.types import Bools, Floats, Indices
 
 __all__ = [
+    "Comparison",
     "DiagonalMetric",
     "EuclideanMetric",
     "MatrixMetric",
@@ -37,6 +39,8 @@ __all__ = [
 Theta = tuple[Floats, ...]
 Pullback = Callable[[Floats], tuple[Floats, Theta]]
 Back = Callable[[Floats], tuple[Floats, Floats]]
+
+BLOCK = 64  # rows that make a product worth its while: of a triangle, or of several small matrices together
 
 LOCALIZATIONS = ("global", "class", "prototype")
 NORMS = ("common", "each")
@@ -127,6 +131,29 @@ class Metric(BaseEstimator):
         """
         raise NotImplementedError
 
+    def compare(self, W: Floats, classes: Indices, theta: Theta, n_samples: int) -> Comparison:
+        """Return what compares samples, a part of them at a time, with prototypes and parameters that stay.
+
+        A subclass can do there, once for all parts, what does not depend on the samples.
+
+        Parameters
+        ----------
+        W : ndarray of shape (k, N)
+            Prototypes.
+        classes : ndarray of shape (k,)
+            Class code of each prototype.
+        theta : tuple of ndarray
+            Parameters.
+        n_samples : int
+            About how many samples will be compared.
+
+        Returns
+        -------
+        comparison : Comparison
+            Distances and derivatives; here by `measure`.
+        """
+        return Comparison(self, W, classes, theta)
+
     def normalize(self, theta: Theta) -> Theta:
         """Return equivalent parameters of standard size; here theta itself."""
         return theta
@@ -146,6 +173,42 @@ class Metric(BaseEstimator):
     def log_volume(self, theta: Theta) -> tuple[float, Theta]:
         """Return a measure of how much of the space the metric sees, and its derivative; here 0."""
         return 0.0, tuple(np.zeros_like(part) for part in theta)
+
+
+class Comparison:
+    """Samples compared with prototypes, a part of them at a time.
+
+    Parameters
+    ----------
+    metric : Metric
+        How they are compared.
+    W : ndarray of shape (k, N)
+        Prototypes.
+    classes : ndarray of shape (k,)
+        Class code of each prototype.
+    theta : tuple of ndarray
+        Parameters of the metric.
+    """
+
+    def __init__(self, metric: Metric, W: Floats, classes: Indices, theta: Theta) -> None:
+        self.metric, self.W, self.classes, self.theta = metric, W, classes, theta
+
+    def measure(self, X: Floats) -> tuple[Floats, Callable[[Floats], Theta]]:
+        """Return distances (n, k), and a function from derivatives by these to sums over the samples.
+
+        The sums are arrays that can be added to those of other samples.
+        """
+        D, pullback = self.metric.measure(X, self.W, self.classes, self.theta)
+
+        def gather(G: Floats) -> Theta:
+            dW, slopes = pullback(G)
+            return (dW, *slopes)
+
+        return D, gather
+
+    def slopes(self, sums: Theta) -> tuple[Floats, Theta]:
+        """Return the derivatives by W and by each array of theta, from sums over all samples."""
+        return sums[0], sums[1:]
 
 
 class Relevance(Metric):
@@ -185,9 +248,20 @@ class Relevance(Metric):
         option(*LOCALIZATIONS).check("localization", self.localization)
         return int(self.slots(classes).max()) + 1
 
+    def compare(self, W: Floats, classes: Indices, theta: Theta, n_samples: int) -> Comparison:
+        """Return what compares samples, a part of them at a time, with prototypes and parameters that stay."""
+        A = self.operators(theta)
+        if getattr(A, "ndim", 0) == 3:
+            return MatrixComparison(self, W, classes, theta, A, n_samples)
+        return super().compare(W, classes, theta, n_samples)
+
     def measure(self, X: Floats, W: Floats, classes: Indices, theta: Theta) -> tuple[Floats, Pullback]:
         """Return the distances, and a function that pulls derivatives back."""
         A = self.operators(theta)
+        if getattr(A, "ndim", 0) == 3:
+            comparison = MatrixComparison(self, W, classes, theta, A, len(X))
+            D, gather = comparison.measure(X)
+            return D, lambda G: comparison.slopes(gather(G))
         if getattr(A, "ndim", 0) == 2:
             A = np.broadcast_to(A, (len(A), X.shape[1]))
         D, back = _measure_shared(X, W, A, bool(theta)) if len(A) == 1 else (np.full((1, 1), np.nan), None)
@@ -444,6 +518,135 @@ class MinkowskiMetric(Metric):
         return D, pullback
 
 
+class MatrixComparison(Comparison):
+    """Samples compared by matrices A (s, M, N): ``d(x, w) = |A x - A w|^2``.
+
+    Distances do not change if A is replaced by the triangular factor of its QR decomposition, which takes half of the
+    products. Derivatives follow from ``Q = sum_i g_i x_i x_i^T`` of each matrix, where ``g`` adds up the derivatives by
+    the distances to its prototypes; Q is symmetric, which saves half of its products too. Both pay for wide matrices
+    and many samples.
+
+    Parameters
+    ----------
+    metric : Relevance
+        The structure that the matrices belong to.
+    W, classes, theta
+        Prototypes (k, N), their class codes, parameters.
+    A : ndarray of shape (s, M, N)
+        The matrices.
+    n_samples : int
+        About how many samples will be compared.
+    """
+
+    def __init__(self, metric: Relevance, W: Floats, classes: Indices, theta: Theta, A: Floats, n_samples: int) -> None:
+        super().__init__(metric, W, classes, theta)
+        self.A = A
+        self.slots = metric.slots(classes)
+        self.members = [_span(np.flatnonzero(self.slots == slot)) for slot in range(len(A))]
+        M, N = A.shape[1:]
+        self.symmetric = 2 * M > N >= 2 * BLOCK and n_samples > 2 * N
+        self.step = max(BLOCK, N // 6)  # rows of a triangle at a time, few enough to leave out most zeros
+        self.triangular = M == N >= 2 * BLOCK and n_samples > 4 * N
+        self.root = np.asarray(np.linalg.qr(A, mode="r")) if self.triangular else A
+
+    def measure(self, X: Floats) -> tuple[Floats, Callable[[Floats], Theta]]:
+        """Return distances (n, k), and a function from derivatives by these to sums over the samples."""
+        D = np.empty((len(X), len(self.W)))
+        for slot, Z in self._projections(X):
+            mine = self.members[slot]
+            V = self.W[mine] @ self.root[slot].T
+            if len(V) == 1:
+                Z -= V
+                D[:, mine] = np.einsum("ij,ij->i", Z, Z)[:, None]
+            else:
+                part = Z @ (-2.0 * V.T)
+                part += np.einsum("ij,ij->i", Z, Z)[:, None]
+                part += np.einsum("ij,ij->i", V, V)
+                np.maximum(part, 0.0, out=part)
+                if len(self.A) == 1:
+                    D = part
+                else:
+                    D[:, mine] = part
+        if np.isnan(D[:, 0]).any():
+            return self._measure_partial(X)
+        view = Z if len(self.A) == 1 < len(self.W) else None
+        return D, lambda G: self._gather(X, G, view)
+
+    def _projections(self, X: Floats) -> Iterator[tuple[int, Floats]]:
+        """Yield the number of each matrix, and the samples as it maps them."""
+        s, M, N = self.root.shape
+        if self.triangular:
+            for slot, matrix in enumerate(self.root):
+                Z = np.empty((len(X), M))
+                for rows in cut(M, self.step):
+                    np.matmul(X[:, rows.start :], matrix[rows, rows.start :].T, out=Z[:, rows])
+                yield slot, Z
+            return
+        for group in cut(s, max(1, BLOCK // 2 // M) if N > 4 * M else 1):  # flat matrices are multiplied together
+            Z = X @ self.root[group].reshape(-1, N).T
+            for slot in range(group.start, group.stop):
+                first = (slot - group.start) * M
+                yield slot, Z[:, first : first + M]
+
+    def _gather(self, X: Floats, G: Floats, view: Floats | None) -> Theta:
+        """Return sums over samples, given their view if there is one matrix for all."""
+        of_matrices = self._no_sums()
+        for slot in range(len(self.A) if self.theta else 0):
+            g = G[:, self.members[slot]].sum(axis=1)
+            rows = slice(None) if view is not None else np.flatnonzero(g)
+            some = X[rows]
+            if self.symmetric:
+                weighted = g[rows, None] * some
+                for part in cut(X.shape[1], self.step):
+                    products = of_matrices[slot, part, part.start :]
+                    np.matmul(weighted[:, part].T, some[:, part.start :], out=products)
+            else:
+                Z = some @ self.A[slot].T if view is None else view
+                np.matmul((g[rows, None] * Z).T, some, out=of_matrices[slot])
+        return np.zeros_like(self.W), G.T @ X, G.sum(axis=0), of_matrices
+
+    def _measure_partial(self, X: Floats) -> tuple[Floats, Callable[[Floats], Theta]]:
+        """Do the same for samples with missing values, each of which differs from no prototype."""
+        missing = np.isnan(X)
+
+        def differences(rows: Any, p: int) -> Floats:
+            return np.where(missing[rows], 0.0, X[rows] - self.W[p])
+
+        D = np.empty((len(X), len(self.W)))
+        for p, slot in enumerate(self.slots):
+            Z = differences(slice(None), p) @ self.A[slot].T
+            D[:, p] = np.einsum("ij,ij->i", Z, Z)
+
+        def gather(G: Floats) -> Theta:
+            dW, of_matrices = np.zeros_like(self.W), self._no_sums()
+            for p, slot in enumerate(self.slots):
+                rows = np.flatnonzero(G[:, p])
+                F = differences(rows, p)
+                Z = G[rows, p, None] * (F @ self.A[slot].T)
+                dW[p] = -2.0 * np.where(missing[rows], 0.0, Z @ self.A[slot]).sum(axis=0)
+                of_matrices[slot] += (G[rows, p, None] * F if self.symmetric else Z).T @ F
+            return dW, np.zeros_like(self.W), np.zeros(len(self.W)), of_matrices
+
+        return D, gather
+
+    def _no_sums(self) -> Floats:
+        s, M, N = self.A.shape
+        return np.zeros((s, N if self.symmetric else M, N))
+
+    def slopes(self, sums: Theta) -> tuple[Floats, Theta]:
+        """Return the derivatives by W and by each array of theta, from sums over all samples."""
+        dW, S, masses, of_matrices = sums
+        if self.symmetric:  # of which the upper triangle is known
+            of_matrices = self.A @ (np.triu(of_matrices) + np.triu(of_matrices, 1).swapaxes(1, 2))
+        dW, dA = dW.copy(), 2.0 * of_matrices
+        for slot, (mine, matrix) in enumerate(zip(self.members, self.A)):
+            V = self.W[mine] @ matrix.T
+            dV = masses[mine, None] * V - S[mine] @ matrix.T
+            dW[mine] += 2.0 * dV @ matrix
+            dA[slot] += 2.0 * (dV.T @ self.W[mine] - V.T @ S[mine])
+        return dW, self.metric.pull(self.theta, dA)  # Bunte 2011, eqs. 3.3 and 3.4, summed over the samples
+
+
 def canonical_matrix(omega: ArrayLike, n_components: int | None = None) -> Floats:
     """Return the equivalent matrix whose rows are the eigenvectors of the relevance matrix, in falling order.
 
@@ -548,18 +751,20 @@ def log_volume(omega: Floats) -> tuple[float, Floats]:
     return value / count, np.stack(slopes) / count
 
 
+def _span(members: Indices) -> Any:
+    """Return sorted numbers as a slice if they leave none out, which takes views instead of copies."""
+    first, last = members[0], members[-1]
+    return slice(first, last + 1) if last - first == len(members) - 1 else members
+
+
 def _project(X: Floats, A: Any) -> Floats:
-    """Return ``A x`` for every row, A a matrix (M, N), a diagonal (N,), or an object that can do it."""
-    if not isinstance(A, np.ndarray):
-        return A.project(X)
-    return X @ A.T if A.ndim == 2 else X * A
+    """Return ``A x`` for every row, A a diagonal (N,), or an object that can do it."""
+    return X * A if isinstance(A, np.ndarray) else A.project(X)
 
 
 def _outer(Z: Floats, X: Floats, A: Any) -> Floats:
     """Return the derivative by A of a cost whose derivative by ``A x`` is Z."""
-    if not isinstance(A, np.ndarray):
-        return A.outer(Z, X)
-    return Z.T @ X if A.ndim == 2 else (Z * X).sum(axis=0)
+    return (Z * X).sum(axis=0) if isinstance(A, np.ndarray) else A.outer(Z, X)
 
 
 def _measure_shared(X: Floats, W: Floats, A: Any, learns: bool) -> tuple[Floats, Back]:
