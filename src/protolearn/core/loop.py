@@ -122,7 +122,7 @@ def until_still(
     Parameters
     ----------
     prototypes, cooperation, source, ranges, rng : object
-        As for `batch`.
+        The same as for `batch`.
     tol : float
         How little prototypes must move.
     reseeds : bool
