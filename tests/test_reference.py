@@ -4,6 +4,7 @@ import re
 import sys
 from functools import cache
 from importlib import import_module
+from inspect import isclass, isroutine
 from pathlib import Path
 from pkgutil import walk_packages
 
@@ -79,3 +80,15 @@ def test_links_to_files_lead_somewhere(page):
     targets = re.findall(r"\]\(([^)#\s]*\.[^)#\s]*)", page.read_text(encoding="utf-8"))
     local = [target for target in targets if "://" not in target and not MADE & set(target.split("/"))]
     assert [target for target in local if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize(("module", "name"), listed())
+def test_public_names_are_explained(module, name):
+    """A class or function has a docstring with an example, and describes its parameters in words of their own."""
+    public = getattr(import_module(module), name)
+    if not (isclass(public) or isroutine(public)):
+        return
+    text = public.__doc__ or ""
+    assert ">>>" in text
+    described = re.findall(r"^ +[\w*, ]+ : .+\n +(\w+)", text, flags=re.MULTILINE)
+    assert not {"Of", "With", "In", "As", "Between"} & set(described)

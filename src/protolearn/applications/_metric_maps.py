@@ -52,6 +52,16 @@ class Recommendation:
     See Also
     --------
     ImageRetriever.recommendation : Makes it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.applications import Recommendation
+    >>> found = Recommendation(np.array([[0.8, 0.0], [0.0, 0.6]]), np.array(["red", "blue"]))
+    >>> found.relevances.round(2).tolist()
+    [0.64, 0.36]
+    >>> str(found).splitlines()[-1].split()  # printed, it is a table; this is its last row
+    ['share', '64.0', '%', '36.0', '%']
     """
 
     transform: Floats

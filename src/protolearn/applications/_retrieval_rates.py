@@ -54,6 +54,14 @@ class RetrievalRates(Printed):
         Names of the features.
     names : ndarray of shape (s,) or None
         The class of each matrix, if there are several.
+
+    Examples
+    --------
+    >>> from protolearn.applications import ImageRetriever, retrieval_rates
+    >>> X, y = [[0.0], [1.0], [2.0], [8.0], [9.0], [10.0]], [0, 0, 0, 1, 1, 1]
+    >>> found = retrieval_rates(ImageRetriever("euclidean"), X, y, ks=[1, 2, 3], n_folds=2)
+    >>> found.rates.round(3).tolist(), round(found.at(3), 3)
+    ([1.0, 1.0, 0.667], 0.667)
     """
 
     ks: Indices

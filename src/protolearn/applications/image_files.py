@@ -56,6 +56,16 @@ class ImageFolder:
         The region of interest of each image, None where there is no mask; None if there are no masks at all.
     skipped : list of tuple (Path, str)
         Files that were left out, and why.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from pathlib import Path
+    >>> from protolearn.applications import ImageFolder
+    >>> picture, region = np.zeros((2, 2, 3), np.uint8), np.eye(2, dtype=bool)
+    >>> found = ImageFolder([picture, picture], np.array(["leaf", "rose"]), [Path("1"), Path("2")], [region, None], [])
+    >>> [mask is not None for image, mask in found.pairs]
+    [True, False]
     """
 
     images: list[Image]
@@ -212,7 +222,46 @@ def read_image_folder(
 def read_each(
     folder: FilePath, use: Callable[[Pair], Any], on_error: str, masks: bool = True, max_size: int | None = None
 ) -> tuple[list[Any], Array, list[Path], list[tuple[Path, str]]]:
-    """Return what ``use`` makes of each image and mask of a folder, one in memory at a time; labels, paths, skipped."""
+    """Return what ``use`` makes of each image and mask of a folder, one in memory at a time; labels, paths, skipped.
+
+    Parameters
+    ----------
+    folder : str or path
+        A folder that has a sub-folder for each class.
+    use : callable
+        Takes an image and its mask, or None, as a pair; what it returns is kept.
+    on_error : {"raise", "skip"}
+        What to do about a file that cannot be used, see `read_image_folder`.
+    masks : bool, default=True
+        Whether masks are read.
+    max_size : int, optional
+        Largest height or width, see `read_image_folder`.
+
+    Returns
+    -------
+    made : list
+        What ``use`` has returned for each image.
+    labels : ndarray of shape (n_images,), of str
+        The sub-folder of each.
+    paths : list of Path
+        The file of each.
+    skipped : list of tuple (Path, str)
+        Files that were left out, and why.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from PIL import Image
+    >>> from protolearn.applications.image_files import read_each
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ("red", "blue"):
+    ...         (Path(folder) / name).mkdir()
+    ...         Image.new("RGB", (4, 4), name).save(f"{folder}/{name}/1.png")
+    ...     colors, labels, _, _ = read_each(folder, lambda pair: pair[0].mean(axis=(0, 1)).tolist(), "raise")
+    >>> colors, labels.tolist()
+    ([[0.0, 0.0, 255.0], [255.0, 0.0, 0.0]], ['blue', 'red'])
+    """
     root = Path(folder)
     files = _labeled_files(root)
     made, paths, skipped = [], [], []
@@ -233,20 +282,99 @@ def read_each(
 
 
 def read_pair(path: FilePath, mask: FilePath | None = None) -> Pair:
-    """Return an image and its mask: the given one, or what is called like the image with ``_mask``, or None."""
+    """Return an image and its mask: the given one, or what is called like the image with ``_mask``, or None.
+
+    Parameters
+    ----------
+    path : str or path
+        An image, as `read_image` takes it.
+    mask : str or path, optional
+        Its mask, as `read_mask` takes it.
+
+    Returns
+    -------
+    image : ndarray of shape (height, width, 3), of uint8
+        Red, green and blue.
+    mask : ndarray of shape (height, width), of bool, or None
+        The region of interest.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from PIL import Image
+    >>> from protolearn.applications.image_files import read_pair
+    >>> with TemporaryDirectory() as folder:
+    ...     Image.new("RGB", (2, 2), "red").save(f"{folder}/rose.png")
+    ...     Image.fromarray(np.array([[0, 255], [255, 255]], np.uint8)).save(f"{folder}/rose_mask.png")
+    ...     image, mask = read_pair(f"{folder}/rose.png")
+    >>> image[mask].tolist()
+    [[255, 0, 0], [255, 0, 0], [255, 0, 0]]
+    """
     image, found = read_image(path), mask or mask_beside(path)
     return image, None if found is None else read_mask(found)
 
 
 def mask_beside(path: FilePath) -> Path | None:
-    """Return the file that is called like an image with ``_mask``, if there is one."""
+    """Return the file that is called like an image with ``_mask``, if there is one.
+
+    Parameters
+    ----------
+    path : str or path
+        An image.
+
+    Returns
+    -------
+    Path or None
+        The mask, of any type of image.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from protolearn.applications.image_files import mask_beside
+    >>> with TemporaryDirectory() as folder:
+    ...     (Path(folder) / "rose_mask.png").touch()
+    ...     mask_beside(f"{folder}/rose.jpg").name, mask_beside(f"{folder}/leaf.jpg")
+    ('rose_mask.png', None)
+    """
     file = Path(path)
     beside = (file.with_name(f"{file.stem}_mask{suffix}") for suffix in SUFFIXES)
     return next((one for one in beside if one.is_file()), None)
 
 
 def open_image(path: FilePath) -> Any:
-    """Return a Pillow image with all its pixels, upright; only a few types are read, whatever the file is called."""
+    """Return a Pillow image with all its pixels, upright; only a few types are read, whatever the file is called.
+
+    Parameters
+    ----------
+    path : str or path
+        A file of type BMP, GIF, JPEG, PNG, PPM, TIFF or WebP.
+
+    Returns
+    -------
+    PIL.Image.Image
+        The first frame or page.
+
+    Raises
+    ------
+    ValueError
+        If the file is damaged, truncated, of another type or too large.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from PIL import Image
+    >>> from protolearn.applications.image_files import open_image
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "gray.png"
+    ...     Image.new("L", (3, 2)).save(file)
+    ...     picture = open_image(file)
+    >>> picture.size, picture.mode
+    ((3, 2), 'L')
+    """
     pillow, operations = _pillow()
     size = file_size(path)
     try:
@@ -264,7 +392,29 @@ def open_image(path: FilePath) -> Any:
 
 
 def image_candidates(root: FilePath) -> Iterator[Path]:
-    """Yield all that is an image by its name, and links to folders, which are reported rather than followed."""
+    """Yield all that is an image by its name, and links to folders, which are reported rather than followed.
+
+    Parameters
+    ----------
+    root : str or path
+        A folder; sub-folders are searched, too, and hidden files are left out.
+
+    Yields
+    ------
+    Path
+        A file or a link, in no particular order.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from protolearn.applications.image_files import image_candidates
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ("rose.jpg", "notes.txt", ".hidden.png"):
+    ...         (Path(folder) / name).touch()
+    ...     [path.name for path in image_candidates(folder)]
+    ['rose.jpg']
+    """
     for folder, subfolders, names in os.walk(root, onerror=_raise):
         subfolders[:] = [name for name in subfolders if not name.startswith(".")]
         links = [name for name in subfolders if (Path(folder) / name).is_symlink()]
@@ -273,7 +423,31 @@ def image_candidates(root: FilePath) -> Iterator[Path]:
 
 
 def check_mask(mask: ArrayLike, shape: tuple[int, ...]) -> Mask:
-    """Require a mask of an image's height and width that has an inside (not 0) and an outside (0)."""
+    """Require a mask of an image's height and width that has an inside (not 0) and an outside (0).
+
+    Parameters
+    ----------
+    mask : array-like of shape (height, width)
+        Truth values, or numbers that are not 0 inside.
+    shape : tuple of int
+        Shape of the image, of which height and width count.
+
+    Returns
+    -------
+    ndarray of shape (height, width), of bool
+        True where it is inside.
+
+    Examples
+    --------
+    >>> from protolearn.applications.image_files import check_mask
+    >>> check_mask([[0, 255], [255, 255]], (2, 2, 3))
+    array([[False,  True],
+           [ True,  True]])
+    >>> check_mask([[1, 1], [1, 1]], (2, 2, 3))
+    Traceback (most recent call last):
+    ...
+    ValueError: The mask has no outside; mark some pixels and leave some unmarked.
+    """
     values = np.asarray(mask)
     if values.dtype.kind not in "biuf" or (values.dtype.kind == "f" and np.isnan(values).any()):
         raise ValueError("The mask must be of truth values, or of numbers without NaN; give True where it is inside.")

@@ -30,7 +30,33 @@ Arrays = dict[str, Array]
 
 
 def write_index(path: FilePath, retriever: ImageRetriever) -> None:
-    """Write a retriever that was fitted to a folder by `RegionColors`, with a metric given by its name."""
+    """Write a retriever that was fitted to a folder by `RegionColors`, with a metric given by its name.
+
+    Parameters
+    ----------
+    path : str or path
+        File to write; an existing one is replaced when the new one is complete.
+    retriever : ImageRetriever
+        The fitted retriever.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from PIL import Image
+    >>> from protolearn.applications import ImageRetriever, RegionColors
+    >>> from protolearn.applications.index_file import read_index, write_index
+    >>> with TemporaryDirectory() as folder:
+    ...     for name in ("red", "orange", "blue", "navy"):
+    ...         place = Path(folder) / ("warm" if name in ("red", "orange") else "cold")
+    ...         place.mkdir(exist_ok=True)
+    ...         Image.new("RGB", (4, 4), name).save(place / f"{name}.png")
+    ...     retriever = ImageRetriever("liram", features=RegionColors(regions="center")).fit(folder)
+    ...     write_index(f"{folder}/colors.npz", retriever)
+    ...     again = read_index(f"{folder}/colors.npz")
+    >>> sorted(path.stem for path in again.paths_)
+    ['blue', 'navy', 'orange', 'red']
+    """
     features, metric, scaler = retriever.features_, retriever.learned_metric_, retriever.scaler_
     if (
         not isinstance(features, RegionColors)
@@ -58,7 +84,36 @@ def write_index(path: FilePath, retriever: ImageRetriever) -> None:
 
 
 def read_index(path: FilePath) -> ImageRetriever:
-    """Return the retriever of a file, ready for queries."""
+    """Return the retriever of a file, ready for queries.
+
+    Parameters
+    ----------
+    path : str or path
+        File that `write_index` has written. Nothing in it is run.
+
+    Returns
+    -------
+    ImageRetriever
+        The retriever.
+
+    See Also
+    --------
+    write_index : Write the file, with an example of both.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from protolearn.applications.index_file import read_index
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "colors.npz"
+    ...     _ = file.write_text("This is no index.")
+    ...     read_index(file)
+    Traceback (most recent call last):
+    ...
+    ValueError: ...colors.npz is no index of images, or damaged (File is not a zip file); make one with: protolearn
+    retrieve index FOLDER
+    """
     size = file_size(path)
     with Path(path).open("rb") as stream:
         try:

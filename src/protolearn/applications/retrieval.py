@@ -55,6 +55,14 @@ class RetrievalHits:
         Their labels, if images in the index have labels.
     paths : list of list of Path, or None
         Their files, if the index was made of files.
+
+    Examples
+    --------
+    >>> from protolearn.applications import ImageRetriever
+    >>> X, y = [[0.0], [1.0], [9.0], [10.0]], ["dark", "dark", "bright", "bright"]
+    >>> hits = ImageRetriever("euclidean", scale=False).fit(X, y).retrieve([[2.0]], 3)
+    >>> hits.labels.tolist(), hits.distances.round(6).tolist()
+    ([['dark', 'dark', 'bright']], [[1.0, 2.0, 7.0]])
     """
 
     indices: Indices

@@ -67,6 +67,18 @@ def read_video(path: FilePath, shape: tuple[int, int] | None = None, max_frames:
     See Also
     --------
     write_video : The way back, with an example.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> import numpy as np
+    >>> from protolearn.applications import read_video, write_video
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "gray.avi"
+    ...     write_video(file, np.full((5, 16, 16), 128, np.uint8))
+    ...     read_video(file, shape=(8, 8), max_frames=2).shape
+    (2, 8, 8, 3)
     """
     av = _pyav()
     height, width = (None, None) if shape is None else _checked_shape(shape)
@@ -149,7 +161,28 @@ def write_video(path: FilePath, frames: ArrayLike, fps: float = 25) -> None:
 
 
 def video_kind(path: FilePath) -> str:
-    """Return the end of a file's name, which must be one that a video can be written to."""
+    """Return the end of a file's name, which must be one that a video can be written to.
+
+    Parameters
+    ----------
+    path : str or path
+        Name of a file, which need not exist.
+
+    Returns
+    -------
+    str
+        The end of the name, in lower case.
+
+    Examples
+    --------
+    >>> from protolearn.applications.video import video_kind
+    >>> video_kind("waves.MP4")
+    '.mp4'
+    >>> video_kind("waves.txt")
+    Traceback (most recent call last):
+    ...
+    ValueError: waves.txt must end in .mp4, .mkv, .avi or .gif, which says how to write the video.
+    """
     kind = Path(path).suffix.lower()
     if kind not in (*FORMATS, ".gif"):
         raise ValueError(f"{path} must end in {', '.join(FORMATS)} or .gif, which says how to write the video.")

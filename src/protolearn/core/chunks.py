@@ -18,15 +18,36 @@ HELD = 1 << 23  # bytes of a block that only must not fill the memory
 
 
 def cut(stop: int, size: int, start: int = 0) -> Iterator[slice]:
-    """Cut rows into slices of so many, the last one of what is left."""
+    """Cut rows into slices of so many, the last one of what is left.
+
+    Examples
+    --------
+    >>> from protolearn.core.chunks import cut
+    >>> list(cut(7, 3))
+    [slice(0, 3, None), slice(3, 6, None), slice(6, 7, None)]
+    """
     return (slice(first, min(first + size, stop)) for first in range(start, stop, size))
 
 
 def block_size(row_bytes: int, most: int, least: int = 1) -> int:
-    """Return how many rows take ``most`` bytes together, but ``least`` rows or more."""
+    """Return how many rows take ``most`` bytes together, but ``least`` rows or more.
+
+    Examples
+    --------
+    >>> from protolearn.core.chunks import block_size
+    >>> block_size(8 * 1000, most=16_000), block_size(8 * 1000, most=16_000, least=10)
+    (2, 10)
+    """
     return max(least, most // max(1, row_bytes))
 
 
 def row_blocks(n_rows: int, row_bytes: int, most: int, least: int = 1) -> Iterator[slice]:
-    """Cut rows into blocks of ``most`` bytes."""
+    """Cut rows into blocks of ``most`` bytes.
+
+    Examples
+    --------
+    >>> from protolearn.core.chunks import row_blocks
+    >>> list(row_blocks(3, 8 * 1000, most=16_000))
+    [slice(0, 2, None), slice(2, 3, None)]
+    """
     return cut(n_rows, block_size(row_bytes, most, least))

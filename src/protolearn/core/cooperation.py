@@ -38,7 +38,25 @@ BLOCK_BYTES = 200_000  # distances of a block of samples in compiled code, less 
 
 
 class Cooperation(Protocol):
-    """What a map needs of a cooperation."""
+    """What a map needs of a cooperation.
+
+    Examples
+    --------
+    A cooperation of one's own, in which all samples count for all prototypes alike:
+
+    >>> import numpy as np
+    >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
+    >>> class Equal:
+    ...     n_nodes = None
+    ...
+    ...     def gather(self, prototypes, source, range_):
+    ...         measure = prototypes.measure(source.dtype)
+    ...         return source.sum(lambda chunk: measure(chunk)[1](np.ones((len(prototypes), len(chunk.weights)))))
+    >>> source, prototypes = ArraySource(np.array([[0.0], [4.0]])), Mean(np.array([[1.0], [3.0]]), np.ones(1))
+    >>> (source.origin + prototypes.update(Equal().gather(prototypes, source, 1.0)).positions).tolist()
+    [[2.0], [2.0]]
+    """
 
     @property
     def n_nodes(self) -> int | None:
@@ -295,7 +313,15 @@ class OnLattice:
 
 
 def plane_of(cooperation: Cooperation, n_prototypes: int) -> Floats:
-    """Return where prototypes start on a principal plane: as the nodes lie, or else on a nearly square grid."""
+    """Return where prototypes start on a principal plane: as the nodes lie, or else on a nearly square grid.
+
+    Examples
+    --------
+    >>> from protolearn.core.cooperation import OnLattice, Ranks, plane_of
+    >>> from protolearn.core.lattices import rectangular
+    >>> plane_of(OnLattice(rectangular(1, 2)), 2).tolist(), plane_of(Ranks(), 4).tolist()
+    ([[0.0, 0.0], [1.0, 0.0]], [[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    """
     if isinstance(cooperation, OnLattice):
         return cooperation.lattice.coordinates
     rows = max(1, int(np.sqrt(n_prototypes)))
@@ -387,6 +413,21 @@ class Responsibilities:
 
     With the range one, and distances that are twice the negative logarithm of the density of a prototype, shares are
     the posteriors of a mixture. With a range that falls, it is the temperature of deterministic annealing.
+
+    Examples
+    --------
+    The lower the range, the more a sample belongs to the nearest prototype:
+
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import Responsibilities
+    >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[0.0], [4.0]]), origin=np.zeros(1))
+    >>> prototypes = Mean(np.array([[1.0], [3.0]]), np.ones(1))
+    >>> for range_ in (100.0, 0.1):
+    ...     print(prototypes.update(Responsibilities().gather(prototypes, source, range_)).positions.round(2).tolist())
+    [[1.96], [2.04]]
+    [[0.0], [4.0]]
     """
 
     n_nodes = None

@@ -67,6 +67,23 @@ def keep(estimator: Any) -> None:
     """Let the present state of an estimator be the one that a failure leaves behind.
 
     A fit calls this when it has stored what it reached, before it passes an interrupt on.
+
+    Examples
+    --------
+    >>> from protolearn.core.estimator import Estimator, keep, nothing_lost
+    >>> class Model(Estimator):
+    ...     @nothing_lost
+    ...     def fit(self):
+    ...         for self.n_iter_ in (1, 2):
+    ...             if self.n_iter_ == 2:
+    ...                 raise KeyboardInterrupt
+    ...             keep(self)
+    >>> model = Model()
+    >>> try:
+    ...     model.fit()
+    ... except KeyboardInterrupt:
+    ...     print(model.n_iter_)
+    1
     """
     state = {name: value for name, value in vars(estimator).items() if name != SAFE}
     vars(estimator)[SAFE] = state
@@ -83,6 +100,13 @@ class InconsistentVersionWarning(sklearn.exceptions.InconsistentVersionWarning):
         The version that loads it.
     original_version : str
         The version that stored it.
+
+    Examples
+    --------
+    >>> from protolearn.core.estimator import InconsistentVersionWarning
+    >>> print(InconsistentVersionWarning(estimator_name="SOM", current_version="0.2", original_version="0.1"))
+    SOM was stored by protolearn (version 0.1) and is loaded by version 0.2; it may fail, or give other results. Load it
+    with the version that stored it, or fit it anew.
     """
 
     def __init__(self, *, estimator_name: str, current_version: str, original_version: str) -> None:
@@ -102,6 +126,20 @@ class Estimator(BaseEstimator):
     """Base of all estimators: declared parameters, and files that know the version of protolearn that made them.
 
     A class declares in ``_constraints`` which values its parameters may have; what it inherits need not be repeated.
+
+    Examples
+    --------
+    >>> from protolearn.core.estimator import Estimator
+    >>> from protolearn.core.parameters import check_parameters, integer
+    >>> class Model(Estimator):
+    ...     _constraints = {"size": integer(1)}
+    ...
+    ...     def __init__(self, size=1):
+    ...         self.size = size
+    >>> check_parameters(Model(size=0))
+    Traceback (most recent call last):
+    ...
+    ValueError: size=0 must be an integer in [1, inf).
     """
 
     _constraints: ClassVar[dict[str, Constraint]] = {"n_jobs": integer() | none, "verbose": number(0) | flag}

@@ -54,7 +54,19 @@ def most_pixels(size: int) -> int:
 
 
 def file_size(path: FilePath) -> int:
-    """Return the number of bytes of an ordinary file; a pipe or a device could keep its reader waiting for ever."""
+    """Return the number of bytes of an ordinary file; a pipe or a device could keep its reader waiting for ever.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from protolearn.core.files import file_size
+    >>> with TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "letters.txt"
+    ...     _ = file.write_text("abc")
+    ...     file_size(file)
+    3
+    """
     found = os.stat(path)
     if S_ISDIR(found.st_mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -67,6 +79,27 @@ def check_unpacked(members: Collection[ZipInfo], size: int, packings: Collection
     """Require that members of an archive of so many bytes are packed in one of these ways and do not become too many.
 
     Other ways of packing may ask for much memory before the first byte comes out.
+
+    Parameters
+    ----------
+    members : collection of ZipInfo
+        The members that will be read.
+    size : int
+        Number of bytes of the archive.
+    packings : collection of int
+        Ways of packing that are allowed, by the constants of ``zipfile``.
+
+    Examples
+    --------
+    >>> from zipfile import ZIP_STORED, ZipInfo
+    >>> from protolearn.core.files import check_unpacked
+    >>> small, large = ZipInfo("small"), ZipInfo("large")
+    >>> small.file_size, large.file_size = 1000, 10**12
+    >>> check_unpacked([small], 1200, [ZIP_STORED])
+    >>> check_unpacked([small, large], 1200, [ZIP_STORED])
+    Traceback (most recent call last):
+    ...
+    ValueError: its 1,200 bytes become too many
     """
     if sum(member.file_size for member in members) > FREE_BYTES + BYTES_PER_BYTE * size:
         raise ValueError(f"its {size:,} bytes become too many")
@@ -98,6 +131,27 @@ def check_output(path: FilePath, inputs: Iterable[FilePath] = ()) -> None:
     """Require that a file can be written here, and that it is none of the inputs, by whatever name or link.
 
     Commands call it before they begin what takes long.
+
+    Parameters
+    ----------
+    path : str or path-like
+        File to write.
+    inputs : iterable of str or path-like, default=()
+        Files that are read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> from protolearn.core.files import check_output
+    >>> with TemporaryDirectory() as folder:
+    ...     source = Path(folder) / "table.csv"
+    ...     source.touch()
+    ...     check_output(Path(folder) / "model.skops", [source])
+    ...     check_output(source, [source])
+    Traceback (most recent call last):
+    ...
+    ValueError: ...table.csv is read by this command, and would be overwritten; write to another file.
     """
     if os.path.isdir(path):
         raise IsADirectoryError(errno.EISDIR, f"{path} is a folder; give the name of a file to write")

@@ -27,7 +27,16 @@ Search = Callable[[Array, int], Any]  # vectors to squared distances (n, k) of t
 
 
 class Points(Protocol):
-    """Points, as vectors (n, d) or by squared distances: of all pairs (n, n), or of new points to others (m, n)."""
+    """Points, as vectors (n, d) or by squared distances: of all pairs (n, n), or of new points to others (m, n).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.graphs import Neighborhood, Points, PointSet
+    >>> points: Points = PointSet(vectors=np.array([[0.0], [1.0], [3.0]]), squares=None)
+    >>> len(points), Neighborhood(n_neighbors=1).graph(points).toarray().round(6).tolist()
+    (3, [[0.0, 1.0, 0.0], [1.0, 0.0, 4.0], [0.0, 4.0, 0.0]])
+    """
 
     @property
     def vectors(self) -> Array | None:
@@ -42,7 +51,23 @@ class Points(Protocol):
 
 @dataclass(frozen=True)
 class PointSet:
-    """Points as they are, see `Points`."""
+    """Points as they are, see `Points`.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, d) or None
+        Vectors, if there are any.
+    squares : ndarray of shape (n, n) or (m, n), or None
+        Squared distances otherwise.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.graphs import Neighborhood, PointSet
+    >>> squares = np.array([[0.0, 1.0, 9.0], [1.0, 0.0, 4.0], [9.0, 4.0, 0.0]])
+    >>> Neighborhood(n_neighbors=1).graph(PointSet(None, squares)).toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 4.0], [0.0, 4.0, 0.0]]
+    """
 
     vectors: Array | None
     squares: Floats | None

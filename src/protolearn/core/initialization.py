@@ -31,7 +31,31 @@ __all__ = ["around_center", "distinct_samples", "on_principal_plane", "spread_sa
 
 
 def around_center(source: PointSource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
-    """Small distinct values around the mean, a thousandth of the spread of each column."""
+    """Small distinct values around the mean, a thousandth of the spread of each column.
+
+    Parameters
+    ----------
+    source : PointSource
+        The samples.
+    n_prototypes : int
+        Number of prototypes.
+    rng : RandomState
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_prototypes, D)
+        Where prototypes start, in the coordinates of the source.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.initialization import around_center
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[0.0], [10.0]]), origin=np.zeros(1))
+    >>> around_center(source, 3, np.random.RandomState(0)).round(1).ravel().tolist()
+    [5.0, 5.0, 5.0]
+    """
     mean, variance = mean_and_variance(source)
     return mean + 1e-3 * np.sqrt(variance) * rng.normal(size=(n_prototypes, source.n_columns))
 
@@ -40,6 +64,28 @@ def on_principal_plane(source: PointSource, coordinates: Floats) -> Floats:
     """Stretch lattice coordinates (k, 2) over the plane of the two largest principal components.
 
     Each axis gets the standard deviation of the data along it.
+
+    Parameters
+    ----------
+    source : PointSource
+        The samples.
+    coordinates : ndarray of shape (k, 2)
+        Where nodes lie.
+
+    Returns
+    -------
+    ndarray of shape (k, D)
+        Where prototypes start, in the coordinates of the source.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.initialization import on_principal_plane
+    >>> from protolearn.core.sources import ArraySource
+    >>> X = np.array([[-4.0, 0.0], [4.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    >>> start = on_principal_plane(ArraySource(X, origin=np.zeros(2)), np.array([[-1.0, 0.0], [1.0, 0.0]]))
+    >>> bool(abs(start[:, 0]).min() > 2.0), bool(abs(start[:, 1]).max() < 1e-9)  # along the first component
+    (True, True)
     """
     mean, values, axes = principal_axes(source, coordinates.shape[1])
     centered = coordinates - coordinates.mean(axis=0)
@@ -59,6 +105,30 @@ def spread_samples(source: PointSource, n_prototypes: int, rng: np.random.Random
     ----------
     Arthur and Vassilvitskii (2007). k-means++: the advantages of careful seeding. SODA.
     Bahmani et al. (2012). Scalable k-means++. VLDB.
+
+    Parameters
+    ----------
+    source : PointSource
+        The samples.
+    n_prototypes : int
+        Number of prototypes.
+    rng : RandomState
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_prototypes, D)
+        Where prototypes start, in the coordinates of the source.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.initialization import spread_samples
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[0.0], [0.1], [0.2], [50.0], [90.0]]), origin=np.zeros(1))
+    >>> found = spread_samples(source, 3, np.random.RandomState(0)).ravel()
+    >>> bool(50.0 in found and 90.0 in found)
+    True
     """
     find = _candidates if source.listed else _overseeded
     points, weights = find(source, most_candidates(n_prototypes), rng)
@@ -66,7 +136,31 @@ def spread_samples(source: PointSource, n_prototypes: int, rng: np.random.Random
 
 
 def distinct_samples(source: PointSource, n_prototypes: int, rng: np.random.RandomState) -> Floats:
-    """Random samples, no two of them equal."""
+    """Random samples, no two of them equal.
+
+    Parameters
+    ----------
+    source : PointSource
+        The samples.
+    n_prototypes : int
+        Number of prototypes.
+    rng : RandomState
+        Source of random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n_prototypes, D)
+        Where prototypes start, in the coordinates of the source.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.initialization import distinct_samples
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[1.0], [1.0], [1.0], [2.0], [3.0]]), origin=np.zeros(1))
+    >>> np.sort(distinct_samples(source, 3, np.random.RandomState(0)).ravel()).tolist()
+    [1.0, 2.0, 3.0]
+    """
     points, weights = _candidates(source, most_candidates(n_prototypes), rng)
     return _draw(points, weights, source.metric, n_prototypes, rng, 0.0, n_candidates=1)
 

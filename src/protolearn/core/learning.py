@@ -53,6 +53,15 @@ class History:
 
     ``settled`` is the cost after what followed the last epoch, ``edges`` are those that online learning made. ``still``
     says whether prototypes came to rest, if epochs were to go on until they do.
+
+    Examples
+    --------
+    >>> from protolearn.core.learning import History
+    >>> history = History()
+    >>> history.costs.append(3.0)
+    >>> history.ranges.append(0.5)
+    >>> history.costs, history.interrupted, history.settled is None
+    ([3.0], False, True)
     """
 
     costs: list[float] = field(default_factory=list)
@@ -66,7 +75,18 @@ class History:
 
 @dataclass(frozen=True)
 class Wins:
-    """The weight of the samples of each prototype (k,), and of those whose two nearest are a pair (k, k)."""
+    """The weight of the samples of each prototype (k,), and of those whose two nearest are a pair (k, k).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.learning import Wins
+    >>> from protolearn.core.samples import Samples
+    >>> samples = Samples(np.zeros((2, 1)), np.array([1.0, 3.0]))
+    >>> wins = Wins.of(samples, np.array([0, 1]), np.array([1, 2]), n_prototypes=3)
+    >>> (wins + wins).masses.tolist(), (wins + wins).graph.toarray().tolist()
+    ([2.0, 6.0, 0.0], [[0.0, 2.0, 0.0], [2.0, 0.0, 6.0], [0.0, 6.0, 0.0]])
+    """
 
     masses: Floats
     graph: Any
@@ -87,6 +107,19 @@ class Fitted(ABC):
 
     ``shares`` (k, C) are those of the classes (C,) in the labels of prototypes, of no class if labels do not count.
     ``winners`` and ``graph`` are of the samples learned from last.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.learning import Fitted, Recipe, learn
+    >>> from protolearn.core.samples import Samples
+    >>> from protolearn.maps._points import Points
+    >>> recipe = Recipe(Points([[0.0], [9.0]], 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5))
+    >>> samples = Samples(np.array([[0.0], [1.0], [9.0]]), np.ones(3))
+    >>> fitted: Fitted = learn(recipe, samples, None, np.random.RandomState(0), n_threads=1)
+    >>> fitted.winners.tolist(), fitted.masses.tolist(), fitted.past().X.tolist()
+    ([0, 0, 1], [2.0, 1.0], [[0.5], [9.0]])
     """
 
     cooperation: Cooperation
@@ -150,6 +183,24 @@ class Learned:
 
     Prototypes get the order of those ``earlier``, if there are any. Weights in the source are those of the samples
     divided by ``scale``.
+
+    Examples
+    --------
+    A kind is given it, to make a model of it:
+
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.learning import Recipe, learn
+    >>> from protolearn.core.samples import Samples
+    >>> from protolearn.maps._points import Points
+    >>> class Told(Points):
+    ...     def fitted(self, learned):
+    ...         print(learned.n_new, "samples,", len(learned.history.costs), "epochs")
+    ...         return super().fitted(learned)
+    >>> recipe = Recipe(Told([[0.0], [9.0]], 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5))
+    >>> samples = Samples(np.array([[0.0], [1.0], [9.0]]), np.ones(3))
+    >>> _ = learn(recipe, samples, None, np.random.RandomState(0), n_threads=1)
+    3 samples, 5 epochs
     """
 
     prototypes: Any
@@ -169,7 +220,20 @@ class Learned:
 
 
 class Kind(ABC):
-    """What prototypes are: how samples are read for them, where they start, and what is made of them in the end."""
+    """What prototypes are: how samples are read for them, where they start, and what is made of them in the end.
+
+    Examples
+    --------
+    Points are one kind, of a given number unless the cooperation is on a lattice:
+
+    >>> from protolearn.core.cooperation import OnLattice, Ranks
+    >>> from protolearn.core.lattices import chain
+    >>> from protolearn.core.learning import Kind
+    >>> from protolearn.maps._points import Points
+    >>> kind: Kind = Points("k-means++", size=2)
+    >>> kind.count(Ranks()), kind.count(OnLattice(chain(5))), kind.starts_by("random")
+    (2, 5, False)
+    """
 
     init: Any
     size: int | None  # number of prototypes, unless the cooperation knows it
@@ -260,6 +324,22 @@ class Recipe:
         Number of independent runs over patches.
     progress : Progress, optional
         Is told range and cost of every epoch, and when a start has come to its end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.learning import Recipe, learn
+    >>> from protolearn.core.samples import Samples
+    >>> from protolearn.maps._points import Points
+    >>> kmeans = Recipe(
+    ...     kind=Points("k-means++", 2),
+    ...     cooperation=lambda source, kind: WinnerTakesAll(),
+    ...     ranges=lambda cooperation, kind, resumed: np.zeros(5),
+    ... )
+    >>> samples = Samples(np.array([[0.0], [1.0], [9.0], [10.0]]), np.ones(4))
+    >>> np.sort(learn(kmeans, samples, None, np.random.RandomState(0), n_threads=1).positions.ravel()).tolist()
+    [0.5, 9.5]
     """
 
     kind: Any
@@ -287,6 +367,39 @@ def learn_patches(
     """Learn patch after patch, in independent runs whose prototypes are merged at the end.
 
     If a patch fails, or the user interrupts, what was learned before is merged and returned, with the exception.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How to learn.
+    patches : iterable of Samples
+        The patches.
+    past : Fitted or None
+        What was learned before.
+    rng : RandomState
+        Source of random numbers.
+    n_threads : int
+        Number of threads.
+
+    Returns
+    -------
+    fitted : Fitted or None
+        The model; None if nothing was learned.
+    failure : exception or None
+        Why learning ended early.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.learning import Recipe, learn_patches
+    >>> from protolearn.core.samples import Samples
+    >>> from protolearn.maps._points import Points
+    >>> recipe = Recipe(Points("k-means++", 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5))
+    >>> patches = [Samples(np.array([[x], [x + 10.0]]), np.ones(2)) for x in (0.0, 1.0)]
+    >>> fitted, failure = learn_patches(recipe, patches, None, np.random.RandomState(0), n_threads=1)
+    >>> np.sort(fitted.positions.ravel()).round(6).tolist(), failure is None
+    ([0.5, 10.5], True)
     """
     runs: list[Any] = [past] + [None] * (recipe.n_runs - 1)
     rngs = [rng] + [np.random.RandomState(rng.randint(2**31)) for _ in runs[1:]]
@@ -311,7 +424,38 @@ def learn_patches(
 
 
 def condense(recipe: Recipe, samples: Samples, patch_size: int, rng: np.random.RandomState) -> Any:
-    """Learn from samples in patches, in random order, on one thread; return the samples if they are too few."""
+    """Learn from samples in patches, in random order, on one thread; return the samples if they are too few.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How to learn.
+    samples : Samples
+        All samples.
+    patch_size : int
+        Number of samples in a patch, about.
+    rng : RandomState
+        Source of random numbers.
+
+    Returns
+    -------
+    Fitted or Samples
+        The model, or the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.learning import Recipe, condense
+    >>> from protolearn.core.samples import Samples
+    >>> from protolearn.maps._points import Points
+    >>> recipe = Recipe(Points("k-means++", 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5))
+    >>> samples = Samples(np.array([[0.0], [1.0], [9.0], [10.0]]), np.ones(4))
+    >>> float(condense(recipe, samples, 2, np.random.RandomState(0)).masses.sum())
+    4.0
+    >>> len(condense(recipe, samples.take(np.array([0])), 2, np.random.RandomState(0)))  # one is too few
+    1
+    """
     order = rng.permutation(len(samples))
     patches = (samples.take(order[cut]) for cut in cut_patches(len(samples), patch_size))
     fitted, failure = learn_patches(recipe, patches, None, rng, 1)
@@ -323,7 +467,35 @@ def condense(recipe: Recipe, samples: Samples, patch_size: int, rng: np.random.R
 
 
 def merge(recipe: Recipe, parts: list[Any], rng: np.random.RandomState) -> Any:
-    """Learn from what was condensed: the past of models, of which the first goes on, and samples that were too few."""
+    """Learn from what was condensed: the past of models, of which the first goes on, and samples that were too few.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How to learn.
+    parts : list of Fitted or Samples
+        What `condense` has returned.
+    rng : RandomState
+        Source of random numbers.
+
+    Returns
+    -------
+    Fitted or Samples
+        The model, or the samples if they are still too few.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.learning import Recipe, condense, merge
+    >>> from protolearn.core.samples import Samples
+    >>> from protolearn.maps._points import Points
+    >>> recipe = Recipe(Points("k-means++", 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5))
+    >>> parts = [Samples(np.array([[x], [x + 1.0], [x + 10.0]]), np.ones(3)) for x in (0.0, 1.0)]
+    >>> models = [condense(recipe, part, 3, np.random.RandomState(0)) for part in parts]
+    >>> np.sort(merge(recipe, models, np.random.RandomState(0)).positions.ravel()).round(6).tolist()
+    [1.0, 10.5]
+    """
     models = [part for part in parts if not isinstance(part, Samples)]
     others = [part for part in parts if isinstance(part, Samples)] + [model.past() for model in models[1:]]
     if not others:
@@ -351,6 +523,39 @@ def learn(recipe: Recipe, samples: Samples, past: Any, rng: np.random.RandomStat
     """Train on one patch from each start, and return the first model of lowest cost.
 
     One that was interrupted is the last, and serves if there is no other.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How to learn.
+    samples : Samples
+        The patch.
+    past : Fitted or None
+        What was learned before.
+    rng : RandomState
+        Source of random numbers.
+    n_threads : int
+        Number of threads.
+
+    Returns
+    -------
+    Fitted
+        The model.
+
+    Examples
+    --------
+    The best of five starts is kept:
+
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.learning import Recipe, learn
+    >>> from protolearn.core.samples import Samples
+    >>> from protolearn.maps._points import Points
+    >>> recipe = Recipe(Points("random", 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(5), n_init=5)
+    >>> samples = Samples(np.array([[0.0], [1.0], [9.0], [10.0]]), np.ones(4))
+    >>> fitted = learn(recipe, samples, None, np.random.RandomState(0), n_threads=1)
+    >>> np.sort(fitted.positions.ravel()).tolist(), round(fitted.final_cost, 6)
+    ([0.5, 9.5], 0.5)
     """
     best: Any = None
     try:
@@ -371,7 +576,38 @@ def _interrupted(fitted: Any) -> Any:
 
 
 def learn_once(recipe: Recipe, samples: Samples, past: Any, rng: np.random.RandomState, n_threads: int) -> Any:
-    """Train on one patch, together with samples that stand for earlier ones."""
+    """Train on one patch, together with samples that stand for earlier ones.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How to learn; ``n_init`` does not count.
+    samples : Samples
+        The patch.
+    past : Fitted or None
+        What was learned before.
+    rng : RandomState
+        Source of random numbers.
+    n_threads : int
+        Number of threads.
+
+    Returns
+    -------
+    Fitted
+        The model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.learning import Recipe, learn_once
+    >>> from protolearn.core.samples import Samples
+    >>> from protolearn.maps._points import Points
+    >>> recipe = Recipe(Points([[0.0], [4.0]], 2), lambda *_: WinnerTakesAll(), lambda *_: np.zeros(3))
+    >>> samples = Samples(np.array([[0.0], [2.0], [10.0]]), np.ones(3))
+    >>> learn_once(recipe, samples, None, np.random.RandomState(0), n_threads=1).history.costs
+    [20.0, 1.0, 1.0]
+    """
     kind, samples, past = recipe.kind.enter(recipe, samples, past)
     recipe = replace(recipe, kind=kind)
     n_new = len(samples)
@@ -447,7 +683,29 @@ def as_counts(weights: Array) -> Floats:
 
 
 def hebbian_graph(first: Indices, second: Indices, weights: Array, n_prototypes: int) -> csr_array:
-    """Connect the two nearest prototypes of every sample, and add up the weights of the samples of each edge."""
+    """Connect the two nearest prototypes of every sample, and add up the weights of the samples of each edge.
+
+    Parameters
+    ----------
+    first, second : ndarray of shape (n,)
+        The nearest and the second nearest prototype of each sample.
+    weights : ndarray of shape (n,)
+        Weights of the samples.
+    n_prototypes : int
+        Number k of prototypes.
+
+    Returns
+    -------
+    csr_array of shape (k, k)
+        A symmetric graph.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.learning import hebbian_graph
+    >>> hebbian_graph(np.array([0, 1, 2]), np.array([1, 0, 1]), np.ones(3), 3).toarray().tolist()
+    [[0.0, 2.0, 0.0], [2.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    """
     if n_prototypes == 1:
         return csr_array((1, 1))
     pairs = np.minimum(first, second) * n_prototypes + np.maximum(first, second)

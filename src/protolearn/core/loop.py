@@ -24,7 +24,17 @@ N_GAINS = 16  # times in an epoch of online learning that factors of winners are
 
 @dataclass(frozen=True)
 class Step:
-    """One epoch: the prototypes after it, the range it used, cost and masses of the prototypes before it."""
+    """One epoch: the prototypes after it, the range it used, cost and masses of the prototypes before it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.loop import Step
+    >>> from protolearn.core.prototypes import Mean
+    >>> step = Step(Mean(np.zeros((1, 2)), np.ones(2)), range_=0.5, cost=3.0, mass=np.array([4.0]))
+    >>> step.moved(Mean(np.ones((1, 2)), np.ones(2))).prototypes.positions.tolist(), step.cost
+    ([[1.0, 1.0]], 3.0)
+    """
 
     prototypes: Prototypes
     range_: float
@@ -42,6 +52,34 @@ def anneal(prototypes: Prototypes, cooperation: Cooperation, source: PointSource
     """Batch learning: minimize ``E = 1/2 sum_j u_j sum_i h_ij d(x_j, w_i)`` by turns in h and w.
 
     At a fixed range neither half of a step raises the cost.
+
+    Parameters
+    ----------
+    prototypes : Prototypes
+        Where to begin.
+    cooperation : Cooperation
+        Who learns from a sample.
+    source : PointSource
+        The samples.
+    ranges : ndarray of shape (n_epochs,)
+        Range of each epoch.
+
+    Yields
+    ------
+    Step
+        Each epoch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.loop import anneal
+    >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[0.0], [2.0], [10.0]]), origin=np.zeros(1))
+    >>> start = Mean(np.array([[0.0], [4.0]]), np.ones(1))
+    >>> [step.cost for step in anneal(start, WinnerTakesAll(), source, np.zeros(3))]  # those of the places before
+    [20.0, 1.0, 1.0]
     """
     for range_ in ranges:
         statistics = cooperation.gather(prototypes, source, range_)
@@ -53,7 +91,18 @@ def anneal(prototypes: Prototypes, cooperation: Cooperation, source: PointSource
 def batch(
     prototypes: Any, cooperation: Cooperation, source: Any, ranges: Floats, rng: np.random.RandomState
 ) -> Iterator[Step]:
-    """Run the epochs of batch learning, in which nothing is random."""
+    """Run the epochs of batch learning, in which nothing is random.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.loop import batch, stage
+    >>> prototypes, source = stage(np.array([[0.0], [2.0], [10.0]]), np.array([[0.0], [4.0]]))
+    >>> *_, last = batch(prototypes, WinnerTakesAll(), source, np.zeros(3), np.random.RandomState(0))
+    >>> (source.origin + last.prototypes.positions).round(6).tolist()
+    [[1.0], [10.0]]
+    """
     return anneal(prototypes, cooperation, source, ranges)
 
 
@@ -70,6 +119,31 @@ def until_still(
     """Run batch epochs until prototypes hardly move; idle ones may go to the samples farthest from their prototype.
 
     They are still if their squared movement is below ``tol`` times the average variance of a column.
+
+    Parameters
+    ----------
+    prototypes, cooperation, source, ranges, rng : object
+        The same as for `batch`.
+    tol : float
+        How little prototypes must move.
+    reseeds : bool
+        Whether idle prototypes move.
+
+    Yields
+    ------
+    Step
+        Each epoch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.loop import stage, until_still
+    >>> start = stage(np.array([[0.0], [2.0], [10.0]]), np.array([[0.0], [4.0]]))
+    >>> common = np.zeros(100), np.random.RandomState(0)
+    >>> steps = list(until_still(start[0], WinnerTakesAll(), start[1], *common, tol=1e-4, reseeds=False))
+    >>> len(steps) < 10
+    True
     """
     still = tol * mean_and_variance(source)[1].mean() if tol else 0.0
     before = np.inf
@@ -117,6 +191,43 @@ def learn_online(
     ``ranges`` and ``rates`` are curves over all epochs, sampled at equal distances, and each step has its own values.
     ``gains`` are factors (k,) on the steps of winners at positions (k, D), found anew a few times in each epoch. With a
     ``lifetime``, edges between the two nearest prototypes are made on the way, and last so many wins.
+
+    Parameters
+    ----------
+    prototypes : Mean
+        Where to begin.
+    cooperation : Cooperation
+        Who learns from a sample.
+    source : ArraySource
+        The samples.
+    n_epochs : int
+        Number of epochs.
+    ranges, rates : ndarray
+        How range and learning rate fall.
+    rng : RandomState
+        Draws the samples.
+    gains : callable, optional
+        Factors on steps.
+    lifetime : int, optional
+        How long edges last.
+
+    Yields
+    ------
+    Step
+        Each epoch.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.loop import learn_online
+    >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[0.0], [1.0], [9.0], [10.0]]), origin=np.zeros(1))
+    >>> start, curve = Mean(np.array([[4.0], [6.0]]), np.ones(1)), np.full(5, 0.2)
+    >>> *_, last = learn_online(start, WinnerTakesAll(), source, 5, curve, curve, np.random.RandomState(0))
+    >>> bool(last.prototypes.positions[0, 0] < 2.0 and last.prototypes.positions[1, 0] > 8.0)
+    True
     """
     n, k = source.n_samples, len(prototypes)
     order = sampling_order(source, rng)
@@ -147,21 +258,47 @@ def learn_online(
 
 
 def nearest(prototypes: Prototypes, source: PointSource) -> Indices:
-    """Return the nearest prototype of every sample."""
+    """Return the nearest prototype of every sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.loop import nearest, stage
+    >>> nearest(*stage(np.array([[0.0], [8.0], [9.0]]), np.array([[1.0], [9.0]]))).tolist()
+    [0, 1, 1]
+    """
     find = prototypes.seek(source.dtype)
     (first,) = source.gather(lambda chunk: (find(chunk),), len(prototypes))
     return first
 
 
 def winners(prototypes: Prototypes, source: PointSource) -> tuple[Indices, Indices]:
-    """Return the nearest and second nearest prototype of every sample."""
+    """Return the nearest and second nearest prototype of every sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.loop import stage, winners
+    >>> first, second = winners(*stage(np.array([[0.0], [8.0]]), np.array([[1.0], [4.0], [9.0]])))
+    >>> first.tolist(), second.tolist()
+    ([0, 2], [1, 1])
+    """
     measure = prototypes.measure(source.dtype)
     first, second = source.gather(lambda chunk: two_nearest(measure(chunk)[0]), len(prototypes))
     return first, second
 
 
 def distances_to(prototypes: Prototypes, source: PointSource, chosen: Indices) -> Array:
-    """Return the squared distance of every sample, without label, to a prototype, exact where squares would cancel."""
+    """Return the squared distance of every sample, without label, to a prototype, exact where squares would cancel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.loop import distances_to, stage
+    >>> prototypes, source = stage(np.array([[0.0], [8.0]]), np.array([[1.0], [9.0]]))
+    >>> distances_to(prototypes, source, np.array([0, 0])).tolist()  # of both samples to the first prototype
+    [1.0, 49.0]
+    """
     positions, metric = prototypes.positions.astype(source.dtype), prototypes.metric.astype(source.dtype)
 
     def measure(chunk: Chunk) -> tuple[Array]:
@@ -174,7 +311,34 @@ def distances_to(prototypes: Prototypes, source: PointSource, chosen: Indices) -
 
 
 def stage(X: Array, positions: Array, n_threads: int = 1, partial: bool = False) -> tuple[Mean, ArraySource]:
-    """Set positions (k, d) and samples (n, d), with gaps if ``partial``, into common coordinates, to be read once."""
+    """Set positions (k, d) and samples (n, d) into common coordinates, to be read once.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Samples.
+    positions : ndarray of shape (k, d)
+        Prototypes.
+    n_threads : int, default=1
+        Threads over which chunks are spread.
+    partial : bool, default=False
+        Whether samples may have gaps (NaN), which take no part in distances.
+
+    Returns
+    -------
+    prototypes : Mean
+        Prototypes, measured from the origin of the source.
+    source : ArraySource
+        The samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.loop import stage
+    >>> prototypes, source = stage(np.array([[100.0], [103.0]]), np.array([[101.0]]))
+    >>> source.origin.tolist(), prototypes.positions.tolist(), source.rows(np.arange(2)).tolist()
+    ([101.0], [[0.0]], [[-1.0], [2.0]])
+    """
     partial = partial and bool(np.isnan(X).any())
     origin = np.median(positions, axis=0)  # not the mean, which a single outlier would take far from all others
     source = ArraySource(X, origin=origin, partial=partial, n_threads=n_threads, keep=False)

@@ -41,6 +41,13 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
     A map says how samples are read, and composes the recipe by which it learns: a kind of prototypes, a cooperation,
     ranges, and what happens in the epochs and after them.
+
+    Examples
+    --------
+    >>> from protolearn import GLVQ, SOM, RelationalSOM
+    >>> from protolearn.core.map import TopographicMap
+    >>> [isinstance(model, TopographicMap) for model in (SOM(), RelationalSOM(), GLVQ())]
+    [True, True, False]
     """
 
     algorithm: str = "batch"
@@ -311,7 +318,15 @@ class TopographicMap(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimato
 
 
 class KMeansFamily:
-    """Maps in which the winner learns alone."""
+    """Maps in which the winner learns alone.
+
+    Examples
+    --------
+    >>> from protolearn import SOM, KMeans, MedianKMeans
+    >>> from protolearn.core.map import KMeansFamily
+    >>> [isinstance(model, KMeansFamily) for model in (KMeans(), MedianKMeans(), SOM())]
+    [True, True, False]
+    """
 
     max_iter: int
     _constraints: ClassVar[dict[str, Constraint]] = {
@@ -327,7 +342,15 @@ class KMeansFamily:
 
 
 class GasFamily:
-    """Maps in which all prototypes learn by rank."""
+    """Maps in which all prototypes learn by rank.
+
+    Examples
+    --------
+    >>> from protolearn import SOM, MatrixNeuralGas, NeuralGas
+    >>> from protolearn.core.map import GasFamily
+    >>> [isinstance(model, GasFamily) for model in (NeuralGas(), MatrixNeuralGas(), SOM())]
+    [True, True, False]
+    """
 
     range_start: float | str
     range_end: float
@@ -351,7 +374,15 @@ class GasFamily:
 
 
 class LatticeFamily:
-    """Maps in which the winner's neighbors on a lattice learn with it."""
+    """Maps in which the winner's neighbors on a lattice learn with it.
+
+    Examples
+    --------
+    >>> from protolearn import SOM, NeuralGas, RelationalSOM
+    >>> from protolearn.core.map import LatticeFamily
+    >>> [isinstance(model, LatticeFamily) for model in (SOM(), RelationalSOM(), NeuralGas())]
+    [True, True, False]
+    """
 
     lattice: Any
     topology: str

@@ -29,13 +29,32 @@ FAINT = 1e-22  # share of the largest sum below which those left out might count
 
 
 def log_kernel(distances: Floats, kernel: str, range_: float) -> Floats:
-    """Return the logarithm of the neighborhood function: ``-g^2 / (2 range^2)``, or ``-g / range`` if exponential."""
+    """Return the logarithm of the neighborhood function: ``-g^2 / (2 range^2)``, or ``-g / range`` if exponential.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.neighborhoods import log_kernel
+    >>> distances = np.array([0.0, 1.0, 2.0])
+    >>> log_kernel(distances, "gaussian", 1.0).tolist(), log_kernel(distances, "exponential", 1.0).tolist()
+    ([-0.0, -0.5, -2.0], [-0.0, -1.0, -2.0])
+    """
     return -distances / range_ if kernel == "exponential" else -0.5 * (distances / range_) ** 2
 
 
 @dataclass(frozen=True)
 class AllPairs:
-    """Weights between all nodes, from their logarithms (k, k), row to column."""
+    """Weights between all nodes, from their logarithms (k, k), row to column.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.lattices import chain
+    >>> from protolearn.core.neighborhoods import AllPairs, log_kernel
+    >>> near = AllPairs(log_kernel(chain(3).distances, "exponential", 1.0))
+    >>> near.mixture.round(3).tolist()
+    [[1.0, 0.368, 0.135], [0.368, 1.0, 0.368], [0.135, 0.368, 1.0]]
+    """
 
     log_shares: Floats
 
@@ -72,6 +91,18 @@ class Structured:
         Its range.
     normalized : bool
         Whether the weights of a node add up to one.
+
+    Examples
+    --------
+    It gives the same products as all weights:
+
+    >>> import numpy as np
+    >>> from protolearn.core.lattices import rectangular
+    >>> from protolearn.core.neighborhoods import AllPairs, Structured, log_kernel
+    >>> lattice, rows = rectangular(3, 4), np.arange(24.0).reshape(12, 2)
+    >>> near = Structured(lattice, "gaussian", 1.0, normalized=False)
+    >>> bool(np.allclose(near @ rows, AllPairs(log_kernel(lattice.distances, "gaussian", 1.0)).mixture @ rows))
+    True
     """
 
     lattice: Lattice

@@ -39,7 +39,16 @@ Fill = Callable[[slice], None]
 
 @dataclass(frozen=True)
 class Span:
-    """Some objects: their rows, and weights (c,)."""
+    """Some objects: their rows, and weights (c,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.pairs import Pairs
+    >>> span = Pairs(np.zeros((3, 3)), weights=np.array([1.0, 2.0, 3.0])).chunk(slice(1, 3))
+    >>> span.rows, span.weights.tolist()
+    (slice(1, 3, None), [2.0, 3.0])
+    """
 
     rows: slice
     weights: Floats

@@ -78,7 +78,16 @@ def number(
 
 
 def integer(low: float = -np.inf, high: float = np.inf) -> Constraint:
-    """Allow integers between two bounds."""
+    """Allow integers between two bounds.
+
+    Examples
+    --------
+    >>> from protolearn.core.parameters import integer
+    >>> integer(1).check("n_prototypes", 2.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: n_prototypes=2.5 must be an integer in [1, inf).
+    """
     return _between(Integral, "an integer", low, high, False, False)
 
 
@@ -99,7 +108,18 @@ def option(*options: str) -> Constraint:
 
 
 def array(text: str) -> Constraint:
-    """Allow whatever an array can be made of, but no strings and single numbers; the words say of which shape."""
+    """Allow whatever an array can be made of, but no strings and single numbers; the words say of which shape.
+
+    Examples
+    --------
+    >>> from protolearn.core.parameters import array, option
+    >>> init = option("random") | array("an array of shape (n_prototypes, n_features)")
+    >>> init.check("init", [[0.0, 1.0]])
+    >>> init.check("init", 3)
+    Traceback (most recent call last):
+    ...
+    ValueError: init=3 must be 'random' or an array of shape (n_prototypes, n_features).
+    """
     return Constraint(lambda value: not (value is None or callable(value) or isinstance(value, str | Real)), (text,))
 
 
@@ -118,17 +138,46 @@ def part(method: str = "fit", text: str = "") -> Constraint:
 
 
 def instance(kind: type, text: str = "") -> Constraint:
-    """Allow instances of a class."""
+    """Allow instances of a class.
+
+    Examples
+    --------
+    >>> from protolearn.core.parameters import instance
+    >>> instance(dict, "a dict of integers").check("prototypes_per_class", [1, 2])
+    Traceback (most recent call last):
+    ...
+    ValueError: prototypes_per_class=[1, 2] must be a dict of integers.
+    """
     return Constraint(lambda value: isinstance(value, kind), (text or f"a {kind.__name__}",))
 
 
 def function(text: str = "a callable") -> Constraint:
-    """Allow whatever can be called."""
+    """Allow whatever can be called.
+
+    Examples
+    --------
+    >>> from protolearn.core.parameters import function
+    >>> function().check("callback", print)
+    >>> function().check("callback", "print")
+    Traceback (most recent call last):
+    ...
+    ValueError: callback='print' must be a callable.
+    """
     return Constraint(callable, (text,))
 
 
 def anything(text: str) -> Constraint:
-    """Allow everything that is no string; other code looks at it."""
+    """Allow everything that is no string; other code looks at it.
+
+    Examples
+    --------
+    >>> from protolearn.core.parameters import anything
+    >>> anything("a tuple (rows, columns)").check("lattice", (3, 4))
+    >>> anything("a tuple (rows, columns)").check("lattice", "square")
+    Traceback (most recent call last):
+    ...
+    ValueError: lattice='square' must be a tuple (rows, columns).
+    """
     return Constraint(lambda value: not isinstance(value, str), (text,))
 
 
@@ -150,13 +199,31 @@ flag = Constraint(lambda value: isinstance(value, bool | np.bool_), ("True", "Fa
 
 
 def check_parameters(estimator: Any) -> None:
-    """Check the parameters of an estimator that it, or a class it inherits from, has declared in ``_constraints``."""
+    """Check the parameters of an estimator that it, or a class it inherits from, has declared in ``_constraints``.
+
+    Examples
+    --------
+    >>> from protolearn import KMeans
+    >>> from protolearn.core.parameters import check_parameters
+    >>> check_parameters(KMeans(max_iter=0))
+    Traceback (most recent call last):
+    ...
+    ValueError: max_iter=0 must be an integer in [1, inf).
+    """
     for name, constraint in declared(type(estimator)).items():
         constraint.check(name, getattr(estimator, name))
 
 
 def declared(kind: type) -> Mapping[str, Constraint]:
-    """Return the constraints on the parameters of a class, the class itself before those it inherits from."""
+    """Return the constraints on the parameters of a class, the class itself before those it inherits from.
+
+    Examples
+    --------
+    >>> from protolearn import KMeans
+    >>> from protolearn.core.parameters import declared
+    >>> str(declared(KMeans)["max_iter"])
+    'an integer in [1, inf)'
+    """
     found: dict[str, Constraint] = {}
     for base in reversed(kind.__mro__):
         found |= vars(base).get("_constraints", {})

@@ -310,6 +310,15 @@ class Partitions:
         Samples in memory that follow those of the partitions, such as prototypes that stand for earlier ones.
     n_jobs : int, optional
         Number of threads, if tasks run on those of this process.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from protolearn import KMeans
+    >>> from protolearn.core.partitions import read_partitions
+    >>> samples = read_partitions(KMeans(), da.from_array([[0.0], [1.0], [2.0]], chunks=(2, 1)), reset=True)
+    >>> samples.description, samples.sum(lambda part, first: part.X.sum(axis=0)).tolist()
+    ('3 samples in 2 partitions', [3.0])
     """
 
     blocks: Sequence[tuple[Any, Any, Any]]
@@ -609,7 +618,17 @@ class Partitions:
 
 
 class ObjectPartitions(Partitions):
-    """Objects in partitions, each of which is learned by itself and condensed to a few objects that stand for it."""
+    """Objects in partitions, each of which is learned by itself and condensed to a few objects that stand for it.
+
+    Examples
+    --------
+    >>> import dask.bag as db
+    >>> import numpy as np
+    >>> from protolearn.core.partitions import read_objects
+    >>> words = read_objects(db.from_sequence(["kitten", "mitten", "sitting"], npartitions=3), read=np.array)
+    >>> len(words), words.survey.rows
+    (3, (1, 1, 1))
+    """
 
     adds = False
     arity = 2  # dissimilarities of all objects that meet in a task are needed, so these are no more than of a patch
@@ -637,12 +656,22 @@ class PartitionedSource(PointSource):
     origin : array of shape (d,), optional
         Where coordinates are measured from; by default the median of a few samples.
     n_threads : int, default=1
-        Of no effect: partitions are spread over threads or workers, and each is read by one.
+        It has no effect: partitions are spread over threads or workers, and each is read by one.
     keep : bool, default=False
-        Of no effect: partitions are read whenever they are needed. Those of a collection that was persisted are in
+        It has no effect: partitions are read whenever they are needed. Those of a collection that was persisted are in
         memory.
     **options : dict
         Further options of `ArraySource`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from protolearn import KMeans
+    >>> from protolearn.core.partitions import read_partitions
+    >>> samples = read_partitions(KMeans(), da.from_array([[0.0], [1.0], [2.0]], chunks=(2, 1)), reset=True)
+    >>> source = samples.source(origin=[0.0])
+    >>> source.sum(lambda chunk: chunk.lifted.sum(axis=0)).tolist()  # of x, 1 and x^2
+    [3.0, 3.0, 5.0]
     """
 
     def __init__(
@@ -741,6 +770,44 @@ def read_partitions(
 
     Every partition is looked at once, and refused if values, weights or labels are not such as can be learned from.
     Labels count if it is ``supervised``; with None they do not, and can be asked for.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose samples these are.
+    X : Dask array or data frame of shape (n, d)
+        The samples.
+    y, sample_weight : Dask array or column of shape (n,), optional
+        Labels and weights.
+    reset : bool
+        Whether names and number of features are stored, or compared with what is stored.
+    supervised : bool or None, default=False
+        Whether labels count.
+    finite : bool or "allow-nan", default=True
+        Whether values may be missing.
+    project : callable, optional
+        What the estimator sees of rows.
+    kind : type, default=Reader
+        How blocks become samples.
+
+    Returns
+    -------
+    Partitions
+        The samples.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from protolearn import KMeans
+    >>> from protolearn.core.partitions import read_partitions
+    >>> X = da.from_array([[0.0], [1.0], [float("nan")]], chunks=(2, 1))
+    >>> len(read_partitions(KMeans(), X[:2], reset=True))
+    2
+    >>> read_partitions(KMeans(), X, reset=True)
+    Traceback (most recent call last):
+    ...
+    protolearn.core.partitions.PartitionError: Partition 1 of X contains NaN, in row 0 of it; fill such values in, or
+    drop the rows.
     """
     example = check_collection(X)
     validate_data(estimator, example, skip_check_array=True, reset=reset)
@@ -769,6 +836,33 @@ def read_objects(
     """Count the objects of a Dask bag, or of any collection, with labels and weights whose partitions are those of it.
 
     What a partition holds is left to ``read``, see `ObjectReader`.
+
+    Parameters
+    ----------
+    X : Dask collection
+        The objects.
+    y, sample_weight : Dask array or column of shape (n,), optional
+        Labels and weights.
+    read : callable
+        Gives the objects of a block.
+    supervised : bool, default=False
+        Whether labels count.
+    n_jobs : int, optional
+        Number of threads.
+
+    Returns
+    -------
+    ObjectPartitions
+        The objects.
+
+    Examples
+    --------
+    >>> import dask.bag as db
+    >>> import numpy as np
+    >>> from protolearn.core.partitions import read_objects
+    >>> words = db.from_sequence(["kitten", "mitten", "sitting"], npartitions=3)
+    >>> read_objects(words, read=np.array).description
+    '3 samples in 3 partitions'
     """
     parts = (X, y if supervised else None, sample_weight)
     reader = ObjectReader(np.dtype(np.float64), read=read)
@@ -921,6 +1015,31 @@ def blockwise(method: Method) -> Method:
 
     The method of a classifier may take their classes besides, in the same partitions. The result is a Dask array. It is
     that of the estimator as it is now, whatever becomes of it.
+
+    Parameters
+    ----------
+    method : callable
+        The method ``(self, X, ...)``.
+
+    Returns
+    -------
+    callable
+        The method for arrays and collections.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from protolearn.core.partitions import blockwise
+    >>> class Doubled:
+    ...     @blockwise
+    ...     def transform(self, X):
+    ...         return 2.0 * X
+    >>> Doubled().transform(np.ones((1, 2))).tolist()
+    [[2.0, 2.0]]
+    >>> lazy = Doubled().transform(da.ones((4, 2), chunks=(2, 2)))
+    >>> lazy.numblocks, float(lazy.sum().compute())
+    ((2, 1), 16.0)
     """
 
     @wraps(method)
@@ -994,6 +1113,28 @@ def averaged(method: Method) -> Method:
     """Make a method ``(X, y, sample_weight)`` that returns a weighted mean over samples take Dask collections as well.
 
     The result is a number.
+
+    Parameters
+    ----------
+    method : callable
+        The method ``(self, X, y, sample_weight)``.
+
+    Returns
+    -------
+    callable
+        The method for arrays and collections.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from protolearn.core.partitions import averaged
+    >>> class Level:
+    ...     @averaged
+    ...     def score(self, X, y=None, sample_weight=None):
+    ...         return np.average(X[:, 0], weights=sample_weight)
+    >>> Level().score(da.from_array([[0.0], [1.0], [5.0]], chunks=(2, 1)))
+    2.0
     """
 
     @wraps(method)

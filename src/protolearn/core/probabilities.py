@@ -14,7 +14,15 @@ FLATTEST, STEEPEST = 1e-6, 1e12  # inverse temperatures, in units of the mean di
 
 
 def shares_at(temperature: float, D: Floats) -> Floats:
-    """Return probabilities (n, C), in proportion to ``exp(-D / T)``; the class at the smallest D has the largest."""
+    """Return probabilities (n, C), in proportion to ``exp(-D / T)``; the class at the smallest D has the largest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.probabilities import shares_at
+    >>> [shares_at(T, np.array([[1.0, 2.0]])).round(2).tolist() for T in (0.1, 100.0)]  # cold and hot
+    [[[1.0, 0.0]], [[0.5, 0.5]]]
+    """
     return softmax(-D / temperature, axis=1)
 
 
@@ -38,6 +46,18 @@ def best_temperature(D: Floats, y: Indices, u: Floats) -> float:
 
     D (n, C) are distances, or anything else that is small for likely classes. A new sample is taken to be wrong as
     often as if one more had been wrong among these (Laplace's rule), so classes without errors keep a finite T.
+
+    Examples
+    --------
+    Classes that overlap get a higher temperature than those that are far apart:
+
+    >>> import numpy as np
+    >>> from protolearn.core.probabilities import best_temperature
+    >>> y, u = np.array([0, 0, 1, 1]), np.ones(4)
+    >>> apart = best_temperature(np.array([[0.0, 9.0], [0.0, 9.0], [9.0, 0.0], [9.0, 0.0]]), y, u)
+    >>> mixed = best_temperature(np.array([[0.0, 9.0], [9.0, 0.0], [9.0, 0.0], [9.0, 0.0]]), y, u)
+    >>> bool(apart < mixed)
+    True
     """
     present = np.isfinite(D[0])
     codes = np.cumsum(present)[y] - 1
@@ -69,6 +89,34 @@ def fold_numbers(X: Array, y: Indices, counts: Floats, n_folds: int, needed: Ind
     Samples are dealt out in the order of their values, so neither their order matters, nor whether one comes twice or
     counts twice. One that does will likely come again, and without it a model would still know its like, so it is not
     held out. Nor is a class of which fewer different samples than ``needed`` (one number for each class) would be left.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Samples.
+    y : ndarray of shape (n,)
+        Their class codes.
+    counts : ndarray of shape (n,)
+        How often each sample counts.
+    n_folds : int
+        Number of folds.
+    needed : ndarray of shape (n_classes,)
+        Number of different samples that each class must keep.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        The folds.
+
+    Examples
+    --------
+    The sample that comes twice is never held out:
+
+    >>> import numpy as np
+    >>> from protolearn.core.probabilities import fold_numbers
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [3.0]])
+    >>> fold_numbers(X, np.zeros(5, int), np.ones(5), 2, np.array([1])).tolist()
+    [0, 1, 0, -1, -1]
     """
     folds = np.full(len(X), -1)
     known = np.nan_to_num(X)

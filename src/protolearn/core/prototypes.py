@@ -31,7 +31,22 @@ Sums = Callable[..., Statistics]
 
 
 class Prototypes(Protocol):
-    """What the loop needs of prototypes."""
+    """What the loop needs of prototypes.
+
+    Examples
+    --------
+    `Mean` is the simplest of them:
+
+    >>> import numpy as np
+    >>> from protolearn.core.cooperation import WinnerTakesAll
+    >>> from protolearn.core.prototypes import Mean, Prototypes
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[0.0], [2.0], [9.0]]), origin=np.zeros(1))
+    >>> prototypes: Prototypes = Mean(np.array([[0.0], [8.0]]), np.ones(1))
+    >>> sums = WinnerTakesAll().gather(prototypes, source, 0.0)
+    >>> prototypes.cost(sums), prototypes.update(sums).positions.tolist()
+    (2.5, [[1.0], [9.0]])
+    """
 
     @property
     def positions(self) -> Floats:
@@ -308,6 +323,21 @@ class Gappy(Matrix):
     Of such a sample each prototype sums what it expects: the mean and the covariance of the gaps, given what is known.
     Its distance is that of the known part, in the metric of the features that are known. With responsibilities this is
     expectation maximization (Ghahramani & Jordan 1994, sec. 3).
+
+    Examples
+    --------
+    The second value of the first sample is not known:
+
+    >>> import numpy as np
+    >>> from protolearn.core.prototypes import Gappy
+    >>> from protolearn.core.shapes import ShapeRule, Shapes
+    >>> from protolearn.core.sources import ArraySource
+    >>> shapes = Shapes(np.eye(2)[None], np.array([[4.0, 1.0]]), np.ones(1))
+    >>> prototypes = Gappy(np.zeros((1, 2)), np.ones(2), shapes, ShapeRule(2, "none"))
+    >>> X, gaps = np.array([[2.0, 0.0], [2.0, 3.0]]), np.array([[False, True], [False, False]])
+    >>> chunk = ArraySource(X, origin=np.zeros(2), quadratic=True, gaps=gaps).chunk(slice(None))
+    >>> prototypes.measure(np.float64)(chunk)[0].round(6).tolist()
+    [[1.0], [10.0]]
     """
 
     linear = False  # what is expected depends on the prototype

@@ -94,7 +94,27 @@ def _quantile(values: Floats, u: Floats, share: float) -> float:
 
 
 def check_reject(threshold: float, label: Any, classes: Array) -> None:
-    """Require a threshold between 0 and 1, and a label for rejected samples of the kind of the classes."""
+    """Require a threshold between 0 and 1, and a label for rejected samples of the kind of the classes.
+
+    Parameters
+    ----------
+    threshold : float
+        Parameter ``reject_threshold``.
+    label : object
+        Parameter ``reject_label``.
+    classes : ndarray of shape (n_classes,)
+        The classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.reject import check_reject
+    >>> check_reject(0.1, "none", np.array(["ill", "well"]))
+    >>> check_reject(0.1, "ill", np.array(["ill", "well"]))
+    Traceback (most recent call last):
+    ...
+    ValueError: reject_label='ill' is one of the classes; choose a label that is none of them.
+    """
     number(0, 1).check("reject_threshold", threshold)
     kinds = {"numeric" if np.asarray(part).dtype.kind in "biuf" else "text" for part in (classes, label)}
     if threshold > 0 and len(kinds) > 1:

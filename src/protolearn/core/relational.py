@@ -25,7 +25,22 @@ __all__ = ["Median", "Related", "Relational"]
 
 
 class Related(ABC):
-    """Prototypes with known distances to every object of some `Pairs`, and a fuzzy label (k, C) each."""
+    """Prototypes with known distances to every object of some `Pairs`, and a fuzzy label (k, C) each.
+
+    Examples
+    --------
+    `Relational` prototypes are related to all objects:
+
+    >>> import numpy as np
+    >>> from protolearn.core.pairs import Pairs
+    >>> from protolearn.core.relational import Related, Relational
+    >>> x, coefficients = np.array([0.0, 1.0, 5.0]), np.array([[1.0, 1.0], [0.0, 0.0], [0.0, 0.0]])
+    >>> prototypes: Related = Relational.at(Pairs((x[:, None] - x) ** 2), coefficients)
+    >>> prototypes.distances[:, 0].tolist()
+    [0.0, 1.0, 25.0]
+    >>> prototypes.reseeded(np.array([False, True])).distances[:, 1].tolist()  # goes to the farthest object
+    [25.0, 16.0, 0.0]
+    """
 
     pairs: Pairs
     fuzzy: Floats

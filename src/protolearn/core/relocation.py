@@ -36,6 +36,35 @@ def relocate(prototypes: Mean, source: PointSource, rng: np.random.RandomState) 
     """Lower the cost of k-means by moves that k-means does not find; return the prototypes and their cost.
 
     Of many samples, moves are tried on a part, and those that help there are judged on all.
+
+    Parameters
+    ----------
+    prototypes : Mean
+        Where they are.
+    source : PointSource
+        The samples.
+    rng : RandomState
+        Chooses a part of many samples.
+
+    Returns
+    -------
+    prototypes : Mean
+        Where they are best.
+    cost : float
+        Half the sum of squared distances of the samples to their nearest prototypes.
+
+    Examples
+    --------
+    Two of three prototypes share a group of samples, and the third has two groups:
+
+    >>> import numpy as np
+    >>> from protolearn.core.prototypes import Mean
+    >>> from protolearn.core.relocation import relocate
+    >>> from protolearn.core.sources import ArraySource
+    >>> source = ArraySource(np.array([[0.0], [0.1], [50.0], [50.1], [90.0], [90.1]]), origin=np.zeros(1))
+    >>> found, cost = relocate(Mean(np.array([[0.0], [0.1], [70.0]]), np.ones(1)), source, np.random.RandomState(0))
+    >>> np.sort(found.positions.ravel()).round(6).tolist()
+    [0.05, 50.05, 90.05]
     """
     prototypes, cost = _settled(prototypes, source)
     if len(prototypes) == 1:

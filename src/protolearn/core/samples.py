@@ -42,6 +42,16 @@ class Samples:
 
     The last samples may stand for others that are spread around them; ``spreads`` tells how. ``gaps`` (n, d) says where
     values of ``X`` are first guesses.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.samples import Samples
+    >>> samples = Samples(np.array([[1.0], [2.0], [np.nan]]), np.array([1.0, 0.0, 3.0]))
+    >>> samples.missing, samples.filled().X.ravel().tolist()
+    (True, [1.0, 2.0, 1.5])
+    >>> len(samples.present()), len(samples.joined(samples.take(np.array([0]))))
+    (2, 4)
     """
 
     X: Any
@@ -174,7 +184,32 @@ class Samples:
 
 
 def labeled(X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, label_weight: float) -> Samples:
-    """Put samples together with their weights and, if these count, their labels."""
+    """Put samples together with their weights and, if these count, their labels.
+
+    Parameters
+    ----------
+    X : array of shape (n, d) or objects
+        The samples.
+    y : array-like of shape (n,) or None
+        Their labels.
+    sample_weight : array-like of shape (n,) or None
+        Their weights, ones by default.
+    label_weight : float
+        Share of labels in distances; if it is 0, labels do not count.
+
+    Returns
+    -------
+    Samples
+        All of this.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.samples import labeled
+    >>> X = np.array([[1.0], [2.0]])
+    >>> labeled(X, ["b", "a"], None, 0.5).labels.tolist(), labeled(X, ["b", "a"], None, 0.0).supervised
+    ([[0.0, 1.0], [1.0, 0.0]], False)
+    """
     weights = check_weights(sample_weight, len(X), np.float64)
     if y is not None:
         check_consistent_length(weights, y)
@@ -187,7 +222,17 @@ def labeled(X: Any, y: ArrayLike | None, sample_weight: ArrayLike | None, label_
 
 
 def require_labels(y: ArrayLike | None, label_weight: float) -> None:
-    """Refuse samples without labels, if these shall count."""
+    """Refuse samples without labels, if these shall count.
+
+    Examples
+    --------
+    >>> from protolearn.core.samples import require_labels
+    >>> require_labels(None, 0.5)
+    Traceback (most recent call last):
+    ...
+    ValueError: label_weight=0.5 needs the classes of the samples: call fit(X, y), or set label_weight=0 for an
+    unsupervised map.
+    """
     if y is None:
         raise ValueError(
             f"label_weight={label_weight} needs the classes of the samples: call fit(X, y), "
@@ -196,7 +241,18 @@ def require_labels(y: ArrayLike | None, label_weight: float) -> None:
 
 
 def refuse_unlabeled(mass: float) -> None:
-    """Refuse samples if the weight of those that have a label is zero."""
+    """Refuse samples if the weight of those that have a label is zero.
+
+    Examples
+    --------
+    >>> from protolearn.core.samples import refuse_unlabeled
+    >>> refuse_unlabeled(3.0)
+    >>> refuse_unlabeled(0.0)
+    Traceback (most recent call last):
+    ...
+    ValueError: No sample of positive weight has a label: -1, NaN and None mean unlabeled. Give the classes of some,
+    or set label_weight=0 for an unsupervised map.
+    """
     if not mass:
         raise ValueError(
             "No sample of positive weight has a label: -1, NaN and None mean unlabeled. Give the classes of some, "
@@ -226,7 +282,16 @@ def label_vectors(y: Array, dtype: Any) -> tuple[Array, Array]:
 
 
 def known_labels(y: Array) -> tuple[Bools, Array]:
-    """Say which labels (n,) are known, and return these."""
+    """Say which labels (n,) are known, and return these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.samples import known_labels
+    >>> known, labels = known_labels(np.array(["ill", None, "well"], dtype=object))
+    >>> known.tolist(), labels.tolist()
+    ([True, False, True], ['ill', 'well'])
+    """
     if y.dtype.kind == "O":
         known = np.array([not _is_missing(label) for label in y], dtype=bool)
         given = y[known] if any(isinstance(label, str) for label in y) else np.array(y[known].tolist())
@@ -244,24 +309,61 @@ def _is_missing(label: Any) -> bool:
 
 
 def over_classes(labels: Array, classes: Array, all_classes: Array) -> Floats:
-    """Return label vectors over more classes, zero for the new ones."""
+    """Return label vectors over more classes, zero for the new ones.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.samples import over_classes
+    >>> over_classes(np.array([[1.0, 0.0]]), np.array(["b", "d"]), np.array(["a", "b", "d"])).tolist()
+    [[0.0, 1.0, 0.0]]
+    """
     wider = np.zeros((len(labels), len(all_classes)))
     wider[:, np.searchsorted(all_classes, classes)] = labels
     return wider
 
 
 def as_shares(labels: Floats) -> Floats:
-    """Return fuzzy labels (k, C) as class shares, clear of rounding."""
+    """Return fuzzy labels (k, C) as class shares, clear of rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.samples import as_shares
+    >>> as_shares(np.array([[2.0, -1e-17], [0.5, 0.5]])).round(6).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
     clipped = np.clip(labels, 1e-300, 1.0)
     return clipped / clipped.sum(axis=1, keepdims=True)
 
 
 class TooFewSamples(ValueError):
-    """Fewer samples than prototypes."""
+    """Fewer samples than prototypes.
+
+    Examples
+    --------
+    >>> from protolearn.core.samples import TooFewSamples, require_samples
+    >>> try:
+    ...     require_samples(3, n_prototypes=5)
+    ... except TooFewSamples as error:
+    ...     print(str(error).partition(". ")[0])
+    n_samples=3 is fewer than the 5 prototypes to be placed
+    """
 
 
 def require_samples(n_samples: int, n_prototypes: int) -> None:
-    """Refuse to place more prototypes than there are samples with weight."""
+    """Refuse to place more prototypes than there are samples with weight.
+
+    Examples
+    --------
+    >>> from protolearn.core.samples import require_samples
+    >>> require_samples(10, n_prototypes=5)
+    >>> require_samples(3, n_prototypes=5)
+    Traceback (most recent call last):
+    ...
+    protolearn.core.samples.TooFewSamples: n_samples=3 is fewer than the 5 prototypes to be placed. Use at most 3
+    prototypes (or nodes of the lattice), or more samples (in the first patch, if there are several).
+    """
     if n_samples < n_prototypes:
         raise TooFewSamples(
             f"n_samples={n_samples} is fewer than the {n_prototypes} prototypes to be placed. Use at most {n_samples} "
@@ -270,7 +372,14 @@ def require_samples(n_samples: int, n_prototypes: int) -> None:
 
 
 def batched(patches: Iterable[Samples], size: int) -> Iterator[list[Samples]]:
-    """Yield so many patches at a time; of those before one that fails, none is lost."""
+    """Yield so many patches at a time; of those before one that fails, none is lost.
+
+    Examples
+    --------
+    >>> from protolearn.core.samples import batched
+    >>> list(batched(iter("abcde"), 2))
+    [['a', 'b'], ['c', 'd'], ['e']]
+    """
     group: list[Samples] = []
     failure = None
     try:

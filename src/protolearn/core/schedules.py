@@ -48,7 +48,34 @@ def constant(start: float, end: float, n_steps: int) -> Floats:
 
 
 def falling(schedule: str | Schedule, start: float, end: float, n_epochs: int, per_epoch: int = 1) -> Floats:
-    """Return the values of a schedule: one an epoch, or many if each sample has its own."""
+    """Return the values of a schedule: one an epoch, or many if each sample has its own.
+
+    Parameters
+    ----------
+    schedule : {"geometric", "inverse", "constant"} or callable
+        How values fall, see `as_schedule`.
+    start, end : float
+        Where they begin, and where they would end.
+    n_epochs : int
+        Number of epochs.
+    per_epoch : int, default=1
+        Number of values in each.
+
+    Returns
+    -------
+    ndarray of shape (n_epochs * per_epoch,)
+        The values.
+
+    Examples
+    --------
+    >>> from protolearn.core.schedules import falling
+    >>> falling("geometric", 8.0, 1.0, 3).round(6).tolist()
+    [8.0, 4.0, 2.0]
+    >>> falling(lambda start, end, n_steps: [start], 8.0, 1.0, 3)
+    Traceback (most recent call last):
+    ...
+    ValueError: The schedule must give max_iter=3 positive numbers; it gave [8.] of shape (1,).
+    """
     n_steps = n_epochs * per_epoch
     values = np.asarray(as_schedule(schedule)(start, end, n_steps), dtype=np.float64)
     if values.shape != (n_steps,) or not (np.isfinite(values) & (values > 0)).all():

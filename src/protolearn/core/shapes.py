@@ -176,6 +176,15 @@ class Prior:
         Weight of these samples.
     scatter : array of shape (d,)
         Diagonal of the sum of their squared deviations from the prototype, wherever it is.
+
+    Examples
+    --------
+    Samples of weight 3 that do not vary at all:
+
+    >>> import numpy as np
+    >>> from protolearn.core.shapes import Prior
+    >>> Prior(mass=1.0, scatter=np.array([1.0, 1.0])).joined(np.zeros((1, 2, 2)), np.array([3.0])).tolist()
+    [[[0.25, 0.0], [0.0, 0.25]]]
     """
 
     mass: float
@@ -233,6 +242,16 @@ class ShapeRule:
         What every prototype has seen before its samples, if ``regularization`` is "prior".
     n_hidden : int, default=0
         Number of directions that the last coordinate stands for, if it is not one of those in which samples differ.
+
+    Examples
+    --------
+    A variance of zero is lifted to a tenth of the mean:
+
+    >>> import numpy as np
+    >>> from protolearn.core.shapes import ShapeRule
+    >>> variances, n_changed = ShapeRule(2, epsilon=0.1).regularized(np.array([[9.0, 0.0]]))
+    >>> variances.round(6).tolist(), n_changed.tolist()
+    ([[9.0, 0.45]], [1])
     """
 
     n_components: int
@@ -378,6 +397,35 @@ def sketched_shapes(axes: Floats, products: Floats, totals: Floats, rule: ShapeR
     The covariance C is known by ``Y = C V'`` only. ``Y (V Y)^-1 Y'`` agrees with C on the earlier directions V and is
     never larger; its eigenvectors are closer to those of C than V by a factor like that of a step and a half of the
     power method. Repeated in every epoch they converge, and no d x d matrix is ever formed.
+
+    Parameters
+    ----------
+    axes : ndarray of shape (k, q, d)
+        Earlier directions.
+    products : ndarray of shape (k, q, d)
+        Their products with the covariances.
+    totals : ndarray of shape (k,)
+        Traces of the covariances.
+    rule : ShapeRule
+        How shapes follow from covariances.
+
+    Returns
+    -------
+    shapes : Shapes
+        The shapes.
+    n_changed : ndarray of shape (k,)
+        How many variances of each were regularized.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.shapes import ShapeRule, sketched_shapes
+    >>> C, axes = np.diag([9.0, 3.0, 1.0]), np.array([[[0.8, 0.6, 0.0]]])
+    >>> for _ in range(20):
+    ...     shapes, _ = sketched_shapes(axes, axes @ C, np.array([13.0]), ShapeRule(1))
+    ...     axes = shapes.axes
+    >>> shapes.variances.round(6).tolist(), shapes.rest.round(6).tolist()
+    ([[9.0]], [2.0])
     """
     q, d = axes.shape[1:]
     values, vectors = np.linalg.eigh(axes @ np.swapaxes(products, 1, 2))
@@ -398,6 +446,39 @@ def completed(
 
     ``how`` chooses it: ``"joint"`` by the smallest distance the filled sample can have, ``"marginal"`` by the density
     of what is known, ``"blend"`` averages all with the posterior of the latter.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Samples with gaps.
+    positions : ndarray of shape (k, d)
+        Where prototypes are.
+    shapes : Shapes
+        Their shapes.
+    log_weights : ndarray of shape (k,)
+        Logarithms of their shares.
+    how : {"joint", "marginal", "blend"}
+        Which prototype fills a gap.
+    measure : str, default="logdet"
+        The distance, see `Shapes.gains`.
+
+    Returns
+    -------
+    X : ndarray of shape (n, d)
+        Samples without gaps.
+    chosen : ndarray of shape (n,)
+        The prototype of each.
+
+    Examples
+    --------
+    Two features that go together:
+
+    >>> import numpy as np
+    >>> from protolearn.core.shapes import Shapes, completed
+    >>> shapes = Shapes(np.array([[[1.0, 1.0]]]) / np.sqrt(2.0), np.array([[3.0]]), np.ones(1))
+    >>> X, chosen = completed(np.array([[3.0, np.nan]]), np.ones((1, 2)), shapes, np.zeros(1), "joint")
+    >>> X.round(6).tolist(), chosen.tolist()
+    ([[3.0, 2.0]], [0])
     """
     scale = np.exp(shapes.log_determinants / shapes.n_dimensions) if measure == "det" else np.ones(len(shapes))
     volume = np.zeros(len(shapes)) if measure in ("det", "none") else shapes.log_determinants
@@ -431,6 +512,37 @@ def conditional(xi: Floats, shape: Shapes, gap: Bools) -> tuple[Floats, Floats, 
 
     With directions V, variances s and r on the rest the covariance is ``V' (s - r) V + r``; both inverse and
     determinant of a part of it need a q x q matrix only (Woodbury).
+
+    Parameters
+    ----------
+    xi : ndarray of shape (n, d - g)
+        Known values, less those of the prototype.
+    shape : Shapes
+        The shape of one prototype.
+    gap : ndarray of shape (d,)
+        Which values are not known.
+
+    Returns
+    -------
+    spread : ndarray of shape (n,)
+        Mahalanobis distances of the known part.
+    rest : ndarray of shape (n, g)
+        What is expected in the gaps, less the values of the prototype.
+    log_det : float
+        Logarithm of the determinant of the known part's covariance.
+    covariance : ndarray of shape (g, g)
+        Covariance of the rest.
+
+    Examples
+    --------
+    Two features of variance 2 and covariance 1, the first of which is known to be 2:
+
+    >>> import numpy as np
+    >>> from protolearn.core.shapes import Shapes, conditional
+    >>> shape = Shapes(np.array([[[1.0, 1.0]]]) / np.sqrt(2.0), np.array([[3.0]]), np.ones(1))
+    >>> spread, rest, log_det, covariance = conditional(np.array([[2.0]]), shape, np.array([False, True]))
+    >>> spread.round(6).tolist(), rest.round(6).tolist(), covariance.round(6).tolist()
+    ([2.0], [[1.0]], [[1.5]])
     """
     axes, n_known = shape.axes[0], len(xi[0])
     smallest = float(shape.variances[0].min())

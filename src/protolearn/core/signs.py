@@ -21,13 +21,29 @@ SKEWED = 1e-6  # third moment, relative to that of the absolute values, from whi
 
 
 def largest_positive(vectors: Array, axis: int) -> Array:
-    """Return vectors along an axis, each with the sign that makes its largest entry in size positive."""
+    """Return vectors along an axis, each with the sign that makes its largest entry in size positive.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.signs import largest_positive
+    >>> largest_positive(np.array([[1.0, -3.0], [2.0, 1.0]]), axis=1).tolist()
+    [[-1.0, 3.0], [2.0, 1.0]]
+    """
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=axis, keepdims=True), axis)
     return np.where(largest < 0, -vectors, vectors)
 
 
 def longer_side_positive(points: Array) -> Array:
-    """Return points (n, d), each coordinate with its longer side positive, and as it is if both are as long."""
+    """Return points (n, d), each coordinate with its longer side positive, and as it is if both are as long.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.signs import longer_side_positive
+    >>> longer_side_positive(np.array([[-1.0, -3.0], [1.0, 2.0]])).tolist()
+    [[-1.0, 3.0], [1.0, -2.0]]
+    """
     return np.where(points.max(axis=0) < -points.min(axis=0), -points, points)
 
 

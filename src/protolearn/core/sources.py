@@ -43,6 +43,14 @@ class Chunk:
     Coordinates are the first ``n_columns`` of the lifted row. The last samples may stand for many, with a spread each.
     ``gaps`` (c, d) marks values that are not known, and take no part in distances that are ``partial``; ``mean_label``
     (C,) stands for labels that are not known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.sources import ArraySource
+    >>> chunk = ArraySource(np.array([[3.0, 4.0], [0.0, 1.0], [5.0, 5.0]]), origin=np.zeros(2)).chunk(slice(0, 2))
+    >>> chunk.points.tolist(), chunk.lifted[0].tolist()
+    ([[3.0, 4.0], [0.0, 1.0]], [3.0, 4.0, 1.0, 25.0])
     """
 
     lifted: Array
@@ -184,7 +192,23 @@ class Labels:
 
 
 class Source(ABC):
-    """Samples with weights, read in chunks by several threads; what `ArraySource` and `Pairs` have in common."""
+    """Samples with weights, read in chunks by several threads; what `ArraySource` and `Pairs` have in common.
+
+    Examples
+    --------
+    A source of one's own says how some rows are read:
+
+    >>> import numpy as np
+    >>> from protolearn.core.sources import Source
+    >>> class Squares(Source):
+    ...     n_samples, n_lifted, n_threads = 5, 3, 1
+    ...     dtype, weights = np.dtype(np.float64), np.ones(5)
+    ...
+    ...     def chunk(self, rows):
+    ...         return np.arange(5.0)[rows] ** 2
+    >>> float(Squares().sum(np.sum)), Squares().mass
+    (30.0, 5.0)
+    """
 
     dtype: np.dtype[Any]
     weights: Array
@@ -251,7 +275,16 @@ class Source(ABC):
 
 
 class PointSource(Source):
-    """Samples that are points: what `ArraySource` and `PartitionedSource` have in common."""
+    """Samples that are points: what `ArraySource` and `PartitionedSource` have in common.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.sources import ArraySource, PointSource
+    >>> source: PointSource = ArraySource(np.array([[100.0], [101.0], [102.0]]), origin=np.array([101.0]))
+    >>> source.rows(np.array([0, 2])).tolist(), source.n_single, source.gappy
+    ([[-1.0], [1.0]], 3, False)
+    """
 
     n_features: int
     n_columns: int

@@ -26,7 +26,14 @@ def first_lowest(values: ArrayLike) -> int:
 
 
 def lower(first: Any, second: Any, cost: Any) -> Any:
-    """Return the one of the lower cost, a function of both; the first if costs are equal up to rounding."""
+    """Return the one of the lower cost, a function of both; the first if costs are equal up to rounding.
+
+    Examples
+    --------
+    >>> from protolearn.core.ties import lower
+    >>> lower("first", "second", {"first": 0.1 + 0.2, "second": 0.3}.get)  # equal but for rounding
+    'first'
+    """
     return (first, second)[first_lowest([cost(first), cost(second)])]
 
 

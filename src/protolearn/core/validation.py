@@ -74,7 +74,19 @@ def refuse_collection(
 
 
 def check_weights(sample_weight: ArrayLike | None, n_samples: int, dtype: Any) -> Array:
-    """Return sample weights (n,) as an array, ones by default; they must be finite, not negative, and not all zero."""
+    """Return sample weights (n,) as an array, ones by default; they must be finite, not negative, and not all zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.validation import check_weights
+    >>> check_weights(None, 2, np.float64), check_weights([1, 0], 2, np.float64)
+    (array([1., 1.]), array([1., 0.]))
+    >>> check_weights([1, -2], 2, np.float64)
+    Traceback (most recent call last):
+    ...
+    ValueError: sample_weight contains negative values (smallest -2); weights must be 0 or more.
+    """
     if sample_weight is None:
         return np.ones(n_samples, dtype)
     weights = np.asarray(sample_weight, dtype=np.float64)
@@ -99,6 +111,35 @@ def read_samples(estimator: Any, X: Any, *, reset: bool = False, learning: bool 
     """Return samples in single or double precision, by scikit-learn's ``validate_data`` and its options.
 
     Their squares must not be too large to compute with, and of samples for ``learning`` not too small either.
+
+    Parameters
+    ----------
+    estimator : estimator
+        Whose samples these are.
+    X : array-like of shape (n, d)
+        The samples.
+    reset : bool, default=False
+        Whether names and number of features are stored, or compared with what is stored.
+    learning : bool, default=False
+        Whether the estimator learns from them.
+    **options : object
+        Options of ``validate_data``.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        The samples.
+
+    Examples
+    --------
+    >>> from protolearn import KMeans
+    >>> from protolearn.core.validation import read_samples
+    >>> read_samples(KMeans(), [[1, 2], [3, 4]], reset=True, learning=True).dtype
+    dtype('float64')
+    >>> read_samples(KMeans(), [[1e200]], reset=True)
+    Traceback (most recent call last):
+    ...
+    ValueError: X has values up to 1e+200, whose squares are too large for float64; rescale X, or drop outliers.
     """
     with hinted(estimator):
         samples = validate_data(estimator, X, dtype=[np.float64, np.float32], reset=reset, **options)
@@ -159,14 +200,36 @@ def check_scale(X: Array) -> Array:
 
 
 def check_range(largest: float, dtype: Any, n_features: int) -> None:
-    """Refuse values up to the largest if sums of their squares are beyond what a float can hold."""
+    """Refuse values up to the largest if sums of their squares are beyond what a float can hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.validation import check_range
+    >>> check_range(5.0, np.float32, n_features=10)
+    >>> check_range(1e30, np.float32, n_features=10)
+    Traceback (most recent call last):
+    ...
+    ValueError: X has values up to 1e+30, whose squares are too large for float32; rescale X, or drop outliers.
+    """
     example = np.empty((0, n_features), dtype)
     refuse_small(example, largest)
     refuse_large(example, largest)
 
 
 def refuse_underflow(X: Array) -> None:
-    """Refuse samples whose squared distances, but for the largest ones, are below the smallest number."""
+    """Refuse samples whose squared distances, but for the largest ones, are below the smallest number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.validation import refuse_underflow
+    >>> refuse_underflow(np.array([[1e-200, 1.0]]))
+    >>> refuse_underflow(np.array([[1e-200]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: X has no values above 1e-200, whose squares are too small for float64; rescale X.
+    """
     refuse_small(X, largest_value(X))
 
 
@@ -178,13 +241,36 @@ def refuse_small(X: Array, largest: float) -> None:
 
 
 def refuse_overflow(X: Array) -> Array:
-    """Return samples; refuse them if their squared distances are beyond the largest number."""
+    """Return samples; refuse them if their squared distances are beyond the largest number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.validation import refuse_overflow
+    >>> refuse_overflow(np.array([[1.0, 2.0]]))
+    array([[1., 2.]])
+    >>> refuse_overflow(np.array([[1e300]]))
+    Traceback (most recent call last):
+    ...
+    ValueError: X has values up to 1e+300, whose squares are too large for float64; rescale X, or drop outliers.
+    """
     refuse_large(X, largest_value(X))
     return X
 
 
 def refuse_large(X: Array, largest: float, squared: bool = False) -> None:
-    """Refuse values up to the largest if sums of their squares, or of themselves, are beyond the largest number."""
+    """Refuse values up to the largest if sums of their squares, or of themselves, are beyond the largest number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.validation import refuse_large
+    >>> refuse_large(np.zeros((1, 2), np.float32), 1e30, squared=True)
+    >>> refuse_large(np.zeros((1, 2), np.float32), 1e30)
+    Traceback (most recent call last):
+    ...
+    ValueError: X has values up to 1e+30, whose squares are too large for float32; rescale X, or drop outliers.
+    """
     bound = np.finfo(X.dtype).max / (8 * X.shape[1])
     if largest > (bound if squared else np.sqrt(bound)):
         sums = "sums" if squared else "squares"
@@ -194,7 +280,15 @@ def refuse_large(X: Array, largest: float, squared: bool = False) -> None:
 
 
 def largest_value(X: Array) -> float:
-    """Return the size of the largest value that is known."""
+    """Return the size of the largest value that is known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.validation import largest_value
+    >>> largest_value(np.array([[1.0, -7.0], [np.nan, 2.0]]))
+    7.0
+    """
     return max(float(np.fmax.reduce(X, axis=None)), -float(np.fmin.reduce(X, axis=None)))
 
 

@@ -34,6 +34,15 @@ class TexturePatches:
         Patches of the other pictures.
     unseen : ndarray of shape (m,)
         Which pictures these are, in ascending order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.datasets import texture_protocol
+    >>> images, y = np.random.default_rng(0).random((6, 20, 20, 3)), [0, 0, 0, 1, 1, 1]
+    >>> parts = texture_protocol(images, y, random_state=0)
+    >>> bool(set(parts.sources_test) <= set(parts.sources_train)), set(parts.sources_unseen) & set(parts.sources_train)
+    (True, set())
     """
 
     X_train: Array

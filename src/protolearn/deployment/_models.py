@@ -94,6 +94,17 @@ def load(path: FilePath, *, trusted: Collection[str] = ()) -> Any:
     See Also
     --------
     save : Write the file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> import protolearn
+    >>> model = protolearn.GLVQ().fit([[0.0], [0.2], [0.8], [1.0]], ["low", "low", "high", "high"])
+    >>> with TemporaryDirectory() as folder:
+    ...     protolearn.save(model, f"{folder}/levels.skops")
+    ...     again = protolearn.load(f"{folder}/levels.skops")
+    >>> print(*again.predict([[0.1], [0.9]]))
+    low high
     """
     files = _skops()
     size = file_size(path)

@@ -41,7 +41,19 @@ DENSE = 500  # objects up to which a factorization is faster than products with 
 
 
 class Signature(NamedTuple):
-    """Numbers of positive, negative and zero eigenvalues of a Gram matrix."""
+    """Numbers of positive, negative and zero eigenvalues of a Gram matrix.
+
+    Examples
+    --------
+    A signature tells whether dissimilarities are Euclidean:
+
+    >>> from protolearn.dissimilarities import signature
+    >>> found = signature([[0, 1, 4], [1, 0, 1], [4, 1, 0]])
+    >>> found.positive, found.negative, found.zero
+    (1, 1, 1)
+    >>> print("Euclidean" if found.negative == 0 else "not Euclidean")
+    not Euclidean
+    """
 
     positive: int
     negative: int
@@ -87,7 +99,31 @@ def check_dissimilarities(D: ArrayLike, *, squared: bool = False, symmetrize: st
 
 @constrained(symmetrize=option("raise", "mean", "keep"))
 def checked_with_scale(D: ArrayLike, *, squared: bool, symmetrize: str) -> tuple[Array, float]:
-    """Require a matrix of dissimilarities; return it and the size of its largest entry."""
+    """Require a matrix of dissimilarities; return it and the size of its largest entry.
+
+    Parameters
+    ----------
+    D : array-like of shape (n, n)
+        The dissimilarities. They are never changed.
+    squared : bool
+        Entries are squared distances and may be negative.
+    symmetrize : {"raise", "mean", "keep"}
+        What to do with a matrix that is not symmetric, see `check_dissimilarities`.
+
+    Returns
+    -------
+    D : ndarray of shape (n, n)
+        The dissimilarities in single or double precision, the array itself where nothing had to change.
+    scale : float
+        The largest absolute value among the entries.
+
+    Examples
+    --------
+    >>> from protolearn.dissimilarities import checked_with_scale
+    >>> D, scale = checked_with_scale([[0, 1], [3, 0]], squared=False, symmetrize="mean")
+    >>> D.tolist(), float(scale)
+    ([[0.0, 2.0], [2.0, 0.0]], 3.0)
+    """
     matrix = _square(D)
     gap, low, high = _extremes(matrix)
     if not np.isfinite(gap):

@@ -35,7 +35,15 @@ ENOUGH = 20_000  # samples from which a temperature follows
 
 
 class LVQClassifier(ClassifierMixin, Estimator):
-    """Nearest-prototype classification with any metric: the parent of all LVQ classifiers."""
+    """Nearest-prototype classification with any metric: the parent of all LVQ classifiers.
+
+    Examples
+    --------
+    >>> from protolearn import GMLVQ, LMNN
+    >>> from protolearn.lvq import LVQClassifier
+    >>> [isinstance(model, LVQClassifier) for model in (GMLVQ(), LMNN())]  # LMNN has no prototypes
+    [True, False]
+    """
 
     _constraints = {
         "prototypes_per_class": integer() | instance(dict, "a dict of integers"),

@@ -38,7 +38,18 @@ Squashing = Callable[[Floats, float], tuple[Floats, Floats]]
 
 
 class Cost(Protocol):
-    """What training minimizes, as a function of the distances between samples and prototypes."""
+    """What training minimizes, as a function of the distances between samples and prototypes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq.cost import Cost, RelativeDistance
+    >>> cost: Cost = RelativeDistance("identity")
+    >>> D, own = np.array([[1.0, 3.0]]), np.array([[True, False]])  # one sample, near to the prototype of its class
+    >>> value, slopes = cost(D, own, np.ones(1))
+    >>> value, slopes.tolist()  # it pays to come nearer to this one, and to go away from the other
+    (-0.5, [[0.375, -0.125]])
+    """
 
     @property
     def n_stages(self) -> int:
@@ -56,18 +67,46 @@ NEGLIGIBLE = 1e-16  # shares of one that change nothing
 
 
 def identity(mu: Floats, slope: float) -> tuple[Floats, Floats]:
-    """Leave ``mu`` as it is: every sample counts the same. Return value and derivative."""
+    """Leave ``mu`` as it is: every sample counts the same. Return value and derivative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq.cost import identity
+    >>> identity(np.array([-0.5, 0.5]), 3.0)
+    (array([-0.5,  0.5]), array([1., 1.]))
+    """
     return mu, np.ones_like(mu)
 
 
 def sigmoid(mu: Floats, slope: float) -> tuple[Floats, Floats]:
-    """Logistic function ``1 / (1 + exp(-slope mu))``: a steep one counts errors, and heeds samples near the border."""
+    """Logistic function ``1 / (1 + exp(-slope mu))``: a steep one counts errors, and heeds samples near the border.
+
+    Examples
+    --------
+    The steepest place is the border between classes, where ``mu`` is 0:
+
+    >>> import numpy as np
+    >>> from protolearn.lvq.cost import sigmoid
+    >>> value, derivative = sigmoid(np.array([-1.0, 0.0, 1.0]), 10.0)
+    >>> value.round(3).tolist(), derivative.round(3).tolist()
+    ([0.0, 0.5, 1.0], [0.0, 2.5, 0.0])
+    """
     value = expit(slope * mu)
     return value, slope * value * (1.0 - value)
 
 
 def swish(mu: Floats, slope: float) -> tuple[Floats, Floats]:
-    """Return ``mu / (1 + exp(-slope mu))``, which goes on growing with the size of an error."""
+    """Return ``mu / (1 + exp(-slope mu))``, which goes on growing with the size of an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq.cost import swish
+    >>> value, derivative = swish(np.array([-1.0, 0.0, 1.0]), 10.0)
+    >>> np.abs(value).round(3).tolist(), np.abs(derivative).round(3).tolist()
+    ([0.0, 0.0, 1.0], [0.0, 0.5, 1.0])
+    """
     gate = expit(slope * mu)
     return mu * gate, gate + slope * mu * gate * (1.0 - gate)
 
@@ -80,6 +119,31 @@ def relative_distance(D: Floats, own: Bools) -> tuple[Floats, Any, Any, Floats, 
 
     A sample that lies on both of its winners has ``mu = 0`` and derivative 0. A sample without a prototype of its
     own class, or of another, does not count either.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n, k)
+        Squared distances.
+    own : ndarray of shape (n, k), of bool
+        Whether sample and prototype share a class.
+
+    Returns
+    -------
+    mu : ndarray of shape (n,)
+        Negative where a sample is classified correctly.
+    J, K : ndarray of shape (n,)
+        The nearest prototype of the sample's own class, and of another.
+    by_J, by_K : ndarray of shape (n,)
+        Derivatives of ``mu`` by the distances to these.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq.cost import relative_distance
+    >>> D, own = np.array([[1.0, 9.0, 3.0]]), np.array([[True, True, False]])
+    >>> mu, J, K, by_J, by_K = relative_distance(D, own)
+    >>> mu.tolist(), J.tolist(), K.tolist()
+    ([-0.5], [0], [2])
     """
     rows = np.arange(len(D))
     J = np.where(own, D, np.inf).argmin(axis=1)
@@ -96,7 +160,37 @@ def relative_distance(D: Floats, own: Bools) -> tuple[Floats, Any, Any, Floats, 
 def relative_distance_cost(
     D: Floats, own: Bools, u: Floats, squashing: Squashing, slope: float
 ) -> tuple[float, Floats]:
-    """Return ``sum_i u_i phi(mu_i)`` and its derivative by every distance (n, k), zero but for the winners."""
+    """Return ``sum_i u_i phi(mu_i)`` and its derivative by every distance (n, k), zero but for the winners.
+
+    Parameters
+    ----------
+    D : ndarray of shape (n, k)
+        Squared distances.
+    own : ndarray of shape (n, k), of bool
+        Whether sample and prototype share a class.
+    u : ndarray of shape (n,)
+        Weights of the samples.
+    squashing : callable
+        The function ``phi``, such as `sigmoid`.
+    slope : float
+        Its slope.
+
+    Returns
+    -------
+    cost : float
+        The sum.
+    G : ndarray of shape (n, k)
+        Its derivatives.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq.cost import identity, relative_distance_cost
+    >>> D, own = np.array([[1.0, 9.0, 3.0]]), np.array([[True, True, False]])
+    >>> cost, G = relative_distance_cost(D, own, np.ones(1), identity, 1.0)
+    >>> cost, G.tolist()
+    (-0.5, [[0.375, 0.0, -0.125]])
+    """
     mu, J, K, by_J, by_K = relative_distance(D, own)
     value, steepness = squashing(mu, slope)
     rows = np.arange(len(D))
@@ -116,6 +210,16 @@ class RelativeDistance:
         Name of ``phi``.
     slope : tuple of float, default=(1.0, 1.0)
         Slope of ``phi`` at the start and at the end of training.
+
+    Examples
+    --------
+    A steep sigmoid hardly counts samples that are classified correctly:
+
+    >>> import numpy as np
+    >>> from protolearn.lvq.cost import RelativeDistance
+    >>> D, own = np.array([[1.0, 3.0]]), np.array([[True, False]])
+    >>> [round(RelativeDistance("sigmoid", (1.0, slope))(D, own, np.ones(1))[0], 3) for slope in (1.0, 20.0)]
+    [0.378, 0.0]
     """
 
     squashing: str = "sigmoid"
@@ -157,6 +261,17 @@ class CooperativeRelativeDistance(RelativeDistance):
     ----------
     Hammer, Strickert and Villmann (2005). Supervised neural gas with general similarity measure. Neural Processing
     Letters 21.
+
+    Examples
+    --------
+    At first all prototypes of the class are drawn to the sample, at the end only the nearest:
+
+    >>> import numpy as np
+    >>> from protolearn.lvq.cost import CooperativeRelativeDistance
+    >>> D, own = np.array([[1.0, 2.0, 3.0]]), np.array([[True, True, False]])
+    >>> stages = CooperativeRelativeDistance().stages(5)
+    >>> [(stage(D, own, np.ones(1))[1] > 0.0).sum().item() for stage in (stages[0], stages[-1])]
+    [2, 1]
     """
 
     range_: tuple[float, float] = (1.0, 0.01)
@@ -223,6 +338,15 @@ class CrossEntropy:
     References
     ----------
     Seo and Obermayer (2003). Soft learning vector quantization. Neural Computation 15.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq.cost import CrossEntropy
+    >>> D, own = np.array([[1.0, 1.0]]), np.array([[True, False]])  # as near to its own class as to the other
+    >>> value, slopes = CrossEntropy(width=1.0)(D, own, np.ones(1))
+    >>> round(float(np.exp(-value)), 6), slopes.round(6).tolist()
+    (0.5, [[0.25, -0.25]])
     """
 
     width: float = 1.0
@@ -246,7 +370,33 @@ class CrossEntropy:
 
 
 def log_posteriors(D: Floats, classes: Indices, n_classes: int, width: float) -> Floats:
-    """Return ``log p(c | x)`` of every class (n, C), which has the prototypes with its code in ``classes`` (k,)."""
+    """Return ``log p(c | x)`` of every class (n, C), which has the prototypes with its code in ``classes`` (k,).
+
+    Parameters
+    ----------
+    D : ndarray of shape (n, k)
+        Squared distances.
+    classes : ndarray of shape (k,)
+        Class code of each prototype.
+    n_classes : int
+        Number of classes C.
+    width : float
+        Standard deviation of the Gaussians around the prototypes.
+
+    Returns
+    -------
+    ndarray of shape (n, C)
+        Logarithms of probabilities that sum to 1 in each row.
+
+    Examples
+    --------
+    Three prototypes at the same distance, two of which belong to the second class:
+
+    >>> import numpy as np
+    >>> from protolearn.lvq.cost import log_posteriors
+    >>> np.exp(log_posteriors(np.ones((1, 3)), np.array([0, 1, 1]), 2, width=1.0)).round(3).tolist()
+    [[0.333, 0.667]]
+    """
     of_all = _shares(D, width)[0]
     of_class = [_shares(np.where(classes == c, D, np.inf), width)[0] for c in range(n_classes)]
     return np.stack(of_class, axis=1) - of_all[:, None]

@@ -122,7 +122,27 @@ def difference_of_gaussians_bank(
 
 
 def kernels_of(filters: Any, size: tuple[int, int]) -> Array | None:
-    """Return the kernels (L, h, w) that a name, one or several kernels, or None stand for, if they have a size."""
+    """Return the kernels (L, h, w) that a name, one or several kernels, or None stand for, if they have a size.
+
+    Parameters
+    ----------
+    filters : {"gabor", "gaussians"}, array-like of shape (h, w) or (L, h, w), or None
+        The name of a bank, one kernel, or several.
+    size : tuple of int
+        Height and width that they must have.
+
+    Returns
+    -------
+    ndarray of shape (L, h, w) or None
+        The kernels; None for no filters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq.filters import kernels_of
+    >>> kernels_of("gaussians", (15, 15)).shape, kernels_of(np.ones((5, 5)), (5, 5)).shape, kernels_of(None, (5, 5))
+    ((3, 15, 15), (1, 5, 5), None)
+    """
     if filters is None:
         return None
     if isinstance(filters, str):

@@ -60,6 +60,19 @@ class Problem:
         Threads to spread chunks over.
     hidden : ndarray of shape (k,), optional
         Prototypes that take no part yet.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq import EuclideanMetric
+    >>> from protolearn.lvq.cost import RelativeDistance
+    >>> from protolearn.lvq.problem import Problem
+    >>> X, y = np.array([[0.0], [1.0]]), np.array([0, 1])
+    >>> cost = RelativeDistance("identity")
+    >>> problem = Problem(X, y, np.ones(2), np.array([0, 1]), EuclideanMetric(), cost, 0.0, [(2, 1)])
+    >>> value, gradient = problem(np.array([0.0, 1.0]))  # a prototype on each sample
+    >>> value, problem.accuracy(np.array([0.0, 1.0])), problem.accuracy(np.array([1.0, 0.0]))
+    (-1.0, 1.0, 0.0)
     """
 
     X: Floats
@@ -178,6 +191,26 @@ class PartitionedProblem(Problem):
     ----------
     samples : LabeledPartitions
         The samples.
+
+    Examples
+    --------
+    Whoever gives samples in partitions adds up what a function returns for each of them:
+
+    >>> import numpy as np
+    >>> from types import SimpleNamespace
+    >>> from protolearn.lvq import EuclideanMetric
+    >>> from protolearn.lvq.cost import RelativeDistance
+    >>> from protolearn.lvq.problem import PartitionedProblem
+    >>> class Two:
+    ...     n_features, mass = 1, 2.0
+    ...     parts = [SimpleNamespace(X=np.array([[x]]), y=np.array([int(x)]), u=np.ones(1)) for x in (0.0, 1.0)]
+    ...
+    ...     def sum(self, function):
+    ...         return function(self.parts[0]) + function(self.parts[1])
+    >>> parts = dict(classes=np.array([0, 1]), metric=EuclideanMetric(), cost=RelativeDistance("identity"))
+    >>> problem = PartitionedProblem.of(Two(), **parts, regularization=0.0, shapes=[(2, 1)])
+    >>> problem(np.array([0.0, 1.0]))[0], problem.accuracy(np.array([0.0, 1.0]))
+    (-1.0, 1.0)
     """
 
     samples: Any = None

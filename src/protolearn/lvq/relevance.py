@@ -59,6 +59,19 @@ class Metric(BaseEstimator):
         factor when both are scaled. If so, training works in centered and scaled coordinates.
     allows_missing : bool
         Whether NaN in the samples is left out of the distances.
+
+    Examples
+    --------
+    Half the squared Euclidean distance, as a metric of one's own:
+
+    >>> from protolearn.lvq import GLVQ, Metric
+    >>> class Half(Metric):
+    ...     def measure(self, X, W, classes, theta):
+    ...         gaps = X[:, None] - W
+    ...         return 0.5 * (gaps**2).sum(axis=2), lambda G: (-(G[..., None] * gaps).sum(axis=0), ())
+    >>> model = GLVQ(metric=Half()).fit([[0.0], [0.2], [0.8], [1.0]], [0, 0, 1, 1])
+    >>> model.predict([[0.1], [0.9]]).tolist()
+    [0, 1]
     """
 
     homogeneous = False
@@ -216,6 +229,25 @@ class Relevance(Metric):
 
     A subclass says how matrices follow from parameters (`matrices`) and how derivatives go back (`pull`). In ``X``,
     NaN stands for a missing value, which takes no part in the distance.
+
+    Examples
+    --------
+    A metric of one's own that learns the weight of the first feature alone:
+
+    >>> import numpy as np
+    >>> from protolearn.lvq import GLVQ, Relevance
+    >>> class FirstFeature(Relevance):
+    ...     def start(self, n_features, classes, rng):
+    ...         return (np.full((1, n_features), n_features**-0.5),)
+    ...
+    ...     def matrices(self, theta):
+    ...         return theta[0]
+    ...
+    ...     def pull(self, theta, dA):
+    ...         return (dA * (np.arange(dA.shape[1]) == 0),)
+    >>> model = GLVQ(metric=FirstFeature()).fit([[0.0, 5.0], [0.2, 1.0], [0.8, 4.0], [1.0, 2.0]], [0, 0, 1, 1])
+    >>> model.predict([[0.1, 1.0], [0.9, 5.0]]).tolist()
+    [0, 1]
     """
 
     localization = "global"
@@ -295,7 +327,19 @@ class Relevance(Metric):
 
 
 class EuclideanMetric(Relevance):
-    """Squared Euclidean distance; nothing is learned but the prototypes."""
+    """Squared Euclidean distance; nothing is learned but the prototypes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq import EuclideanMetric
+    >>> X, W = np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]])
+    >>> D, pullback = EuclideanMetric().measure(X, W, np.array([0]), ())
+    >>> D.tolist()
+    [[0.0], [25.0]]
+    >>> pullback(np.array([[0.0], [1.0]]))[0].tolist()  # the derivative of the second distance by the prototype
+    [[-6.0, -8.0]]
+    """
 
     def matrices(self, theta: Theta) -> Floats:
         """Return A, as (s, M, N), or as (s, N) if diagonal."""
@@ -323,6 +367,16 @@ class DiagonalMetric(Relevance):
         Who has relevances of its own.
     norm : {"common", "each"}, default="common"
         Whether local relevances add up to one in the mean, so that one class can be wider than another, or each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq import DiagonalMetric
+    >>> X, W = np.array([[3.0, 4.0]]), np.array([[0.0, 0.0]])
+    >>> theta = (np.array([[0.6, 0.8]]),)  # relevances 0.36 and 0.64
+    >>> D, pullback = DiagonalMetric().measure(X, W, np.array([0]), theta)
+    >>> round(float(D[0, 0]), 6), round(0.36 * 3**2 + 0.64 * 4**2, 6)
+    (13.48, 13.48)
     """
 
     def __init__(self, localization: str = "global", norm: str = "common") -> None:
@@ -368,6 +422,16 @@ class MatrixMetric(Relevance):
     norm : {"common", "each"}, default="common"
         Whether the squared Frobenius norm of local matrices is one in the mean, so that one class can be wider than
         another, or of each.
+
+    Examples
+    --------
+    A band around the diagonal suits features in temporal order:
+
+    >>> from protolearn.lvq import GLVQ, MatrixMetric
+    >>> X, y = [[0, 0, 5], [0, 1, 1], [1, 0, 4], [1, 1, 2.0]], [0, 0, 1, 1]
+    >>> model = GLVQ(metric=MatrixMetric(mask=1)).fit(X, y)
+    >>> model.predict(X).tolist()
+    [0, 0, 1, 1]
     """
 
     def __init__(
@@ -444,6 +508,17 @@ class ProductMetric(Relevance):
         Who has a Psi of its own.
     start_at : {"identity", "random"} or ndarray of shape (M, N), default="identity"
         Where Omega starts; every Psi starts at the identity.
+
+    Examples
+    --------
+    Two classes with matrices of their own share one view of two dimensions:
+
+    >>> import numpy as np
+    >>> from protolearn.lvq import ProductMetric
+    >>> metric = ProductMetric(n_components=2)
+    >>> omega, psi = metric.start(3, np.array([0, 1]), np.random.RandomState(0))
+    >>> omega.shape, psi.shape, metric.matrices((omega, psi)).shape
+    ((1, 2, 3), (2, 2, 2), (2, 2, 3))
     """
 
     def __init__(

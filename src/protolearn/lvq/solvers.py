@@ -41,7 +41,23 @@ RATE = number(0) | Constraint(
 
 
 class Solver(BaseEstimator):
-    """Something that minimizes a `Problem`, starting from a flat vector."""
+    """Something that minimizes a `Problem`, starting from a flat vector.
+
+    Examples
+    --------
+    A solver of one's own: plain gradient descent.
+
+    >>> from protolearn.lvq import GLVQ, Solver
+    >>> class Descent(Solver):
+    ...     def minimize(self, problem, start, max_iter, tol, rng, watch):
+    ...         for _ in range(max_iter):
+    ...             cost, gradient = problem(start)
+    ...             start = start - 0.1 * gradient
+    ...             watch(start, cost)
+    >>> X, y = [[0.0], [0.2], [0.8], [1.0]], [0, 0, 1, 1]
+    >>> GLVQ(solver=Descent(), max_iter=5).fit(X, y).score(X, y)
+    1.0
+    """
 
     _constraints: ClassVar[dict[str, Constraint]] = {}
 
@@ -72,6 +88,13 @@ class LBFGS(Solver):
     ----------
     memory : int, default=10
         How many earlier steps shape the next one.
+
+    Examples
+    --------
+    >>> from protolearn.lvq import GLVQ, LBFGS
+    >>> X, y = [[0.0], [0.2], [0.8], [1.0]], [0, 0, 1, 1]
+    >>> GLVQ(solver=LBFGS(memory=5)).fit(X, y).score(X, y)
+    1.0
     """
 
     _constraints = {"memory": integer(1)}
@@ -147,6 +170,17 @@ class SGD(Solver):
     Biehl, Hammer and Schneider (2006). Matrix learning in learning vector quantization. Technical report IfI-06-14, TU
     Clausthal, section 5. Bunte (2011). Adaptive dissimilarity measures, dimension reduction and visualization. PhD
     thesis, University of Groningen, eqs. 3.5, 3.6, 5.4 and 5.5.
+
+    Examples
+    --------
+    Rates may fall from a first value to a last one:
+
+    >>> from protolearn.lvq import SGD
+    >>> solver = SGD(learning_rate=(0.1, 0.001), metric_start=3)
+    >>> [round(solver.rates(epoch, max_iter=4)[0], 5) for epoch in (2, 4)]
+    [0.01, 0.001]
+    >>> [round(solver.rates(epoch, max_iter=4)[1], 5) for epoch in (2, 4)]  # the metric does not learn at first
+    [0.0, 0.001]
     """
 
     _constraints = {
@@ -243,6 +277,13 @@ class Waypoint(Solver):
     ----------
     Papari, Bunte and Biehl (2011). Waypoint averaging and step size control in learning by gradient descent. Machine
     Learning Reports 06/2011.
+
+    Examples
+    --------
+    >>> from protolearn.lvq import GLVQ, Waypoint
+    >>> X, y = [[0.0], [0.2], [0.8], [1.0]], [0, 0, 1, 1]
+    >>> GLVQ(solver=Waypoint(step=0.05), max_iter=20).fit(X, y).score(X, y)
+    1.0
     """
 
     _constraints = {"step": positive, "n_points": integer(2), "shrink": fraction, "grow": number(1)}
@@ -299,6 +340,13 @@ class Adam(Solver):
     References
     ----------
     Kingma and Ba (2015). Adam: a method for stochastic optimization. ICLR.
+
+    Examples
+    --------
+    >>> from protolearn.lvq import GLVQ, Adam
+    >>> X, y = [[0.0], [0.2], [0.8], [1.0]], [0, 0, 1, 1]
+    >>> GLVQ(solver=Adam(learning_rate=0.05, batch_size=2), random_state=0).fit(X, y).score(X, y)
+    1.0
     """
 
     _constraints = {

@@ -34,6 +34,18 @@ class HalfSpectrum:
     ----------
     height, width : int
         Size of the pictures.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq.spectral import HalfSpectrum
+    >>> plane = HalfSpectrum(4, 6)
+    >>> picture = np.random.default_rng(0).random((4, 6))
+    >>> spectrum = plane.forward(picture)
+    >>> spectrum.shape, bool(np.isclose(np.linalg.norm(spectrum), np.linalg.norm(picture)))
+    ((16,), True)
+    >>> bool(np.allclose(plane.back(spectrum), picture))
+    True
     """
 
     def __init__(self, height: int, width: int) -> None:
@@ -272,6 +284,21 @@ class Spectral(Metric):
     learn_filters : bool, default=False
         Whether the gains of the filters are learned too. Prototypes are then amplitudes at each frequency (k, Q), not
         patches.
+
+    Examples
+    --------
+    By powers, a patch that is shifted is the same:
+
+    >>> import numpy as np
+    >>> from protolearn.lvq.spectral import Spectral
+    >>> metric = Spectral((4, 4, 1))
+    >>> theta = metric.start(16, np.array([0]), np.random.RandomState(0))
+    >>> picture = np.zeros((4, 4))
+    >>> picture[0, :2] = 1.0
+    >>> X = np.stack([picture.ravel(), np.roll(picture, 1, axis=0).ravel(), picture.T.ravel()])
+    >>> D, pullback = metric.measure(X, X[:1], np.array([0]), theta)
+    >>> (D.ravel() < 1e-12).tolist()
+    [True, True, False]
     """
 
     slots = Relevance.slots

@@ -60,6 +60,18 @@ class RelevanceStability(Printed):
         How many of the most relevant features `top_share` and `kuncheva_index` look at.
     level : float
         Share of the splits that intervals contain.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from protolearn import GRLVQ
+    >>> from protolearn.lvq import relevance_stability
+    >>> found = relevance_stability(GRLVQ(), *load_iris(return_X_y=True), cv=2)
+    >>> found.relevances.shape, found.relevances.sum(axis=1).round(6).tolist()
+    ((2, 4), [1.0, 1.0])
+    >>> low, high = found.interval(found.balanced_accuracy)
+    >>> bool(0.8 < low <= high <= 1.0)
+    True
     """
 
     feature_names: Array

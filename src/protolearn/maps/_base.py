@@ -35,7 +35,15 @@ ONLINE_STEPS = 256  # values of the schedule in an epoch of online learning, clo
 
 
 class PrototypeMap(TopographicMap):
-    """Base of all maps of vectors."""
+    """Base of all maps of vectors.
+
+    Examples
+    --------
+    >>> from protolearn import KMeans, MatrixKMeans, RelationalKMeans
+    >>> from protolearn.maps import PrototypeMap
+    >>> [isinstance(model, PrototypeMap) for model in (KMeans(), MatrixKMeans(), RelationalKMeans())]
+    [True, True, False]
+    """
 
     metric: Any = "euclidean"
     missing: str = "error"

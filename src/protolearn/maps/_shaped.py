@@ -37,7 +37,15 @@ class DistanceTerms(NamedTuple):
 
 
 class ShapedMap(PrototypeMap):
-    """Base of maps whose prototypes have a shape: a matrix, or a few principal directions."""
+    """Base of maps whose prototypes have a shape: a matrix, or a few principal directions.
+
+    Examples
+    --------
+    >>> from protolearn import NGPCA, NeuralGas
+    >>> from protolearn.maps import ShapedMap
+    >>> [isinstance(model, ShapedMap) for model in (NGPCA(), NeuralGas())]
+    [True, False]
+    """
 
     n_components: int | None
     scope: str = "local"

@@ -38,7 +38,24 @@ __all__ = [
 
 
 class LocalGlobal(NamedTuple):
-    """How well a view keeps near and far neighbors, and where one ends and the other begins."""
+    """How well a view keeps near and far neighbors, and where one ends and the other begins.
+
+    Parameters
+    ----------
+    q_local : float
+        Mean share of neighbors that are kept, in neighborhoods up to ``k_max``.
+    q_global : float
+        The same in larger neighborhoods.
+    k_max : int
+        Size of the neighborhoods at which `lcmc` is highest.
+
+    Examples
+    --------
+    >>> from protolearn.metrics import q_local_global
+    >>> found = q_local_global([[0.0], [1.0], [3.0], [7.0]], [[0.0], [2.0], [3.0], [7.0]])
+    >>> found.q_local < found.q_global, found.k_max
+    (True, 1)
+    """
 
     q_local: float
     q_global: float

@@ -20,7 +20,26 @@ __all__ = ["PointQuality", "point_quality"]
 
 
 class PointQuality(NamedTuple):
-    """How far each sample can be trusted in a view, and how far its neighborhood has been kept; 1 is best."""
+    """How far each sample can be trusted in a view, and how far its neighborhood has been kept; 1 is best.
+
+    Parameters
+    ----------
+    trustworthiness : ndarray of shape (n,)
+        Low where a sample is shown among strangers.
+    continuity : ndarray of shape (n,)
+        Low where a sample has lost its neighbors.
+
+    Examples
+    --------
+    Two points of a line have changed places in the view:
+
+    >>> import numpy as np
+    >>> from protolearn.metrics import point_quality
+    >>> line = np.arange(10.0)[:, None]
+    >>> quality = point_quality(line, line[[7, 1, 2, 3, 4, 5, 6, 0, 8, 9]], n_neighbors=2)
+    >>> bool(quality.trustworthiness[0] < quality.trustworthiness[4]), float(quality.continuity[4])
+    (True, 1.0)
+    """
 
     trustworthiness: Floats
     continuity: Floats

@@ -61,6 +61,17 @@ class ViewQuality(RankCurves, Printed):
     standard_errors : dict
         If these are some: the standard error of each measure, by its name, a number or an array as the measure is. What
         depends on where a curve is highest has none: ``k_max``, ``q_local`` and ``q_global``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.metrics import view_quality
+    >>> X = np.random.default_rng(0).random((30, 3))
+    >>> flat, same = view_quality(X, X[:, :2]), view_quality(X, X)
+    >>> flat.k[:3].tolist(), bool(flat.trustworthiness[4] < same.trustworthiness[4])
+    ([1, 2, 3], True)
+    >>> round(same.auc, 6), round(same.pearson, 6), same.nearest_neighbor_error
+    (1.0, 1.0, None)
     """
 
     sammon_stress: float

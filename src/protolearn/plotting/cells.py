@@ -35,6 +35,34 @@ def draw_cells(
 
     Cells of a sheet are squares or hexagons that fill it. On other lattices they are dots, joined by edges; a
     hyperbolic lattice is drawn in the Poincaré disc, with its edges along geodesics.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    lattice : Lattice
+        The lattice with k nodes.
+    values : ndarray of shape (k,), optional
+        Numbers that give the colors; those that are masked stay gray.
+    cmap : str, default="viridis"
+        Name of the color map of the values.
+    colors : ndarray of shape (k, 3), optional
+        Colors in place of values.
+
+    Returns
+    -------
+    PatchCollection
+        The cells.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.lattices import hexagonal
+    >>> from protolearn.plotting.cells import draw_cells
+    >>> from protolearn.plotting.style import axes_or_new
+    >>> cells = draw_cells(axes_or_new(None), hexagonal(2, 3), values=np.arange(6.0))
+    >>> len(cells.get_paths()), cells.get_array().shape
+    (6, (6,))
     """
     low, high = _corners(lattice)
     cells = PatchCollection(_cell_patches(lattice), edgecolor="white", zorder=2)
@@ -58,7 +86,39 @@ def draw_cells(
 
 
 def draw_pies(ax: Axes, lattice: Lattice, areas: Floats, shares: Floats, colors: Floats) -> PatchCollection:
-    """Draw a disc in each cell, of area (k,) up to 1, divided by shares (k, C) in colors (C, 3)."""
+    """Draw a disc in each cell, of area (k,) up to 1, divided by shares (k, C) in colors (C, 3).
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    lattice : Lattice
+        The lattice with k nodes.
+    areas : ndarray of shape (k,)
+        Area of each disc, from 0 to 1, which fills its cell.
+    shares : ndarray of shape (k, C)
+        Share of each class in each disc.
+    colors : ndarray of shape (C, 3)
+        Colors of the classes.
+
+    Returns
+    -------
+    PatchCollection
+        The slices.
+
+    Examples
+    --------
+    Two classes share the first node, the second node has one of them, and the third is empty:
+
+    >>> import numpy as np
+    >>> from protolearn.core.lattices import rectangular
+    >>> from protolearn.plotting.cells import draw_pies
+    >>> from protolearn.plotting.style import axes_or_new, class_colors
+    >>> shares = np.array([[0.5, 0.5], [1.0, 0.0], [0.0, 0.0]])
+    >>> pies = draw_pies(axes_or_new(None), rectangular(1, 3), np.array([1.0, 0.5, 0.0]), shares, class_colors(2))
+    >>> len(pies.get_paths())
+    3
+    """
     radii = 0.85 * node_radii(lattice) * np.sqrt(areas)
     turns = 90.0 - 360.0 * np.column_stack([np.zeros(len(shares)), np.cumsum(shares, axis=1)])  # clockwise from the top
     slices = [(node, part) for node, part in np.argwhere(shares > 0) if areas[node] > 0]
@@ -76,6 +136,16 @@ def node_radii(lattice: Lattice) -> Floats:
 
     Dots are as large as they can be without touching. In the Poincaré disc they shrink towards the border, as any
     figure of the same size in the hyperbolic plane does.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import hyperbolic, rectangular
+    >>> from protolearn.plotting.cells import node_radii
+    >>> node_radii(rectangular(1, 3)).tolist()
+    [0.5, 0.5, 0.5]
+    >>> radii = node_radii(hyperbolic(7, 1))
+    >>> bool(radii[0] > radii[1:].max())  # the first node is in the center of the disc
+    True
     """
     if lattice.kind in CORNERS:
         return np.full(lattice.n_nodes, 0.5)
@@ -93,6 +163,26 @@ def focused(lattice: Lattice, focus: int | None) -> Lattice:
     """Return a hyperbolic lattice with a node moved to the center of the Poincaré disc, all others with it.
 
     None leaves any lattice as it is.
+
+    Parameters
+    ----------
+    lattice : Lattice
+        The lattice.
+    focus : int or None
+        Number of the node that moves to the center.
+
+    Returns
+    -------
+    Lattice
+        The same nodes and edges, with other coordinates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.lattices import hyperbolic
+    >>> from protolearn.plotting.cells import focused
+    >>> bool(np.allclose(focused(hyperbolic(7, 1), 3).coordinates[3], 0.0))
+    True
     """
     if focus is None:
         return lattice
@@ -104,13 +194,31 @@ def focused(lattice: Lattice, focus: int | None) -> Lattice:
 
 
 def height_to_width(lattice: Lattice) -> float:
-    """Return the ratio of height to width of the drawing."""
+    """Return the ratio of height to width of the drawing.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import rectangular
+    >>> from protolearn.plotting.cells import height_to_width
+    >>> round(height_to_width(rectangular(2, 4)), 6)
+    0.5
+    """
     low, high = _corners(lattice)
     return float((high[1] - low[1]) / (high[0] - low[0]))
 
 
 def edge_lines(lattice: Lattice) -> Floats:
-    """Return each edge as points along it (e, p, 2): straight, or a geodesic of the Poincaré disc."""
+    """Return each edge as points along it (e, p, 2): straight, or a geodesic of the Poincaré disc.
+
+    Examples
+    --------
+    >>> from protolearn.core.lattices import hyperbolic, rectangular
+    >>> from protolearn.plotting.cells import edge_lines
+    >>> edge_lines(rectangular(1, 3)).shape  # two straight edges
+    (2, 2, 2)
+    >>> edge_lines(hyperbolic(7, 1)).shape[1:]  # curved ones have more points
+    (17, 2)
+    """
     ends = lattice.coordinates[lattice.edges]
     if lattice.kind != "hyperbolic":
         return ends
@@ -121,7 +229,29 @@ def edge_lines(lattice: Lattice) -> Floats:
 
 
 def points_per_unit(ax: Axes, extent: Floats) -> float:
-    """Return about how many points (1/72 inch) a unit of the lattice is long in the drawing."""
+    """Return about how many points (1/72 inch) a unit of the lattice is long in the drawing.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        The plot.
+    extent : ndarray of shape (2,)
+        Width and height of the drawing, in units of the lattice.
+
+    Returns
+    -------
+    float
+        The number of points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.plotting.cells import points_per_unit
+    >>> from protolearn.plotting.style import axes_or_new
+    >>> ax = axes_or_new(None)
+    >>> bool(np.isclose(points_per_unit(ax, np.array([8.0, 2.0])), 0.5 * points_per_unit(ax, np.array([4.0, 1.0]))))
+    True
+    """
     width, height = np.array(ax.bbox.size) * 72 / ax.figure.dpi
     return float(min(width / extent[0], height / extent[1]))
 

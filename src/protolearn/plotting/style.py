@@ -43,7 +43,29 @@ OKABE_ITO = ("#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7", "#56B4E9", "
 
 
 def axes_or_new(ax: Axes | None, ratio: float = 0.75, width: float = 6.4) -> Axes:
-    """Return the Axes given, or those of a new figure with room for a drawing of this ratio of height to width."""
+    """Return the Axes given, or those of a new figure with room for a drawing of this ratio of height to width.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes or None
+        Where to draw, if it is given.
+    ratio : float, default=0.75
+        Height of the drawing over its width.
+    width : float, default=6.4
+        Width of a new figure in inches.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Where to draw.
+
+    Examples
+    --------
+    >>> from protolearn.plotting.style import axes_or_new
+    >>> ax = axes_or_new(None, width=4.0)
+    >>> float(ax.figure.get_figwidth()), axes_or_new(ax) is ax
+    (4.0, True)
+    """
     if ax is not None:
         return ax
     room = width - 1.0
@@ -74,12 +96,36 @@ def class_colors(n_classes: int, cmap: str | None = None) -> Floats:
 
 
 def tint(colors: Floats, strength: float) -> Floats:
-    """Mix colors (n, 3) with white; strength 1 leaves them as they are."""
+    """Mix colors (n, 3) with white; strength 1 leaves them as they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.plotting.style import tint
+    >>> tint(np.array([[0.0, 0.5, 1.0]]), 0.5).tolist()
+    [[0.5, 0.75, 1.0]]
+    """
     return 1.0 - strength * (1.0 - colors)
 
 
 def tidy(ax: Axes, hidden: Sequence[str] = ("top", "right")) -> None:
-    """Thin the frame of a plot with ordinary axes, and hide some of its sides."""
+    """Thin the frame of a plot with ordinary axes, and hide some of its sides.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        The plot.
+    hidden : sequence of str, default=("top", "right")
+        Sides of the frame that are hidden.
+
+    Examples
+    --------
+    >>> from protolearn.plotting.style import axes_or_new, tidy
+    >>> ax = axes_or_new(None)
+    >>> tidy(ax)
+    >>> ax.spines["top"].get_visible(), ax.spines["left"].get_visible()
+    (False, True)
+    """
     ax.spines[:].set(linewidth=0.6, color=INK)
     for side in hidden:
         ax.spines[side].set_visible(False)
@@ -87,7 +133,29 @@ def tidy(ax: Axes, hidden: Sequence[str] = ("top", "right")) -> None:
 
 
 def add_color_bar(ax: Axes, drawn: ScalarMappable, label: str, *, n_ticks: int = 5, integer: bool = False) -> None:
-    """Draw a thin color bar to the right of the Axes, as high as these."""
+    """Draw a thin color bar to the right of the Axes, as high as these.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        The plot.
+    drawn : ScalarMappable
+        What has the colors, as most functions of Matplotlib that draw by colors return it.
+    label : str
+        What the colors stand for.
+    n_ticks : int, default=5
+        Largest number of intervals between ticks.
+    integer : bool, default=False
+        Whether ticks are whole numbers.
+
+    Examples
+    --------
+    >>> from protolearn.plotting.style import add_color_bar, axes_or_new
+    >>> ax = axes_or_new(None)
+    >>> add_color_bar(ax, ax.imshow([[0, 1], [2, 3]]), "wins", integer=True)
+    >>> ax.figure.axes[1].get_ylabel()
+    'wins'
+    """
     figure: Any = ax.figure
     ticks = MaxNLocator(n_ticks, integer=integer)
     bar = figure.colorbar(drawn, ax=ax, ticks=ticks, fraction=0.12, pad=0.03, aspect=BAR_ASPECT)
@@ -113,7 +181,27 @@ class _Beside:
 
 
 def class_handles(classes: Array, colors: Floats) -> list[Artist]:
-    """Return an entry of the legend for each class."""
+    """Return an entry of the legend for each class.
+
+    Parameters
+    ----------
+    classes : ndarray of shape (n_classes,)
+        The classes.
+    colors : ndarray of shape (n_classes, 3)
+        Their colors.
+
+    Returns
+    -------
+    list of Artist
+        The entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.plotting.style import class_colors, class_handles
+    >>> [handle.get_label() for handle in class_handles(np.array(["ill", "well"]), class_colors(2))]
+    ['ill', 'well']
+    """
     return [
         Line2D([], [], linestyle="", marker="o", markersize=6, color=tuple(color), label=str(name))
         for name, color in zip(classes, colors)
@@ -121,7 +209,28 @@ def class_handles(classes: Array, colors: Floats) -> list[Artist]:
 
 
 def add_legend(ax: Axes, handles: Sequence[Any], title: str | None = None, *, above: bool = False) -> None:
-    """Draw a small legend to the right of the Axes, in as many columns as keep it about as high as these, or above."""
+    """Draw a small legend to the right of the Axes, in as many columns as keep it about as high as these, or above.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        The plot.
+    handles : sequence of Artist
+        The entries, see `class_handles`.
+    title : str, optional
+        What stands above them.
+    above : bool, default=False
+        Put the legend above the Axes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.plotting.style import add_legend, axes_or_new, class_colors, class_handles
+    >>> ax = axes_or_new(None)
+    >>> add_legend(ax, class_handles(np.array(["ill", "well"]), class_colors(2)), "class")
+    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    ['ill', 'well']
+    """
     n_rows = int(np.clip(ax.bbox.height / ax.figure.dpi / 0.2, 4, 16))
     beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
     over: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "borderaxespad": 0.3}

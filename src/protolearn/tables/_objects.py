@@ -37,6 +37,13 @@ class Objects:
         Names, if they have any.
     pictures : ndarray of shape (n, side, side, 3) or None
         Thumbnails of the objects, if they are pictures.
+
+    Examples
+    --------
+    >>> from protolearn.tables import Objects
+    >>> words = Objects(["night", "Nacht", "nuit"], names=["English", "German", "French"])
+    >>> words.X[1], words.names[1], words.labels is None
+    ('Nacht', 'German', True)
     """
 
     X: Any
@@ -117,8 +124,8 @@ def read_distances(
     Returns
     -------
     objects : Objects
-        With a matrix as ``X``, which is square for a model to learn from, and has a column for each known object if
-        the rows are new ones.
+        The objects, with a matrix as ``X``, which is square for a model to learn from, and has a column for each known
+        object if the rows are new ones.
 
     Examples
     --------

@@ -30,7 +30,7 @@ def table_pipeline(preparation: TablePreparation, estimator: Any) -> Pipeline:
     Returns
     -------
     pipeline : Pipeline
-        With the steps ``"table"``, the preparation; ``"columns"``; and ``"model"``. Without the first, as
+        Its steps are ``"table"``, the preparation; ``"columns"``; and ``"model"``. Without the first, as
         ``pipeline[1:]``, it takes prepared tables, and `protolearn.lvq.explain` and its kin read it.
 
     Examples

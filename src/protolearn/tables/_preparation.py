@@ -49,6 +49,17 @@ class Column:
         How a date is written in texts.
     origin : str
         The day from which days of a date are counted.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from protolearn.tables import TablePreparation
+    >>> table = pd.DataFrame({"age": [30, None, 60, 70], "site": ["north"] * 4, "ill": list("nnyy")})
+    >>> for column in TablePreparation("ill").fit(table).columns_:
+    ...     print(column.name, column.kind, column.used, column.missing)
+    age number True 0.25
+    site constant False 0.0
+    ill target False 0.0
     """
 
     name: str

@@ -279,7 +279,7 @@ def charts_of(
         maps that have one; ``exp(-d / sigma)`` of squared distances, the default of LVQ classifiers; ``exp(-r /
         lambda)`` of their ranks, as in neural gas. Plain maps are crisp by default.
     fraction, n_nearest, bandwidth : float, int, {"square", "mean", "root_sum"}
-        With gating by distance, sigma is this fraction of the mean squared distance of a typical prototype to its
+        When gating by distance, sigma is this fraction of the mean squared distance of a typical prototype to its
         nearest others. Or, as in the source, each prototype has a sigma of its own, from its mean distance to them, or
         the root of the sum of squared distances over their number; then the scale of the data matters: standardize.
     range_ : float, default=0.5
@@ -339,7 +339,37 @@ def charts_of(
 
 
 def fitted_model(model: Any, X: Array, y: ArrayLike | None, rng: np.random.RandomState) -> Any:
-    """Return a clone of a map or classifier, fitted to samples; one inside ``FrozenEstimator`` stays as it is."""
+    """Return a clone of a map or classifier, fitted to samples; one inside ``FrozenEstimator`` stays as it is.
+
+    Parameters
+    ----------
+    model : estimator
+        A map or an LVQ classifier. It is cloned, unless it is inside ``FrozenEstimator``.
+    X : ndarray of shape (n, d)
+        Samples.
+    y : array-like of shape (n,) or None
+        Labels, which only a model that learns from labels gets.
+    rng : RandomState
+        Where a model without a ``random_state`` of its own gets one.
+
+    Returns
+    -------
+    estimator
+        The fitted model.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.frozen import FrozenEstimator
+    >>> from protolearn import GLVQ
+    >>> from protolearn.embedding.charts import fitted_model
+    >>> X, y = np.array([[0.0], [0.2], [0.8], [1.0]]), [0, 0, 1, 1]
+    >>> model = fitted_model(GLVQ(), X, y, np.random.RandomState(0))
+    >>> model.prototypes_.shape
+    (2, 1)
+    >>> fitted_model(FrozenEstimator(model), X[:3], y[:3], np.random.RandomState(0)) is model
+    True
+    """
     if isinstance(model, FrozenEstimator):
         return model.estimator
     if not hasattr(model, "fit") or isinstance(model, type):

@@ -18,7 +18,16 @@ TOLERANCE = 1e-6  # so close to a limit, formulas lose more digits by cancellati
 
 
 class Pull(NamedTuple):
-    """The part of ``q * slopes(p, q)`` that depends on p: ``factor * p**p_power * q**q_power`` of one of the sums."""
+    """The part of ``q * slopes(p, q)`` that depends on p: ``factor * p**p_power * q**q_power`` of one of the sums.
+
+    Examples
+    --------
+    For the Kullback-Leibler divergence, the slopes are ``-p / q``, so their product with q is ``-p``:
+
+    >>> from protolearn.embedding.divergences import KullbackLeibler
+    >>> KullbackLeibler().pull
+    Pull(index=0, factor=-1.0, p_power=1.0, q_power=0.0)
+    """
 
     index: int  # type: ignore[assignment]
     factor: float
@@ -32,6 +41,21 @@ class Divergence(ABC):
     A family gives the terms of its sums and their slopes and, if it is not one plain sum, a function of the sums and
     its derivatives. These four take numbers that are known to be fit, and NumPy may warn where they make a formula
     infinite; ``value`` and ``derivative`` take any numbers.
+
+    Examples
+    --------
+    Half the squared Euclidean distance, as a divergence of one's own:
+
+    >>> import numpy as np
+    >>> from protolearn.embedding.divergences import Divergence
+    >>> class Squares(Divergence):
+    ...     def terms(self, p, q):
+    ...         return 0.5 * np.square(p - q)[None]
+    ...
+    ...     def slopes(self, p, q):
+    ...         return (q - p)[None]
+    >>> float(Squares().value([1.0, 2.0], [3.0, 2.0])), Squares().derivative([1.0, 2.0], [3.0, 2.0]).tolist()
+    (2.0, [2.0, 0.0])
     """
 
     trade_off: float | None = None  # weight of Kullback-Leibler in a sum of its both directions, if it is one

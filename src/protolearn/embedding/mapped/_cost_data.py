@@ -47,7 +47,27 @@ WIDTH = 3.0  # times the perplexity: neighbors with affinities above zero
 
 
 class DataPart(Protocol):
-    """What is to be kept of the data."""
+    """What is to be kept of the data.
+
+    Examples
+    --------
+    Ranks of the distances, of which a view keeps the order alone:
+
+    >>> import numpy as np
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mapped.costs import Cost, DistanceView, LeastSquares
+    >>> class Ranks:
+    ...     metric = False
+    ...
+    ...     def of(self, samples, threads, rng):
+    ...         squares = samples.all_squares()
+    ...         return np.unique(squares, return_inverse=True)[1].reshape(squares.shape).astype(float)
+    >>> cost = Cost(Ranks(), DistanceView(), LeastSquares())
+    >>> view = MappedEmbedding(cost=cost, mapping="free", n_components=1, random_state=0)
+    >>> Y = view.fit_transform([[0.0], [1.0], [3.0], [100.0]])
+    >>> bool(np.ptp(Y[:3]) > 0.2 * np.ptp(Y))  # the last is not as far away as in the data
+    True
+    """
 
     metric: ClassVar[bool]  # whether positions have the unit of the data
 
@@ -102,6 +122,19 @@ class Affinities:
         Effective number of neighbors, at most a third of the samples for a good view.
     symmetric : bool, default=True
         One distribution over all pairs. Otherwise each sample has its own over the others, as new samples always do.
+
+    Examples
+    --------
+    Each sample prefers the one that is near:
+
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding.mapped.costs import Affinities
+    >>> samples = Samples(np.array([[0.0], [1.0], [10.0], [11.0], [20.0], [21.0]]), None, unit=1.0)
+    >>> P = Affinities(perplexity=1.5, symmetric=False).of(samples, Threads(), np.random.RandomState(0))
+    >>> P.argmax(axis=1).tolist(), P.sum(axis=1).round(6).tolist()
+    ([1, 0, 3, 2, 5, 4], [1.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     """
 
     perplexity: float = 30.0
@@ -130,7 +163,18 @@ class Affinities:
 
 @dataclass(frozen=True)
 class Distances:
-    """Distances of all pairs."""
+    """Distances of all pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding.mapped.costs import Distances
+    >>> samples = Samples(np.array([[0.0], [1.0], [3.0]]), None, unit=1.0)
+    >>> Distances().of(samples, Threads(), np.random.RandomState(0)).round(6).tolist()
+    [[0.0, 1.0, 3.0], [1.0, 0.0, 2.0], [3.0, 2.0, 0.0]]
+    """
 
     metric: ClassVar[bool] = True
 
@@ -148,7 +192,18 @@ class Distances:
 
 @dataclass(frozen=True)
 class InnerProducts:
-    """Inner products of all pairs, as seen from the mean of the samples."""
+    """Inner products of all pairs, as seen from the mean of the samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding.mapped.costs import InnerProducts
+    >>> samples = Samples(np.array([[1.0], [2.0], [3.0]]), None, unit=1.0)  # -1, 0, 1 as seen from their mean
+    >>> InnerProducts().of(samples, Threads(), np.random.RandomState(0)).diagonal().tolist()
+    [1.0, 0.0, 1.0]
+    """
 
     metric: ClassVar[bool] = True
 
@@ -179,6 +234,19 @@ class Geodesics(OnGraph):
     components : {"raise", "connect", "largest"}, default="raise"
         What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
         the samples of the largest one take part.
+
+    Examples
+    --------
+    From end to end of three sides of a square, the path along them counts, which is 1 + 1.1 + 1.1 long:
+
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding.mapped.costs import Geodesics
+    >>> samples = Samples(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.1], [-0.1, 1.2]]), None, unit=1.0)
+    >>> lengths = Geodesics(n_neighbors=1).of(samples, Threads(), np.random.RandomState(0))
+    >>> round(float(lengths[0, 3]), 1)
+    3.2
     """
 
     n_neighbors: int = 10
@@ -215,6 +283,16 @@ class EdgeSquares(OnGraph):
     components : {"raise", "connect", "largest"}, default="raise"
         What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
         the samples of the largest one take part.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding.mapped.costs import EdgeSquares
+    >>> samples = Samples(np.array([[0.0], [1.0], [3.0]]), None, unit=1.0)
+    >>> EdgeSquares(n_neighbors=1).of(samples, Threads(), np.random.RandomState(0)).toarray().round(6).tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 4.0], [0.0, 4.0, 0.0]]
     """
 
     n_neighbors: int = 5
@@ -248,6 +326,19 @@ class HeatKernel(OnGraph):
     components : {"raise", "connect", "largest"}, default="raise"
         What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
         the samples of the largest one take part.
+
+    Examples
+    --------
+    The nearer a neighbor is, the more it counts:
+
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding.mapped.costs import HeatKernel
+    >>> samples = Samples(np.array([[0.0], [1.0], [3.0]]), None, unit=1.0)
+    >>> weights = HeatKernel(n_neighbors=1, width=4.0).of(samples, Threads(), np.random.RandomState(0)).toarray()
+    >>> weights[1].round(3).tolist()
+    [0.779, 0.0, 0.368]
     """
 
     n_neighbors: int = 10
@@ -287,6 +378,19 @@ class Reconstruction(OnGraph):
     components : {"raise", "connect", "largest"}, default="raise"
         What becomes of a graph that falls apart: an error; the shortest links between its components are added; or only
         the samples of the largest one take part.
+
+    Examples
+    --------
+    A point between two others is made up of both:
+
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding._base import Samples
+    >>> from protolearn.embedding.mapped.costs import Reconstruction
+    >>> samples = Samples(np.array([[0.0], [1.0], [4.0]]), None, unit=1.0)
+    >>> weights = Reconstruction(n_neighbors=2).of(samples, Threads(), np.random.RandomState(0)).toarray()
+    >>> weights[1].round(2).tolist()
+    [0.75, 0.0, 0.25]
     """
 
     n_neighbors: int = 10

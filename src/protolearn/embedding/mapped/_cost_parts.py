@@ -50,7 +50,26 @@ EXAGGERATION = 12.0  # of the pull between neighbors meanwhile
 
 
 class ErrorPart(Protocol):
-    """How far numbers b of a view are from numbers a of the data, as a sum over pairs."""
+    """How far numbers b of a view are from numbers a of the data, as a sum over pairs.
+
+    Examples
+    --------
+    Absolute differences, which are not as strict with distances that cannot be kept:
+
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.costs import Cost, DistanceView, Distances
+    >>> class Absolute:
+    ...     nothing = 0.0
+    ...
+    ...     def terms(self, a, b):
+    ...         return np.abs(a - b)
+    ...
+    ...     def slopes(self, a, b):
+    ...         return np.sign(b - a)
+    >>> cost = Cost(Distances(), DistanceView(), Absolute())
+    >>> cost.error.terms(3.0, np.array([1.0, 3.0])).tolist()
+    [2.0, 0.0]
+    """
 
     nothing: ClassVar[float]  # the b of a view that shows nothing, whose error becomes 1
 
@@ -62,7 +81,21 @@ class ErrorPart(Protocol):
 
 
 class ViewPart(Protocol):
-    """What a view shows of the data."""
+    """What a view shows of the data.
+
+    Examples
+    --------
+    Any view gives an error as a function of positions, and its gradient:
+
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding.mapped.costs import LeastSquares, SquaredDistanceView, ViewPart
+    >>> view: ViewPart = SquaredDistanceView()
+    >>> error = view.compared(np.array([[0.0, 4.0], [4.0, 0.0]]), LeastSquares(), Threads())
+    >>> values, gradient = error(np.array([[0.0], [2.0]]))
+    >>> float(values.sum()), bool(np.allclose(gradient, 0.0))
+    (0.0, True)
+    """
 
     size: ClassVar[float]  # root mean square radius of a good first layout, if it is not that of the data
 
@@ -74,7 +107,21 @@ class ViewPart(Protocol):
 
 
 class ViewConstraint(Protocol):
-    """What positions should obey, as a penalty."""
+    """What positions should obey, as a penalty.
+
+    Examples
+    --------
+    Positions that should stay near the origin:
+
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.costs import Cost, DistanceView, Distances, LeastSquares
+    >>> class Held:
+    ...     def on(self, given, size):
+    ...         return lambda points: (float(np.square(points).sum()), 2.0 * points)
+    >>> cost = Cost(Distances(), DistanceView(), LeastSquares(), Held())
+    >>> cost.constraint.on(None, 1.0)(np.array([[3.0]]))
+    (9.0, array([[6.]]))
+    """
 
     def on(self, given: Any, size: float) -> Rows:
         """Return the penalty as a function of all positions (n, d)."""
@@ -120,7 +167,18 @@ class LeastSquares:
 
 @dataclass(frozen=True)
 class ProductError:
-    """Products ``a b`` of weights in the data and squared distances in the view."""
+    """Products ``a b`` of weights in the data and squared distances in the view.
+
+    Examples
+    --------
+    Samples that are similar should not be far apart:
+
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.costs import ProductError
+    >>> weights, squares = np.array([1.0, 0.1]), np.array([9.0, 9.0])
+    >>> ProductError().terms(weights, squares).round(6).tolist()
+    [9.0, 0.9]
+    """
 
     nothing: ClassVar[float] = 1.0
 
@@ -135,7 +193,16 @@ class ProductError:
 
 @dataclass(frozen=True)
 class SquaredError:
-    """Squares ``b^2`` of what should be zero in the view."""
+    """Squares ``b^2`` of what should be zero in the view.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.costs import SquaredError
+    >>> residuals = np.array([0.0, -3.0])
+    >>> SquaredError().terms(0.0, residuals).tolist(), SquaredError().slopes(0.0, residuals).tolist()
+    ([0.0, 9.0], [0.0, -6.0])
+    """
 
     nothing: ClassVar[float] = 1.0
 
@@ -219,7 +286,18 @@ class _Pairs(ABC):
 
 @dataclass(frozen=True)
 class DistanceView(_Pairs):
-    """Distances of points."""
+    """Distances of points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding.mapped.costs import DistanceView, LeastSquares
+    >>> distances = np.array([[0.0, 2.0], [2.0, 0.0]])
+    >>> error = DistanceView().compared(distances, LeastSquares(), Threads())
+    >>> [float(error(np.array([[0.0], [x]]))[0].sum()) for x in (0.0, 1.0, 2.0)]
+    [1.0, 0.25, 0.0]
+    """
 
     def _shown(self, new: Floats, others: Floats) -> Floats:
         return cdist(new, others)
@@ -234,7 +312,18 @@ class DistanceView(_Pairs):
 
 @dataclass(frozen=True)
 class SquaredDistanceView(_Pairs):
-    """Squared distances of points."""
+    """Squared distances of points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding.mapped.costs import ProductError, SquaredDistanceView
+    >>> weights = np.array([[0.0, 1.0], [1.0, 0.0]])
+    >>> error = SquaredDistanceView().compared(weights, ProductError(), Threads())
+    >>> [float(error(np.array([[0.0], [x]]))[0].sum()) for x in (0.0, 1.0, 2.0)]
+    [0.0, 1.0, 4.0]
+    """
 
     def _shown(self, new: Floats, others: Floats) -> Floats:
         return cdist(new, others, "sqeuclidean")
@@ -248,7 +337,18 @@ class SquaredDistanceView(_Pairs):
 
 @dataclass(frozen=True)
 class InnerProductView(_Pairs):
-    """Inner products of points, as seen from their mean."""
+    """Inner products of points, as seen from their mean.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding.mapped.costs import InnerProductView, LeastSquares
+    >>> products = np.array([[1.0, -1.0], [-1.0, 1.0]])
+    >>> error = InnerProductView().compared(products, LeastSquares(), Threads())
+    >>> [float(error(np.array([[0.0], [x]]))[0].sum()) for x in (0.0, 2.0)]
+    [1.0, 0.0]
+    """
 
     def _shown(self, new: Floats, others: Floats) -> Floats:
         return new @ others.T
@@ -265,7 +365,18 @@ class InnerProductView(_Pairs):
 
 @dataclass(frozen=True)
 class ResidualView:
-    """Differences between points and the weighted means of their neighbors."""
+    """Differences between points and the weighted means of their neighbors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding.mapped.costs import ResidualView, SquaredError
+    >>> weights = np.array([[0.0, 1.0, 0.0], [0.5, 0.0, 0.5], [0.0, 1.0, 0.0]])  # the second is between the others
+    >>> values, gradient = ResidualView().compared(weights, SquaredError(), Threads())(np.array([[0.0], [1.0], [2.0]]))
+    >>> (3 * values).round(6).tolist()
+    [1.0, 0.0, 1.0]
+    """
 
     size: ClassVar[float] = 1.0
 
@@ -300,6 +411,19 @@ class KernelView:
     symmetric : bool, default=True
         One distribution over all pairs, as that of the data. Otherwise each point has its own over the others, as new
         points always do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding.divergences import KullbackLeibler
+    >>> from protolearn.embedding.mapped.costs import KernelView
+    >>> from protolearn.embedding.neighbor.view import StudentKernel
+    >>> p = np.array([[0.0, 0.5, 0.0], [0.5, 0.0, 0.0], [0.0, 0.0, 0.0]])  # 0 and 1 are neighbors
+    >>> error = KernelView(StudentKernel()).compared(p, KullbackLeibler(), Threads())
+    >>> together, apart = np.array([[0.0], [0.1], [9.0]]), np.array([[0.0], [9.0], [0.1]])
+    >>> error(together)[0] < error(apart)[0]
+    True
     """
 
     kernel: Kernel
@@ -404,6 +528,14 @@ class Whitened:
     ----------
     weight : float, default=1.0
         Weight of the penalty. The cost shrinks a layout to a point if its error is more than that.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.costs import Whitened
+    >>> penalty = Whitened().on(np.ones((2, 2)), size=1.0)
+    >>> [penalty(np.array([[-x], [x]]))[0] for x in (0.0, 1.0)]  # all in one point, and with variance one
+    [1.0, 0.0]
     """
 
     weight: float = 1.0
@@ -432,6 +564,14 @@ class Spread:
     ----------
     weight : float, default=0.01
         Weight of the variance: the more, the faster the data unfold, and the more are lengths stretched.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.costs import Spread
+    >>> penalty = Spread(weight=0.5).on(None, size=1.0)
+    >>> [penalty(np.array([[-x], [x]]))[0] for x in (1.0, 2.0)]  # the farther apart, the less it costs
+    [-0.5, -2.0]
     """
 
     weight: float = 0.01

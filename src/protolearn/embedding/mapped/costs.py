@@ -106,6 +106,16 @@ class Objective:
     unfold : callable, optional
         A function that moves free points (n, d) in place to better positions, step by step, for as long as it is asked:
         an iterator of the numbers of the steps, of which those up to 0 only prepare.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.costs import Objective
+    >>> def squares(points):
+    ...     return np.square(points).sum(axis=1), 2.0 * points
+    >>> value, gradient = Objective((squares, squares), size=1.0)(np.array([[1.0], [2.0]]))
+    >>> value, gradient.tolist()
+    (10.0, [[4.0], [8.0]])
     """
 
     parts: tuple[Rows, ...]
@@ -293,6 +303,14 @@ def sne(perplexity: float = 30.0, divergence: str | Divergence = "kl", symmetric
     -------
     Cost
         ``D(p || q)``, or its mean over the samples, with ``q_ij`` proportional to ``exp(-|y_i - y_j|^2)``.
+
+    Examples
+    --------
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mapped.costs import sne
+    >>> view = MappedEmbedding(cost=sne(perplexity=10, divergence="beta"))
+    >>> view.cost.data.perplexity, view.cost.view.kernel
+    (10, GaussianKernel())
     """
     return Cost(Affinities(perplexity, symmetric), KernelView(GaussianKernel(), symmetric), get_divergence(divergence))
 
@@ -311,6 +329,13 @@ def nerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
     -------
     Cost
         ``trade_off KL(p || q) + (1 - trade_off) KL(q || p)``.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.mapped.costs import nerv
+    >>> cost = nerv(perplexity=20, trade_off=0.1)  # a view with few wrong neighbors
+    >>> cost.error, cost.view.kernel
+    (NeRV(trade_off=0.1), GaussianKernel())
     """
     return sne(perplexity, NeRV(trade_off))
 
@@ -329,6 +354,13 @@ def tnerv(perplexity: float = 30.0, trade_off: float = 0.5) -> Cost:
     -------
     Cost
         ``trade_off KL(p || q) + (1 - trade_off) KL(q || p)``.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.mapped.costs import tnerv
+    >>> cost = tnerv(perplexity=20, trade_off=0.9)  # a view that misses few neighbors
+    >>> cost.error, cost.view.kernel
+    (NeRV(trade_off=0.9), StudentKernel(dof=1.0))
     """
     return tsne(perplexity, NeRV(trade_off))
 
@@ -340,6 +372,18 @@ def mds() -> Cost:
     -------
     Cost
         ``sum_ij (d_ij - |y_i - y_j|)^2 / sum_ij d_ij^2`` of the distances d of the data.
+
+    Examples
+    --------
+    A rectangle in space is a rectangle in the view:
+
+    >>> from scipy.spatial.distance import pdist
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mapped.costs import mds
+    >>> X = [[0.0, 0.0, 1.0], [3.0, 0.0, 1.0], [0.0, 4.0, 1.0], [3.0, 4.0, 1.0]]
+    >>> Y = MappedEmbedding(cost=mds(), mapping="free", random_state=0).fit_transform(X)
+    >>> pdist(Y).round(2).tolist()
+    [3.0, 4.0, 5.0, 5.0, 4.0, 3.0]
     """
     return Cost(Distances(), DistanceView(), LeastSquares())
 
@@ -351,6 +395,15 @@ def sammon() -> Cost:
     -------
     Cost
         ``sum_ij (d_ij - |y_i - y_j|)^2 / d_ij / sum_ij d_ij`` over the pairs with ``d_ij > 0``.
+
+    Examples
+    --------
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mapped.costs import sammon
+    >>> line = [[0.0, 0.0], [1.0, 1.0], [5.0, 5.0], [6.0, 6.0]]
+    >>> view = MappedEmbedding(cost=sammon(), mapping="free", n_components=1, random_state=0).fit(line)
+    >>> view.cost_ < 1e-6  # distances on a line can be kept
+    True
     """
     return Cost(Distances(), DistanceView(), LeastSquares("sammon"))
 
@@ -372,6 +425,14 @@ def isomap(n_neighbors: int = 10, radius: float | None = None, components: str =
     -------
     Cost
         That of `mds`, with the lengths of shortest paths from neighbor to neighbor as distances.
+
+    Examples
+    --------
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mapped.costs import isomap
+    >>> view = MappedEmbedding(cost=isomap(n_neighbors=8, components="connect"))
+    >>> view.cost.data
+    Geodesics(n_neighbors=8, radius=None, components='connect')
     """
     return Cost(Geodesics(n_neighbors, radius, components), DistanceView(), LeastSquares())
 
@@ -383,6 +444,17 @@ def strain() -> Cost:
     -------
     Cost
         ``sum_ij (x_i . x_j - y_i . y_j)^2 / sum_ij (x_i . x_j)^2`` of samples and positions less their means.
+
+    Examples
+    --------
+    Its least value is what principal components leave:
+
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mapped.costs import strain
+    >>> cross = [[2.0, 0.0], [-2.0, 0.0], [0.0, 1.0], [0.0, -1.0]]  # eigenvalues 8 and 2
+    >>> view = MappedEmbedding(cost=strain(), mapping="linear", n_components=1, random_state=0).fit(cross)
+    >>> round(view.cost_, 3), round(2**2 / (8**2 + 2**2), 3)
+    (0.059, 0.059)
     """
     return Cost(InnerProducts(), InnerProductView(), LeastSquares())
 
@@ -407,6 +479,13 @@ def mvu(n_neighbors: int = 5, weight: float = 0.01, radius: float | None = None,
     Cost
         ``sum_ij (d_ij^2 - |y_i - y_j|^2)^2 / sum_ij d_ij^4`` over neighbors, less ``weight`` times the variance of the
         positions over that of the data.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.mapped.costs import mvu
+    >>> cost = mvu(n_neighbors=4, weight=0.1)  # unfolds more than by default
+    >>> cost.data.n_neighbors, cost.constraint
+    (4, Spread(weight=0.1))
     """
     return Cost(EdgeSquares(n_neighbors, radius, components), SquaredDistanceView(), LeastSquares(), Spread(weight))
 
@@ -439,6 +518,13 @@ def lle(
     Cost
         ``sum_i |y_i - sum_j w_ij y_j|^2 / n + weight (|mean|^2 + |covariance - I|^2)``, where the weights w make up
         each sample from its neighbors.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.mapped.costs import lle
+    >>> cost = lle(n_neighbors=12, regularization=0.01)
+    >>> cost.data.regularization, cost.view, cost.constraint
+    (0.01, ResidualView(), Whitened(weight=1.0))
     """
     data = Reconstruction(n_neighbors, regularization, radius, components)
     return Cost(data, ResidualView(), SquaredError(), Whitened(weight))
@@ -472,6 +558,13 @@ def laplacian(
     Cost
         ``sum_ij w_ij |y_i - y_j|^2 / sum_ij w_ij + weight (|mean|^2 + |covariance - I|^2)``, where each sample counts
         in mean and covariance by the sum of its weights.
+
+    Examples
+    --------
+    >>> from protolearn.embedding.mapped.costs import laplacian
+    >>> cost = laplacian(n_neighbors=5, width=2.0)
+    >>> cost.data.width, cost.view, cost.error
+    (2.0, SquaredDistanceView(), ProductError())
     """
     data = HeatKernel(n_neighbors, width, radius, components)
     return Cost(data, SquaredDistanceView(), ProductError(), Whitened(weight))

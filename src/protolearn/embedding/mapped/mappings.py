@@ -50,7 +50,18 @@ N_STEPS = 8  # in which neighbors agree on a place
 
 
 class FittedMapping(Protocol):
-    """A mapping of given samples, as a function of its parameters, a flat array."""
+    """A mapping of given samples, as a function of its parameters, a flat array.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.mappings import FittedMapping, LinearMapping
+    >>> X = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
+    >>> mapping: FittedMapping = LinearMapping().fitted(X, None, n_components=1, rng=np.random.RandomState(0))
+    >>> theta = mapping.start(X[:, :1] - 1.0)  # parameters with which samples come to these positions
+    >>> mapping.forward(theta).round(6).tolist(), mapping.pull(theta, np.ones((4, 1))).shape == theta.shape
+    ([[-1.0], [1.0], [-1.0], [1.0]], True)
+    """
 
     def start(self, positions: Floats) -> Floats:
         """Return parameters with which samples come near to given positions (n, c)."""
@@ -69,14 +80,41 @@ class FittedMapping(Protocol):
 
 
 class SolvedMapping(Protocol):
-    """A mapping whose parameters are known."""
+    """A mapping whose parameters are known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.mappings import LinearMapping, SolvedMapping
+    >>> X = np.array([[0.0, 0.0], [2.0, 0.0], [0.0, 2.0], [2.0, 2.0]])
+    >>> mapping = LinearMapping().fitted(X, None, n_components=1, rng=np.random.RandomState(0))
+    >>> solved: SolvedMapping = mapping.solved(mapping.start(X[:, :1] - 1.0), unit=1.0)
+    >>> solved.place(np.array([[3.0, 7.0]])).round(6).tolist()
+    [[2.0]]
+    """
 
     def place(self, X: Array) -> Array:
         """Return the positions (n, c) of any samples."""
 
 
 class Mapping(Protocol):
-    """What a mapping looks like, before it has seen samples."""
+    """What a mapping looks like, before it has seen samples.
+
+    Examples
+    --------
+    A mapping of one's own: a linear one that sees the first features alone.
+
+    >>> from protolearn import MappedEmbedding
+    >>> from protolearn.embedding.mapped.mappings import LinearMapping
+    >>> class FirstFeatures:
+    ...     def fitted(self, X, y, n_components, rng):
+    ...         mask = [1.0, 1.0] + [0.0] * (X.shape[1] - 2)
+    ...         return LinearMapping().fitted(X * mask, y, n_components, rng)
+    >>> X = [[0.0, 0.0, 5.0], [3.0, 0.0, 1.0], [0.0, 4.0, 2.0], [1.0, 1.0, 9.0]]
+    >>> view = MappedEmbedding(cost="mds", mapping=FirstFeatures(), random_state=0).fit(X)
+    >>> view.mapping_.weights.round(6)[2].tolist()
+    [0.0, 0.0]
+    """
 
     def fitted(self, X: Array, y: ArrayLike | None, n_components: int, rng: np.random.RandomState) -> FittedMapping:
         """Return the mapping of samples (n, d) to a view of some dimensions."""
@@ -293,7 +331,24 @@ class _OnFeatures(_Unbound):
 
 @dataclass(frozen=True)
 class LinearMap:
-    """Positions ``(x - mean) @ weights``."""
+    """Positions ``(x - mean) @ weights``.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (d,)
+        Mean of the training samples.
+    weights : ndarray of shape (d, c)
+        Weights of the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.mappings import LinearMap
+    >>> mapping = LinearMap(np.array([1.0, 1.0]), np.array([[2.0], [0.0]]))
+    >>> Y = mapping.place(np.array([[1.0, 5.0], [2.0, 5.0]]))
+    >>> Y.tolist(), mapping.invert(Y).round(6).tolist()
+    ([[0.0], [2.0]], [[1.0, 1.0], [2.0, 1.0]])
+    """
 
     mean: Floats
     weights: Floats
@@ -309,7 +364,29 @@ class LinearMap:
 
 @dataclass(frozen=True)
 class ChartMap:
-    """Positions that are linear on each chart, with weights (k (m + 1), c)."""
+    """Positions that are linear on each chart, with weights (k (m + 1), c).
+
+    Parameters
+    ----------
+    charts : Charts
+        The k charts, with m coordinates each.
+    weights : ndarray of shape (k (m + 1), c)
+        Weights of the coordinates of each chart, followed by the position of its prototype.
+
+    Examples
+    --------
+    A line with a kink in the middle is unfolded by a chart for each half:
+
+    >>> import numpy as np
+    >>> from protolearn import KMeans
+    >>> from protolearn.embedding.charts import charts_of
+    >>> from protolearn.embedding.mapped.mappings import ChartMap
+    >>> X = np.array([[-2.0, 2.0], [-1.0, 1.0], [1.0, 1.0], [2.0, 2.0]])
+    >>> charts = charts_of(KMeans(2, init=X[[0, 3]]).fit(X), X, n_components=1)
+    >>> weights = np.stack([np.sign(charts.axes[:, 0, 0]), np.sqrt(2.0) * charts.centers[:, 0]], axis=1).reshape(4, 1)
+    >>> (ChartMap(charts, weights).place(X) / np.sqrt(2.0)).round(6).ravel().tolist()
+    [-2.0, -1.0, 1.0, 2.0]
+    """
 
     charts: Charts
     weights: Floats
@@ -325,7 +402,27 @@ class ChartMap:
 
 @dataclass(frozen=True)
 class NetworkMap:
-    """Layers of rectified linear units, and a linear one; each has its biases in the last row."""
+    """Layers of rectified linear units, and a linear one; each has its biases in the last row.
+
+    Parameters
+    ----------
+    mean : ndarray of shape (d,)
+        Mean of the training samples.
+    scale : float
+        What differences to it are divided by.
+    layers : tuple of ndarray
+        Weights of each layer, with a row for each input and one for the biases.
+
+    Examples
+    --------
+    Two rectified units make the absolute value:
+
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.mappings import NetworkMap
+    >>> hidden, last = np.array([[1.0, -1.0], [0.0, 0.0]]), np.array([[1.0], [1.0], [0.0]])
+    >>> NetworkMap(np.zeros(1), 1.0, (hidden, last)).place(np.array([[-2.0], [3.0]])).tolist()
+    [[2.0], [3.0]]
+    """
 
     mean: Floats
     scale: float
@@ -368,6 +465,17 @@ class NeighborMap:
         Number of training samples that place a new one.
     width : float
         How far apart positions lie that belong together.
+
+    Examples
+    --------
+    Training samples have their own positions:
+
+    >>> import numpy as np
+    >>> from protolearn.embedding.mapped.mappings import NeighborMap
+    >>> X = np.arange(12.0)[:, None]
+    >>> mapping = NeighborMap.of(X, 10.0 * X, n_neighbors=2, rng=np.random.RandomState(0))
+    >>> mapping.place(X[[3, 7]]).round(3).tolist()
+    [[30.0], [70.0]]
     """
 
     mean: Floats

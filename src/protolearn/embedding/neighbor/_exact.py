@@ -23,7 +23,24 @@ TINY = np.finfo(np.float64).tiny
 
 
 class Step(NamedTuple):
-    """A gradient (n, d), and how strongly points attract each other in all: the natural unit of the gradient."""
+    """A gradient (n, d), and how strongly points attract each other in all: the natural unit of the gradient.
+
+    Parameters
+    ----------
+    gradient : ndarray of shape (n, d)
+        The gradient of the divergence with respect to the points.
+    mass : float
+        Sum of the attractions of all pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.neighbor.forces import Step
+    >>> step = Step(np.array([[0.2, 0.0], [-0.2, 0.0]]), mass=2.0)
+    >>> points = np.zeros((2, 2)) - 0.1 * step.gradient / step.mass  # downhill, in the natural unit
+    >>> points.round(3).tolist()
+    [[-0.01, 0.0], [0.01, 0.0]]
+    """
 
     gradient: Floats
     mass: float
@@ -48,6 +65,19 @@ class Exact:
         Kernel of the affinities in the view.
     symmetric : bool
         How affinities are normalized.
+
+    Examples
+    --------
+    Two points that are neighbors in the data attract each other, and the third is pushed away:
+
+    >>> import numpy as np
+    >>> from protolearn.embedding.divergences import KullbackLeibler
+    >>> from protolearn.embedding.neighbor.forces import Exact
+    >>> from protolearn.embedding.neighbor.view import StudentKernel
+    >>> p = np.array([[0.0, 0.5, 0.0], [0.5, 0.0, 0.0], [0.0, 0.0, 0.0]])
+    >>> step = Exact(p, StudentKernel(), symmetric=True).step(np.array([[0.0], [1.0], [2.0]]), KullbackLeibler())
+    >>> np.sign(-step.gradient).ravel().tolist()  # where the points move
+    [1.0, -1.0, 1.0]
     """
 
     p: Floats

@@ -132,6 +132,22 @@ class Fast:
         How affinities are normalized.
     threads : Threads
         What loops over points are spread over.
+
+    Examples
+    --------
+    It agrees with all pairs, one by one:
+
+    >>> import numpy as np
+    >>> from scipy import sparse
+    >>> from protolearn.core.threads import Threads
+    >>> from protolearn.embedding.divergences import KullbackLeibler
+    >>> from protolearn.embedding.neighbor.forces import Exact, Fast
+    >>> from protolearn.embedding.neighbor.view import StudentKernel
+    >>> p, points = np.full((4, 4), 1 / 12), np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [3.0, 1.0]])
+    >>> np.fill_diagonal(p, 0.0)
+    >>> fast = Fast(sparse.csr_array(p), StudentKernel(), True, Threads()).value(points, KullbackLeibler())
+    >>> bool(abs(fast - Exact(p, StudentKernel(), True).value(points, KullbackLeibler())) < 1e-3)
+    True
     """
 
     p: Any

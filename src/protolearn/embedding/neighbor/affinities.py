@@ -29,6 +29,24 @@ class Neighbors(NamedTuple):
     """Squared distances (n, k) of each sample to k others, and which these are; all others in order if None.
 
     Infinite distances fill the rows of samples with fewer neighbors.
+
+    Parameters
+    ----------
+    squares : ndarray of shape (n, k)
+        Squared distances.
+    indices : ndarray of shape (n, k) or None
+        Which samples these are distances to.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.neighbor.affinities import Neighbors
+    >>> nearest = Neighbors(np.array([[1.0], [1.0], [4.0]]), np.array([[1], [0], [1]]))
+    >>> for i in range(3):
+    ...     print(f"The nearest of {i} is {nearest.indices[i, 0]}, {nearest.squares[i, 0] ** 0.5:.0f} away.")
+    The nearest of 0 is 1, 1 away.
+    The nearest of 1 is 0, 1 away.
+    The nearest of 2 is 1, 2 away.
     """
 
     squares: Array
@@ -163,7 +181,28 @@ def calibrated(squares: Array, perplexity: float, threads: Threads | None = None
 
 
 def conditional_affinities(neighbors: Neighbors, p: Floats) -> Any:
-    """Return affinities as a matrix (n, n) with a zero diagonal: an array of all pairs, or a sparse one."""
+    """Return affinities as a matrix (n, n) with a zero diagonal: an array of all pairs, or a sparse one.
+
+    Parameters
+    ----------
+    neighbors : Neighbors
+        The neighbors of each sample.
+    p : ndarray of shape (n, k)
+        Affinities to these.
+
+    Returns
+    -------
+    ndarray or csr_array of shape (n, n)
+        Affinities; zero to samples that are no neighbors.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.neighbor.affinities import Neighbors, conditional_affinities
+    >>> neighbors = Neighbors(np.array([[1.0], [1.0], [4.0]]), np.array([[1], [0], [1]]))  # of each sample the nearest
+    >>> conditional_affinities(neighbors, np.ones((3, 1))).toarray().tolist()
+    [[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
+    """
     n = len(p)
     if neighbors.indices is None:
         matrix = np.zeros((n, n))
@@ -192,7 +231,25 @@ def distributed(weights: Any, symmetric: bool) -> Any:
 
 
 def joint_affinities(conditional: Any) -> Any:
-    """Return ``(p_j|i + p_i|j) / (2 n)``, which are symmetric and sum to 1."""
+    """Return ``(p_j|i + p_i|j) / (2 n)``, which are symmetric and sum to 1.
+
+    Parameters
+    ----------
+    conditional : ndarray or sparse array of shape (n, n)
+        Affinities, each row of which sums to 1.
+
+    Returns
+    -------
+    ndarray or sparse array of shape (n, n)
+        Affinities of pairs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.embedding.neighbor.affinities import joint_affinities
+    >>> joint_affinities(np.array([[0.0, 1.0], [1.0, 0.0]])).tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
     if not sparse.issparse(conditional):
         return (conditional + conditional.T) * (0.5 / len(conditional))
     joint = conditional + conditional.T.tocsr()

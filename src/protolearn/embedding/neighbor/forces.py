@@ -49,7 +49,18 @@ class Forces(Protocol):
 
 
 class MakesForces(Protocol):
-    """A function, or a class such as `Fast`, that makes `Forces` of the affinities of data."""
+    """A function, or a class such as `Fast`, that makes `Forces` of the affinities of data.
+
+    Examples
+    --------
+    Exact forces, also for many samples:
+
+    >>> from protolearn import TSNE
+    >>> from protolearn.embedding.neighbor.forces import Exact
+    >>> def exact(affinities, kernel, symmetric, threads):
+    ...     return Exact(affinities.toarray(), kernel, symmetric)
+    >>> view = TSNE(method=exact)
+    """
 
     def __call__(self, affinities: Any, kernel: Kernel, symmetric: bool, threads: Threads, /) -> Forces:
         """Return the forces.
