@@ -30,7 +30,7 @@ y = cancer.target_names[cancer.target]
 X, X_new, y, y_new = train_test_split(cancer.data, y, random_state=0, stratify=y)
 model = make_pipeline(StandardScaler(), GMLVQ(random_state=0)).fit(X, y)
 print(f"{model.score(X_new, y_new):.1%} of {len(X_new)} tumors that it has not seen are classified rightly.")
-plot_relevances(model[-1])
+plot_relevances(model)
 
 # %%
 # Why this tumor

@@ -20,16 +20,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protolearn import GMLVQ
-from protolearn.lvq import counterfactual
+from protolearn.lvq import counterfactual, explain
 from protolearn.plotting import plot_explanation, plot_margins, plot_relevance_matrix, plot_relevances
 
 cancer = load_breast_cancer(as_frame=True)
 diagnosis = cancer.target_names[cancer.target]
 X, X_test, y, y_test = train_test_split(cancer.data, diagnosis, stratify=diagnosis, random_state=0)
 
-scaler = StandardScaler().set_output(transform="pandas")
-pipeline = make_pipeline(scaler, GMLVQ(regularization=0.01)).fit(X, y)
-model = pipeline[-1]
+pipeline = make_pipeline(StandardScaler(), GMLVQ(regularization=0.01)).fit(X, y)
 print(f"accuracy on {len(X_test)} new tumors: {pipeline.score(X_test, y_test):.3f}")
 
 # %%
@@ -39,13 +37,13 @@ print(f"accuracy on {len(X_test)} new tumors: {pipeline.score(X_test, y_test):.3
 # them more equal. Many measurements take part, since many of them say nearly the same: radius, perimeter and area grow
 # together.
 
-plot_relevances(model, n_features=15)
+plot_relevances(pipeline, n_features=15)
 
 # %%
 # The relevance matrix also tells which measurements count *together*. A positive entry: if a tumor differs from a
 # prototype in both in the same sense, that adds to the distance. A negative one: it takes from it.
 
-plot_relevance_matrix(model, n_features=12)
+plot_relevance_matrix(pipeline, n_features=12)
 
 # %%
 # Why this tumor
@@ -53,10 +51,9 @@ plot_relevance_matrix(model, n_features=12)
 # Take the test sample with the least confidence. ``explain`` compares the nearest prototype with the nearest one of
 # the other class. The bars are what each measurement adds to the difference of the two distances.
 
-samples = scaler.transform(X_test)
-confidence = model.confidence(samples)
-doubtful = samples.iloc[[np.argmin(confidence)]]
-explanation = model.explain(doubtful)
+confidence = pipeline[-1].confidence(pipeline[:-1].transform(X_test))
+doubtful = X_test.iloc[[np.argmin(confidence)]]
+explanation = explain(pipeline, doubtful)
 print(explanation.table(n_features=4))
 
 plot_explanation(explanation, n_features=12)
@@ -80,7 +77,7 @@ print(counterfactual(pipeline, sure).table(n_features=5))
 # The margin of a sample is negative if it is misclassified. Few margins are small, so rejecting the few samples of low
 # confidence removes most errors.
 
-plot_margins(model, scaler.transform(X), y, samples, y_test)
+plot_margins(pipeline, X, y, X_test, y_test)
 
 right = pipeline.predict(X_test) == y_test
 for threshold in (0.0, 0.1, 0.3):

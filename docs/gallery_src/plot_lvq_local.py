@@ -56,8 +56,11 @@ for label, matrix in zip(local.prototype_labels_, local.relevance_matrix_):
 # %%
 # The course of training
 # ----------------------
-# The default solver lowers the cost at every step, and stops when it hardly changes any more.
+# The default solver lowers the cost at every step, and stops when it hardly changes any more. With ``slope=(1, 10)``
+# the squashing function is flat at first and steep later. From the dotted line on the cost is another one, so that it
+# makes a step.
 
-plot_learning_curve(models)
+steeper = LGMLVQ(slope=(1, 10)).fit(X, y)
+plot_learning_curve({type(model).__name__: model for model in models} | {"LGMLVQ, steeper later": steeper})
 
 plt.show()

@@ -22,8 +22,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from protolearn import GMLVQ
-from protolearn.lvq import counterfactual, explain, prototypes_in_units
-from protolearn.plotting import plot_explanation
+from protolearn.lvq import counterfactual, explain, prototype_table
+from protolearn.plotting import plot_explanation, plot_model
 
 rng = np.random.default_rng(1)
 n = 800
@@ -72,14 +72,20 @@ print(f"columns of the table: {patients.shape[1]}, of the classifier: {pipeline[
 # %%
 # Typical patients
 # ----------------
-# ``prototypes_in_units`` undoes the scaler and the codes. Where the table has categories, a prototype has the one that
-# it comes nearest to.
+# ``prototype_table`` undoes the scaler and the codes. Where the table has categories, a prototype has the one that is
+# most likely, with its share.
 
-pd.DataFrame(prototypes_in_units(pipeline), pipeline[-1].prototype_labels_, patients.columns).infer_objects().round(1)
+prototype_table(pipeline)
 
 # %%
 # What decides
 # ------------
+# ``plot_model`` shows of any fitted model, or pipeline, the one picture that tells most without samples: of this one
+# the relevances of the features.
+
+plot_model(pipeline)
+
+# %%
 # ``explain`` adds up the columns that belong to one feature of the table, so a category speaks with one voice. The mean
 # size of the contributions over all test patients tells what the decisions rest on; the blood group, which has nothing
 # to do with the risk, comes last.

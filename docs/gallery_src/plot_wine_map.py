@@ -9,22 +9,30 @@ wines with 13 chemical measurements each become one picture, which can be colore
 # %%
 # The fit
 # -------
-# Distances add up over the features, so features are brought to the same scale first. ``set_output`` keeps their
-# names, which the pictures use as titles.
+# Distances add up over the features, so features are brought to the same scale first. All pictures take the whole
+# pipeline, and show features by their names and in their own units.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_wine
+from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from protolearn import SOM
 from protolearn.core.lattices import hexagonal
-from protolearn.plotting import plot_class_map, plot_component_planes, plot_u_matrix
+from protolearn.plotting import (
+    plot_class_map,
+    plot_component_planes,
+    plot_hits,
+    plot_profiles,
+    plot_topographic_function,
+    plot_u_matrix,
+)
 
 wine = load_wine(as_frame=True)
-X = StandardScaler().set_output(transform="pandas").fit_transform(wine.data)
+X = wine.data
 cultivar = wine.target_names[wine.target]
 
-som = SOM(lattice=hexagonal(7, 10)).fit(X)
+som = make_pipeline(StandardScaler(), SOM(lattice=hexagonal(7, 10))).fit(X)
 
 # %%
 # Which wines lie where
@@ -51,11 +59,30 @@ plot_u_matrix(som)
 plot_component_planes(som, ["alcohol", "flavanoids", "total_phenols", "color_intensity", "hue", "proline"])
 
 # %%
+# A profile of each cell shows all features at once: from left to right the 13 measurements of its wines, in standard
+# deviations, and their mean as a thick line.
+
+plot_profiles(som, som[0].transform(X), X, cultivar)
+
+# %%
+# How far the map can be trusted
+# ------------------------------
+# Cells without wines lie between the groups. Below, the topographic function counts neighborhoods that are broken: to
+# the left neighbors on the map that are far apart among the wines, as they are across such cells; to the right neighbors
+# among the wines that are apart on the map, of which there are hardly any.
+
+plot_hits(som)
+
+# %%
+
+plot_topographic_function(som)
+
+# %%
 # New wines
 # ---------
 # ``predict`` gives the cell of a new wine, ``lattice_.coordinates`` its place on the map.
 
 cell = som.predict(X.iloc[[0]])[0]
-print(f"cell {cell} at {som.lattice_.coordinates[cell].round(2)}")
+print(f"cell {cell} at {som[-1].lattice_.coordinates[cell].round(2)}")
 
 plt.show()

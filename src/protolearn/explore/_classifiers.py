@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse.linalg import lsqr
-from sklearn.pipeline import Pipeline
 from sklearn.utils.extmath import randomized_svd
 
 from protolearn.core.metric import LearnedMetric
+from protolearn.core.pipelines import take_apart
 from protolearn.core.signs import largest_positive
 from protolearn.core.types import Array, Floats
 from protolearn.explore._samples import columns_of
-from protolearn.lvq import RSLVQ, Category, Number, mean_canonical_matrix, table_of
+from protolearn.lvq import RSLVQ, Category, Mixing, Number, Table, mean_canonical_matrix, table_of
 
 __all__ = ["classifier_part"]
 
@@ -37,7 +37,7 @@ def classifier_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
             f"{type(last).__name__} has no page; of classifiers, give a fitted one of protolearn, whose answers follow "
             "from prototypes."
         )
-    samples = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+    samples = take_apart(model).transform(X)
     metric = _metric(last, samples)
     classes = [str(name) for name in last.classes_]
     part: dict[str, Any] = {
@@ -53,14 +53,19 @@ def classifier_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
     if metric is None:
         part |= _answers(last, samples)
     else:
-        Z = _dense(samples)
-        part |= _features(model, X, Z) | _relevances(last, Z.shape[1]) | _plane(metric, Z)
-        part |= {
-            "prototypes": metric.prototypes,
-            "matrices": metric.matrices,
-            "slots": metric.slots,
-            "rule": _rule(last, metric, samples),
-        }
+        Z, rule = _dense(samples), _rule(last, metric, samples)
+        try:
+            table = table_of(model)
+        except ValueError as error:
+            part |= _columns(model, Z, str(error)) | _relevances(last, Z.shape[1])
+        else:
+            relevances = _relevances(last, Z.shape[1])
+            if table.mixing is not None:  # steps such as PCA become part of the metric
+                Z, metric = table.prepare(X).astype(np.float64), _folded(metric, table.mixing)
+                relevances = _folded_relevances(last, metric, Z)
+            part |= _features(table, X, Z) | relevances
+        part |= _plane(metric, Z)
+        part |= {"prototypes": metric.prototypes, "matrices": metric.matrices, "slots": metric.slots, "rule": rule}
     n_prototypes, n_samples = len(part["codes"]), len(part["winners"])
     counts = [f"{n_prototypes:,} prototypes", f"{len(classes)} classes", f"{n_samples:,} samples"]
     return {"kind": "classifier", "subtitle": f"{type(last).__name__}: {', '.join(counts)}.", "classifier": part}
@@ -115,16 +120,23 @@ def _rule(last: Any, metric: LearnedMetric, samples: Any) -> dict[str, Any]:
     return {"shares": last.predict_proba(W)}  # a sample has those of its nearest prototype
 
 
-def _features(model: Any, X: Any, Z: Floats) -> dict[str, Any]:
+def _folded(metric: LearnedMetric, mixing: Mixing) -> LearnedMetric:
+    """Return the metric of the columns that steps such as PCA mix before the classifier sees them."""
+    return LearnedMetric(mixing.folded(metric.matrices), mixing.back(metric.prototypes), metric.slots)
+
+
+def _columns(model: Any, Z: Floats, why: str) -> dict[str, Any]:
+    """Return the columns that a classifier sees as features, where steps of a pipeline cannot be undone."""
+    names = take_apart(model).names_out(Z.shape[1])
+    return {
+        "features": [{"name": str(name), **_plain(j, Z)} for j, name in enumerate(names)],
+        "prepared": list(Z.T),
+        "note": f"{why} What can be changed here are the columns that the classifier sees.",
+    }
+
+
+def _features(table: Table, X: Any, Z: Floats) -> dict[str, Any]:
     """Return the features that a reader can change, and the columns (of Z) that do not follow from them alone."""
-    try:
-        table = table_of(model)
-    except ValueError as error:
-        return {
-            "features": [{"name": name, **_plain(j, Z)} for j, name in enumerate(_names_out(model, Z.shape[1]))],
-            "prepared": list(Z.T),
-            "note": f"{error} What can be changed here are the columns that the classifier sees.",
-        }
     columns = columns_of(X)
     places = {str(name): place for place, name in enumerate(getattr(X, "columns", ()))}
     features: list[dict[str, Any]] = []
@@ -144,13 +156,6 @@ def _features(model: Any, X: Any, Z: Floats) -> dict[str, Any]:
                 prepared[j] = Z[:, j]
     note = "Features that a step does more to than scaling are changed here as the classifier sees them."
     return {"features": features, "prepared": prepared, "note": note if any("own" in f for f in features) else ""}
-
-
-def _names_out(model: Any, n_columns: int) -> list[str]:
-    try:
-        return [str(name) for name in model[:-1].get_feature_names_out()]
-    except (AttributeError, TypeError, ValueError):
-        return [f"column {j}" for j in range(n_columns)]
 
 
 def _plain(j: int, Z: Floats) -> dict[str, Any]:
@@ -213,14 +218,23 @@ def _relevances(last: Any, n_columns: int) -> dict[str, Any]:
     relevances = getattr(last, "relevances_", None)
     if relevances is None or relevances.shape[-1] != n_columns:
         return {"relevances": None}
-    stack = np.atleast_2d(relevances)
-    owners = {len(last.prototype_labels_): "prototype", len(last.classes_): "class", 1: "all"}[len(stack)]
     pairs = getattr(last, "relevance_matrix_", None) if n_columns <= MOST_PAIRS else None
-    return {
-        "relevances": stack,
-        "owners": owners,
-        "pairs": None if pairs is None else pairs.reshape(-1, n_columns, n_columns),
-    }
+    return _owned(last, np.atleast_2d(relevances), None if pairs is None else pairs.reshape(-1, n_columns, n_columns))
+
+
+def _folded_relevances(last: Any, metric: LearnedMetric, Z: Floats) -> dict[str, Any]:
+    """Return relevances of columns (of Z) in standard deviations, by a metric that steps are part of."""
+    scaled = metric.omegas * Z.std(axis=0)
+    relevances = np.square(scaled).sum(axis=1)
+    totals = relevances.sum(axis=1)
+    few = Z.shape[1] <= MOST_PAIRS
+    pairs = np.swapaxes(scaled, 1, 2) @ scaled / totals[:, None, None] if few else None
+    return _owned(last, relevances / totals[:, None], pairs)
+
+
+def _owned(last: Any, relevances: Floats, pairs: Floats | None) -> dict[str, Any]:
+    owners = {len(last.prototype_labels_): "prototype", len(last.classes_): "class", 1: "all"}[len(relevances)]
+    return {"relevances": relevances, "owners": owners, "pairs": pairs}
 
 
 def _plane(metric: LearnedMetric, Z: Floats) -> dict[str, Any]:

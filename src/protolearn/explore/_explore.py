@@ -8,11 +8,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
-from sklearn.pipeline import Pipeline
 
 from protolearn import __version__
 from protolearn.core.files import FilePath, replacing
 from protolearn.core.map import TopographicMap
+from protolearn.core.pipelines import take_apart
 from protolearn.explore._classifiers import classifier_part
 from protolearn.explore._maps import map_part
 from protolearn.explore._page import render
@@ -83,7 +83,7 @@ def explore(
     ...     print(page.name, page.stat().st_size < 200_000)
     wine.html True
     """
-    last = model[-1] if isinstance(model, Pipeline) else model
+    last = take_apart(model).last
     n_samples = len(X) if not hasattr(X, "shape") else X.shape[0]
     if texts is None and isinstance(X, (list, tuple)) and X and isinstance(X[0], str):
         texts = X

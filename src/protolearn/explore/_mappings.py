@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 
 from protolearn.core.metric import as_metric, is_learned
+from protolearn.core.pipelines import take_apart
 from protolearn.core.types import Array, Floats
 from protolearn.embedding import Charting, MappedEmbedding
 from protolearn.embedding.charts import Charts
@@ -32,7 +32,8 @@ def mapping_numbers(model: Any, last: Any, X: Any) -> dict[str, Any] | None:
     if not is_mapping(last) or np.ndim(X) != 2 or not np.shape(X)[1] <= MOST_FIELDS:
         return None
     numbers = _of_charts(last.charts_.inner, last.weights_) if isinstance(last, Charting) else _of_mapping(last)
-    steps = [step.transform for step in ([model[:-1]] if isinstance(model, Pipeline) and len(model) > 1 else [])]
+    parts = take_apart(model)
+    steps = [] if parts.before is None else [parts.transform]
     if isinstance(last, MappedEmbedding) and is_learned(last.metric):
         steps.append(as_metric(last.metric).project)
     if isinstance(last, Charting) and last.charts_.first is not None:

@@ -8,14 +8,14 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
-from sklearn.pipeline import Pipeline
 
 from protolearn.core.fitted import edge_lengths, is_relational, prototype_distances
 from protolearn.core.lattices import Lattice, from_distances
 from protolearn.core.neighbors import two_nearest
+from protolearn.core.pipelines import take_apart
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.explore._samples import columns_of, is_table
-from protolearn.lvq import prototypes_in_units
+from protolearn.lvq import prototype_table
 from protolearn.maps import ShapedMap
 
 __all__ = ["map_part"]
@@ -31,7 +31,7 @@ OTHERS = {"tree": "a tree", "hyperbolic": "a hyperbolic disc", "graph": "a graph
 
 def map_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
     """Return what the page needs of a map."""
-    samples = model[:-1].transform(X) if isinstance(model, Pipeline) and len(model) > 1 else X
+    samples = take_apart(model).transform(X)
     winners, second, distances = _winners(last, samples)
     lattice: Lattice | None = getattr(last, "lattice_", None)
     edges = _edges(last) if lattice is None else lattice.edges
@@ -177,13 +177,10 @@ def _planes(model: Any, last: Any, X: Any, winners: Indices, k: int) -> dict[str
     if not is_table(model, X):
         return None
     columns = columns_of(X)
-    try:
-        prototypes = None if is_relational(last) else prototypes_in_units(model)
-    except ValueError:  # a step of the pipeline cannot be undone
-        prototypes = None
-    if prototypes is None:
+    table = None if is_relational(last) else prototype_table(model)
+    if table is None or table.note:  # a step of the pipeline cannot be undone
         return {"of": "members", "columns": [_mean(column, winners, k) for column in columns]}
-    return {"of": "prototypes", "columns": [_read(column, values) for column, values in zip(columns, prototypes.T)]}
+    return {"of": "prototypes", "columns": [_read(column, values) for column, values in zip(columns, table.values.T)]}
 
 
 def _read(column: dict[str, Any], values: Array) -> Array:

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
-from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from protolearn.core.chunks import HELD, row_blocks
 from protolearn.core.metric import as_metric, is_learned
 from protolearn.core.neighbors import first_nearest, first_smallest
+from protolearn.core.pipelines import take_apart
 from protolearn.core.types import Array, Floats, Indices
 from protolearn.embedding import DiscriminativeEmbedding, discriminative_distances
 from protolearn.explore._mappings import is_mapping, mapping_numbers
@@ -29,8 +29,7 @@ WORDS = ((0.97, "almost always"), (0.9, "mostly"), (0.75, "often"), (0.0, "seldo
 
 def view_part(model: Any, last: Any, X: Any, y: Any) -> dict[str, Any]:
     """Return positions of the samples, and what tells how far they can be trusted."""
-    before = model[:-1] if isinstance(model, Pipeline) and len(model) > 1 else None
-    given = X if before is None else before.transform(X)
+    given = take_apart(model).transform(X)
     found = _positions(last, given)
     if not np.isfinite(found).all():
         raise ValueError(f"Positions of {type(last).__name__} hold NaN or infinite numbers; fit it again.")

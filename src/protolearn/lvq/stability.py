@@ -12,12 +12,12 @@ from scipy.stats import rankdata
 from sklearn.base import clone
 from sklearn.metrics import auc, roc_curve
 from sklearn.model_selection import RepeatedStratifiedKFold, check_cv
-from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing, indexable
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import column_or_1d
 
 from protolearn.core.parameters import constrained, fraction, integer, none
+from protolearn.core.pipelines import take_apart
 from protolearn.core.sheets import Printed, Sheet, import_pandas
 from protolearn.core.types import Array, Bools, Floats, Indices
 from protolearn.lvq.relevance import canonical_matrix
@@ -322,7 +322,8 @@ def relevance_stability(
 def _assess(estimator: Any, X: Any, y: Array, train: Indices, test: Indices) -> tuple[Any, ...]:
     """Return what one split says about features, and how good the classifier is on the samples held out."""
     estimator.fit(_safe_indexing(X, train), y[train])
-    model = estimator[-1] if isinstance(estimator, Pipeline) else estimator
+    parts = take_apart(estimator)
+    model = parts.last
     if not hasattr(model, "feature_importances_"):
         raise ValueError(
             f"{type(model).__name__} learns no relevances (it has no feature_importances_); give an LVQ classifier "
@@ -336,20 +337,8 @@ def _assess(estimator: Any, X: Any, y: Array, train: Indices, test: Indices) -> 
     curves = [_roc(truth == label, P[:, c]) for c, label in enumerate(classes)][1 if len(classes) == 2 else 0 :]
     areas, rates = zip(*curves)
     relevances = model.feature_importances_
-    names = _names(estimator, model, len(relevances))
+    names = parts.names_out(len(relevances))
     return names, classes, relevances, _canonical(model), right.mean(), balanced, areas, rates
-
-
-def _names(estimator: Any, model: Any, n_features: int) -> Array:
-    """Return the names of the features that the classifier sees, which steps before it may have made."""
-    if hasattr(model, "feature_names_in_"):
-        return model.feature_names_in_
-    if isinstance(estimator, Pipeline) and hasattr(estimator, "feature_names_in_"):
-        try:
-            return np.asarray(estimator[:-1].get_feature_names_out(), dtype=object)
-        except (AttributeError, ValueError):  # a step that cannot tell
-            pass
-    return np.array([f"x{i}" for i in range(n_features)], dtype=object)
 
 
 def _canonical(model: Any) -> Floats | None:

@@ -126,8 +126,8 @@ def slopes_in_units(estimator: Any, columns: Indices, n_columns: int) -> Floats:
     slopes = (np.array(ends) - origin).T
     if not np.allclose(origin + slopes @ probes[-1], there, rtol=1e-6, atol=1e-6 * np.abs(there).max()):
         raise ValueError(
-            "This picture shows shapes of prototypes, which keep their form only if the steps of the pipeline before the "
-            "map are affine, as scalers and PCA are. Give the last step alone, with samples as it takes them."
+            "This picture shows shapes of prototypes, which keep their form only if the steps of the pipeline before "
+            "the map are affine, as scalers and PCA are. Give the last step alone, with samples as it takes them."
         )
     return slopes
 
@@ -213,8 +213,8 @@ def class_shares(estimator: Any, found: Indices | None, y: ArrayLike | None) -> 
     classes = classes_of(estimator, labels)
     if classes is None:
         raise ValueError(
-            f"{type(fitted_model(estimator)).__name__} knows no classes: give the labels y of the samples, or a map that was fitted "
-            "with labels (label_weight > 0, or inside a PrototypeClassifier)."
+            f"{type(fitted_model(estimator)).__name__} knows no classes: give the labels y of the samples, or a map "
+            "that was fitted with labels (label_weight > 0, or inside a PrototypeClassifier)."
         )
     if labels is None or found is None:
         counts = np.asarray(fitted_model(estimator).label_distribution_, dtype=np.float64)

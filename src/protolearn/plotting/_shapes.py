@@ -128,11 +128,8 @@ def plot_ellipses(
     own_figure = ax is None
     ax, _, _ = feature_plane(ax, np.concatenate([moved_within(outlines, samples), samples]), names)
     scatter_samples(ax, samples, colored(class_codes(labels, classes), colors, SAMPLE))
-    own = (
-        np.arange(len(centers))
-        if winners
-        else class_codes(getattr(fitted_model(model), "prototype_labels_", None), classes)
-    )
+    learned = getattr(fitted_model(model), "prototype_labels_", None)
+    own = np.arange(len(centers)) if winners else class_codes(learned, classes)
     _draw_ellipses(ax, centers, half_axes, angles, colored(own, colors, INK))
     _draw_arrows(ax, centers, tips)
     if classes is not None and not winners:

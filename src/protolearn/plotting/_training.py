@@ -61,12 +61,14 @@ def plot_learning_curve(models: Any, *, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("iteration")
     ax.xaxis.set_major_locator(whole_numbers())
     if costs:
-        _draw_curves(ax, costs, {}, colors, "-")
+        starts = {name: getattr(named[name], "stage_starts_", []) for name in costs}
+        _draw_curves(ax, costs, {}, colors, "-", starts)
         ax.set_ylabel("cost")
-        starts = [(start, colors[name]) for name in costs for start in getattr(named[name], "stage_starts_", ())]
-        for start, color in starts:
-            ax.axvline(start - 0.5, color=color if len(named) > 1 else MUTED, linewidth=1.0, linestyle=":", zorder=0.5)
-        if starts:
+        for name, places in starts.items():
+            for start in places:
+                color = colors[name] if len(named) > 1 else MUTED
+                ax.axvline(start - 0.5, color=color, linewidth=1.0, linestyle=":", zorder=0.5)
+        if any(starts.values()):
             ax.set_xlabel("iteration (dotted line: the slope of the squashing function changes)")
     if scores:
         beside = ax.twinx() if costs else ax
@@ -170,8 +172,18 @@ def _named(models: Any) -> dict[str, Any]:
     return named
 
 
-def _draw_curves(ax: Axes, curves: dict[str, Any], marked: dict[str, int], colors: dict[str, Any], style: str) -> None:
+def _draw_curves(
+    ax: Axes,
+    curves: dict[str, Any],
+    marked: dict[str, int],
+    colors: dict[str, Any],
+    style: str,
+    breaks: Mapping[str, list[int]] = {},
+) -> None:
+    """Draw curves over the iterations, with a dot where they are marked, and a gap before each of some iterations."""
     for name, values in curves.items():
         dots = [marked[name]] if name in marked else ([0] if len(values) == 1 else [])
-        steps = np.arange(1, len(values) + 1)
+        before = np.array(breaks.get(name, []), dtype=np.intp) - 1
+        steps = np.insert(np.arange(1.0, len(values) + 1), before, before + 0.5)
+        values = np.insert(np.asarray(values, dtype=np.float64), before, np.nan)
         ax.plot(steps, values, style, color=colors[name], linewidth=1.4, marker="o", markersize=4.5, markevery=dots)
