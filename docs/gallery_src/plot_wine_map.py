@@ -68,8 +68,8 @@ plot_profiles(som, som[0].transform(X), X, cultivar)
 # How far the map can be trusted
 # ------------------------------
 # Cells without wines lie between the groups. Below, the topographic function counts neighborhoods that are broken: to
-# the left neighbors on the map that are far apart among the wines, as they are across such cells; to the right neighbors
-# among the wines that are apart on the map, of which there are hardly any.
+# the left neighbors on the map that are far apart among the wines, as they are across such cells; to the right
+# neighbors among the wines that are apart on the map, of which there are hardly any.
 
 plot_hits(som)
 

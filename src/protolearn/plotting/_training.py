@@ -145,7 +145,7 @@ def plot_margins(
     tidy(ax)
     ax.axvline(0, color=MUTED, linewidth=0.8)
     for (name, values), color in zip(margins.items(), (OKABE_ITO[0], OKABE_ITO[3])):
-        ax.ecdf(values, color=color, linewidth=1.4, label=f"{name}:\n{np.mean(values <= 0):.1%} errors")
+        ax.ecdf(values, color=color, linewidth=1.4, label=f"{name}: {np.mean(values <= 0):.1%} errors")
     ax.set(xlabel=f"{'relative ' if relative else ''}margin\n(below 0: misclassified)", ylabel="share of samples")
     ax.yaxis.set_major_formatter(PercentFormatter(1.0))
     add_legend(ax, ax.lines[1:])
