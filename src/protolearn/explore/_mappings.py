@@ -33,7 +33,7 @@ def mapping_numbers(model: Any, last: Any, X: Any) -> dict[str, Any] | None:
         return None
     numbers = _of_charts(last.charts_.inner, last.weights_) if isinstance(last, Charting) else _of_mapping(last)
     parts = take_apart(model)
-    steps = [] if parts.before is None else [parts.transform]
+    steps: list[Callable[[Any], Any]] = [] if parts.before is None else [parts.transform]
     if isinstance(last, MappedEmbedding) and is_learned(last.metric):
         steps.append(as_metric(last.metric).project)
     if isinstance(last, Charting) and last.charts_.first is not None:

@@ -425,7 +425,7 @@ def placed_samples(Y: Any, n_columns: int | None = None) -> tuple[Floats, Bools]
     points = view_positions(Y, unplaced=True)
     if n_columns is not None and points.shape[1] != n_columns:
         raise ValueError(f"Images are shown in the plane, but the positions have {points.shape[1]} dimensions.")
-    known = ~np.isnan(points).any(axis=1)
+    known = np.asarray(np.isfinite(points).all(axis=1))
     if not known.any():
         raise ValueError("No sample has a position: all of them are NaN.")
     return points[known], known

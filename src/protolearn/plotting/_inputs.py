@@ -108,7 +108,7 @@ def _own_names(estimator: Any, table: PrototypeTable) -> list[str]:
     return list(map(str, table.feature_names)) if known else [f"feature {i}" for i in range(len(table.feature_names))]
 
 
-def check_names(given: Sequence[str] | None, own: Sequence[str]) -> Any:
+def check_names(given: Sequence[str] | None, own: Sequence[str] | Array) -> Any:
     """Return names of features: those given, one for each, or their own."""
     names = list(map(str, own if given is None else given))
     if len(names) != len(own):

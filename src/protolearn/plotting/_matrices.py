@@ -65,9 +65,9 @@ def column_names(model: Any, n_columns: int) -> list[str]:
     if table is not None:
         for name, feature in zip(table.names, table.features):
             for place, column in enumerate(feature.columns):
-                several = isinstance(feature, Category) and len(feature.columns) > 1
-                own = feature.categories[feature.rows[:, place].argmax()] if several else None
-                names[column] = f"{name} = {own}" if several else str(name)
+                names[column] = str(name)
+                if isinstance(feature, Category) and len(feature.columns) > 1:
+                    names[column] += f" = {feature.categories[feature.rows[:, place].argmax()]}"
     return names
 
 
