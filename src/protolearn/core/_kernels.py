@@ -87,7 +87,7 @@ def settle_winners(
     wanted: Indices,
     forms: Array,
     exact: Floats,
-    limits: tuple[float, float, float, float, float, float, float],
+    limits: tuple[float, ...],
     coarse: float,
     size: int,
     winners: Array,
