@@ -160,3 +160,27 @@ def test_sample_on_two_prototypes_does_not_count():
     volume = problem.metric.log_volume(problem.metric.normalize(theta))[0]
     assert cost == pytest.approx(0.5 - 0.3 * volume)  # phi(0), and the regularization
     assert np.array_equal(problem.unpack(gradient)[0], np.zeros_like(W))
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize("localization", ["global", "class", "prototype"])
+def test_wide_matrices_take_other_products_with_the_same_results(localization, missing):
+    """Triangular factors and symmetric sums, for many samples, against differences one by one."""
+    rng = np.random.default_rng(0)
+    X, W, classes = rng.normal(size=(600, 130)), rng.normal(size=(4, 130)), np.array([0, 0, 1, 1])
+    if missing:
+        X[rng.random(X.shape) < 0.01] = np.nan
+    metric = MatrixMetric(localization=localization)
+    slots = metric.slots(classes)
+    A, G = rng.normal(size=(slots.max() + 1, 130, 130)), rng.normal(size=(600, 4))
+    D, pullback = metric.measure(X, W, classes, (A,))
+    dW, (dA,) = pullback(G)
+    expected = np.zeros_like(A)
+    for p, slot in enumerate(slots):
+        F = np.nan_to_num(X - W[p])
+        Z = F @ A[slot].T
+        weighted = 2.0 * G[:, p, None] * Z
+        np.testing.assert_allclose(D[:, p], (Z**2).sum(axis=1), rtol=1e-10)
+        np.testing.assert_allclose(dW[p], -np.where(np.isnan(X), 0.0, weighted @ A[slot]).sum(axis=0), rtol=1e-8)
+        expected[slot] += weighted.T @ F
+    np.testing.assert_allclose(dA, expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
