@@ -117,8 +117,7 @@ class Dissimilarities:
     @property
     def itemsize(self) -> int:
         """Number of bytes that a dissimilarity takes in a block."""
-        dtype = np.dtype(self.data.dtype) if self.precomputed and hasattr(self.data, "dtype") else np.dtype(np.float64)
-        return dtype.itemsize if dtype.kind == "f" else 8
+        return 4 if self.precomputed and getattr(self.data, "dtype", None) == np.float32 else 8
 
     def like(self, data: Any) -> Dissimilarities:
         """Return a source of the same kind with other data, or with some of the same."""
@@ -203,7 +202,7 @@ class Dissimilarities:
             slabs = ((np.asarray(self.data[slab]), kept) for slab, kept in self._slabs(wanted))
             block = np.concatenate([slab[kept] if every else slab[np.ix_(kept, columns)] for slab, kept in slabs])
             block = block[places]
-        return block if block.dtype.kind == "f" else block.astype(np.float64)
+        return block if block.dtype == np.float32 else block.astype(np.float64, copy=False)
 
     def _slabs(self, wanted: Indices) -> Iterator[tuple[slice, Indices]]:
         """Yield runs of rows that hold wanted ones, and the places of these in them."""
