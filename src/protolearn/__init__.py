@@ -56,7 +56,7 @@ if TYPE_CHECKING:  # what `_HOME` says, in a form that editors and type checkers
     from protolearn.relational import RelationalNeuralGas as RelationalNeuralGas
     from protolearn.relational import RelationalSOM as RelationalSOM
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _HOME = {
     "KMeans": "maps",
