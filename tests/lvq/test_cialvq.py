@@ -661,8 +661,8 @@ class Interrupted(Solver):
     def minimize(self, problem, start, max_iter, tol, rng, watch):
         costs = []
 
-        def stop(flat, cost):
-            watch(flat, cost)
+        def stop(flat, cost, stage=0):
+            watch(flat, cost, stage)
             costs.append(cost)
             if len(costs) == 2:
                 raise KeyboardInterrupt

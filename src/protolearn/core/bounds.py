@@ -80,6 +80,15 @@ class Search:
         The rows, or (k, L) if samples are lifted further; the last but one coefficient is the constant.
     euclidean : bool
         Whether the products are squared distances to sites, ``|x - w|^2 + h^2``, so that room can be told.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.core.bounds import Bounds, Search
+    >>> search, bounds = Search(np.array([[-2.0, 1.0, 1.0], [-10.0, 25.0, 1.0]]), euclidean=True), Bounds.unknown(1)
+    >>> search.settle(np.array([[4.0, 1.0, 16.0]]), bounds)  # the point at 4, and sites at 1 and 5
+    >>> bounds.winners.tolist(), search.sites.tolist()
+    ([1], [[1.0, 0.0], [5.0, 0.0]])
     """
 
     def __init__(self, forms: Floats, euclidean: bool) -> None:

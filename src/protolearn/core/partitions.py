@@ -807,7 +807,7 @@ def read_partitions(
     Traceback (most recent call last):
     ...
     protolearn.core.partitions.PartitionError: Partition 1 of X contains NaN, in row 0 of it; fill such values in, or
-    drop the rows.
+    drop the rows. KMeans(missing='partial') leaves missing values out of distances.
     """
     example = check_collection(X)
     validate_data(estimator, example, skip_check_array=True, reset=reset)

@@ -25,6 +25,17 @@ class Parts:
         The model itself.
     given : object
         What was taken apart.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from protolearn import KMeans
+    >>> from protolearn.core.pipelines import take_apart
+    >>> parts = take_apart(make_pipeline(StandardScaler(), KMeans(2, random_state=0)).fit(np.arange(8.0).reshape(4, 2)))
+    >>> type(parts.last).__name__, parts.transform(np.array([[3.0, 4.0]])).tolist(), parts.names_in().tolist()
+    ('KMeans', [[0.0, 0.0]], ['x0', 'x1'])
     """
 
     before: Pipeline | None

@@ -72,7 +72,18 @@ class Sheet:
 
 
 class Printed:
-    """A result that prints as a table, and is shown as one in notebooks; what is in it is said by ``_sheet``."""
+    """A result that prints as a table, and is shown as one in notebooks; what is in it is said by ``_sheet``.
+
+    Examples
+    --------
+    >>> from protolearn.core.sheets import Printed, Sheet
+    >>> class Mean(Printed):
+    ...     def _sheet(self):
+    ...         return Sheet("", ["measure", "value"], [["mean", "0.5"]])
+    >>> print(Mean())
+    measure  value
+    mean       0.5
+    """
 
     def _sheet(self) -> Sheet:
         raise NotImplementedError
@@ -85,7 +96,14 @@ class Printed:
 
 
 def import_pandas() -> Any:
-    """Return pandas, or say how to install it."""
+    """Return pandas, or say how to install it.
+
+    Examples
+    --------
+    >>> from protolearn.core.sheets import import_pandas
+    >>> len(import_pandas().DataFrame({"a": [1, 2]}))
+    2
+    """
     try:
         import pandas as pd
     except ImportError as error:

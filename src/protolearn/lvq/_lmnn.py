@@ -381,7 +381,8 @@ class NearPairs:
         self.seen: tuple[Floats, Floats] | None = None
         self.slack = 0.0
         self.age = 1
-        self.found = np.empty((TILE[0] * TILE[1], 2), np.int32), np.empty(TILE[0] * TILE[1], np.float32)
+        most = max(((i.stop - i.start) * (j.stop - j.start) for i, j in self.places), default=0)
+        self.found = np.empty((most, 2), np.int32), np.empty(most, np.float32)
 
     def __call__(self, Z: Floats, radii: Floats) -> Iterator[Listed | Tile]:
         """Yield all pairs that are nearer than the radius of either, and perhaps others."""

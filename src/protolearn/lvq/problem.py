@@ -205,6 +205,9 @@ class PartitionedProblem(Problem):
     ...     n_features, mass = 1, 2.0
     ...     parts = [SimpleNamespace(X=np.array([[x]]), y=np.array([int(x)]), u=np.ones(1)) for x in (0.0, 1.0)]
     ...
+    ...     def __len__(self):
+    ...         return 2
+    ...
     ...     def sum(self, function):
     ...         return function(self.parts[0]) + function(self.parts[1])
     >>> parts = dict(classes=np.array([0, 1]), metric=EuclideanMetric(), cost=RelativeDistance("identity"))

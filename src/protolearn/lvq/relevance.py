@@ -201,6 +201,15 @@ class Comparison:
         Class code of each prototype.
     theta : tuple of ndarray
         Parameters of the metric.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from protolearn.lvq import EuclideanMetric
+    >>> compared = EuclideanMetric().compare(np.array([[0.0], [3.0]]), np.array([0, 1]), (), n_samples=1)
+    >>> distances, gather = compared.measure(np.array([[1.0]]))
+    >>> distances.tolist(), compared.slopes(gather(np.ones((1, 2))))[0].tolist()
+    ([[1.0, 4.0]], [[-2.0], [4.0]])
     """
 
     def __init__(self, metric: Metric, W: Floats, classes: Indices, theta: Theta) -> None:
