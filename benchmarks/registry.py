@@ -29,6 +29,7 @@ class Competitor:
     threads: tuple[int, ...]
     fit: Callable[..., Any]
     alike: bool = True  # does the same kind of work, or stands there for orientation only
+    sizes: tuple[str, ...] | None = None  # of the task that it does, if not all
 
 
 COMPETITORS: list[Competitor] = []
@@ -41,11 +42,12 @@ def competitor(
     environment: str = "peers",
     threads: tuple[int, ...] = (1,),
     alike: bool = True,
+    sizes: tuple[str, ...] | None = None,
 ) -> Callable[[Fit], Fit]:
     """Register a fit function for the given tasks."""
 
     def register(fit: Fit) -> Fit:
-        COMPETITORS.extend(Competitor(name, task, package, environment, threads, fit, alike) for task in tasks)
+        COMPETITORS.extend(Competitor(name, task, package, environment, threads, fit, alike, sizes) for task in tasks)
         return fit
 
     return register

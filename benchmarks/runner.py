@@ -63,7 +63,7 @@ def _ranking(task: Task, size: str, chosen: Callable[[Competitor], bool], repeat
         rows = [
             compete(entry, sized, size, threads, repeats, budget)
             for entry in COMPETITORS
-            if entry.task == task.name and chosen(entry)
+            if entry.task == task.name and chosen(entry) and (entry.sizes is None or size in entry.sizes)
             for threads in entry.threads
         ]
     ours = {row["threads"]: row for row in rows if row["name"] == OURS}
